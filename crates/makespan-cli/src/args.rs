@@ -140,7 +140,7 @@ pub enum Command {
     Release(JobsOptions),
     /// Print the output of a job of a service, or of all jobs of a run
     Logs(LogsOptions),
-    /// Wait until jobs of a service have ended; the exit status is 1 if one did not succeed
+    /// Wait until jobs of a service have ended; the exit status is 1 if a job did not succeed
     #[cfg(feature = "service")]
     Wait(JobsOptions),
     /// Create, list and remove the tokens of a service
@@ -192,7 +192,7 @@ pub enum Format {
     Json,
 }
 
-/// Returns the long help for the instance argument. It names all formats that can be read.
+/// Returns the long help for the instance argument. The help names all formats that can be read.
 fn instance_help() -> String {
     format!(
         "Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input\n\nThe \
@@ -210,7 +210,7 @@ pub struct InstanceOptions {
     pub instance: Option<PathBuf>,
     #[command(flatten)]
     pub machines: MachineOptions,
-    /// Trace of a Nextflow run (-with-trace), if the instance is the graph of this run in DOT (-with-dag)
+    /// For an instance that is the DOT graph of a Nextflow run (-with-dag): the trace of this run (-with-trace)
     #[arg(hide_short_help = true, long, value_name = "TRACE.txt")]
     pub nextflow_trace: Option<PathBuf>,
     /// Make the jobs of a log moldable with this speed-up law, such as amdahl:0.05

@@ -9,8 +9,8 @@ use crate::args::SOURCES;
 /// The identifier of the option that names files of arguments.
 const FILES: &str = "args_from";
 
-/// Returns the words of a command line, with `--` before the command. `--` is inserted only if it is missing and the
-/// arguments of the command follow `:::` or a similar word, or come from files (`--args-from`).
+/// Returns the words of a command line. If `--` is missing before the command, inserts `--` if the arguments of the
+/// command follow `:::` or a similar word, or come from files (`--args-from`).
 pub fn with_mark(mut words: Vec<OsString>, program: impl FnOnce() -> Command) -> Vec<OsString> {
     let mark = words.iter().position(|word| SOURCES.iter().any(|mark| word == mark));
     let may_name_files = |word: &OsString| word.to_string_lossy().starts_with('-');
@@ -39,8 +39,8 @@ pub fn with_mark(mut words: Vec<OsString>, program: impl FnOnce() -> Command) ->
     words
 }
 
-/// Parses a word of a command line. Returns `None` if the word is no option. Otherwise returns the option if it takes
-/// a value, and true if the next word is the value.
+/// Parses a word of a command line. Returns `None` if the word is no option. Otherwise, returns two values: the option
+/// if it takes a value, and true if this value is the next word.
 fn option<'a>(word: &str, verb: &'a Command) -> Option<(Option<&'a Arg>, bool)> {
     let with_value = |is_meant: &dyn Fn(&Arg) -> bool| {
         verb.get_arguments().find(|arg| is_meant(arg)).filter(|arg| arg.get_action().takes_values())

@@ -10,7 +10,7 @@ use makespan_formats::report::Section;
 
 use crate::summary::figure;
 
-/// Maximum number of rows of a table. A note states the number of all rows.
+/// Maximum number of rows of a table. If there are more rows, a note states their number.
 const SHOWN: usize = 500;
 
 /// Returns a table of the logged decisions, or `None` if `rows` is empty.
@@ -30,7 +30,8 @@ pub fn decisions(title: &str, rows: &[LogRow], all: &str) -> Option<Section> {
     })
 }
 
-/// Describes how a collision was resolved: the processor and start before and after.
+/// Describes how a collision (two tasks planned on one processor at the same time) was resolved: the processor and
+/// start before and after.
 fn moved(row: &LogRow) -> Option<String> {
     let spot = |processor: u32, start: f64| format!("processor {processor} at {} s", figure(start));
     let from = spot(row.from_processor?, row.from_start?);

@@ -10,7 +10,7 @@ use miette::Result;
 use crate::command_mark::with_mark;
 use crate::output::{complain, shown};
 
-/// Pairs of an error text of the Rust standard library for an invalid number, and the replacement text.
+/// Replacements for the error texts of the Rust standard library about invalid numbers.
 const NUMBERS: [(&str, &str); 6] = [
     ("invalid digit found in string", "write a whole number"),
     ("cannot parse integer from empty string", "write a whole number"),

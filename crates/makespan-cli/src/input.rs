@@ -34,7 +34,7 @@ pub struct StatedMachines {
 }
 
 impl StatedMachines {
-    /// Reads the machines that the options specify. If `strict` is true, refuses a file of which a part would be
+    /// Reads the machines that the options specify. If `strict` is true, returns an error if a part of a file would be
     /// ignored.
     pub fn of(options: &MachineOptions, strict: bool) -> Result<Self> {
         let stated = options.platform.as_deref().map(|path| machines(path, strict)).transpose()?;
@@ -230,7 +230,7 @@ fn instance_at(
         return Ok(Some(read_instance(path, options)));
     }
     let text = standard_input(options.max_bytes)?;
-    // A script is a file. Text from a pipe that names its shell is a list.
+    // A text from a pipe that names its shell is treated as a list, because scripts are read from files.
     let is_list = options.lists == Lists::Detected && states_shell(&text);
     let lists = if is_list { Lists::Stated } else { options.lists };
     Ok(Some(parse_instance(&text, "standard input", &ReadOptions { lists, ..options.clone() })))
@@ -265,7 +265,7 @@ pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
     read.map_err(|error| miette!("{error}"))
 }
 
-/// The text of standard input, if it was read to find out whether more follows.
+/// Text that was read from standard input too early. The next call of [`standard_input`] returns this text.
 static READ_AHEAD: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 
 /// Lets the next call of [`standard_input`] return this text.

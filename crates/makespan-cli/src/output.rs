@@ -35,7 +35,7 @@ fn write_out(text: &str) -> Result<()> {
     }
 }
 
-/// The colour of a line on a terminal that shows colours, from good to bad.
+/// The tone of a line, from good to bad. On a terminal with colours, the tone selects the colour of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
     Plain,
@@ -104,14 +104,14 @@ pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
 }
 
-/// Escapes the control characters in a text, except line breaks and tabs. Without this, names from files could control
-/// the terminal.
+/// Escapes the control characters in a text, except line breaks and tabs. Without the escapes, names from files could
+/// control the terminal.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_control(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// Escapes all control characters in a name. Without this, text after a line break in a name would look like a message
-/// of the program.
+/// Escapes all control characters in a name. Without the escapes, text after a line break in a name would look like a
+/// message of the program.
 pub fn shown(name: &str) -> Cow<'_, str> {
     escaped(name, is_control)
 }
@@ -245,14 +245,15 @@ fn listed(endings: &[&str]) -> String {
     }
 }
 
-/// Refuses picture, report and table files whose endings belong to other formats.
+/// Returns an error if a picture, report or table file has the ending of another format.
 pub fn check_pictures(pictures: &PictureOptions) -> Result<()> {
     check_gantt(&pictures.gantt)?;
     check_kind("--report", pictures.report.as_ref(), &["html", "htm"])?;
     check_kind("--jobs", pictures.jobs.as_ref(), &["csv"])
 }
 
-/// Refuses a chart file if its extension names no picture format, or if this build cannot write this picture format.
+/// Returns an error if the extension of a chart file names no picture format, or a picture format that this build
+/// cannot write.
 pub fn check_gantt(paths: &[PathBuf]) -> Result<()> {
     paths.iter().try_for_each(|path| check_kind("--gantt", Some(path), &PictureFormat::ENDINGS))?;
     match paths.iter().find(|path| !PictureFormat::of(path).is_available()) {
@@ -264,7 +265,8 @@ pub fn check_gantt(paths: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// Refuses output files that would overwrite the instance or each other, and files that [`check_target`] refuses.
+/// Returns an error if an output file would overwrite the instance or another output file, or if [`check_target`]
+/// returns an error.
 pub fn check_targets(instance: &Path, targets: &[&Path]) -> Result<()> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     // Several outputs may go to the same device, such as /dev/null.
@@ -315,8 +317,8 @@ pub fn table(heading: &[&str], words: usize, rows: impl IntoIterator<Item = Vec<
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Writes the pictures, the page and the table that the options request for a report. The table contains the last
-/// schedule, or the chosen schedule if the schedules are alternatives.
+/// Writes the pictures, the page and the table that the options request for a report. If the schedules are
+/// alternatives, the table contains the chosen schedule. Otherwise, the table contains the last schedule.
 pub fn write_pictures(report: &Report<'_>, options: &PictureOptions) -> Result<()> {
     write_gantt(report, &options.gantt)?;
     if let Some(path) = &options.report {

@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// An instance in which learned run times replace guesses for all tasks with records.
+/// An instance in which learned run times replace guesses for all tasks with records in the history.
 pub struct TaughtInstance {
     pub loaded: LoadedInstance,
     /// True if any run time was learned, so that the instance differs from its file.
@@ -201,7 +201,7 @@ impl Place {
 }
 
 impl Lesson {
-    /// Returns the instance with the learned times, and with a note about them.
+    /// Returns the instance with the learned times, and with a note about these times.
     fn applied(self, loaded: LoadedInstance, jobs: Vec<Job>) -> Result<TaughtInstance> {
         let LoadedInstance { instance: guessed, mut remarks, has_made_up_names } = loaded;
         let (platform, closed) = (guessed.platform().clone(), guessed.unavailable().to_vec());
@@ -236,8 +236,8 @@ fn put(jobs: &mut [Job], known: &Known, profile: Profile, estimate: Estimate) {
 /// The reason why no bound is printed.
 pub const NO_BOUND: &str = "no bound is stated, because some run times were learned from jobs that shared cores with others; --pin pins all jobs";
 
-/// Returns true if the learned time of some task comes from runs without pinning. Such a time depends on other jobs on
-/// the same cores, so no bound may be derived from it.
+/// Returns true if a run time was learned from runs that were not pinned to cores. Such a time depends on other jobs
+/// on these cores, so no bound may be derived from it.
 pub fn has_shared_times(instance: &Instance, pinning: Pinning) -> bool {
     let is_learned = |task: TaskId| matches!(instance.task(task).estimate, Estimate::Learned { .. });
     instance.different_task_ids().any(|task| is_learned(task) && !pinning.pins(instance, task))
@@ -261,8 +261,8 @@ fn guess(job: &mut Job, time: Time) {
     }
 }
 
-/// Limits the times of a profile to the walltime. A job with a longer learned time is accepted, because it may run
-/// faster this time.
+/// Limits the times of a profile to the walltime. If the learned time is longer, the job is still accepted, because
+/// this run may be faster.
 fn within(profile: Profile, walltime: Option<Time>) -> Profile {
     let Some(walltime) = walltime.filter(|walltime| profile.longest() > *walltime) else { return profile };
     let fastest = profile.fastest();

@@ -12,11 +12,11 @@ use crate::loaded::LoadedInstance;
 /// Age limit, in days, of the ended jobs from which run times are learned.
 const DAYS: u32 = 7;
 
-/// Returns the cluster whose queue the options select. They select a queue by `--from` without a file, by a folder
-/// instead of a file, or by the word `slurm` if no file has this name.
+/// Returns the cluster whose queue the options select. The options select a queue by `--from` without a file, by a
+/// folder instead of a file, or by the word `slurm` if no file has this name.
 ///
 /// # Errors
-/// The options also state machines.
+/// The options select a queue, but also state machines.
 pub fn meant(path: &Path, machines: &MachineOptions) -> Result<Option<String>> {
     let from = match (path.to_str(), &machines.from) {
         (Some(QUEUE), Some(from)) => from.clone(),
@@ -53,8 +53,8 @@ pub fn read(from: &str) -> Result<(Queue, Present)> {
     Ok((queue, present))
 }
 
-/// Returns a note that lists reservations with their users and accounts. In the instance, such a reservation is a
-/// closed period of its nodes, which cannot state users or accounts.
+/// Returns a note that lists the reservations for users and accounts. In the instance, such a reservation is a closed
+/// period of its nodes, without its users and accounts.
 fn closes(queue: &Queue) -> Option<String> {
     let one = |kept: &SlurmReservation| {
         let named = |what: &str, names: &[String]| {

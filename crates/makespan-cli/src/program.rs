@@ -120,7 +120,7 @@ fn explain_queue(error: &clap::Error) -> Option<String> {
     let message = error.to_string();
     (error.kind() == ErrorKind::ArgumentConflict && message.contains("'--state")).then(|| {
         format!(
-            "{}: states are those of a service's jobs, and the queue of a cluster tells of what waits and what runs; leave --state out",
+            "{}: --state selects jobs of a service, but the queue of a cluster has only pending and running jobs; leave --state out",
             message.lines().next().unwrap_or_default()
         )
     })

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Returns a progress bar for a known number of steps. The bar is hidden if standard error is not a terminal.
 pub fn bar(steps: u64, what: &'static str) -> ProgressBar {
-    // Any run would reveal an invalid template, so the default style is used instead of an error.
+    // If the template is invalid, the default style is used. Any run would reveal this mistake.
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar =

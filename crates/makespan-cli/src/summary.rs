@@ -18,11 +18,11 @@ use crate::output::{table, wrapped};
 
 /// Maximum number of jobs in a printed list.
 const LISTED: usize = 40;
-/// Number of nodes above which tables do not name the nodes.
+/// Maximum number of nodes for which tables name the nodes.
 const MAX_NODES: usize = 1 << 16;
 /// Maximum length of a list of nodes in a table, in characters.
 const MAX_NAMES: usize = 32;
-/// Number of intervals of processors above which the intervals of a bag are merged.
+/// Maximum number of processor intervals of a bag. If there are more, the intervals are merged.
 const MAX_INTERVALS: usize = 1 << 16;
 
 /// Describes an instance, such as `400 jobs on 200 processors`.
@@ -69,7 +69,7 @@ pub fn column(values: &[f64]) -> Vec<String> {
     values.iter().map(|value| format!("{value:.places$}")).collect()
 }
 
-/// Separates the thousands of a number, as pages show it. Returns any other text unchanged.
+/// Separates the thousands of a number for pages. Returns any other text unchanged.
 pub fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = whole.trim_start_matches('-');
@@ -124,9 +124,8 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
-/// Returns rows for the objectives with their bounds, then rows for the other metrics. Marks an objective if
-/// `minimised` is not empty and does not contain the objective. An objective with a proved optimal value is not
-/// marked.
+/// Returns rows for the objectives with their bounds, then rows for the other metrics. If `minimised` is not empty,
+/// marks the objectives that it does not contain, except those with a proved optimal value.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {
@@ -183,7 +182,7 @@ fn other_metrics(instance: &Instance, schedule: &Schedule) -> String {
 pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
     let (heading, rows) = front_rows(instance, front, bounds);
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-    let about = "the front; each bound holds among schedules of at most the makespan under `within`";
+    let about = "the front; each bound applies to schedules whose makespan is at most the value under `within`";
     let condition = instance.condition();
     format!("\n{about}{condition}:\n{}", table(&heading, 1, rows))
 }

@@ -49,7 +49,8 @@ pub enum Generator {
         /// Number of processors
         #[arg(long, allow_negative_numbers = true)]
         processors: u32,
-        /// Offered load: the arriving work, by run times on one processor, over the capacity of the processors
+        /// Offered load: the work that arrives (by run times on one processor), as a share of the capacity of the
+        /// processors
         #[arg(long, allow_negative_numbers = true)]
         load: f64,
         /// Seed of every random choice

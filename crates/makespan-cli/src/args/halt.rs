@@ -8,7 +8,7 @@ use makespan_exec::{HaltCount, HaltLimit, HaltRule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HaltOption(pub Option<HaltRule>);
 
-/// Short forms of GNU parallel.
+/// Short forms of the rule in GNU parallel, each with its long form.
 const SHORT: [(&str, &str); 5] =
     [("0", "never"), ("1", "soon,fail=1"), ("2", "now,fail=1"), ("-1", "soon,success=1"), ("-2", "now,success=1")];
 

@@ -59,7 +59,7 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
     ("Planning", &[("algorithm", "Algorithm that plans [default: optimise]")]),
 ];
 
-/// Headings of the other options in the long help.
+/// Headings of the long help for options that the short help leaves out.
 const LONG: [(&str, &[&str]); 3] = [
     ("Arguments", &["null", "format", "strict"]),
     ("How many at once", &["cores_per_job", "oversubscribe"]),

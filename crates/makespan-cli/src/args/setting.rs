@@ -117,7 +117,7 @@ fn is_template(text: &str) -> bool {
     inside.into_iter().any(is_mark)
 }
 
-/// Refuses a variable that jobs would not get.
+/// Returns an error if jobs would not get the variable.
 fn check_exported(name: &str) -> Result<()> {
     let is_exported = |name: &str| std::env::var_os(name).is_some();
     if name == "_" || !name.contains(['=', '\0']) && (is_exported(name) || is_exported(&format!("BASH_FUNC_{name}%%")))

@@ -8,7 +8,8 @@ use makespan_formats::{Estimates, Format as InputFormat, SpeedupSpec};
 
 use super::{Format, MachineOptions, QUEUE, TreeRules};
 
-/// Returns the long help for the argument that names a log or an instance. It names all formats that can be simulated.
+/// Returns the long help for the argument that names a log or an instance. The help names all formats that can be
+/// simulated.
 fn trace_help() -> String {
     let titles = InputFormat::titles(|format| format != InputFormat::List);
     format!("Log or instance; if no file is given, --from names a queue\n\nThe formats are {titles}; also .gz and .bz2")
@@ -146,7 +147,7 @@ pub struct SimulationOutputs {
     pub raw_names: bool,
 }
 
-/// Options of the question when and why a job starts.
+/// Options for the question when a job starts and which jobs delay it.
 #[derive(Args)]
 pub struct StartQuestion {
     /// Print when this job was predicted to start, which jobs delay it, and when it really started

@@ -79,7 +79,7 @@ fn reached(instance: &Instance) -> Result<String> {
     stated.map_or_else(|| Ok("nothing".into()), |file| Ok(decimal_text(&file.fair_throughput)))
 }
 
-/// Explains a bound for only the jobs with deadlines up to `due`.
+/// Explains a bound that considers only the jobs with deadlines up to `due`.
 fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueBy) -> String {
     let speaks = proof.objectives().contains(&DueBy::objective(objective));
     let objective = if speaks { objective } else { Objective::MaxLateness };
@@ -112,11 +112,11 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             format!("{} s is too short for the longest path of tasks", window.deadline)
         }
         Proof::TimeWindow(TimeWindow { deadline, from, until, .. }) => {
-            format!("{deadline} s is too short: what must run from {from} s to {until} s is too much")
+            format!("{deadline} s is too short: too much work must run from {from} s to {until} s")
         }
         Proof::ResourceWindow(ResourceWindow { deadline, from, until, resource }) => {
             let held = shown(resource);
-            format!("{deadline} s is too short: what must be held of `{held}` from {from} s to {until} s is too much")
+            format!("{deadline} s is too short: too much of `{held}` must be held from {from} s to {until} s")
         }
         Proof::Paths(_) => "each job ends after the longest path of tasks that leads to its end".to_owned(),
         Proof::PathFlow(_) => {

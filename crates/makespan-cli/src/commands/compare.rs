@@ -73,7 +73,7 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns an error if options contradict each other. This check precedes all planning.
+/// Returns an error if options contradict each other. Called before all planning.
 fn check(options: &CompareOptions, paths: &[&Path]) -> Result<()> {
     if options.shards.are_asked() && paths.len() > 1 {
         return Err(miette!("--on and --shards split a comparison on one instance by algorithms; name one instance"));
@@ -105,7 +105,7 @@ fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>>
             None => return Ok(None),
         }
     } else if options.folder.is_some() {
-        return Err(miette!("--folder is for shards; write --on slurm or --shards N as well, or leave it out"));
+        return Err(miette!("--folder is for shards; leave out --folder, or add --on slurm or --shards N"));
     } else {
         let progress = bar(specs.len() as u64, "comparing");
         let outcome = |spec: &String| {
@@ -126,8 +126,8 @@ fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>>
     let plans = rows.iter().map(|row| &row.plan);
     let mut bounds = makespan::bounds_for(&instance, &plans).map_err(|error| miette!("{error}"))?;
     progress.finish_and_clear();
-    // The cost is compared only if some algorithm minimised the cost. The bound on the cost is the sum of the least
-    // costs of all tasks, because tasks may end at any time.
+    // The cost is compared only if some algorithm minimised the cost. Tasks may end at any time, so the bound on the
+    // cost is the sum of the least costs of all tasks.
     if rows.iter().any(|row| row.for_cost) {
         bounds.push(makespan::cheapest(&instance));
     }
@@ -150,8 +150,8 @@ fn specs(options: &CompareOptions, instance: &Instance) -> Vec<String> {
     options.algorithms.as_deref().map_or_else(|| makespan::compared(instance), split_specs)
 }
 
-/// Plans an instance with an algorithm. If there is one instance and the user named the algorithm, a failure of the
-/// algorithm is an error. Otherwise, the reason of the failure is returned as the outcome.
+/// Plans an instance with an algorithm. If the algorithm fails, returns the reason as the outcome. If there is one
+/// instance and the user named the algorithm, the failure is an error instead.
 fn outcome(options: &CompareOptions, instance: &Instance, spec: &str) -> Result<Outcome> {
     let begin = Instant::now();
     match Planner::new().algorithm(spec).seed(options.seed).plan_unproved(instance) {

@@ -35,8 +35,8 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         loaded = RunHistory::read(file)?.teach(loaded)?.loaded;
     }
     let LoadedInstance { instance, mut remarks, .. } = loaded;
-    // The time limit applies to the whole command. The time to check and write a plan is about the time to read the
-    // instance, so this time is subtracted twice.
+    // The time limit applies to the whole command. Checking and writing a plan takes about as long as reading the
+    // instance, so the reading time is subtracted twice.
     let spent = begin.elapsed() * 2;
     let spec = search::spec(options, &instance)?;
     tree::check_options(&spec, options)?;
@@ -88,7 +88,7 @@ fn loaded(options: &PlanOptions) -> Result<LoadedInstance> {
     }
 }
 
-/// The facts about a plan that are printed and written, for plans of every kind.
+/// The facts about a plan that are printed and written.
 struct Told<'a> {
     instance: &'a Instance,
     options: &'a PlanOptions,
@@ -110,7 +110,8 @@ fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
     let strategy = if let Some(Plan::Strategy(strategy)) = &plan { Some(strategy) } else { None };
     let mut file = ScheduleFile::new(instance, algorithm.clone(), schedule).with_bounds(instance, &bounds);
     file.seed = Some(options.seed);
-    // The file always contains the bounds, because `verify` checks them for the run times in the instance.
+    // The file always contains the bounds, because `verify` checks the bounds with the run times that the instance
+    // states.
     let has_bounds = !remarks.iter().any(|remark| remark == NO_BOUND);
     let values = if has_bounds { summary::objectives } else { summary::values };
     file.remarks.clone_from(&remarks);

@@ -132,7 +132,7 @@ fn licences(stated: &[String]) -> Result<Resources> {
     all.map_err(|error| miette!("--licence: {error}"))
 }
 
-/// Returns the folder of the latest round of pilots, if there is one. These pilots may still run.
+/// Returns the folder of the latest run on pilots (`round-NUMBER`), if there is one. Its pilots may still run.
 fn last_round(store: &Path) -> Option<PathBuf> {
     let number = |name: &str| name.strip_prefix("round-").and_then(|number| number.parse::<u64>().ok());
     let entries = std::fs::read_dir(store).ok()?.flatten();

@@ -15,7 +15,7 @@ use crate::args::SetupOptions;
 use crate::output::{emit, table, write_file};
 
 /// Shells that load completions from a folder below the user's data folder. Each entry contains the shell, the folder,
-/// and the prefix and suffix that are added to the program name to form the file name.
+/// and the prefix and suffix of the file name. The program name stands between the prefix and the suffix.
 const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Bash, "bash-completion/completions", "", ""),
     (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),

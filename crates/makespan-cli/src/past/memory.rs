@@ -68,7 +68,7 @@ impl Memory {
     }
 
     #[cfg(feature = "service")]
-    /// Records an ended process. `folder` is its working directory, if it differs from that of the run.
+    /// Records an ended process. `folder` is the working directory of the process, if the run has another one.
     pub fn measured_in(&mut self, folder: Option<&str>, measured: &MeasuredAttempt<'_>) {
         let Some(folder) = folder else { return self.measured(measured) };
         let own = std::mem::replace(&mut self.place.folder, folder.to_owned());

@@ -14,7 +14,8 @@ use crate::args::ObjectiveName;
 use crate::output::{table, wrapped};
 use crate::summary;
 
-/// Number of notes on instance files above which only the first note is printed.
+/// Maximum number of notes on instance files that are printed. If there are more, only the first note and the number
+/// of notes are printed.
 const MAX_REMARKS: usize = 3;
 
 /// The results of one algorithm for one objective.
@@ -179,7 +180,8 @@ pub fn heading(comparisons: &[Comparison]) -> String {
     format!("{} instances, {jobs}, {processors}", comparisons.len())
 }
 
-/// Formats the notes on the files. If there are many, prints only their number and the first one.
+/// Formats the notes on the files. If there are more than [`MAX_REMARKS`] notes, prints only their number and the
+/// first note.
 pub fn remarks(comparisons: &[Comparison]) -> String {
     let of = |one: &Comparison| one.remarks.iter().map(|remark| format!("{}: {remark}", one.name)).collect::<Vec<_>>();
     let all: Vec<String> = comparisons.iter().flat_map(of).collect();

@@ -26,7 +26,7 @@ const INSTANCE: &str = "instance.json";
 /// Name of this program on its command line.
 const PROGRAM: &str = "makespan";
 
-/// JSON key of the identity of a comparison, a text with all inputs that determine the results.
+/// JSON key of the identity of a comparison. The identity is a text with all inputs that determine the results.
 const IDENTITY: &str = "identity";
 
 /// Computes the outcomes of all algorithms in shards. Returns `None` if the user stopped the shards.

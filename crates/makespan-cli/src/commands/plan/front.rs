@@ -42,8 +42,8 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
     Section {
         title: "Front".into(),
         text: format!(
-            "Schedules of which none is both shorter and of less {objective} than another. Each bound holds among schedules \
-             of at most the makespan under \u{201c}within\u{201d}."
+            "Schedules of which none is both shorter and of less {objective} than another. Each bound applies to schedules \
+             whose makespan is at most the value under \u{201c}within\u{201d}."
         ),
         columns,
         rows: summary::grouped_rows(rows),

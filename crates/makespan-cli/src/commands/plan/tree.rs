@@ -20,7 +20,7 @@ use crate::summary;
 
 /// Maximum number of bottlenecks that are listed.
 const BOTTLENECKS: usize = 10;
-/// Maximum number of characters of an exact throughput that is printed.
+/// Maximum number of characters of an exact throughput. A longer text is not printed.
 const DIGITS: usize = 12;
 
 /// A steady state with its bound.
@@ -30,7 +30,7 @@ pub struct TreePlan {
     bound: Bound,
 }
 
-/// Writes and prints a steady state. If `length` is given, its period has about this length.
+/// Writes and prints a steady state. If `length` is given, the period of the steady state has about this length.
 pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<()> {
     let Told { instance, options, title, algorithm, bounds, mut remarks } = told;
     let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
@@ -92,12 +92,13 @@ pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<
     }
 }
 
-/// Refuses options that do not apply to the plans of the algorithm.
+/// Returns an error if the plans of the algorithm do not support an option.
 pub fn check_options(spec: &str, options: &PlanOptions) -> Result<()> {
     if spec == STEADY_STATE { refuse(options) } else { refuse_options_of_trees(options) }
 }
 
-/// Refuses options of schedules and of searches. A steady state has no placements and no search with a limit.
+/// Returns an error for options of schedules and of searches. A steady state has no placements, and its computation
+/// has no time limit.
 fn refuse(options: &PlanOptions) -> Result<()> {
     let search = &options.search;
     let given = [
@@ -115,7 +116,7 @@ fn refuse(options: &PlanOptions) -> Result<()> {
     }
 }
 
-/// Refuses options that apply only to the steady state of a tree.
+/// Returns an error for options that apply only to the steady state of a tree.
 fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
     let given = [(options.period.period.is_some(), "--period"), (options.period.unroll.is_some(), "--unroll")];
     match given.into_iter().find(|(given, _)| *given) {

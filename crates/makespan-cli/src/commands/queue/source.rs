@@ -15,11 +15,10 @@ pub const SLURM: &str = "slurm";
 
 /// Reads the queue of the running Slurm (`slurm`) or from a folder with saved output.
 ///
-/// `at` is the instant of the queue. If it is `None`, the instant is now, or the instant of the saved output. Ended
-/// jobs are read from the accounting data of the last `days` days.
+/// `at` is the instant of the queue. If `at` is `None`, the instant is now, or the instant that the saved output
+/// states. Ended jobs are read from the accounting data of the last `days` days.
 ///
 /// # Errors
-///
 /// Some output is missing or invalid. The message states a remedy.
 pub fn read(from: &str, at: Option<i64>, days: u32) -> Result<Queue> {
     if from == SLURM {

@@ -95,7 +95,7 @@ fn ahead(instant: Option<f64>, now: f64) -> String {
     relative(instant.map(|instant| instant.max(now)), now)
 }
 
-/// Formats the expected start or end of a job. If it is unknown, returns the reason.
+/// Formats the expected start or end of a job. If the instant is unknown, returns the reason.
 fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String {
     match (instant, behind) {
         (None, Some(JobNumber(0))) => "unknown, behind a job of somebody else that runs longer than expected".into(),

@@ -35,7 +35,7 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
         query += &format!("&user={}", bytes.collect::<String>());
     }
     let limit = options.limit.unwrap_or(if options.format == Format::Json { usize::MAX } else { SHOWN });
-    // The service returns at least one job, so a limit of 0 is applied to its answer.
+    // The service returns at least one job, so this command applies a limit of 0 itself.
     let mut page = client.jobs(&query, limit.max(1)).map_err(fail)?;
     page.items.truncate(limit);
     if options.format == Format::Json {
@@ -61,8 +61,8 @@ fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
     rows(jobs, now) + &rest + soon + long
 }
 
-/// Time after the submission, in seconds, during which a job without an expected start is shown as `planning`. After
-/// this time, the cause is another, such as a held job that must start first.
+/// Time after the submission during which a job without an expected start is shown as `planning`, in seconds. After
+/// this time, another cause is shown, such as a held job that must start first.
 const PLANNING: f64 = 10.0;
 /// The text that is shown instead of the start of a job that is being planned.
 const SOON: &str = "planning";

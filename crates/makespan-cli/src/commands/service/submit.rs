@@ -112,7 +112,7 @@ fn template(options: &SubmitOptions) -> Result<Content> {
         || !options.resource.is_empty();
     if needs {
         return Err(miette!(
-            "what one command needs is not known for those of :::; write a list with notes, such as: gzip a #: cores=2 time=90s"
+            "needs cannot be stated for commands with :::; write a list with notes, such as: gzip a #: cores=2 time=90s"
         ));
     }
     let words = options.command.split(|word| SOURCES.contains(&word.as_str())).next().unwrap_or_default();
@@ -144,8 +144,9 @@ fn read(path: &Path) -> Result<Content> {
         }
         std::fs::read(path).map_err(|error| miette!("{name}: cannot read: {error}"))?
     };
-    let text = String::from_utf8(bytes)
-        .map_err(|_| miette!("{name}: the text is not UTF-8; what is compressed is unpacked before it is submitted"))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        miette!("{name}: the text is not UTF-8; if the file is compressed, unpack it before you submit it")
+    })?;
     let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(Content::Instance { text, file: file.filter(|_| path.as_os_str() != STANDARD_INPUT) })
 }

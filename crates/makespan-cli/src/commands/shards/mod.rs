@@ -88,7 +88,7 @@ pub fn carry_out(work: &ShardWork<'_>, options: &ShardOptions) -> Result<bool> {
         return Ok(true);
     }
     let kept =
-        format!("finished shards are kept in {}, and the same command goes on", shown(&folder.display().to_string()));
+        format!("finished shards are kept in {}, and the same command continues", shown(&folder.display().to_string()));
     if let Some((name, reason)) = ended.failures.first() {
         let log = runs.join(format!("{name}.err"));
         let more = match ended.failures.len() - 1 {

@@ -131,7 +131,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> FigureFormat) -> Vec<
     rows
 }
 
-/// Returns the rows for a flow of tasks. Returns none for other instances.
+/// Returns the rows for a flow of tasks, or no rows for other instances.
 fn flow_rows(simulated: &[Simulated]) -> Vec<MeasureRow> {
     let Some(flows) = simulated.iter().map(|one| one.task_flow.as_ref()).collect::<Option<Vec<_>>>() else {
         return Vec::new();

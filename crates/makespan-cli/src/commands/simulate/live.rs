@@ -44,8 +44,8 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
     Ok(log(queue, present))
 }
 
-/// Returns the log of the queue with `more` additional nodes, and the names of the jobs that fit only on the larger
-/// cluster.
+/// Returns the log of the queue on a cluster with `more` additional nodes, and the names of the jobs that fit only on
+/// this larger cluster.
 pub fn grown(live: &LiveQueue, more: u32, before: &Instance) -> Result<(Log, Vec<String>), String> {
     let queue = live.queue.with_more_nodes(more);
     let present = queue.present().map_err(|error| error.to_string())?;
@@ -103,11 +103,11 @@ impl LiveQueue {
         }
         let homes =
             if like.partitions.is_empty() { String::new() } else { format!(", in {}", like.partitions.join(",")) };
-        Some(format!("each further node is like {}: {}{homes}", like.name, parts.join(", ")))
+        Some(format!("each additional node is a copy of {}: {}{homes}", like.name, parts.join(", ")))
     }
 
     /// Compares the simulated starts of pending jobs with the starts that `makespan queue` predicts. Returns `None` if
-    /// they are equal, otherwise a sentence about the difference.
+    /// the starts are equal, otherwise a sentence about the difference.
     pub fn differs(&self, instance: &Instance, waited: &[&Run]) -> Option<String> {
         let apart = |run: &&Run| {
             let expected = *self.expected.get(instance.name(run.task).as_ref())?;
@@ -156,10 +156,10 @@ fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usiz
     (Actual::Profiles(instance.task_ids().zip(&present.jobs).map(real).collect()), known, usual)
 }
 
-/// Product of the number of pending jobs and the number of nodes above which the policy `slurm` backfills less often
-/// and considers fewer jobs than Slurm.
+/// Limit for the number of pending jobs times the number of nodes. Above this limit, the policy `slurm` backfills less
+/// often and considers fewer jobs than Slurm.
 const MUCH: usize = 2_000_000;
-/// Parameters of the policy `slurm` above this product.
+/// Parameters of the policy `slurm` above the limit [`MUCH`].
 const RARELY: [(&str, i64); 3] = [("bf_interval", 300), ("bf_max_job_test", 10), ("default_queue_depth", 10)];
 
 /// Returns the policy `slurm` with the parameters of the cluster, and a note if some parameters were replaced.

@@ -59,7 +59,7 @@ impl Log {
         let place = |task: TaskId| tasks.binary_search(&task.index()).ok().map(|at| TaskId(at as u64));
         let running = std::mem::take(&mut self.running);
         self.running = running.into_iter().filter_map(|(task, own)| Some((place(task)?, own))).collect();
-        // The recorded starts are removed, because they are those of the complete log.
+        // The recorded starts are removed, because they belong to the complete log.
         self.past.starts.clear();
         Ok(left)
     }

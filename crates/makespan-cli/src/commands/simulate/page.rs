@@ -15,8 +15,8 @@ use crate::decisions;
 use crate::output::{draw, write_file};
 use crate::summary::{column, grouped};
 
-/// Number of placements, over all policies, above which a page has no chart and no details of jobs, because a browser
-/// would load it too slowly.
+/// Maximum number of placements, over all policies, on a page with a chart and details of jobs. A browser would load a
+/// larger page too slowly.
 const MAX_CHARTED: u64 = 1_500_000;
 
 /// Writes one page about all policies.
@@ -67,8 +67,8 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: 
     write_file(path, |mut out| write_simulation(&mut out, &report))
 }
 
-/// Draws the schedules of all policies below each other. As policies treat tasks of a bag like jobs, each task has its
-/// own colour.
+/// Draws the schedules of all policies below each other. Policies treat the tasks of a bag like jobs, so each task has
+/// its own colour.
 pub fn draw_gantt(paths: &[PathBuf], title: &str, scene: &Scene<'_>, simulated: &[Simulated]) -> Result<()> {
     let schedules: Vec<Schedule> = simulated.iter().map(|one| one.simulation.trace.schedule()).collect();
     let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
@@ -78,7 +78,7 @@ pub fn draw_gantt(paths: &[PathBuf], title: &str, scene: &Scene<'_>, simulated: 
     draw(paths, |mut out| write_svg(&mut out, scene.instance, &named, &options))
 }
 
-/// Writes one page about scenarios, each with its own instance. The first one may be the recorded schedule.
+/// Writes one page about scenarios, each with its own instance. The first scenario may be the recorded schedule.
 pub fn write_scenarios(
     path: &Path,
     title: &str,

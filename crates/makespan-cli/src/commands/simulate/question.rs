@@ -84,7 +84,7 @@ impl Question {
         Ok(Some(Self { task, at, clock }))
     }
 
-    /// Formats a time, followed by its date if the log states when it begins.
+    /// Formats a time of the log. If the log states the date of time 0, the date of this time follows.
     fn dated(&self, time: Time) -> String {
         let date = self.clock.as_ref().map_or_else(String::new, |clock| format!(" ({})", clock.shows(time)));
         figure(time.seconds()) + " s" + &date

@@ -77,7 +77,7 @@ impl AmountPlace {
     }
 
     /// Returns the minimum free amount of each resource in a period. From `start` to `end`, the amounts in `back` are
-    /// added to the free amounts.
+    /// treated as free.
     fn least(&self, (from, until): (Time, Time), back: &[i64], (start, end): (Time, Time)) -> Vec<i64> {
         let first = self.step_at(from);
         let mut least = vec![i64::MAX; back.len()];
@@ -99,8 +99,8 @@ pub struct NodeAmounts<'a> {
     common: AmountPlace,
 }
 
-/// Returns the amounts that a task holds on these processors, each as a node, a resource number and an amount. For a
-/// licence, which belongs to no node, the node is the number of nodes.
+/// Returns the amounts that a task holds on these processors, each with its node number and resource number. For a
+/// licence, which belongs to no node, the node number is the number of nodes.
 fn held(instance: &Instance, task: TaskId, parts: &[(usize, u32)]) -> Vec<(usize, usize, i64)> {
     let common = instance.platform().node_count();
     let width = parts.iter().map(|part| part.1).sum();

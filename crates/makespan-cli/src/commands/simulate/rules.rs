@@ -38,8 +38,8 @@ pub fn told(unheeded: &IgnoredRules, policy: &str) -> Option<String> {
     })
 }
 
-/// Adds notes about the rules that the policies ignore. Removes the jobs that the cluster would never start from the
-/// log of all policies.
+/// Adds notes about the rules that the policies ignore. Removes from the log the jobs that the cluster would never
+/// start.
 pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
     let others: Vec<&String> = policies.iter().filter(|policy| !knows(policy)).collect();
     // These policies all ignore the same rules.
@@ -61,7 +61,7 @@ pub fn left_out(never: &BTreeSet<String>) -> String {
     format!("{count}, held or never to start under the rules of the cluster: {}", named(&names))
 }
 
-/// Returns the jobs of tasks that can never start, and the jobs that depend on them.
+/// Returns the jobs whose tasks can never start, and the jobs that depend on these jobs.
 pub fn never(instance: &Instance, tasks: &[TaskId]) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = tasks.iter().map(|&task| instance.job_of(task).name.clone()).collect();
     let mut before = 0;

@@ -133,7 +133,7 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     remarks.push(
         "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
     );
-    // The queue states run times, so it is removed.
+    // The queue states run times, so the log no longer contains the queue.
     Ok(Log { instance, actual, remarks, live: None, ..log })
 }
 

@@ -12,7 +12,8 @@ use crate::summary::figure;
 
 /// Maximum number of jobs that are listed.
 const LISTED: usize = 10;
-/// Maximum number of sizes that are tried for a job, spread over all sizes that it accepts.
+/// Maximum number of sizes that are tried for a job. If the job accepts more sizes, the tried sizes are spread over
+/// all of them.
 const MAX_SIZES: usize = 64;
 
 /// A job that would start earlier with another size.
@@ -36,9 +37,8 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Finds the earliest start with another size, for each job that waited and accepts several sizes. The start is
-    /// not before the release, and the job uses only processors and resources that were free during its whole run
-    /// time.
+    /// Finds the earliest start with another size, for each job that waited and accepts several sizes. The job does
+    /// not start before its release, and uses only processors and resources that were free during its whole run time.
     pub fn of(instance: &Instance, simulated: &Simulated) -> Result<Self> {
         check(instance)?;
         let (free, rooms) = (AmountPlace::of_processors(instance, simulated), NodeAmounts::of(instance, simulated));
@@ -63,7 +63,7 @@ impl Sizes {
                 }
                 Some((start, start + time, size))
             });
-            // The earliest start is chosen; between equal starts, the earliest end.
+            // Chooses the earliest start, and among equal starts the earliest end.
             if let Some((start, end, size)) = first.min() {
                 let ends = (run.end, end);
                 earlier.push(Earlier { task: run.task, had: (own.0, run.start), other: (size, start), ends });

@@ -44,7 +44,7 @@ pub fn simulate(options: &SimulateOptions, instance: &Instance, threads: usize) 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses options that apply only to jobs on a cluster.
+/// Returns an error for options that apply only to jobs on a cluster.
 fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
     let given = [
         ("--estimates clairvoyant", options.estimates == EstimatesName::Clairvoyant),
@@ -68,7 +68,7 @@ fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
     }
 }
 
-/// Refuses options that apply only to bags of tasks on a tree.
+/// Returns an error for options that apply only to bags of tasks on a tree.
 pub fn refuse_options_of_trees(options: &SimulateOptions) -> Result<()> {
     let tree = &options.tree;
     let given = [

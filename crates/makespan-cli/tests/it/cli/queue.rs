@@ -246,7 +246,7 @@ fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
     // Job 2 waits for the end of job 1. With another node, it starts at once.
     assert!(start("2", 0).unwrap() > 60.0 && start("2", 1).unwrap() < 60.0, "{said:#}");
     assert!(start("3", 0).is_none() && start("3", 1).is_some(), "{said:#}");
-    for part in ["job 3 can run there and not now", "each further node is like n1: 4 processors, in p"] {
+    for part in ["job 3 can run there and not now", "each additional node is a copy of n1: 4 processors, in p"] {
         assert!(said["remarks"].to_string().contains(&format!("nodes=+1: {part}")), "{part}: {said:#}");
     }
     for (column, scenario) in said["scenarios"].as_array().unwrap().iter().enumerate() {
@@ -463,7 +463,7 @@ fn options_that_would_be_ignored_are_refused() {
     }
     for arguments in [&["--from", "saved"][..], &["--report", "q.html"], &["--job", "3"]] {
         let said = said(&sandbox, &[&["--state", "running"], arguments].concat(), 80);
-        let reason = "states are those of a service's jobs";
+        let reason = "--state selects jobs of a service";
         assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
         assert!(said.err.contains(reason) && said.err.contains("leave --state out"), "{arguments:?}: {}", said.err);
     }

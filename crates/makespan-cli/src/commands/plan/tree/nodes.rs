@@ -9,7 +9,7 @@ use super::{TreePlan, float};
 
 /// Maximum number of nodes for which the text lists every node.
 const LISTED: usize = 40;
-/// Number of busiest nodes that the text lists if there are more nodes.
+/// Number of nodes that the text lists if there are more than [`LISTED`] nodes. These nodes are the busiest ones.
 const BUSIEST: usize = 20;
 /// Number of levels that are listed one by one. Deeper levels share one row.
 const LEVELS: usize = 12;
@@ -68,7 +68,7 @@ impl<'a> TreeNodes<'a> {
     }
 
     /// Returns tables that are short enough to read. A small tree gets one table of all nodes. A larger tree gets a
-    /// table of the busiest nodes and the sum of the others, and a table of the levels.
+    /// table of the busiest nodes, with the sum of all other nodes, and a table of the levels.
     pub fn for_reading(&self) -> Vec<Section> {
         let mut all: Vec<usize> = (0..self.each.len()).filter(|&node| self.each[node].takes_part).collect();
         if all.len() <= LISTED {

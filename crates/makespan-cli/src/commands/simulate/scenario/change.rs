@@ -56,7 +56,8 @@ impl Variant {
         Ok(true)
     }
 
-    /// Removes the jobs that the cluster never starts. A policy that ignores the cluster's rules would start them.
+    /// Removes the jobs that the cluster never starts, because a policy that ignores the cluster's rules would start
+    /// these jobs.
     fn leave_out_the_impossible(&mut self) -> Result<(), String> {
         let Some(unheeded) = rules::of(&self.policy, &self.log) else { return Ok(()) };
         if let Some(told) = rules::told(&unheeded, &self.policy) {

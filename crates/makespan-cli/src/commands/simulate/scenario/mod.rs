@@ -140,7 +140,7 @@ fn policies(variants: &[Variant]) -> Vec<(String, String)> {
     variants.iter().map(|variant| (variant.name.clone(), variant.policy.clone())).collect()
 }
 
-/// The results of all scenarios. If there is a recorded schedule, it comes first.
+/// The results of all scenarios. If there is a recorded schedule, its results come first.
 struct Outcome<'a> {
     log: &'a Log,
     instances: Vec<&'a Instance>,
@@ -166,7 +166,7 @@ impl Outcome<'_> {
         self.waited().iter().map(waits::counts).collect()
     }
 
-    /// Returns, for each outcome, the last run of each job, except jobs that ran from the beginning.
+    /// Returns the last run of each job for each outcome. Jobs that ran from the beginning are left out.
     fn waited(&self) -> Vec<(&Instance, Vec<&Run>)> {
         let outcomes = self.instances.iter().zip(&self.all).zip(&self.running);
         outcomes.map(|((&instance, one), running)| (instance, waited(one, running))).collect()

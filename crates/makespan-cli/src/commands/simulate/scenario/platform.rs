@@ -18,8 +18,9 @@ pub fn more_nodes(platform: &Platform, amount: Amount) -> Option<u32> {
     }
 }
 
-/// Returns the platform with another number of nodes, or another number of processors if it has only one node. New
-/// nodes are copies of the last one and belong to the same partitions. Nodes are removed from the end.
+/// Returns the platform with another number of nodes. New nodes are copies of the last node and belong to its
+/// partitions. Nodes are removed from the end. If the platform has only one node, changes the number of processors of
+/// this node instead.
 pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> {
     let computing = computing(platform);
     let flat = computing == 1 && platform.node_count() == 1;

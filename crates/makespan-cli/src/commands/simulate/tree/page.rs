@@ -65,8 +65,8 @@ fn progress(page: &TreeReportPage<'_>, run: &TreeRun) -> Section {
     Section { title: format!("Progress under {}", run.heuristic), figure: Some(figure), ..Section::default() }
 }
 
-/// Returns the points of a line from zero to the last of the ascending `ends`. If there are too many ends, some in
-/// between are left out.
+/// Returns the points of a curve: at each instant of `ends`, the share of the tasks that have ended. `ends` is
+/// ascending. If there are too many instants, some in between are left out.
 fn done(ends: &[Time], tasks: u64) -> Vec<Point> {
     let step = ends.len().div_ceil(POINTS).max(1);
     let counts = (1..=ends.len()).filter(|count| count % step == 0 || *count == ends.len());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::output::{shown, table};
 use crate::summary::figure;
 
-/// Number of nodes up to which the text has a row for each node.
+/// Maximum number of nodes for which the text has a row for each node.
 const MAX_NODES: usize = 30;
 
 /// The runs to report, with the instance and the rules.
