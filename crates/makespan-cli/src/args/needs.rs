@@ -9,8 +9,8 @@ pub struct NeedsArguments {
     /// Memory per processor of each node, such as 4GiB
     ///
     /// Tasks then request 1/16 to 2 times this amount for each of their processors (log-uniform). Half of the moldable
-    /// tasks instead request a total of 1 to n times this amount (log-uniform), where n is their maximum number of
-    /// processors
+    /// tasks instead request a total of 1 to n times this amount (log-uniform); n is the maximum number of processors
+    /// of the task
     #[arg(long, value_name = "AMOUNT", value_parser = parse_amount, allow_hyphen_values = true)]
     pub memory: Option<u64>,
     /// Total number of GPUs, distributed over the nodes in turn

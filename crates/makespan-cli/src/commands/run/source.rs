@@ -47,9 +47,9 @@ impl Source {
     /// Reads the jobs that the options select, for this machine or for a cluster. If there is nothing to run, prints a
     /// message and returns `None`.
     ///
-    /// `names` are the names of the jobs of an earlier session, if the run is resumed. The numbers in the names of all
-    /// jobs then keep their number of digits. `begin` is the first part of standard input, if the run may start before
-    /// the end of the input. `grew` is true if an earlier session received jobs while it ran.
+    /// `names` are the names of the jobs of an earlier session, if the run is resumed. The numbers in job names then
+    /// have as many digits as in `names`. `begin` is the first part of standard input, if the run may start before the
+    /// end of the input. `grew` is true if an earlier session received jobs while it ran.
     pub fn read(
         options: &SourceOptions,
         cluster: Option<&Platform>,
