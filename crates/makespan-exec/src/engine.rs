@@ -56,7 +56,7 @@ pub struct TaskFiles {
     /// Files that are copied to the node and back. `None` if the attempt does not run in a folder on its node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staging: Option<Staging>,
-    /// True if no job of the run has written these output files yet, so an existing file with content belongs to
+    /// True if no job of the run has written these output files yet. An existing file with content then belongs to
     /// another program. This field is not sent to other machines, because other machines may start an attempt twice.
     #[serde(skip)]
     pub is_new: bool,
@@ -172,8 +172,8 @@ pub enum Notice {
     },
     /// The end of an outage.
     Up(Outage),
-    /// These processors will go down. [`Notice::Down`] follows when they go down. A later notice with the same
-    /// identifier replaces this notice. The identifiers of notices and of outages differ.
+    /// These processors will go down. [`Notice::Down`] follows when the processors go down. A later notice with the
+    /// same identifier replaces this notice. The identifiers of notices and of outages differ.
     Closing {
         /// Identifies the notice. No other current notice has the same identifier.
         outage: Outage,
@@ -207,11 +207,10 @@ pub trait Engine {
     /// boot, because start times of processes are comparable only within one boot.
     fn place(&self) -> String;
 
-    /// Checks that no attempt of an earlier session at this place is out of control: this session can end it or take
-    /// it over, or it has ended.
+    /// Checks the attempts of an earlier session at this place. Each attempt must have ended, or this session must be
+    /// able to end it or to take it over.
     ///
     /// # Errors
-    ///
     /// A message for the user, with the remedy.
     fn follows(&self, _place: &str) -> Result<(), String> {
         Ok(())
@@ -238,13 +237,13 @@ pub trait Engine {
         None
     }
 
-    /// Returns whether tasks continue when the machine of the session loses power. If they do, the record of each
-    /// start is synced to disk before the task starts.
+    /// Returns whether tasks continue when the machine of the session loses power. If tasks continue, the record of
+    /// each start is synced to disk before the task starts.
     fn outlives_us(&self) -> bool {
         false
     }
 
-    /// Returns whether processors that are down may come up again, so that tasks may wait for them.
+    /// Returns whether processors that are down may come up again, so that tasks may wait for these processors.
     fn awaits(&self) -> bool {
         false
     }
@@ -259,8 +258,8 @@ pub trait Engine {
         true
     }
 
-    /// Returns whether an engine that decides when tasks start has delayed tasks, which makes a new plan for the
-    /// remaining tasks useful. Each delay is reported once.
+    /// Returns whether tasks were delayed, so that a new plan for the remaining tasks is useful. Only engines that
+    /// decide when tasks start delay tasks. Each delay is reported once.
     fn wants_new_plan(&mut self) -> bool {
         false
     }
@@ -313,7 +312,7 @@ pub trait Engine {
     fn end_left(&mut self, left: &LeftProcesses<'_>, grace: Duration, tell: &mut dyn FnMut(&str));
 }
 
-/// Returns whether a task holds processors of several machines although one machine is large enough for the task.
+/// Returns whether a task holds processors of several machines, although one machine is large enough for the task.
 pub(crate) fn is_spread(engine: &dyn Engine, platform: &Platform, processors: &ProcSet) -> bool {
     let parts = platform.parts(processors);
     if parts.len() < 2 || processors.len() > platform.largest_node() {

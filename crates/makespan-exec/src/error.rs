@@ -14,7 +14,7 @@ pub enum ExecuteError {
     /// The task with this name has no command.
     #[error("job `{0}` has no command; add one, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]")]
     NoCommand(String),
-    /// There are too many tasks, or two tasks have one name.
+    /// There are too many tasks, or two tasks have the same name.
     #[error(transparent)]
     Instance(#[from] InstanceError),
     /// The platform has more processors than there are cores that this process may use.

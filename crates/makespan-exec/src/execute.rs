@@ -1,4 +1,4 @@
-//! The entry points: they execute an instance with a policy in a folder.
+//! The functions that execute an instance with a policy in a folder.
 
 mod check;
 mod settled;
@@ -111,7 +111,7 @@ pub struct ReservedRun<'a> {
 /// Creates the folder of a run on this machine and locks it.
 ///
 /// # Errors
-/// [`ExecuteError`] in the cases in which [`execute`] would not begin.
+/// [`ExecuteError`] if [`execute`] would not begin.
 pub fn reserve<'a>(instance: &'a Instance, options: &'a ExecuteOptions) -> Result<ReservedRun<'a>, ExecuteError> {
     check_machine(instance, options)?;
     reserve_folder(instance, options)
@@ -170,8 +170,8 @@ impl ReservedRun<'_> {
     /// allotments of the plan, and reports when each task has begun ([`crate::engine::Notice::Begun`]). The function
     /// `again` may replan tasks that the engine does not accept yet, and tasks of a resumed run.
     ///
-    /// Tasks with predecessors are handed over with their predecessors ([`crate::engine::EngineStart::after`]). Journal,
-    /// outcomes, retries and history are the same as in other runs. Only tasks in the plan are run.
+    /// Tasks with predecessors are handed over with their predecessors ([`crate::engine::EngineStart::after`]).
+    /// Journal, outcomes, retries and history are the same as in other runs. Only tasks in the plan are run.
     ///
     /// # Errors
     /// The errors of [`execute`].

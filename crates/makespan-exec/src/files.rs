@@ -28,7 +28,8 @@ pub(crate) const STATUS: &str = "status";
 pub(crate) struct Files {
     folder: PathBuf,
     names: RefCell<Vec<String>>,
-    /// If tasks run in folders on their nodes: these folders, and the files to copy to them.
+    /// The folders on the nodes in which tasks run, and the files to copy to these folders. `None` if tasks run in the
+    /// working folder.
     scratch: Option<Scratch>,
     /// File stems of the tasks that earlier sessions started. Output files with these stems are files of the run.
     begun: RefCell<BTreeSet<String>>,

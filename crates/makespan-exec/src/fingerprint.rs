@@ -6,7 +6,7 @@ use makespan_core::{
 use sha2::{Digest, Sha256};
 
 /// Returns the SHA-256 hash, in hexadecimal, of all data that the instance states, except learned and guessed times.
-/// The hash is the same on every machine, and in every version with the same version of the journal.
+/// All machines compute the same hash, and so do all program versions with the same version of the journal.
 pub fn fingerprint(instance: &Instance) -> String {
     let mut fields = Fields(Sha256::new());
     // The word is added only for compact platforms, so that the hashes of other platforms are the same as in earlier
@@ -52,12 +52,13 @@ pub(crate) fn identity(instance: &Instance, grows: bool) -> String {
     if grows { fingerprint(&instance.with_jobs(Vec::new())) } else { fingerprint(instance) }
 }
 
-/// Returns two hashes for each different task. The first hash includes everything that can affect the result: the
-/// command, the GPUs, the allotments if the command contains them, and the first hashes of the tasks before it. The
-/// second hash includes everything that is stated about the task, including the estimated time, the time limit, the
-/// weight and the memory, which only affect when and where the task runs.
+/// Returns two hashes for each distinct task, except the first `count` distinct tasks. `known` returns the first hash
+/// of each excepted task.
 ///
-/// Omits the first `count` different tasks. `known` returns the first hashes of the omitted tasks.
+/// The first hash includes everything that can affect the result of the task: the command, the GPUs, the allotments if
+/// the command contains them, and the first hashes of the tasks before it. The second hash includes everything that is
+/// stated about the task. This includes data that only affect when and where the task runs: the estimated time, the
+/// time limit, the weight and the memory.
 pub(crate) fn digests<'a>(
     instance: &Instance,
     count: usize,

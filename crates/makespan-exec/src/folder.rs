@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use nix::libc::{O_DIRECTORY, O_PATH};
 
-/// A folder that is held open, or is known only by its path if it cannot be opened. A job may rename the folder of its
-/// run while shims of other jobs are starting. These shims could not find the folder by its path.
+/// A folder that is held open. If the folder cannot be opened, it is known only by its path. A job may rename the
+/// folder of its run while shims of other jobs are starting. These shims could not find the folder by its path.
 #[derive(Debug)]
 pub(crate) struct Folder {
     held: Option<File>,
@@ -22,7 +22,7 @@ impl Folder {
         Self::held(name, name)
     }
 
-    /// Opens the folder at `path`, or refers to it by the path `name` if it does not exist.
+    /// Opens the folder at `path`. If there is no such folder, refers to the folder by the path `name`.
     pub fn held(path: &Path, name: &Path) -> Self {
         Self { held: open(path).ok(), name: name.to_owned() }
     }

@@ -32,7 +32,8 @@ impl Gpus {
         Some(Self { resource, firsts, held: BTreeMap::new(), taken: BTreeSet::new() })
     }
 
-    /// Assigns GPUs to a task that starts on these processors. The cluster has already checked that enough are free.
+    /// Assigns GPUs to a task that starts on these processors. The cluster has already checked that enough GPUs are
+    /// free.
     pub fn take(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
         let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == self.resource) else {
             return;

@@ -34,7 +34,8 @@ const LOOKS: usize = 100;
 pub(crate) struct ControlGroup(PathBuf);
 
 impl ControlGroup {
-    /// Creates the group of a run within the group of this process. Returns `None` if this process has no permission to do so.
+    /// Creates the group of a run within the group of this process. Returns `None` if this process has no permission
+    /// for this.
     pub fn of_run() -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -64,7 +65,8 @@ impl ControlGroup {
         (named && straight && path.is_absolute() && genuine).then_some(Self(path))
     }
 
-    /// Returns the group of one attempt within the group of its run. `number` is the number of its shim. The group may not exist.
+    /// Returns the group of one attempt within the group of its run. `number` is the number of its shim. The group may
+    /// not exist.
     pub fn of_attempt(&self, number: u64) -> Self {
         Self(self.0.join(number.to_string()))
     }
@@ -147,7 +149,7 @@ impl ControlGroup {
         let _ = fs::remove_dir(&self.0);
     }
 
-    /// Removes the group of the run to which this attempt belongs, if it contains no other attempt.
+    /// Removes the group of the run to which this attempt belongs, unless it contains the group of another attempt.
     pub fn remove_run(&self) {
         if let Some(run) = self.0.parent() {
             let _ = fs::remove_dir(run.join(SESSION));
@@ -157,7 +159,7 @@ impl ControlGroup {
 }
 
 /// Removes the empty groups of sessions that were killed at least a day ago. Groups that were used within the last day
-/// are kept, because a session in another namespace may use them invisibly.
+/// are kept, because a session that this process cannot see, in another namespace, may use them.
 fn sweep(home: &Path) {
     const DAY: Duration = Duration::from_hours(24);
     for group in ControlGroup(home.to_owned()).below() {

@@ -18,7 +18,7 @@ impl HaltRule {
     pub const FAIL_FAST: Self = Self { ends_running: false, counts: HaltCount::Failures, limit: HaltLimit::Number(1) };
 }
 
-/// The ends of tasks that a [`HaltRule`] counts. An attempt that is followed by a retry is not an end.
+/// The ends of tasks that a [`HaltRule`] counts. An attempt that is retried does not count as an end of its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HaltCount {
     /// Tasks that failed.
@@ -69,7 +69,7 @@ pub struct HaltCause {
     pub outcome: Outcome,
 }
 
-/// Counts the ends of a session.
+/// Counts the tasks that have ended in a session.
 #[derive(Debug)]
 pub(crate) struct EndCounter {
     rule: Option<HaltRule>,
@@ -88,8 +88,8 @@ impl EndCounter {
         self.is_reached && self.rule.is_some_and(|rule| rule.ends_running)
     }
 
-    /// Counts the last end of a task. Returns the cause if this end halts the run. Tasks that did not start because a
-    /// predecessor failed are not counted.
+    /// Counts the end of a task that is not tried again. Returns the cause if this end halts the run. Tasks that did
+    /// not start because a predecessor failed are not counted.
     pub fn count(&mut self, run: &Run, tasks: u64) -> Option<HaltCause> {
         let succeeded = run.outcome == Outcome::Succeeded;
         if run.outcome == Outcome::NotStarted && run.processors.is_empty() {

@@ -16,7 +16,7 @@ use crate::machine::pin_thread;
 /// Properties that a process has from its start.
 #[derive(Debug, Default)]
 pub(crate) struct Birth {
-    /// The cores that it may use.
+    /// The cores that the process may use.
     pub cores: Vec<usize>,
     /// True if all signals are blocked.
     pub is_guarded: bool,
@@ -37,9 +37,9 @@ impl Birth {
     }
 }
 
-/// Starts the command with these properties. If its standard output is a pipe, calls `on_line` with each line. When
-/// the process has ended, calls `on_exit`, with the process id if a signal ended the process. The caller must reap the
-/// process. Until the process is reaped, no other process gets its process id or group id.
+/// Starts the command with these properties. If the standard output of the command is a pipe, calls `on_line` with
+/// each line. When the process has ended, calls `on_exit`, with the process id if a signal ended the process. The
+/// caller must reap the process. Until then, no other process gets its process id or group id.
 pub(crate) fn launch(
     mut command: Command,
     birth: Birth,

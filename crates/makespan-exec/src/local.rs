@@ -30,7 +30,7 @@ use crate::taken::TakenOver;
 use crate::traces::Traces;
 use starting::{SPARES, mark, marks, scratch_of};
 
-/// Time between a shim's order to kill its task and the kill of the shim itself.
+/// Time between the order to a shim to kill its task and the kill of the shim itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Time without events after which the engine starts a spare shim.
@@ -40,8 +40,8 @@ const QUIET: Duration = Duration::from_millis(3);
 const OWN: &str = "/proc/self/exe";
 
 /// The engine of this machine. A separate process, the shim, guards each task. The shim pins the task to its cores,
-/// unless the task may use all cores that no pinned task holds. Processor `p` is core number `p` of the given cores,
-/// modulo their number.
+/// unless the task may use all cores that no pinned task holds. If the engine has `n` cores, processor `p` of the
+/// platform is core number `p` modulo `n`.
 #[derive(Debug)]
 pub struct Local {
     /// Folder of the run.
@@ -66,7 +66,7 @@ pub struct Local {
     taken: TakenOver,
     /// Spare shims, which have no task yet or whose task has ended.
     spares: VecDeque<SpareShim>,
-    /// True if the engine could not start a spare shim. If true, no spare shim is started until a task needs one.
+    /// True if the engine could not start a spare shim. No spare shim is then started until a task needs a shim.
     lacking: bool,
     /// Number of shims started so far. Shims are numbered, so that the end of a shim is not mistaken for the end of a
     /// later shim.
@@ -86,13 +86,13 @@ impl Waker {
     }
 }
 
-/// A shim that has not been reaped, which ensures that no other process has its id.
+/// A shim that has not been reaped. Until it is reaped, no other process has its id.
 #[derive(Debug)]
 struct Shim {
     process: SpareShim,
     /// The line that describes the task. The shim receives the line when the task may run.
     order: String,
-    /// True if the shim received a signal or lost cores to a pinned task. Such a shim gets no further task.
+    /// True if the shim received a signal or lost cores to a pinned task. A disturbed shim gets no further task.
     is_disturbed: bool,
     /// Exit status of the task, if the task has ended and the shim can run another task.
     left: Option<i32>,

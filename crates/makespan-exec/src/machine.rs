@@ -15,8 +15,7 @@ use crate::ExecuteError;
 /// Returns the cores that this process may use, in ascending order.
 ///
 /// # Errors
-///
-/// [`ExecuteError::Cores`] if the system does not report them.
+/// [`ExecuteError::Cores`] if the system does not report the cores.
 pub fn cores() -> Result<Vec<usize>, ExecuteError> {
     let set = sched_getaffinity(Pid::from_raw(0)).map_err(|error| ExecuteError::Cores(error.into()))?;
     Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())

@@ -34,14 +34,14 @@ pub trait Observer {
     fn interrupted(&mut self, _run: &Run, _progress: &Progress<'_>) {}
 
     /// An attempt at a task ran to its end, with or without success. The record of the end is on disk. A resumed
-    /// session begins with the attempts that ended while no session ran.
+    /// session first reports the attempts that ended while no session ran.
     fn measured(&mut self, _measured: &MeasuredAttempt<'_>) {}
 
-    /// The policy logged an entry about its plans. A resumed session begins with the entries of earlier sessions.
+    /// The policy logged an entry about its plans. A resumed session first reports the entries of earlier sessions.
     fn told(&mut self, _entry: &LogEntry) {}
 
-    /// The estimated times of these tasks were replaced, as the view now shows. A bag is represented by its first
-    /// task. A resumed session begins with the replacements of earlier sessions.
+    /// The estimated times of these tasks were replaced. The view in `_progress` has the new times. `_tasks` contains
+    /// only the first task of a bag. A resumed session first reports the replacements of earlier sessions.
     fn estimated(&mut self, _tasks: &[TaskId], _progress: &Progress<'_>) {}
 
     /// These tasks arrived ([`crate::Intake::append`]).

@@ -18,11 +18,11 @@ pub struct StartHold {
     pub delay: Duration,
     /// Minimum available memory in bytes.
     pub free_memory: Option<u64>,
-    /// Number of running threads of the machine. Tasks start only below this number.
+    /// Limit for the number of running threads of the machine. Tasks start only if the number is below this limit.
     pub load: Option<u32>,
 }
 
-/// How processes of tasks are set up on this machine.
+/// Settings for the processes of tasks on this machine.
 #[derive(Clone, Debug, Default)]
 pub struct JobSetting {
     /// The working folder of tasks. The default is the working folder of this process.
@@ -95,12 +95,12 @@ pub struct ExecuteOptions {
     pub retries: u32,
     /// The rule that ends the run early, after some tasks have failed or succeeded in this session.
     pub halt: Option<HaltRule>,
-    /// Time limit of tasks that state none.
+    /// Time limit of each task that states no time limit.
     pub timeout: Option<Time>,
     /// True to limit each task to its stated memory with a control group (cgroup v2). If this is not possible, no task
     /// starts.
     pub limit_memory: bool,
-    /// True if the names of jobs are generated, such as line numbers. If true, a resumed run of an edited instance
+    /// True if the names of jobs, such as line numbers, are generated. If true, a resumed run of an edited instance
     /// identifies jobs only by their commands and inputs.
     pub made_up_names: bool,
     /// True to run all tasks of the instance, even if they ended in earlier sessions. Use this if another program,
@@ -113,8 +113,8 @@ pub struct ExecuteOptions {
     pub oversubscribe: bool,
     /// Tasks that are pinned to their cores.
     pub pinning: Pinning,
-    /// The program that guards every task and keeps its exit status, such as `makespan-shim`. The default is this
-    /// program, which must then call [`crate::serve`] first.
+    /// The program of the shims, such as `makespan-shim`. A shim guards a task and stores its exit status. The default
+    /// is this program, which must then call [`crate::serve`] first.
     pub shim: Option<PathBuf>,
     /// Conditions under which no task starts, even if the policy wants to start it.
     pub hold: Option<StartHold>,
@@ -131,17 +131,17 @@ pub struct ExecuteOptions {
     pub group: Duration,
     /// Replaces estimated times by times that are learned from finished tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,
-    /// The source of jobs that arrive during the run. The run ends on request, or when the source is closed and all jobs have
-    /// ended.
+    /// The source of jobs that arrive during the run. The run ends on request, or when the source is closed and all
+    /// jobs have ended.
     pub intake: Option<Intake>,
-    /// Stops the run. The first request sends SIGTERM to the running tasks, and SIGKILL after the grace period. The second
-    /// request sends SIGKILL at once.
+    /// Stops the run. The first request sends SIGTERM to the running tasks, and SIGKILL after the grace period. The
+    /// second request sends SIGKILL at once.
     pub stop: Stop,
 }
 
 impl ExecuteOptions {
-    /// Creates the options of a new run in this folder, with a grace period of five seconds, ten ticks a second, and a sync of
-    /// the journal at most every 8 ms.
+    /// Creates the options of a new run in this folder, with a grace period of five seconds, ten ticks a second, and a
+    /// sync of the journal at most every 8 ms.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),

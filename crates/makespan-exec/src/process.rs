@@ -37,8 +37,8 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    /// Returns whether the process lives. A zombie is dead, because in a container it may never be reaped. A process
-    /// lives if only its first thread has ended.
+    /// Returns whether the process lives. A zombie counts as dead, because in a container it may never be reaped. If
+    /// only the first thread of a process has ended, the process still lives.
     pub fn is_alive(self) -> bool {
         !self.is_zombie() || self.threads > 1
     }
@@ -128,7 +128,7 @@ impl Identity {
         Self { pid, start: start_of(pid).unwrap_or(0) }
     }
 
-    /// Returns whether the process still lives. A zombie does not.
+    /// Returns whether the process still lives. A zombie counts as dead.
     pub fn is_alive(self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.start == self.start && stat.is_alive())
     }

@@ -1,4 +1,5 @@
-//! Settles the tasks that were running when an earlier session died: decides whether they have ended or run again.
+//! Settles the tasks that were running when an earlier session died: decides for each task whether it has ended or
+//! runs again.
 
 use makespan_core::{Instance, Outcome, Run, TaskId};
 
@@ -31,9 +32,9 @@ pub(crate) struct Recovery<'a> {
 }
 
 impl Recovery<'_> {
-    /// Settles every task that is running according to the journal and was not taken over. If its shim has written an
-    /// exit status, the task has ended. If the task is still running, it is ended with all its descendants, and a
-    /// status that its shim writes before its death is used. Otherwise, the task runs again.
+    /// Settles every task that is running according to the journal and was not taken over. If the shim of the task has
+    /// written an exit status, the task has ended. Otherwise, the task and all its descendants are ended. If the shim
+    /// writes a status before it ends, this status is used. Without a status, the task runs again.
     pub fn settle(&mut self, history: &mut History) -> Result<(), ExecuteError> {
         let unsettled = |(id, task): (TaskId, &Progression)| match task {
             Progression::Running(attempt) if !self.taken.contains(&id) => Some((id, attempt.clone())),
@@ -92,9 +93,9 @@ impl Recovery<'_> {
         let name = &self.names[task.index()];
         let status = self.status(task, &attempt, history.origin);
         let settled = status.and_then(|status| {
-            // A task that ended by itself has ended, even if a session was about to end it. A task that another
-            // program stopped is treated as stopped. If a session ended a task but the cause was lost, the task is
-            // also treated as stopped, because it certainly did not finish.
+            // If a task ended by itself, this end is used, even if a session was about to end the task. If another
+            // program stopped the task, the task is treated as stopped. If a session ended the task but the cause is
+            // not recorded, the task is also treated as stopped, because it certainly did not finish.
             let ours = status.asked.then_some(attempt.ending.unwrap_or(Cause::Stop));
             let outcome = outcome(status.exit, ours.or(status.stopped.then_some(Cause::Stop)))?;
             Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), status.accounting))
@@ -133,7 +134,7 @@ pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
 }
 
 /// Returns the tasks that remain to be run, ascending. The result includes failed tasks that may be tried again, and
-/// successors of such tasks that were not started.
+/// their successors that were not started.
 pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &ExecuteOptions) -> Vec<TaskId> {
     let mut failures = vec![0_u32; history.tasks.len()];
     history.runs.iter().filter(|run| is_failure(run.outcome)).for_each(|run| failures[run.task.index()] += 1);

@@ -8,9 +8,9 @@ use makespan_core::{Instance, Platform, ProcSet, Resource, ResourceId, ResourceK
 use crate::kernel_text::number_behind;
 use crate::{ExecuteError, ExecuteOptions};
 
-/// The environment variables that select the GPUs of programs with CUDA and of programs with HIP.
-/// `ROCR_VISIBLE_DEVICES` is not changed, because HIP numbers the GPUs that this variable selects, so setting both
-/// variables would select twice.
+/// The environment variables that select GPUs for programs with CUDA and for programs with HIP. `ROCR_VISIBLE_DEVICES`
+/// is not set, because HIP numbers only the GPUs that this variable selects, so HIP would select from this selection
+/// again.
 pub(crate) const VISIBLE: [&str; 2] = ["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"];
 
 /// The variable that hides GPUs from HIP. HIP numbers the visible GPUs from 0.
@@ -19,8 +19,8 @@ const BELOW_HIP: &str = "ROCR_VISIBLE_DEVICES";
 /// Maximum number of GPUs of a platform.
 const MAX_GPUS: u128 = 4096;
 
-/// Returns the memory in bytes that this process and its children may use: the memory of the machine, or the limit of a control
-/// group. Returns `None` if the system does not report its memory.
+/// Returns the memory in bytes that this process and its children may use: the memory of the machine, or the limit of
+/// a control group. Returns `None` if the system does not report its memory.
 pub fn memory() -> Option<u64> {
     let there = total(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -112,8 +112,8 @@ fn held(platform: &Platform, name: &str) -> Option<ResourceId> {
     platform.resource(name).filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable)
 }
 
-/// Rejects a platform that states more memory or GPUs than this process may use. Ignores unknown amounts, and accepts
-/// any amounts if the user allows oversubscription.
+/// Returns an error if a platform states more memory or GPUs than this process may use. Ignores unknown amounts. If
+/// the user allows oversubscription, accepts any amounts.
 pub(crate) fn check(platform: &Platform, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     let stated = |name: &str| held(platform, name).map_or(0, |id| platform.total(id));
     let gpus_stated = stated(Resource::GPUS);

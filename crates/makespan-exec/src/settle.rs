@@ -21,7 +21,7 @@ use crate::{ExecuteError, ExecuteOptions, Observer};
 /// because `execute` reports the damage.
 ///
 /// # Errors
-/// [`ExecuteError`] if the folder cannot be read or written, or if another process uses it.
+/// [`ExecuteError`] if the folder cannot be read or written, or if another process uses the folder.
 pub fn settle(options: &ExecuteOptions, observer: &mut dyn Observer) -> Result<(), ExecuteError> {
     if !options.folder.join(FILE).is_file() {
         return Ok(());

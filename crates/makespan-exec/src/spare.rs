@@ -117,7 +117,7 @@ impl SpareShim {
                 // A shim that was killed did not wait for all descendants of its task.
                 duty.end_rest(killed, its_group);
             }
-            // Sending fails if the session has ended, in which case no receiver needs this event.
+            // Sending fails if the session has ended. No receiver then needs this event.
             let _ = ends.send(WaitEvent::Ended(duty.task, number, None));
         };
         let mut child = launch(

@@ -33,8 +33,8 @@ pub fn ended_by(path: &Path) -> Option<EndedBy> {
     Some(AttemptStatus::parse(&std::fs::read(path).ok()?)?.ended_by())
 }
 
-/// Returns whether this file states that the attempt with this claim succeeded. The attempt received the claim when it
-/// was let run ([`crate::engine::Engine::go`]).
+/// Returns whether this file states that the attempt with this claim succeeded. [`crate::engine::Engine::go`] gave the
+/// claim to the attempt.
 pub fn has_succeeded(path: &Path, claim: &str) -> bool {
     let status = std::fs::read(path).ok().and_then(|bytes| AttemptStatus::parse(&bytes));
     let claim: Option<AttemptClaim> = serde_json::from_str(claim).ok();

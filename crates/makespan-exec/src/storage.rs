@@ -8,8 +8,8 @@ use std::path::Path;
 
 use nix::libc::{ELOOP, O_NOFOLLOW};
 
-/// File system operations for the journal and the status files. They never follow symbolic links in the folder of a
-/// run.
+/// File system operations for the journal and the status files. No operation follows a symbolic link in the folder of
+/// a run.
 pub(crate) trait Storage {
     /// Returns the content of a file, or `None` if there is no such file.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
@@ -19,7 +19,7 @@ pub(crate) trait Storage {
     fn make_folder(&self, path: &Path) -> io::Result<()>;
     /// Opens a file for writing, and creates it if it is missing.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Handle>>;
-    /// Renames a file within its folder. Replaces an existing file with the new name.
+    /// Renames `from` to `to` within one folder, and replaces an existing file `to`.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Creates a hard link to a file.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -149,7 +149,7 @@ impl Handle for File {
 pub(crate) fn writable(path: &Path) -> io::Result<File> {
     // A pipe is rejected, because opening it would wait for a reader.
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_symlink()) {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is there and no regular file"));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it exists and is not a regular file"));
     }
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).custom_flags(O_NOFOLLOW).open(path).map_err(named)

@@ -13,8 +13,8 @@ use crate::process::{GLANCE, Identity};
 use crate::spare::{ShimDuty, WaitEvent};
 use crate::status::AttemptStatus;
 
-/// Time between two checks whether shims live. The system does not report the ends of these shims, because they are
-/// not children of this process.
+/// Time between two checks for shims that have ended. The system does not report these ends, because the shims are not
+/// children of this process.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The tasks of earlier sessions that continue.
@@ -60,14 +60,14 @@ impl TakenOver {
     }
 
     /// Converts the end of the shim with this number to a notice. If the shim wrote a status, the task has ended.
-    /// Otherwise the task counts as lost.
+    /// Otherwise, the task counts as lost.
     pub fn ended(&mut self, task: TaskId, number: u64) -> Option<Notice> {
         let kept = self.tasks.get(&task).filter(|kept| kept.number == number)?;
         let has_left = std::fs::read(&kept.status).is_ok_and(|bytes| AttemptStatus::parse(&bytes).is_some());
         if has_left {
             return Some(Notice::Ended(task));
         }
-        let reason = format!("the process around it ({}) is gone", kept.shim.pid);
+        let reason = format!("the process that guarded it ({}) has ended", kept.shim.pid);
         self.forget(task);
         Some(Notice::Lost(task, reason))
     }

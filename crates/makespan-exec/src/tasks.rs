@@ -38,8 +38,8 @@ struct Entry {
 /// Maps the tasks of an instance to the tasks of the edited instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mapping {
-    /// For each old task: the new task with the same command and inputs, and whether all other stated data are also
-    /// unchanged.
+    /// For each old task, the new task with the same command and inputs. The value is true if all other stated data
+    /// are also unchanged.
     pub same: BTreeMap<TaskId, (TaskId, bool)>,
     /// New tasks with the name of an old task, but with a different command or different inputs.
     pub edited: Vec<TaskId>,
@@ -111,9 +111,9 @@ impl TaskList {
         self.tasks().map(stem).collect()
     }
 
-    /// Lets the tasks of this list keep the output files that they have in the `old` list, from which it was edited. A
-    /// new task gets a stem that is neither in the old list nor in `used`, except that it may get the stem of a
-    /// removed task with the same name.
+    /// Lets the tasks of this list keep the output files that they have in the `old` list, before the edit. A new task
+    /// gets a stem that is neither in the old list nor in `used`. However, if a removed task had the same name, the
+    /// new task may get the stem of the removed task.
     pub(crate) fn keep_files(&mut self, old: &Self, mapping: &Mapping, used: &BTreeSet<String>) {
         let old_stems = old.stems();
         let own: Vec<String> = self.tasks().map(|(id, entry, number)| entry.own_stem(id, number)).collect();
@@ -160,8 +160,9 @@ impl TaskList {
     }
 
     /// Maps these tasks to the tasks of the `new` list. Tasks correspond if they have the same name, command and
-    /// inputs. If names are generated (`made_up`), names are ignored. Each new task is used once. Old tasks with the
-    /// same name take precedence. Among the other old tasks, tasks that `is_done` accepts take precedence.
+    /// inputs. If names are generated (`made_up`), names are ignored. Each new task corresponds to at most one old
+    /// task: first to an old task with the same name, then to an old task that `is_done` accepts, then to another old
+    /// task.
     pub(crate) fn mapped(&self, new: &Self, made_up: bool, is_done: impl Fn(TaskId) -> bool) -> Mapping {
         let old_names: BTreeMap<Cow<'_, str>, (TaskId, &Entry)> =
             self.tasks().map(|(id, entry, number)| (entry.name(number), (id, entry))).collect();

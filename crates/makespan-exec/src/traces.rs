@@ -11,8 +11,7 @@ use crate::process::{GLANCE, Identity, ProcessTable, Stat, content, names};
 /// The marks that identify processes of a run whose shim has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
-    /// The session that the shim opened. The id is valid until the shim is reaped, because no other process gets the
-    /// id before.
+    /// The id of the session that the shim opened. Until the shim is reaped, no other process gets this id.
     pub session: Option<i32>,
     /// Environment variables of the processes, as `NAME=value`.
     pub marks: Vec<String>,

@@ -63,7 +63,7 @@ pub fn check_memory_limits() -> Result<(), ExecuteError> {
     limited.map_err(ExecuteError::NoMemoryLimit)
 }
 
-/// Rejects tasks with the same name and tasks without a command.
+/// Returns an error if two tasks have the same name, or if a task has no command.
 ///
 /// # Errors
 /// [`ExecuteError::Instance`] and [`ExecuteError::NoCommand`].

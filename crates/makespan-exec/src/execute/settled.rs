@@ -44,7 +44,7 @@ pub(super) fn settled(
     let is_same = begun.earlier.is_none() && !options.run_all;
     let goes_on = if is_same { take_over(&mut **engine, instance, options, files, &begun.history) } else { Vec::new() };
     let taken: Vec<TaskId> = goes_on.iter().map(|taken| taken.task).collect();
-    // Engines whose tasks outlive the session report themselves which tasks ended and which continue.
+    // If tasks outlive the session, the engine itself reports which tasks have ended and which continue.
     if !engine.outlives_us() {
         tell_outlived(&taken, &names, observer);
     }
@@ -75,7 +75,7 @@ pub(super) fn settled(
     Ok(SettledRun { journal, history, goes_on })
 }
 
-/// Takes over the running attempts of those that have no end in the journal.
+/// Takes over the attempts that are still running and have no end in the journal.
 fn take_over(
     engine: &mut dyn Engine,
     instance: &Instance,

@@ -1,5 +1,5 @@
-//! Lets every step of a run of six jobs fail once in every way, and then resumes the run. Checks that no job is lost or repeated,
-//! and that all reports are true.
+//! Lets every step of a run of six jobs fail once in every way, and then resumes the run. Checks that no job is lost
+//! or repeated, and that all reports are true.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -34,8 +34,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Returns six jobs on two processors, with a GPU for each processor. They behave as in [`script`]: one job fails, and
-/// one job reaches its time limit and ignores SIGTERM.
+/// Returns six jobs on two processors, with a GPU for each processor. The jobs behave as in [`script`]: one job fails,
+/// and one job reaches its time limit and ignores SIGTERM.
 fn six() -> Instance {
     let job = |index: u32| {
         let processors = if index == 5 { 2 } else { 1 };

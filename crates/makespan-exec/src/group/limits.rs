@@ -53,8 +53,8 @@ impl ControlGroup {
         }
         let _ = write(&self.0.join(CONTROL), "-memory");
         if let Some(home) = self.0.parent() {
-            // This fails, and the process stays in its group, if another run in the same group still needs the
-            // controller.
+            // If another run in the same group still needs the controller, both writes fail, and the process stays in
+            // its group.
             let _ = write(&home.join(CONTROL), "-memory");
             let _ = write(&home.join("cgroup.procs"), "0");
         }

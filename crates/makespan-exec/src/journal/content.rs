@@ -29,7 +29,7 @@ pub(super) struct JournalContent {
     pub sound: usize,
     /// A note about the recovery of a damaged journal. If there is a note, `records` must be written to a new journal.
     pub recovered: Option<String>,
-    /// The task list to which the records refer, if the instance was edited after they were written.
+    /// The task list to which the records refer, if the instance was edited after the records were written.
     pub earlier: Option<TaskList>,
 }
 
@@ -226,7 +226,8 @@ pub fn task_names(folder: &Path) -> Vec<String> {
     lists.flat_map(|list| list.names()).collect()
 }
 
-/// Returns whether jobs could arrive during the run in a folder ([`crate::Intake`]). Returns `None` without a legible journal.
+/// Returns whether jobs could arrive during the run in a folder ([`crate::Intake`]). Returns `None` without a legible
+/// journal.
 pub fn grows(folder: &Path) -> Option<bool> {
     let mut first = Vec::new();
     BufReader::new(File::open(folder.join(FILE)).ok()?).read_until(b'\n', &mut first).ok()?;
@@ -259,7 +260,7 @@ fn faults(bytes: &[u8]) -> Vec<Fault> {
     lines(bytes).filter_map(check).collect()
 }
 
-/// Rejects a file that has the name of a journal but is not a journal, or is a journal of another version.
+/// Returns an error if the file is not a journal, or is a journal of another version.
 fn refuse_others(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     let path = path.to_owned();
     let first = bytes.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -292,8 +293,8 @@ impl Statuses {
         let fail = |path: PathBuf| move |source| JournalError::Io { path, source };
         let mut found = Vec::new();
         for name in storage.names(&folder).map_err(fail(folder.clone()))? {
-            // The name of a complete status file ends with the number of the attempt. The name of a file that is being
-            // written does not.
+            // The name of a complete status file ends with the number of the attempt. The temporary name of an
+            // incomplete status file does not end with a number.
             if name.rsplit_once('.').is_none_or(|(_, attempt)| attempt.parse::<u32>().is_err()) {
                 continue;
             }
@@ -327,7 +328,8 @@ impl Statuses {
         }
     }
 
-    /// Checks that each status file belongs to an attempt in the journal, and that no relevant status file is damaged.
+    /// Checks that each status file belongs to an attempt in the journal, and that no status file that is needed is
+    /// damaged.
     fn agree(&self, path: &Path, history: &History, files: &Files) -> Result<(), JournalError> {
         self.are_of_run(path, history.origin, files)?;
         let damaged = |name: &str, reason: String| {
@@ -351,12 +353,13 @@ impl Statuses {
                 Some(AttemptStatus { claim, .. }) if claim.run == history.origin => {
                     let known = history.attempts.get(claim.task.index());
                     if known.is_none_or(|&known| claim.attempt > known) {
-                        let reason = format!("it tells of attempt {} of a job, which the journal lacks", claim.attempt);
+                        let reason =
+                            format!("it is of attempt {} of a job, and the journal has no such attempt", claim.attempt);
                         return damaged(name, reason);
                     }
                 }
                 None if due.contains(name) => return damaged(name, "it cannot be read".into()),
-                // The file belongs to an earlier run in the folder, or to an attempt for which it is not needed.
+                // The file belongs to an earlier run in the folder, or to an attempt whose status is not needed.
                 _ => {}
             }
         }

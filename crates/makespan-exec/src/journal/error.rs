@@ -18,7 +18,7 @@ pub enum JournalError {
     },
     /// The journal was deleted during the run.
     #[error(
-        "{path} was deleted while the run went on; running jobs were ended, and what had ended is no longer on record"
+        "{path} was deleted during the run; running jobs were ended, and the record of jobs that had ended is lost"
     )]
     Gone {
         /// Path of the deleted journal.
@@ -129,7 +129,7 @@ pub enum JournalError {
         reason: String,
     },
     /// There are status files but no journal.
-    #[error("{path} is missing or empty, and yet {folder} tells that jobs ended (`{job}` for one). {REMEDY}")]
+    #[error("{path} is missing or empty, but {folder} shows that jobs have ended, such as `{job}`. {REMEDY}")]
     Lost {
         /// Path of the journal.
         path: PathBuf,

@@ -68,7 +68,7 @@ pub struct Attempt {
     pub pid_start: u64,
     /// The GPUs of the attempt, if the journal states them.
     pub gpus: Option<Vec<u64>>,
-    /// The reason why the attempt was about to be ended, if it was.
+    /// The reason why a session was about to end the attempt, if it was.
     pub ending: Option<Cause>,
 }
 
@@ -176,7 +176,7 @@ impl History {
     pub(super) fn apply(&mut self, record: &JournalRecord) -> Result<(), &'static str> {
         match record.clone() {
             JournalRecord::Header { .. } => return Err("a second header"),
-            JournalRecord::Grown { .. } if !self.grows => return Err("tasks that come to a run that does not grow"),
+            JournalRecord::Grown { .. } if !self.grows => return Err("tasks arrive at a run that does not grow"),
             JournalRecord::Grown { list } => {
                 self.known.extend(list);
                 self.grow(self.known.count());
@@ -193,7 +193,7 @@ impl History {
                 let before = self.attempts.get(task.index()).copied();
                 let place = self.waiting(task)?;
                 if before.is_none_or(|before| attempt <= before) {
-                    return Err("an attempt that has been made already");
+                    return Err("an attempt that was already started");
                 }
                 *place = Progression::Running(Attempt { attempt, at, processors, pid, pid_start, gpus, ending: None });
                 self.attempts[task.index()] = attempt;
@@ -253,7 +253,7 @@ impl History {
     /// Returns the state of a task that may start, because it is not running and has not succeeded.
     fn waiting(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
         match self.task(task)? {
-            Progression::Running(_) => Err("a job starts that runs already"),
+            Progression::Running(_) => Err("a job starts that is already running"),
             Progression::Ended(Outcome::Succeeded) => Err("a job starts that has succeeded"),
             progression => Ok(progression),
         }
@@ -262,7 +262,7 @@ impl History {
     fn running(&mut self, task: TaskId) -> Result<&mut Attempt, &'static str> {
         match self.task(task)? {
             Progression::Running(attempt) => Ok(attempt),
-            _ => Err("a job ends that does not run"),
+            _ => Err("a job ends that is not running"),
         }
     }
 

@@ -1,11 +1,11 @@
 //! The journal: the state of a run on disk.
 //!
-//! `journal.jsonl` has one [`JournalRecord`] on each line. Records are only appended. Each line contains its number and a
-//! checksum, so that damage is detected. Each record is written before the event that it announces, such as a start or
-//! a signal, and is synced to disk before the event is reported. Records of one instant are written and synced
-//! together. If the session is killed, at most the last line is incomplete, and readers ignore it. If the disk is
-//! full, an incomplete line is cut off at once, and its records are kept in memory until they can be written. A lock
-//! file keeps a second session out of the folder.
+//! `journal.jsonl` has one [`JournalRecord`] on each line. Records are only appended. Each line contains its number
+//! and a checksum, so that damage is detected. Each record is written before the event that it announces, such as a
+//! start or a signal, and is synced to disk before the event is reported. Records of one instant are written and
+//! synced together. If the session is killed, at most the last line is incomplete, and readers ignore it. If the disk
+//! is full, an incomplete line is cut off at once, and its records are kept in memory until they can be written. A
+//! lock file keeps a second session out of the folder.
 
 mod content;
 mod edited;
@@ -48,7 +48,7 @@ pub const VERSION: u32 = 7;
 /// Maximum wait for a lock.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How to open an existing journal.
+/// Options for opening a journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "choices that go in any combination")]
 pub struct Opening {
@@ -92,8 +92,8 @@ pub(crate) struct OpenedJournal {
     pub history: History,
     /// Messages for the user.
     pub notes: Vec<String>,
-    /// The task list to which the journal and the history refer, if the instance was edited after they were written.
-    /// In this case, call [`Journal::carried_over`].
+    /// The task list to which the journal and the history refer, if the instance was edited after this list was
+    /// written. In this case, call [`Journal::carried_over`].
     pub earlier: Option<TaskList>,
 }
 
@@ -175,7 +175,8 @@ impl Journal {
         Self::check_beside(folder, instance, how, &[])
     }
 
-    /// Makes the checks of [`Journal::check`]. For a new run, also refuses existing files with the names in `results`.
+    /// Makes the checks of [`Journal::check`]. For a new run, also returns an error if a file with a name in `results`
+    /// exists.
     pub(crate) fn check_beside(
         folder: &Path,
         instance: &Instance,
@@ -250,7 +251,7 @@ impl Journal {
         self.cut()?;
         self.torn = true;
         if let Err(error) = self.file.write_at(self.written, lines.as_bytes()) {
-            // An incomplete record must be cut off. If this fails, the next write does it first.
+            // Cuts off an incomplete record. If this fails, the next write cuts it off first.
             let _ = self.cut();
             return Err(error);
         }
@@ -272,8 +273,8 @@ impl Journal {
             return Ok(());
         }
         if let Err(source) = self.file.sync() {
-            // After a failed sync, the system may have discarded the data, so they will be written again. The old data
-            // stay in the file until then, because running tasks rely on them.
+            // After a failed sync, the system may have discarded the data, so the data will be written again. Until
+            // then, the old data stay in the file, because running tasks rely on their start records.
             (self.written, self.in_file) = (self.sound, 0);
             return Err(JournalError::Io { path: self.path.clone(), source });
         }

@@ -22,8 +22,8 @@ pub(crate) fn has_mark(path: &Path) -> io::Result<bool> {
     Ok(fs::metadata(path)?.len() == MARK.len() as u64 && fs::read(path)? == MARK.as_bytes())
 }
 
-/// Refuses a folder with a file that a new run would overwrite. If a session was killed before it wrote its journal,
-/// its lock file and the files in `results` may exist, but output files and status files may not.
+/// Returns an error if a new run would overwrite a file in the folder. If a session was killed before it wrote its
+/// journal, its lock file and the files in `results` may exist, but output files and status files may not.
 ///
 /// # Errors
 /// [`JournalError::Stranger`] with the path of the file.

@@ -72,8 +72,8 @@ fn set_of(cores: &[usize]) -> CpuSet {
 }
 
 /// Removes these cores from all threads of the processes and their descendants. A thread that would have no core keeps
-/// its cores. The search is repeated until it changes nothing, because a process that is created meanwhile inherits
-/// the cores of its parent.
+/// its cores. The search is repeated until no thread changes, because a process that is created meanwhile inherits the
+/// cores of its parent.
 fn take_cores(roots: &BTreeSet<i32>, cores: &[usize]) {
     for _ in 0..SEARCHES {
         let found = ProcessTable::read().descendants(roots);

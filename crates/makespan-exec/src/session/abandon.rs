@@ -7,8 +7,8 @@ use super::active::TaskEnd;
 use crate::ExecuteError;
 
 impl Session<'_> {
-    /// Reports the tasks that ended without success in earlier sessions to the policy. Records their successors as not
-    /// started, unless an earlier session has already recorded this.
+    /// Reports to the policy the tasks that ended without success in earlier sessions. Records the successors of these
+    /// tasks as not started, unless an earlier session has already recorded them.
     pub(super) fn close(&mut self, closed: &[TaskId]) -> Result<(), ExecuteError> {
         if self.state.instance().edges().is_empty() {
             return Ok(());
@@ -23,8 +23,8 @@ impl Session<'_> {
         self.abandon_but(task, at, &[])
     }
 
-    /// Ends the successors of a task without starting them. Writes no record for the tasks in `recorded`, which are
-    /// ascending and already have one.
+    /// Ends the successors of a task without starting them. Writes no record for the tasks in `recorded`, because the
+    /// journal already has their records. `recorded` is ascending.
     fn abandon_but(&mut self, task: TaskId, at: Time, recorded: &[TaskId]) -> Result<(), ExecuteError> {
         let lost = self.state.cluster.abandon(task);
         self.lose(task, lost, at, recorded)

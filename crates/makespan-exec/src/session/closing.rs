@@ -7,7 +7,7 @@ use makespan_core::{Estimate, Instance, Outage, ProcSet, TaskId, Time, Unavailab
 use super::Session;
 use crate::clock::ticks;
 
-/// Assumed length of the outage. The engine reports longer outages ([`crate::engine::Notice::Down`]).
+/// Assumed length of an outage. The engine reports longer outages ([`crate::engine::Notice::Down`]).
 const AWAY: Time = Time::from_seconds(60);
 
 /// Returns whether the run time of a task is a guess.
@@ -16,8 +16,9 @@ pub(super) fn is_guess(instance: &Instance, task: TaskId) -> bool {
 }
 
 impl Session<'_> {
-    /// Announces when processors will go down, or withdraws the announcement. Policies that respect unavailable
-    /// periods do not plan tasks in the period.
+    /// Announces when processors will go down, or withdraws the announcement if `after` is `None`. Policies that
+    /// respect unavailable periods do not plan tasks in this period. If long run times are guesses, announces nothing,
+    /// because a task with a long guess might then never start.
     pub(super) fn announce(&mut self, outage: Outage, processors: ProcSet, after: Option<Duration>) {
         self.policy.closings.retain(|(other, _)| *other != outage);
         if let Some(after) = after.map(ticks)
@@ -31,7 +32,7 @@ impl Session<'_> {
         let _ = self.state.cluster.announce(periods);
     }
 
-    /// Returns whether tasks do not fit before this instant only because their guessed run times are long.
+    /// Returns whether a task that has not started has a guessed run time of more than half of `before`.
     fn has_long_guesses(&self, before: Time) -> bool {
         let instance = self.state.cluster.instance();
         let left = self.state.cluster.waiting().iter().chain(self.state.unreleased.iter().copied());

@@ -72,7 +72,7 @@ impl DelayedStarts {
         self.starts.remove(&place)
     }
 
-    /// Makes the refused start that is due first due at `now`, unless it is due earlier.
+    /// Makes the earliest refused start due at `now`, unless it is due earlier.
     pub fn hasten_refused(&mut self, now: Time) {
         let Some(place) = self.refused.first().copied().filter(|&(due, _)| due > now) else { return };
         if let Some(delayed) = self.starts.get(&place).cloned() {
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// A change of the delayed starts, and the task and the instant of the change.
+    /// A change of the delayed starts: its kind, the task, and the instant.
     type Change = (u8, u64, i64);
 
     fn delayed(task: u64, due: i64, is_refused: bool) -> DelayedStart {

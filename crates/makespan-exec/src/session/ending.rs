@@ -17,7 +17,7 @@ const KILLED: i32 = 128 + nix::libc::SIGKILL;
 /// Exit statuses of a shell or of `env` that could not start the program.
 const NOT_STARTED: std::ops::RangeInclusive<i32> = 125..=127;
 
-/// Maximum wait for a stop request after an end that looks like a stop.
+/// Maximum wait for a stop request after an exit status that is typical of a stop.
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
@@ -47,7 +47,7 @@ impl Session<'_> {
         let at = self.end_of(active, told.as_ref());
         let known = told.as_ref().and_then(|status| status.reason.clone());
         let accounting = self.accounting(told.as_ref(), status);
-        // If a task ended by itself, it has ended, even if this session was about to end it.
+        // If a task ended by itself, this end is recorded, even if this session was about to end the task.
         let asked = told.as_ref().is_none_or(|status| status.asked);
         let mut cause = active.ending.map(|(cause, _)| cause).filter(|_| asked);
         if cause.is_none() && self.options.stop.is_requested() {
@@ -82,7 +82,7 @@ impl Session<'_> {
     }
 
     /// Returns the measured resource use of an attempt. If another program killed the attempt, the result may state
-    /// that it lacked memory.
+    /// that the attempt lacked memory.
     fn accounting(&mut self, told: Option<&AttemptStatus>, status: i32) -> Option<Accounting> {
         let mut accounting = told?.accounting?;
         if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
@@ -116,7 +116,7 @@ impl Session<'_> {
     /// Handles the loss of a task with its node. The task has failed only if it is lost repeatedly.
     pub(super) fn lost(&mut self, task: TaskId, reason: String) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
-        // The task may have ended before its agent was lost without reporting the end.
+        // The task may have ended before its agent was lost, without a report from the agent.
         if let Some(told) = self.status_of(task, active.attempt).filter(|told| told.ended_by() == EndedBy::Itself) {
             let left = told.exit;
             return self.ended(task, &active, Some(told), left);
@@ -198,7 +198,7 @@ impl Session<'_> {
                 })
             }
             Outcome::Failed { status } => Some(match outcome.signal() {
-                Some(signal) => format!("it ended with status {status}, which signal {signal} leaves"),
+                Some(signal) => format!("it ended with status {status} (killed by signal {signal})"),
                 None => format!("it returned exit status {status}{}", self.not_found(task, status).unwrap_or_default()),
             }),
             Outcome::Succeeded | Outcome::Interrupted | Outcome::NotStarted => None,
@@ -263,7 +263,8 @@ impl Session<'_> {
         }
     }
 
-    /// Records each end that looks like a stop as a failure, unless a stop request follows in time.
+    /// Records each end with an exit status that is typical of a stop as a failure, unless a stop request follows in
+    /// time.
     pub(super) fn settle_doubts(&mut self) -> Result<(), ExecuteError> {
         let now = self.now();
         let (due, rest) =
@@ -275,7 +276,7 @@ impl Session<'_> {
         })
     }
 
-    /// Ends tasks at their time limit, and kills tasks that do not react.
+    /// Ends tasks at their time limit. Kills tasks that were asked to end and did not end in time.
     pub(super) fn enforce_limits(&mut self) {
         let now = self.now();
         let due = |limit: Option<Time>| limit.is_some_and(|limit| limit <= now);
@@ -321,7 +322,7 @@ impl Session<'_> {
 /// Describes why a task was killed for memory.
 fn memory_reason(kill: MemoryKill) -> String {
     match kill {
-        MemoryKill::Certain => "it was killed since it used more memory than it may".into(),
+        MemoryKill::Certain => "it was killed because it used more memory than its limit".into(),
         MemoryKill::Likely => {
             "it was probably killed for lack of memory: SIGKILL ended it, and the system killed a process for memory meanwhile".into()
         }

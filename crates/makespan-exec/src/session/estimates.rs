@@ -16,8 +16,8 @@ impl Session<'_> {
         self.restate(restated, true);
     }
 
-    /// Restores the estimates of the earlier sessions, and then passes all successful runs to the estimator. The last
-    /// estimate of each task is used.
+    /// Restores the estimates of the earlier sessions, and then passes all successful runs to the estimator. If the
+    /// estimator corrects a task several times, only the last correction is used.
     pub fn recall(&mut self, restated: Vec<NewTimes>) {
         self.restate(restated, false);
         let Some(estimator) = &mut self.policy.estimator else { return };
@@ -35,8 +35,8 @@ impl Session<'_> {
         if restated.is_empty() {
             return;
         }
-        // The journal states times relative to the stated times, or relative to the current times for tasks that
-        // arrived later.
+        // The journal states times relative to the times of the instance at the begin of the session. For tasks that
+        // arrived later, the journal states times relative to the current times.
         let (first_later, current) = (self.policy.stated.tasks(), self.state.cluster.instance());
         let first = |task: TaskId| current.equal_tasks(task).next().unwrap_or(task);
         let later = restated.iter().map(|one| first(one.task)).filter(|task| task.0 >= first_later);

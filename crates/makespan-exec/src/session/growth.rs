@@ -33,7 +33,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Adds these jobs, or none of them if one is invalid.
+    /// Adds these jobs. If one of them is invalid, adds none.
     fn append(&mut self, jobs: Vec<Job>) -> Result<(), ExecuteError> {
         let first = TaskId(self.state.instance().tasks());
         let lost = match self.state.cluster.append(jobs) {
@@ -139,7 +139,7 @@ impl Session<'_> {
         self.call_off();
         self.machine.starting.clear();
         self.commit();
-        // The next session finds missing records in the status files.
+        // If a record cannot be written in time, the next session reads the end from the status file.
         let last = self.now() + PATIENCE;
         while self.ledger.stalled.is_some() && self.now() < last {
             let _ = self.machine.engine.wait(Duration::from_millis(100));

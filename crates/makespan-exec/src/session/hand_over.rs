@@ -149,8 +149,8 @@ impl Session<'_> {
         }
     }
 
-    /// Makes lost and failed tasks and their successors due again. The successors are taken back, because they would
-    /// never start in the queue.
+    /// Makes lost and failed tasks and their successors due again. Takes the successors back, because they would never
+    /// start in the queue.
     fn heed(&mut self) {
         for event in std::mem::take(&mut self.policy.events) {
             match event {
@@ -209,7 +209,7 @@ impl Session<'_> {
         }
     }
 
-    /// Removes a task that will never start. If the engine has already received the task, it is taken back.
+    /// Removes a task that will never start. If the engine has already received the task, takes the task back.
     pub(super) fn withdraw(&mut self, task: TaskId) {
         let Some(handed) = &mut self.machine.handed else { return };
         handed.remove(task);
@@ -249,8 +249,8 @@ impl Session<'_> {
         let running = active.running(task);
         let (at, processors) = (running.start, running.processors.clone());
         self.ledger.journal.note(JournalRecord::Begun { task, at, processors });
-        // The cluster's view is only for display. A task is not shown if this view does not allow the start that the
-        // other system made.
+        // Here, `cluster` is only used for display. If it does not allow the start that the other system made, the
+        // task is not shown.
         let _ = self.state.cluster.take_over(running.clone());
         self.news.push(SessionNews::Started(running));
     }
@@ -261,8 +261,8 @@ impl Session<'_> {
         self.limit(task).filter(|_| self.machine.handed.is_none())
     }
 
-    /// Returns the time limit of a task: the minimum of the policy's limit and the task's own limit. The timeout of
-    /// the run replaces a missing own limit.
+    /// Returns the time limit of a task: the minimum of the policy's limit and the task's own limit. A task without
+    /// its own limit has the timeout of the run.
     pub(super) fn limit(&self, task: TaskId) -> Option<Time> {
         let walltime = self.state.instance().walltime(task).or(self.options.timeout);
         walltime.into_iter().chain(self.policy.granted.get(&task).copied()).min()
@@ -284,7 +284,7 @@ impl Session<'_> {
         before
     }
 
-    /// Records that a task has succeeded, so that its successors need not wait for it.
+    /// Records that a task has succeeded, so that its successors need not wait for this task.
     pub(super) fn note_success(&mut self, task: TaskId) {
         if let Some(handed) = &mut self.machine.handed {
             handed.succeeded[task.index()] = true;

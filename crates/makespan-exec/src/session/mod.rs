@@ -61,7 +61,8 @@ pub(crate) struct Session<'a> {
     pub leaves: bool,
     /// True if jobs may still arrive.
     pub may_grow: bool,
-    /// True if no further task starts, because enough tasks have failed or succeeded, or because the session ends.
+    /// True if no further task starts. The reason is that enough tasks have failed or succeeded, or that the session
+    /// ends.
     pub halted: bool,
     /// Counts the ends of tasks, which may halt the session.
     pub halting: EndCounter,
@@ -80,7 +81,7 @@ pub(crate) struct Ledger<'a> {
     pub fingerprint: String,
     /// The tasks in the journal, if jobs may arrive during the run.
     pub known: TaskList,
-    /// Instant of the next attempt to write the journal, if it cannot be written.
+    /// Instant of the next attempt to write the journal, if the last attempt failed.
     pub stalled: Option<Time>,
     /// The instant of the last sync of the journal.
     pub synced: Option<Time>,
@@ -94,7 +95,7 @@ pub(crate) struct PolicySide<'a> {
     pub stated: &'a Instance,
     /// The estimator, which learns from finished tasks.
     pub estimator: Option<Box<dyn Estimator>>,
-    /// The time limits that the policy set for tasks, if they are below the tasks' own limits.
+    /// The time limits that the policy set for tasks, if these limits are below the tasks' own limits.
     pub granted: BTreeMap<TaskId, Time>,
     /// Events that the policy has not received yet.
     pub events: Vec<Event>,

@@ -8,7 +8,7 @@ use super::Session;
 use super::delayed::DelayedStart;
 use crate::ExecuteError;
 
-/// Maximum number of times that a task that was lost with its node waits again.
+/// Maximum number of times that a task waits again after it was lost with its node.
 const MAX_LOSSES: u32 = 3;
 
 /// Number of failures of each task, and increased memory of tasks that lacked memory.
@@ -56,8 +56,7 @@ impl Retries {
         *failures += 1;
         let failures = *failures;
         if let Some(used) = run.accounting.filter(|used| used.memory_kill.is_some()) {
-            // The next attempt gets twice the memory: twice the given memory or twice the measured peak, whichever is
-            // larger.
+            // The next attempt gets twice the memory of this attempt, or twice the measured peak if this is more.
             let least = self.bytes(instance, run.task, &run.processors).max(used.peak_memory);
             self.raised.insert(run.task, least.saturating_mul(2));
         }

@@ -130,8 +130,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Makes the refused start with the earliest retry due immediately, because a resource that it needs may have
-    /// become free.
+    /// Makes the earliest refused start due now, because a resource that the task needs may have become free.
     pub(super) fn retry_refused(&mut self) {
         let now = self.now();
         self.machine.starting.hasten_refused(now);
@@ -143,7 +142,7 @@ impl Session<'_> {
         self.write_and_sync(Duration::ZERO);
     }
 
-    /// Does the same as [`Self::commit`], but syncs the journal in groups, some time after the last sync
+    /// Works as [`Self::commit`], but syncs the journal in groups, some time after the last sync
     /// ([`crate::ExecuteOptions::group`]). After the sync of a group, the observer receives its news.
     pub(super) fn commit_in_groups(&mut self) {
         self.write_and_sync(self.options.group);
@@ -188,7 +187,8 @@ impl Session<'_> {
         }
     }
 
-    /// Returns whether tasks use consumables. If they do, starts must be recorded even after a power failure.
+    /// Returns whether tasks use consumables. If tasks use consumables, their starts must be recorded even after a
+    /// power failure.
     fn uses_up(&self) -> bool {
         !self.state.instance().platform().consumables().is_empty()
     }

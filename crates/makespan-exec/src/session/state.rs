@@ -7,8 +7,9 @@ use makespan_core::{Cluster, Instance, Outcome, ProcSet, Run, TaskId, Time, View
 use crate::Progress;
 use crate::gpus::Gpus;
 
-/// Time by which the expected end of a task may exceed the begin of an unavailable period. A policy that planned the
-/// task to end exactly at the begin may start it a little late, or some seconds late on a busy machine.
+/// Time by which the expected end of a task may exceed the begin of an unavailable period. If a policy planned a task
+/// to end exactly at the begin of the period, the task may start a little late, or some seconds late on a busy
+/// machine.
 const GRACE: Time = Time::from_seconds(60);
 
 /// State of a run, as the policy and the observer see it.

@@ -75,7 +75,7 @@ impl Session<'_> {
         }
     }
 
-    /// Stops waiting for these tasks. In the journal they remain running, as if this session had been killed.
+    /// Stops waiting for these tasks. In the journal, these tasks remain running, as if this session had been killed.
     fn leave(&mut self) {
         let count = self.machine.active.len();
         let Some(&first) = self.machine.active.keys().next() else { return };

@@ -14,8 +14,8 @@ pub(super) struct UsedCpu {
 }
 
 /// Returns the resource use of a job. The kernel measures the command and its descendants, except processes whose
-/// parents did not wait for their ends. Orphans are included, because they become children of the shim. A control
-/// group also measures these other processes, and the total memory of all processes.
+/// parents did not wait for their ends. Orphans are included, because they become children of the shim. If the job has
+/// a control group, all its processes are measured, and the total memory of all processes.
 ///
 /// CPU time is counted from `before`, which is then updated. The peak memory is the peak over all jobs of this
 /// process.

@@ -58,7 +58,8 @@ fn start(program: &CString, words: &[CString], environment: &[CString], outputs:
             | PosixSpawnFlags::POSIX_SPAWN_SETPGROUP,
     )?;
     attributes.set_sigmask(&SigSet::empty())?;
-    // Rust programs such as this one ignore SIGPIPE. The default is restored, because other programs rely on it.
+    // Rust programs such as this one ignore SIGPIPE. The default is restored, because other programs rely on the
+    // default.
     attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
     attributes.set_pgroup(Pid::from_raw(0))?;
     posix_spawn(program.as_c_str(), &files, &attributes, words, environment)

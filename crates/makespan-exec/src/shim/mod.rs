@@ -2,11 +2,11 @@
 //!
 //! A shim may start long before its job. The shim reads the job from its input, and then the permission to run the
 //! job. So no job runs before it is in the journal: if the session dies before it gives the permission, the input
-//! closes and the shim ends. The shim runs the command in a separate process group. When the command has ended, it
-//! writes the exit status to a file. If there is no session, this file is synced to disk before the shim ends. The
-//! shim blocks all signals, so only SIGKILL ends it early. The shim is the subreaper of all its descendants. Processes
-//! of the job that leave their group, session or parent remain its descendants, so the shim can wait until all
-//! processes of the job have ended. If control groups can be created, the job has its own group. The group can be
+//! closes and the shim ends. The shim runs the command in a separate process group. When the command has ended, the
+//! shim writes the exit status to a file. If the session has died, the shim syncs this file to disk before it ends.
+//! The shim blocks all signals, so only SIGKILL ends it early. The shim is the subreaper of all its descendants.
+//! Processes of the job that leave their group, session or parent remain its descendants, so the shim can wait until
+//! all processes of the job have ended. If control groups can be created, the job has its own group. The group can be
 //! killed as a whole, even if the shim was killed.
 //!
 //! After a short and small job that was not disturbed, the shim prints the exit status on its output and waits for
@@ -69,7 +69,8 @@ pub(crate) const KILL: Signal = Signal::SIGUSR2;
 /// Exit status of a shim whose job received no permission to run.
 pub(crate) const NEVER: i32 = 125;
 
-/// Exit status of a job that succeeded although the disk was full: the status of `sysexits.h` for an input or output error.
+/// Exit status of a job that succeeded although the disk was full: the status of `sysexits.h` for an input or output
+/// error.
 const CUT_OFF: i32 = 74;
 
 /// Number of free bytes below which a disk is full. File systems keep some blocks that programs do not get.
@@ -78,8 +79,8 @@ const FULL: u64 = 64 << 10;
 /// The exit status of a job if an unknown signal ended it.
 const UNKNOWN: i32 = 128;
 
-/// Peak memory in bytes, or the peak of the shim itself if it is higher, up to which a shim takes another job. The
-/// kernel measures the peak over all jobs of a shim, so a large job would hide the peaks of later jobs.
+/// Peak memory in bytes up to which a shim takes another job. If the peak of the shim itself is higher, that peak is
+/// the limit. The kernel measures the peak over all jobs of a shim, so a large job would hide the peaks of later jobs.
 const SMALL: u64 = 4 << 20;
 
 /// Milliseconds between two attempts at an operation that fails temporarily.
@@ -91,14 +92,15 @@ const GLANCE: u16 = 2;
 /// Maximum number of milliseconds between two searches for processes that are created while the job is being ended.
 const LOOK: u16 = 100;
 
-/// Runs this process as a shim if it was started as one, and does not return in this case. Otherwise returns at once. Programs
-/// that call [`crate::execute`] without a separate shim ([`crate::ExecuteOptions::shim`]) must call this function first in
-/// `main`, because the shims run the same executable.
+/// If this process was started as a shim, acts as the shim and does not return. Otherwise, returns immediately.
+///
+/// Programs that call [`crate::execute`] without a separate shim ([`crate::ExecuteOptions::shim`]) must call this
+/// function first in `main`, because the shims run the same executable.
 pub fn serve() {
     serve_as(std::env::args_os().skip(1));
 }
 
-/// Does the same as [`serve`], for a program whose arguments differ from those of the process, such as a script of an
+/// Works as [`serve`], for a program whose arguments differ from those of the process, such as a script of an
 /// interpreter. `arguments` excludes the program name.
 pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
     let mut arguments = arguments.into_iter();
@@ -124,12 +126,12 @@ struct Shim {
     threads: Threads,
     /// The main process of the job, or `None` before the job starts.
     main: Option<Pid>,
-    /// The exit status of the main process, and true if the main process had been asked to end.
+    /// The exit status of the main process. The second value is true if the main process had been asked to end.
     status: Option<(i32, bool)>,
     asked: bool,
-    /// The processes of the job that were asked to end, and the milliseconds until the next search for other
-    /// processes.
+    /// The processes of the job that were asked to end.
     heard: Vec<Identity>,
+    /// Milliseconds until the next search for other processes.
     look: u16,
     killing: bool,
     stopped: bool,
@@ -240,8 +242,8 @@ impl Shim {
         status
     }
 
-    /// Returns the exit status of a job, or [`CUT_OFF`] if the job succeeded but the disk of its output is full. Such a job may
-    /// have ignored that its output was cut off.
+    /// Returns the exit status of a job, or [`CUT_OFF`] if the job succeeded but the disk of its output is full. Such
+    /// a job may have ignored that its output was cut off.
     fn with_whole_output(&mut self, status: i32) -> i32 {
         // Both files are in the folder of the run, so they are on one disk.
         let is_full = |[file, _]: &[File; 2]| fstatvfs(file).is_ok_and(|disk| is_full(&disk));
@@ -302,9 +304,9 @@ impl Shim {
         }
     }
 
-    /// Starts the command on its cores. A new process has the cores of its parent, so this process changes to these
-    /// cores and back. The cores of a shim with an unpinned job are not changed, because the session may change them
-    /// at the same time.
+    /// Starts the command on its cores. A new process has the cores of its parent. Therefore, this process changes to
+    /// the cores of the command, and changes back after the start. If the job is not pinned, the cores of the shim are
+    /// not changed here, because the session may change them at the same time.
     fn spawn(&mut self, order: &ShimOrder, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
         let outputs = self.outputs.as_ref().ok_or(Errno::EBADF)?;
         let here = Pid::from_raw(0);
@@ -420,8 +422,8 @@ impl Shim {
         }
     }
 
-    /// Writes the status. If the session has ended, no other process knows the status, so failures are retried
-    /// forever, and the status is synced to disk before the function returns. Otherwise the session records the end
+    /// Writes the status. If the session has ended, no other process knows the status. In this case, retries after
+    /// each failure, and syncs the status to disk before the function returns. Otherwise, the session records the end
     /// and syncs the folder.
     fn leave(&mut self, slot: &mut StatusSlot, claim: AttemptClaim, status: i32) {
         // A signal that was sent to all processes may have reached the job before this process.

@@ -47,7 +47,7 @@ pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     if pattern.starts_with('/') {
         return Ok(());
     }
-    Err(format!("{pattern}: name a folder from the root on, such as /tmp, since every node has its own"))
+    Err(format!("{pattern}: name an absolute folder, such as /tmp, because each node has its own folder"))
 }
 
 /// Replaces `%N` by the name of the node, `%j` by the number of the Slurm job, and `%%` by a per cent sign.
@@ -60,7 +60,7 @@ fn expanded(pattern: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<
             Some(Some('N')) => text += &variable("SLURMD_NODENAME").unwrap_or_else(host),
             Some(Some('j')) => match variable("SLURM_JOB_ID") {
                 Some(job) => text += &job,
-                None => return Err(format!("{pattern}: %j is the number of a job of Slurm, and this is none")),
+                None => return Err(format!("{pattern}: %j is the number of a Slurm job, but this is not a Slurm job")),
             },
             Some(_) => return Err(format!("{pattern}: of % only %N (node), %j (job of Slurm) and %% are known")),
         }
@@ -79,7 +79,8 @@ fn user() -> u32 {
     fs::metadata("/proc/self").map_or(u32::MAX, |metadata| metadata.uid())
 }
 
-/// Removes the files that dead processes left in the folder of a run on this node. Removes the folder if it is then empty.
+/// Removes the files that dead processes left in the folder of a run on this node. Removes the folder if it is then
+/// empty.
 pub(crate) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -198,13 +199,15 @@ impl<'a> Scratch<'a> {
         for name in &self.staging.writes {
             match self.folder.join(name).canonicalize() {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    return wrong(format!("it has ended and not written the file `{name}`, as its graph says"));
+                    return wrong(format!("it ended without writing the file `{name}`, which its graph states"));
                 }
                 Err(error) => return wrong(format!("cannot read the file `{name}` that it wrote: {}", said(&error))),
                 Ok(path) if !path.starts_with(&inside) => {
-                    return wrong(format!("`{name}` that it wrote is a link that leads out of its folder"));
+                    return wrong(format!("the task wrote `{name}`, which is a link to a file outside its folder"));
                 }
-                Ok(path) if !path.is_file() => return wrong(format!("`{name}` that it wrote is no regular file")),
+                Ok(path) if !path.is_file() => {
+                    return wrong(format!("the task wrote `{name}`, which is not a regular file"));
+                }
                 Ok(_) => {}
             }
         }
@@ -213,7 +216,7 @@ impl<'a> Scratch<'a> {
             let folder = to.parent().unwrap_or(Path::new("/"));
             fs::create_dir_all(folder).map_err(|error| self.not_back(&error))?;
             // Removes temporary files of earlier attempts that were killed. If an earlier attempt is still running on
-            // another node, this prevents it from finishing its copies.
+            // another node, the removal prevents this attempt from finishing its copies.
             for earlier in 1..self.staging.attempt {
                 drop(fs::remove_file(folder.join(self.temporary(name, earlier))));
             }

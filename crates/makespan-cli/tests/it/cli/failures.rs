@@ -189,7 +189,7 @@ fn memory_is_limited_or_no_job_starts() {
         assert_eq!(result["succeeded"], "1", "{said:?}");
         // The limit of 16 MiB is doubled until the job fits.
         assert!(
-            result["retried"] == "1" && said.err.contains("it was killed since it used more memory than it may"),
+            result["retried"] == "1" && said.err.contains("it was killed because it used more memory than its limit"),
             "{said:?}"
         );
     }

@@ -248,7 +248,7 @@ fn a_job_that_somebody_ends_alone_has_failed() {
     let said = sandbox.makespan(RUN);
     assert!(
         said.err.contains("killed, status 143")
-            && said.err.contains("it ended with status 143, which signal 15 leaves"),
+            && said.err.contains("it ended with status 143 (killed by signal 15)"),
         "{said:?}"
     );
 }
@@ -321,7 +321,7 @@ fn what_a_real_time_signal_ends_has_ended() {
     assert!(said.err.contains("`c`: it returned exit status 255"), "{said:?}");
     assert!(
         said.err.contains("killed, status 162")
-            && said.err.contains("it ended with status 162, which signal 34 leaves"),
+            && said.err.contains("it ended with status 162 (killed by signal 34)"),
         "{said:?}"
     );
     assert!(said.err.contains("failed, status 3"), "{said:?}");

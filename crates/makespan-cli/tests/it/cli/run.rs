@@ -59,7 +59,7 @@ fn what_is_no_run_is_neither_resumed_nor_written_over() {
     }
     // The exit status does not show if a signal or the program itself caused it.
     let said = ended_badly(sandbox.makespan(&format!("{run} f")));
-    assert!(said.contains("it ended with status 137, which signal 9 leaves"), "{said}");
+    assert!(said.contains("it ended with status 137 (killed by signal 9)"), "{said}");
     assert_eq!(sandbox.entries().len(), 6, "{:?}", sandbox.entries());
 }
 

@@ -31,7 +31,7 @@ fn every_end_is_recorded_as_it_was() {
     said.holds(&[
         "succeeded=2",
         "exit status 7",
-        "137, which signal 9 leaves",
+        "137 (killed by signal 9)",
         "ended at its time limit of 2 s",
         "./no-such-program",
         "failed at attempt 1 and is tried again",
