@@ -14,12 +14,12 @@ pub trait Host: Send + Sync {
     /// Returns the display name of the host, such as `this machine` or `Slurm`.
     fn name(&self) -> String;
 
-    /// Returns true if jobs run on this machine. If so, the service compares the platform with the cores and the
+    /// Returns true if jobs run on this machine. If true, the service compares the platform with the cores and the
     /// memory of this machine.
     fn is_local(&self) -> bool;
 
     /// Creates the engine that starts jobs, for a run in `folder`. If another thread can end the waits of the engine,
-    /// passes a function that does so to `wake`.
+    /// passes the function that ends a wait to `wake`.
     ///
     /// # Errors
     /// A message.

@@ -23,9 +23,9 @@ const MOST: usize = 100_000;
 /// Maximum distance of an instant from now, in seconds: about 30 years. The distance is limited because engines count
 /// in nanoseconds.
 const FARTHEST: f64 = 1e9;
-/// Maximum length of an argument or a variable, in bytes. `LONGEST_COMMAND` is the maximum for all arguments of a
-/// command together, and for all variables together. Linux cannot start a program with longer arguments.
+/// Maximum length of an argument or a variable, in bytes. Linux cannot start a program with a longer argument.
 const LONGEST_WORD: usize = (128 << 10) - 1;
+/// Maximum total length of all arguments of a command, or of all variables, in bytes.
 const LONGEST_COMMAND: usize = 1 << 20;
 /// Maximum number of jobs for which a submission waits.
 const MAX_BEFORE: usize = 10_000;
@@ -39,10 +39,10 @@ pub struct PreparedJob {
     pub name: String,
     /// The job as an instance in the native format, without a platform.
     pub spec: String,
-    /// The minimum number of processors of a task, minimised over all tasks of the job.
+    /// The smallest number of processors on which some task of the job can run.
     pub processors: u32,
-    /// The largest maximum number of processors of its tasks. The check of a user's processor limit uses this number
-    /// for tasks that have not started.
+    /// The largest number of processors on which some task of the job can run. The check of a user's processor limit
+    /// uses this number for tasks that have not started.
     pub widest: u32,
     /// The number of tasks.
     pub tasks: u64,
@@ -151,7 +151,7 @@ fn one(
 }
 
 /// Returns a job as an instance in the native format, without platform, weight, release date and deadline. The service
-/// stores these four separately. A best-effort job keeps its weight of 0.
+/// stores these data separately. A best-effort job keeps its weight of 0.
 fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
     let is_best_effort = job.weight == Weight::ZERO;
     if !is_best_effort {
@@ -191,7 +191,7 @@ pub fn wrapped(
     ["env".to_owned()].into_iter().chain(folder).chain([name]).chain(variables).chain(command).collect()
 }
 
-/// Returns the original command in a command from [`wrapped`], and its working directory.
+/// Undoes [`wrapped`]: returns the original command and its working directory.
 pub fn unwrapped(words: &[String]) -> (&[String], Option<&str>) {
     let (folder, rest) = match words {
         [env, option, folder, rest @ ..] if env == "env" && option == "-C" => (Some(folder.as_str()), rest),
@@ -233,7 +233,7 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
         return Err(bad(
             "directory",
             "it is not an absolute path",
-            "write the path from / on, without {processors} or {gpus}",
+            "write an absolute path, beginning with /, without {processors} or {gpus}",
         ));
     }
     for (name, value) in environment {
@@ -266,7 +266,7 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses arguments or variables that are too long to start a program.
+/// Returns a refusal if arguments or variables are too long to start a program.
 fn check_words(place: &str, lengths: impl Iterator<Item = usize>) -> Result<(), Refusal> {
     let mut all = 0;
     for length in lengths {

@@ -14,8 +14,8 @@ use crate::words::{
 /// [`Service::explain`] and [`Service::what_if`] take longer, because they simulate and plan. The check of a submitted
 /// list or file may take seconds.
 ///
-/// A submitter sees only its own jobs. Operations treat the jobs of other users as unknown, and their boxes in a
-/// picture have no names and no users.
+/// A submitter sees only its own jobs. Operations treat the jobs of other users as unknown. In a picture, the boxes of
+/// these jobs have no names and no users.
 pub trait Service: Send + Sync {
     /// Accepts a submission. When this function returns, the submission is on disk. A repeated call with the same key
     /// and the same content returns the first receipt.
@@ -27,11 +27,12 @@ pub trait Service: Send + Sync {
     /// Accepts either all of several submissions or none.
     ///
     /// # Errors
-    /// [`Refusal`]. If there are several submissions, its `place` begins with the position of the wrong one.
+    /// [`Refusal`]. If there are several submissions, the `place` of the refusal begins with the position of the
+    /// refused submission.
     fn submit_many(&self, who: &Who, submissions: Vec<Submission>, key: Option<&str>) -> Result<Vec<Receipt>, Refusal>;
 
-    /// Cancels a job: a waiting job does not start, and a running job is ended. Returns the present state, which may still be
-    /// waiting or running.
+    /// Cancels a job: a waiting job does not start, and a running job is ended. Returns the present state, which may
+    /// still be waiting or running.
     ///
     /// # Errors
     /// [`Refusal`], for example if the job has ended.
@@ -49,8 +50,8 @@ pub trait Service: Send + Sync {
     /// [`Refusal`], for example if the job is not held.
     fn release(&self, who: &Who, job: JobNumber) -> Result<State, Refusal>;
 
-    /// Returns up to `limit` jobs with numbers above `after`, in ascending order. With `filter.newest`, returns jobs with numbers
-    /// below `after`, in descending order.
+    /// Returns up to `limit` jobs with numbers above `after`, in ascending order. With `filter.newest`, returns jobs
+    /// with numbers below `after`, in descending order.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -91,7 +92,8 @@ pub trait Service: Send + Sync {
     /// [`Refusal`], for the reasons of [`Service::submit`], or if there is no plan yet.
     fn what_if(&self, who: &Who, submission: Submission) -> Result<WhatIf, Refusal>;
 
-    /// Returns up to `limit` events with numbers above `after`, in order. A submitter receives only events of its own jobs.
+    /// Returns up to `limit` events with numbers above `after`, in order. A submitter receives only events of its own
+    /// jobs.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -104,8 +106,8 @@ pub trait Service: Send + Sync {
     /// the newest event.
     fn wait(&self, after: u64, timeout: Duration) -> u64;
 
-    /// Divides the time from `start` to `end` into `spans` equal spans and summarises each of them. For a submitter,
-    /// the counts cover only its own jobs, but the processor use covers all jobs.
+    /// Divides the time from `start` to `end` into `spans` equal spans and summarises each span. For a submitter, the
+    /// counts include only its own jobs, but the processor use includes all jobs.
     ///
     /// # Errors
     /// [`Refusal`].

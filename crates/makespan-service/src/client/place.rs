@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::ClientError;
 use crate::tokens::{TokenError, read_private, write_private};
 
-/// Maximum wait until a service that has just started has written its address.
+/// Maximum wait for the address that a service writes when it starts.
 const BEGINNING: Duration = Duration::from_secs(3);
 
 /// Options that determine the address of the service and the token of the client.
@@ -93,8 +93,8 @@ fn appears(path: &Path) -> bool {
     true
 }
 
-/// Checks and returns an address. It must have no path. The scheme must be `https` unless the host is this machine,
-/// because requests contain the token.
+/// Checks and returns an address. An address must have no path. Requests contain the token, so the scheme must be
+/// `https`, unless the host is this machine.
 fn checked(url: &str) -> Result<String, ClientError> {
     let wrong = |message: &str| ClientError::Setup(format!("{}: {message}", url.escape_debug()));
     let parsed: ureq::http::Uri =

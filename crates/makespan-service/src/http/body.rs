@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Size of each unit of [`room`], in bytes.
 const UNIT: usize = 64 << 10;
-/// Maximum total size of the bodies that arrive at the same time, in bytes. The first unit of each body is not
-/// counted.
+/// Maximum total size of the bodies that arrive at the same time, in bytes. The first [`UNIT`] bytes of each body are
+/// not counted.
 const MAX_TOGETHER: usize = 256 << 20;
 
 /// Returns the semaphore that limits the memory of bodies that arrive at the same time. Without this limit, a large

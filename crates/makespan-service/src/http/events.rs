@@ -33,10 +33,10 @@ pub struct Latest {
 
 /// Streams the events after a number, or all future events.
 ///
-/// Events without a name contain a `Happening`, and their `id` is its number. The first event is `begin`. The data of
-/// `begin`, such as `{"latest": 12}`, state the event number after which the stream begins. The event `plan` announces
-/// a new plan with its version, such as `{"version": 7}`. If there is no event for 15 seconds, the server sends a
-/// comment.
+/// An event without a name contains a `Happening`, and the `id` of the event is the number of the happening. The first
+/// event is `begin`. The data of `begin`, such as `{"latest": 12}`, state the event number after which the stream
+/// begins. The event `plan` announces a new plan with its version, such as `{"version": 7}`. If there is no event for
+/// 15 seconds, the server sends a comment.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -68,7 +68,7 @@ pub(super) async fn events(
     let progress = app.hub.watch();
     let now = *progress.borrow();
     let latest = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.latest())).await?;
-    // A number above the latest one comes from another store, so it is replaced by the latest.
+    // A number above the latest number comes from another store, so the latest number is used instead.
     let after = last.or(stated).unwrap_or(latest).min(latest);
     let following = Following {
         _counting: Counting::new(app.clone(), |counts| &counts.streams),

@@ -108,7 +108,7 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns true if a path requires a token. The page and the `OpenAPI` document need none, because they contain no
+/// Returns true if a path requires a token. The page and the `OpenAPI` document need no token, because they contain no
 /// secrets. The health response without a token contains only two fields.
 fn needs_token(path: &str) -> bool {
     path.starts_with("/api/") && !matches!(path, "/api/v1/health" | "/api/v1/openapi.json")
@@ -130,7 +130,7 @@ fn unknown_token(why: &str) -> Problem {
     let detail = format!("a token is required, but {why}");
     Problem::new(StatusCode::UNAUTHORIZED, "token", "A token is required", detail)
         .at("header.authorization")
-        .remedy("send the header Authorization: Bearer TOKEN; who started the service finds one in the file `token` of its store")
+        .remedy("send the header Authorization: Bearer TOKEN; the user who started the service finds a token in the file `token` of the store")
 }
 
 fn too_many(seconds: u32) -> Problem {
@@ -150,7 +150,8 @@ fn host(request: &Request) -> Result<Authority, Problem> {
     })
 }
 
-/// Refuses requests to a foreign host name, which may resolve to this machine (DNS rebinding).
+/// Returns a problem if the request names a foreign host, because a foreign name may resolve to this machine (DNS
+/// rebinding).
 fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> {
     let host = host(request)?;
     if app.behind_proxy || peer.tls || !peer.at.ip().to_canonical().is_loopback() {
@@ -173,10 +174,10 @@ fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> 
     .remedy("ask 127.0.0.1 or localhost; behind a proxy start the service with --behind-proxy"))
 }
 
-/// Refuses requests from pages of other origins.
+/// Returns a problem if the request comes from a page of another origin.
 fn check_origin(app: &App, headers: &HeaderMap, peer: &Peer) -> Result<(), Problem> {
     let refused = |what: &str| {
-        Err(Problem::forbidden(format!("the request comes from a page that is not of this service: {what}"))
+        Err(Problem::forbidden(format!("the request comes from a page of another origin: {what}"))
             .remedy("open the page of the service itself"))
     };
     let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok()).unwrap_or("none");

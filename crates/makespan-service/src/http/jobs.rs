@@ -138,10 +138,8 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
         (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) && values.next().is_none()
     });
     key.map(|key| Some(key.to_owned())).ok_or_else(|| {
-        Problem::bad_input(format!(
-            "an idempotency key has 1 to {MAX_KEY} visible characters of ASCII, and there is one"
-        ))
-        .at("header.idempotency-key")
+        Problem::bad_input(format!("send at most one idempotency key, with 1 to {MAX_KEY} visible ASCII characters"))
+            .at("header.idempotency-key")
     })
 }
 

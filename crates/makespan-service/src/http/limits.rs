@@ -12,8 +12,7 @@ pub struct RequestLimits {
     /// address without a token.
     pub requests: f64,
     /// Maximum number of connections. Further connections wait. One address may use an eighth of this number for
-    /// connections without a token. If an address opens more, the server closes the address's oldest connection
-    /// without a token.
+    /// connections without a token. If an address opens more such connections, the server closes the oldest of them.
     pub connections: usize,
     /// Time limit for receiving a request without its body. Also the time after which a connection without requests is
     /// closed.
@@ -94,8 +93,8 @@ impl Buckets {
     }
 }
 
-/// Returns the address for which requests are counted. For IPv6, it is the /64 network, because a host may use any
-/// address of its network.
+/// Returns the address for which requests are counted. For IPv6, returns the /64 network, because a host may use any
+/// address of this network.
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

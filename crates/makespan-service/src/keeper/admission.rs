@@ -1,5 +1,6 @@
-//! Withholds two kinds of tasks from the policy: tasks with which a user would exceed the user's maximum number of
-//! processors, and, while a round is being ended, tasks of jobs that have not started.
+//! Withholds two kinds of tasks from the policy. Tasks with which a user would exceed the user's maximum number of
+//! processors are withheld. While a round (one run of the engine) is being ended, tasks of jobs that have not started
+//! are withheld as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +15,7 @@ use crate::words::JobNumber;
 pub(super) struct AdmissionLimits {
     /// The maximum number of processors that a user may use at once, for each user with a limit.
     pub processors: BTreeMap<String, u32>,
-    /// If the round is being ended: the jobs that have started. Tasks of other jobs do not start.
+    /// The jobs that have started, if the round is being ended. Tasks of other jobs then do not start.
     pub begun: Option<BTreeSet<JobNumber>>,
 }
 

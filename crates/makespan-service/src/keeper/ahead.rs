@@ -1,5 +1,5 @@
-//! Predicts the end of a running task. The prediction is based on the estimate of the task, and on ended tasks that
-//! ran at least as long as the current run time of this task.
+//! Predicts the end of a running task. The prediction uses the estimate of the task, and the run times of ended tasks
+//! that ran at least as long as the task has run so far.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! Implements the operations of the service ([`Service`]) for a keeper.
+//! Implements the operations of the service ([`Service`]) for `Keeper`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -66,7 +66,8 @@ impl Keeper {
     fn unanswered(&self) -> Refusal {
         let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let why = trouble.unwrap_or_else(|| "the disk of the store is slow".to_owned());
-        let message = format!("no answer in {} s ({why}); it may still be done", PATIENCE.as_secs());
+        let message =
+            format!("no answer within {} s ({why}); the request may still be carried out", PATIENCE.as_secs());
         let remedy =
             "check the queue before you try again; requests with the same Idempotency-Key are executed only once";
         refusal(RefusalKind::Closing, "", message, remedy)
@@ -81,7 +82,7 @@ impl Keeper {
     }
 
     /// Adds the expected start and end of a job to its summary. If the start or the end depends on a running task with
-    /// an unknown end, also adds the number of the running task's job, or 0 if `who` may not see this job.
+    /// an unknown end, also adds the number of the job of this task. If `who` may not see this job, adds 0 instead.
     fn expect(&self, who: &Who, summary: &mut JobSummary) {
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else { return };

@@ -38,7 +38,7 @@ struct Cause {
 }
 
 impl Cause {
-    /// Compares two causes, and returns the one that decides a start. If exactly one cause has an unknown end, that
+    /// Compares two causes, and returns the cause that decides a start. If exactly one cause has an unknown end, that
     /// cause decides. Otherwise, the cause with the later end decides.
     fn or(self, other: Self) -> Self {
         let is_other = other.is_unknown.cmp(&self.is_unknown).then(other.end.total_cmp(&self.end)).is_gt();
@@ -71,8 +71,8 @@ impl Causes {
     }
 
     /// Returns the end that decides the start of `task`. Candidates are the ends of tasks on the processors of `task`,
-    /// and the ends of the jobs for which `task` waits. If another task ends when `task` starts, its end is also a
-    /// candidate, because it may free a licence or a part of a user's quota.
+    /// and the ends of the jobs for which `task` waits. If another task ends at the start of `task`, this end is also
+    /// a candidate, because a licence or a part of a user's quota may become free.
     fn of(&self, task: &PlannedTask<'_>) -> Option<Cause> {
         let start = step(task.start);
         let processors = positions(task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
@@ -86,7 +86,7 @@ fn positions(processors: &ProcSet) -> impl Iterator<Item = usize> {
     processors.intervals().iter().flat_map(|&(first, last)| first as usize..=last as usize)
 }
 
-/// Returns, for each planned task, the position in `running` of the running task whose end decides the planned start,
+/// For each planned task, returns the position in `running` of the running task whose end decides the planned start,
 /// if there is one. `planned` must be sorted by start. The time of this function is proportional to the total number
 /// of processors of the planned tasks.
 pub(super) fn behind<'a>(

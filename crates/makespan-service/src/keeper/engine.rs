@@ -27,7 +27,7 @@ use crate::store::{HandedJob, Reader, Round};
 const PAUSE: Duration = Duration::from_secs(2);
 /// Maximum share of one core for improving the plan.
 const SHARE: f64 = 0.1;
-/// File name of the platform in the folder of a round.
+/// File name of the platform in the folder of a round (one run of the engine).
 const PLATFORM: &str = "platform.json";
 
 /// The state of the thread.
@@ -160,8 +160,8 @@ impl Runner {
         reserved.execute_on(&mut *engine, &mut admission, &mut watcher).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Returns the instance of all jobs of the round, and directs new jobs to the session. Submissions wait for a
-    /// lock, which the slow part of this function does not hold.
+    /// Returns the instance of all jobs of the round, and directs new jobs to the session. The slow part of this
+    /// function does not hold the lock for which submissions wait.
     fn open(&self, round: &Round, platform: &Platform, intake: &Intake) -> Result<Instance, String> {
         let handed_behind = |position: u64| {
             let handed = self.shared.readers.read(|reader| reader.handed(round, position));

@@ -69,9 +69,9 @@ pub struct KeeperOptions {
     pub limit_memory: bool,
     /// Whether the platform may have more processors than this machine has cores.
     pub oversubscribe: bool,
-    /// The number of jobs from which a run of the engine is replaced by a new run, to release the memory of ended
-    /// jobs. The run is replaced when most of its jobs have ended and the running tasks are short. Ended jobs stay in
-    /// the store.
+    /// Minimum number of jobs in a run of the engine that is replaced by a new run. The replacement releases the
+    /// memory of ended jobs. A run is replaced when most of its jobs have ended and the running tasks are short. Ended
+    /// jobs stay in the store.
     pub long_run: usize,
     /// The time for which ended jobs, their output and their events are kept; `None` keeps ended jobs forever. Jobs of
     /// the engine's current run are kept until the run is replaced.
@@ -178,7 +178,7 @@ impl Keeper {
         let mut threads = std::mem::take(&mut self.threads);
         let Some(writer) = threads.pop() else { return };
         for thread in threads {
-            // The request is repeated, because a session that begins at this moment must also receive it.
+            // The request is repeated, because a session that begins at this moment must also receive the request.
             while !thread.is_finished() {
                 self.shared.leave();
                 thread::sleep(Duration::from_millis(20));

@@ -17,7 +17,7 @@ pub(super) struct ExpectedTask {
     pub start: f64,
     pub end: f64,
     pub processors: ProcSet,
-    /// The spread of the run time: the standard deviation of its logarithm.
+    /// The spread of the run time: the standard deviation of the logarithm of the run time.
     pub spread: f64,
     /// The earliest start of the job, if the job waits for it.
     pub begin: Option<f64>,
@@ -42,7 +42,7 @@ pub(super) struct Runs {
     /// The length, in seconds, that was originally expected, if the task has run longer and its end is unknown.
     /// Otherwise `None`.
     pub longer_than: Option<f64>,
-    /// The spread of the remaining run time: the standard deviation of its logarithm.
+    /// The spread of the remaining run time: the standard deviation of the logarithm of this time.
     pub spread: f64,
 }
 
@@ -60,9 +60,9 @@ pub(super) struct JobPlan {
     pub start: f64,
     /// The latest end of a task of the job.
     pub end: f64,
-    /// The position in [`Outlook::running`] of the task whose end decides `start`. `end_behind` is the position of the
-    /// task whose end decides `end`.
+    /// The position in [`Outlook::running`] of the task whose end decides `start`.
     start_behind: Option<usize>,
+    /// The position in [`Outlook::running`] of the task whose end decides `end`.
     end_behind: Option<usize>,
 }
 

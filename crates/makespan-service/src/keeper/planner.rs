@@ -20,14 +20,14 @@ use crate::words::{BoundPicture, BoxPicture, JobNumber, NodePicture, Picture, St
 const PAUSE: Duration = Duration::from_millis(300);
 /// Maximum age of a plan. An older plan is replaced even if nothing has changed.
 const LONGEST: Duration = Duration::from_secs(10);
-/// Factor of the rest after planning: the thread rests for the planning time times this factor, so that the processors
+/// Factor of the rest after planning. The thread rests for the planning time times this factor, so that the processors
 /// are free for jobs.
 const SHARE: u32 = 10;
 /// Maximum rest after planning, so that the expected start of a new job is soon available.
 const LONGEST_REST: Duration = Duration::from_secs(2);
 /// Time limit of the search for a plan.
 const SEARCH: Time = Time::from_ticks(Time::TICKS_PER_SECOND / 10);
-/// Maximum number of boxes of ended tasks.
+/// Maximum number of ended tasks in a picture.
 const PAST: usize = 2000;
 
 /// Maximum number of planned jobs that wait for other jobs or for their earliest start.
@@ -337,7 +337,7 @@ pub(super) fn keep_limits(expected: &mut [ExpectedTask], running: &[Runs], limit
     expected.sort_by(|one, other| one.start.total_cmp(&other.start));
 }
 
-/// Returns the number of a job of the engine, with which the name of the job begins.
+/// Returns the number with which the name of a job in the engine begins.
 pub(super) fn number_of(name: &str) -> Option<JobNumber> {
     name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
 }
@@ -357,9 +357,9 @@ fn box_of(one: &ExpectedTask, behind: Option<&Runs>) -> BoxPicture {
     }
 }
 
-/// Returns the uncertainty of the run time of a task, as the standard deviation of its logarithm. The uncertainty is
-/// small for a stated time and large for a guess. For a learned time, the uncertainty is the spread of the underlying
-/// runs.
+/// Returns the spread of the run time of a task: the standard deviation of the logarithm of the run time. The spread
+/// is small for a stated time and large for a guess. For a learned time, it is the spread of the runs from which the
+/// time was learned.
 fn spread(instance: &Instance, task: TaskId) -> f64 {
     match instance.task(task).estimate {
         makespan_core::Estimate::Stated => 0.1,

@@ -46,7 +46,7 @@ impl Retention {
     }
 
     /// Deletes old jobs in small transactions, so that other requests can be written in between. Then deletes the
-    /// folders of rounds without jobs.
+    /// folders of rounds (runs of the engine) without jobs.
     fn forget(&self) -> Result<(), String> {
         let before = wall() - self.keep.as_secs_f64();
         while !self.shared.is_closing() && self.ask(|reply| Ask::Forget(before, reply))? {}

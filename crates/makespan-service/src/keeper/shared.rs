@@ -45,10 +45,11 @@ pub(super) enum Ask {
     Found(BTreeSet<(JobNumber, u64)>),
     /// Reports whether the engine has withdrawn these tasks.
     Withdrawn(Vec<TaskId>, bool),
-    /// Begins a round on the platform with this digest, and assigns all waiting jobs to the round.
+    /// Begins a round (a run of the engine) on the platform with this digest, and assigns all waiting jobs to the
+    /// round.
     Round(String, Sender<Result<(), String>>),
-    /// Deletes a limited number of jobs that ended before an instant, and of events before this instant. The reply is
-    /// true if there may be more.
+    /// Deletes a limited number of jobs that ended before an instant, and a limited number of events from before this
+    /// instant. The reply is true if there may be more to delete.
     Forget(f64, Sender<Result<bool, String>>),
     /// Deletes a round if it has no jobs.
     ForgetRound(u64, Sender<Result<(), String>>),
@@ -67,8 +68,8 @@ pub(super) struct Delivery {
     pub upto: u64,
     /// The platform of the session.
     pub platform: Option<Platform>,
-    /// Groups of jobs, by the first job of the group. A session must withdraw either all jobs of a group or none. Each
-    /// new session receives these requests again.
+    /// The jobs that a session must withdraw, in groups. The key is the first job of the group. A session must
+    /// withdraw either all jobs of a group or none. Each new session receives these requests again.
     pub holding: BTreeMap<JobNumber, Vec<JobNumber>>,
 }
 
@@ -254,7 +255,7 @@ impl SharedState {
         Ok(())
     }
 
-    /// Removes the request to withdraw a job, after a session has answered it.
+    /// Removes the request to withdraw a job, after a session has answered the request.
     pub fn was_withdrawn(&self, job: JobNumber) {
         self.delivery.lock().unwrap_or_else(PoisonError::into_inner).holding.remove(&job);
     }

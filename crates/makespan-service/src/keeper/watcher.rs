@@ -99,7 +99,7 @@ impl Watcher {
         self.send(TaskEnd { started, ended, exit, memory, reason, ..end });
     }
 
-    /// Replaces the name of a job by the number of the job, in a reason that the engine states.
+    /// Replaces the name of a job by the number of the job, in a reason from the engine.
     fn named(reason: &str) -> String {
         match reason.strip_prefix('`').and_then(|rest| rest.split_once("`, which it waits for")) {
             Some((name, rest)) => {
@@ -200,7 +200,7 @@ impl Observer for Watcher {
     }
 
     fn interrupted(&mut self, run: &Run, progress: &Progress<'_>) {
-        self.lost(run, "it was interrupted with the service", 0, progress);
+        self.lost(run, "it was interrupted because the service stopped", 0, progress);
     }
 
     fn measured(&mut self, measured: &MeasuredAttempt<'_>) {

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use makespan_core::{Running, View};
 
-/// Maximum expected remaining time of the running tasks when a run is replaced, in seconds per thousand jobs of the
-/// run. No other job starts during this time.
+/// A run is replaced only if its running tasks are expected to end within this time, in seconds per thousand jobs of
+/// the run. No other job starts during this time.
 const PAUSE: f64 = 1.0;
-/// Factor for the maximum wait for the running tasks. The maximum wait is this factor times the maximum expected
-/// remaining time, plus 5 s.
+/// Factor for the maximum wait for the running tasks. The maximum wait is 5 s plus this factor times the maximum
+/// expected remaining time of the running tasks.
 const PATIENCE: f64 = 3.0;
 /// Time until the next attempt, if the running tasks did not end in time.
 const AGAIN: Duration = Duration::from_mins(30);
@@ -40,7 +40,8 @@ impl RunReplacement {
         pause <= limit(jobs) && open().is_some_and(|open| open.saturating_mul(4) < jobs as u64)
     }
 
-    /// Returns a copy of this rule with a wait for the running tasks of a run with `jobs` jobs, which begins now.
+    /// Returns a copy of this rule in which the wait for the running tasks begins now. `jobs` is the number of jobs of
+    /// the run.
     pub fn waits(&self, jobs: usize) -> Self {
         Self { until: Some(Instant::now() + Duration::from_secs_f64(5.0 + PATIENCE * limit(jobs))), ..*self }
     }

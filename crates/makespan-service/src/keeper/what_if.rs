@@ -115,8 +115,8 @@ fn unknown<'a>(
     for (at, cause) in jobs.into_iter().zip(causes).filter_map(|(job, cause)| Some((position(job)?, cause))) {
         let runs = outlook.unknown(cause, now);
         let of_job = found[at].get_or_insert(Unknown { start: runs, end: runs });
-        // The start of a job is known if the start of any of its tasks is known. The end of a job is unknown if the
-        // start of any of its tasks is unknown.
+        // If the start of any task of a job is known, the start of the job is known. If the start of any task of a job
+        // is unknown, the end of the job is unknown.
         (of_job.start, of_job.end) = (of_job.start.and(runs), of_job.end.or(runs));
     }
     found.into_iter().map(Option::unwrap_or_default).collect()

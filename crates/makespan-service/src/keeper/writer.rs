@@ -31,8 +31,8 @@ pub(super) struct Writer {
     store: Store,
     shared: Arc<SharedState>,
     asks: Receiver<Ask>,
-    /// Requests to hold a job that wait until the engine withdraws the job, by job. Each entry contains the job, the
-    /// jobs in the engine that wait for it, and the channels for the replies.
+    /// Requests to hold a job, until the engine has withdrawn the job. The key is the job. Each entry contains the
+    /// job, the jobs in the engine that wait for this job, and the channels for the replies.
     holding: Holding,
 }
 
@@ -287,7 +287,7 @@ fn withdrawn(
     holding: &Holding,
     shared: &SharedState,
 ) -> Result<(), rusqlite::Error> {
-    // If the request was repeated, the tasks may belong to another job.
+    // If the request was repeated, these task numbers may now belong to another job.
     let job = tasks.first().and_then(|&task| {
         let owners = shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let (owned, _) = owners.of(task)?;
@@ -306,7 +306,8 @@ fn not_held(job: JobNumber) -> Refusal {
     refusal(RefusalKind::Conflict, "", message, "cancel the job if it must not run")
 }
 
-/// Refuses a request because the store cannot be written. Returns the request if the writer must repeat it.
+/// Reports to the sender of a request that the store cannot be written. Returns the request if the writer must repeat
+/// the request.
 fn refuse(ask: Ask, error: &rusqlite::Error) -> Option<Ask> {
     let full = || {
         let message = format!("the store cannot be written: {error}; the request was not stored");

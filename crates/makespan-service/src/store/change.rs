@@ -129,7 +129,7 @@ impl<'a> Change<'a> {
             .optional()
     }
 
-    /// Returns a job, or a refusal if `who` may not change it.
+    /// Returns a job, or a refusal if `who` may not change the job.
     pub(super) fn own(&self, who: &Who, job: JobNumber) -> StoreResult<StoredState> {
         let unknown = || refusal(RefusalKind::Unknown, "", format!("there is no job {job}"), "see the queue");
         if who.role == Role::Reader {
@@ -144,8 +144,8 @@ impl<'a> Change<'a> {
         Ok(known.ok_or_else(unknown))
     }
 
-    /// Returns the receipts of an earlier request with the same key and the same content. Refuses a key that was used
-    /// with different content.
+    /// Returns the receipts of an earlier request with the same key and the same content. Returns a refusal if the key
+    /// was used with different content.
     pub fn earlier(&self, who: &Who, key: &str, digest: &str) -> StoreResult<Option<Vec<Receipt>>> {
         let sql = "SELECT digest, receipts FROM keys WHERE user = ?1 AND key = ?2";
         let mut select = self.connection().prepare_cached(sql)?;

@@ -29,7 +29,7 @@ pub struct TaskEnd {
     pub width: u32,
     /// The names of the nodes, separated by commas.
     pub nodes: Option<String>,
-    /// The name of the output files in the folder of the round, without their extensions.
+    /// The name of the output files in the folder of the round (the run of the engine), without their extensions.
     pub output: Option<String>,
     /// The exit status.
     pub exit: Option<i32>,
@@ -159,7 +159,7 @@ impl Change<'_> {
         self.hand_behind(job)
     }
 
-    /// Ends a job that the engine has not received, because the job `before`, for which it waits, did not succeed.
+    /// Ends a job that the engine has not received. The job `before`, for which it waits, did not succeed.
     pub(super) fn give_up(&mut self, job: JobNumber, before: JobNumber) -> Result<(), Error> {
         let Some(known) = self.known(job)? else { return Ok(()) };
         let reason = format!("job {before}, which it waits for, did not succeed");
@@ -180,7 +180,7 @@ impl Change<'_> {
         self.finish(job, &known.user, State::NotStarted, None)
     }
 
-    /// Cancels a job. Returns the state of the job, and whether the engine must also cancel the job. Otherwise the job
+    /// Cancels a job. Returns the state of the job, and true if the engine must also cancel the job. If false, the job
     /// has ended.
     pub fn cancel(&mut self, who: &Who, job: JobNumber) -> StoreResult<(State, bool)> {
         let known = match self.own(who, job)? {
@@ -215,7 +215,7 @@ impl Change<'_> {
         };
         for (job, task) in all.into_iter().map(|(job, task)| (JobNumber(job as u64), task as u64)) {
             let Some((position, _)) = self.place(job)?.filter(|_| !runs(job, task)) else { continue };
-            let reason = Some("it was interrupted with the service".to_owned());
+            let reason = Some("it was interrupted because the service stopped".to_owned());
             self.note(&TaskEnd {
                 job,
                 position,

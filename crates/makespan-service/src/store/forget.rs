@@ -6,9 +6,9 @@ use super::change::Change;
 use super::read::Reader;
 
 impl Change<'_> {
-    /// Deletes up to `limit` jobs that ended before the instant `before`, with their tasks, and up to `limit` earlier
-    /// events. Keeps the jobs of the current round, and jobs for which an unfinished job waits. Returns true if there
-    /// may be more jobs or events to delete.
+    /// Deletes up to `limit` jobs that ended before the instant `before`, with their tasks, and up to `limit` events
+    /// from before this instant. Keeps the jobs of the current round (run of the engine), and jobs for which an
+    /// unfinished job waits. Returns true if there may be more jobs or events to delete.
     ///
     /// # Errors
     /// The error of the database.

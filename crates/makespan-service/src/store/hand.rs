@@ -39,7 +39,8 @@ impl Round {
     }
 }
 
-/// Returns the part of `recent`, a user's use at the instant `at`, that is still taken into account at `now`.
+/// Returns the recent use of a user at the instant `now`, if `recent` is the recent use at the instant `at`. Use
+/// decays with the half-life [`HALF_LIFE`].
 pub(super) fn faded(recent: f64, at: f64, now: f64) -> f64 {
     recent * 0.5_f64.powf((now - at).max(0.0) / HALF_LIFE)
 }
@@ -81,7 +82,7 @@ impl Change<'_> {
         Ok(Round { number, began, platform: platform.to_owned() })
     }
 
-    /// Refuses jobs if they would make the total length of all jobs in the round exceed [`MOST`].
+    /// Returns a refusal if the total length of all jobs in the round would exceed [`MOST`] with these jobs.
     pub(super) fn check_length(&self, prepared: &[PreparedJob]) -> StoreResult<()> {
         let sum = |total: i64, one: &PreparedJob| total.saturating_add(one.length);
         if prepared.iter().fold(self.length_so_far()?, sum) <= MOST {
@@ -98,8 +99,8 @@ impl Change<'_> {
         Ok(self.connection().prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?.unwrap_or(0))
     }
 
-    /// Hands a waiting job to the engine, unless the engine already has it. All jobs for which this job waits must
-    /// have succeeded or be in the engine. If one of those jobs did not succeed, this job ends.
+    /// Hands a waiting job to the engine, unless the engine already has the job. All jobs for which this job waits
+    /// must have succeeded or be in the engine. If a job for which this job waits did not succeed, this job ends.
     pub(super) fn hand(&mut self, job: JobNumber) -> Result<(), Error> {
         let Some(known) = self.known(job)? else { return Ok(()) };
         if known.state != State::Waiting || known.held || known.cancelled || self.place(job)?.is_some() {
@@ -181,8 +182,8 @@ impl Change<'_> {
 
     /// Returns the position and the name of a job in the engine, if the engine has the job.
     pub(super) fn place(&self, job: JobNumber) -> Result<Option<(u64, String)>, Error> {
-        // The plus sign prevents SQLite from using the index of rounds, because it would then scan all jobs of the
-        // round.
+        // The plus sign prevents SQLite from using the index of rounds. With this index, SQLite would scan all jobs of
+        // the round.
         let sql = "SELECT position, name FROM handed WHERE job = ?1 AND withdrawn = 0 \
                    AND +round = (SELECT max(round) FROM rounds) ORDER BY position DESC LIMIT 1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
@@ -220,9 +221,9 @@ impl Change<'_> {
         })
     }
 
-    /// Returns the weight of a job in the engine, in millionths: the product of the submitted weight, the factor of
-    /// the priority, the factor of the user ([`Change::part_of`]), and [`URGENT`] for an urgent job. The product is
-    /// divided by k for the k-th waiting job of the user, with k at most 1001.
+    /// Returns the weight of a job in the engine, in millionths. The weight is the product of the submitted weight,
+    /// the factor of the priority, the factor of the user ([`Change::part_of`]), and [`URGENT`] for an urgent job. The
+    /// product is divided by k for the k-th waiting job of the user, with k at most 1001.
     fn weight(&self, job: JobNumber, row: &Row) -> Result<u64, Error> {
         if row.weight == 0.0 {
             return Ok(0);
@@ -278,9 +279,9 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Holds a job that is not in the engine, and returns an empty list. If the job is in the engine, returns it and
-    /// all jobs in the engine that wait for it, without a change. The engine must first withdraw these jobs
-    /// ([`Change::withdrawn`]).
+    /// Holds a job that is not in the engine, and returns an empty list. If the job is in the engine, changes nothing,
+    /// and returns the job and all jobs in the engine that wait for this job. The engine must first withdraw these
+    /// jobs ([`Change::withdrawn`]).
     pub fn hold(&mut self, who: &Who, job: JobNumber) -> StoreResult<Vec<JobNumber>> {
         let known = match self.own(who, job)? {
             Ok(known) => known,
@@ -322,10 +323,9 @@ impl Change<'_> {
         self.happened(job, user, None, (HappeningKind::Held, State::Held))
     }
 
-    /// Gives the engine all waiting jobs that it does not have.
+    /// Gives the engine all waiting jobs that the engine does not have.
     ///
     /// # Errors
-    ///
     /// The error of the database.
     pub fn hand_all(&mut self) -> Result<(), Error> {
         let all: Vec<i64> = {

@@ -21,8 +21,8 @@ pub struct HandedJob {
     pub tasks: u64,
     /// The weight in millionths.
     pub weight: u64,
-    /// Instant at which the job was submitted, in ticks after the beginning of its round; 0 if the job was submitted
-    /// before the round began.
+    /// Instant at which the job was submitted, in ticks after the beginning of the round (the run of the engine). The
+    /// value is 0 if the job was submitted before the round began.
     pub submitted: i64,
     /// The earliest start, in ticks after the beginning of the round.
     pub release: i64,

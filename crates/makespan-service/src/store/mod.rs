@@ -184,8 +184,8 @@ fn a_round_of(folder: &Path) -> Option<String> {
     names.filter(is_round).min()
 }
 
-/// Refuses a database that is older than the folders `round-N` in the same folder. Such a database would reuse the
-/// numbers of old jobs, whose output files still exist.
+/// Returns an error if the database is older than the folders `round-N` in the same folder. Such a database would
+/// reuse the numbers of old jobs, whose output files still exist.
 fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
     let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;

@@ -400,7 +400,7 @@ impl Reader {
         self.0.prepare_cached(sql)?.query_map([], |row| Ok(JobNumber(number(row, 0)?)))?.collect()
     }
 
-    /// Returns the current round.
+    /// Returns the current round (run of the engine).
     ///
     /// # Errors
     /// The error of the database.

@@ -12,8 +12,9 @@ pub(super) const STEPS: [&str; 1] = [
     // Instants are seconds since 1970. `spec` is the native file of the job alone, and `environment` is a JSON object.
     // In a job, the columns `running` to `not_started` are numbers of tasks in each state. The table `handed` lists
     // the jobs that the engine has received, in this order. `total` is the sum of the lengths of a job and of all
-    // earlier jobs in its round. The table `counts` stores the number of jobs for each user and state, so that the
-    // service need not count a long queue. The indexes speed up the history of jobs and the search for names.
+    // earlier jobs in the same round (run of the engine). The table `counts` stores the number of jobs for each user
+    // and state, so that the service need not count a long queue. The indexes speed up the history of jobs and the
+    // search for names.
     "CREATE TABLE jobs (
          number INTEGER PRIMARY KEY AUTOINCREMENT,
          user TEXT NOT NULL,

@@ -87,7 +87,7 @@ pub struct TokenRecord {
     pub name: Option<String>,
 }
 
-/// The tokens of a store in a running service. If another process adds or removes tokens, the service notices this
+/// The tokens of a store in a running service. The service notices tokens that another process adds or removes,
 /// without a restart.
 pub struct Tokens {
     store: PathBuf,
@@ -114,9 +114,9 @@ impl Tokens {
     /// Returns the client to which a token belongs, and the id of the token. The comparison takes the same time for
     /// every token, so that it reveals nothing about the stored hashes.
     pub fn who(&self, token: &str) -> Option<(Who, String)> {
-        // If the token is unknown, the second search already reads the list again if the last check is older than a
-        // tenth of `STALE`, so it finds a token that was just added. This minimum age limits the number of checks that
-        // a client with invalid tokens can cause.
+        // An unknown token may have just been added. Therefore, the second search reads the list again if the last
+        // check is older than a tenth of `STALE`. This minimum age limits the number of checks that a client with
+        // invalid tokens can cause.
         self.find(token, STALE).or_else(|| self.find(token, STALE / 10))
     }
 
@@ -136,9 +136,9 @@ impl Tokens {
         self.fresh(STALE).records.iter().any(|record| record.id == id)
     }
 
-    /// Returns the tokens. If the last check of the list is older than `stale`, first reads the list again if it has
-    /// changed. If the list cannot be read, the earlier tokens remain valid. Processes that remove tokens report such
-    /// errors themselves.
+    /// Returns the tokens. If the last check of the list is older than `stale`, first checks the list, and reads it
+    /// again if it has changed. If the list cannot be read, the earlier tokens remain valid. A process that removes a
+    /// token reports an unreadable list itself.
     fn fresh(&self, stale: Duration) -> std::sync::MutexGuard<'_, Seen> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.at.is_none_or(|at| at.elapsed() > stale) {

@@ -26,8 +26,8 @@ pub enum State {
     TimedOut,
     /// The job was cancelled.
     Cancelled,
-    /// The job or one of its tasks never started, because a job for which it waits did not succeed, or because the
-    /// engine could not start it.
+    /// The job or one of its tasks never started: a job for which it waits did not succeed, or the engine could not
+    /// start it.
     NotStarted,
 }
 
@@ -115,8 +115,8 @@ pub struct JobDetail {
     /// The entry of the queue.
     #[serde(flatten)]
     pub summary: JobSummary,
-    /// Up to [`JobDetail::MAX_TASKS`] tasks: first the running tasks, then the tasks that ended without success, then the waiting
-    /// tasks, then the tasks that succeeded.
+    /// Up to [`JobDetail::MAX_TASKS`] tasks: first the running tasks, then the tasks that ended without success, then
+    /// the waiting tasks, then the tasks that succeeded.
     pub task_list: Vec<TaskDetail>,
     /// The jobs for which this job waits.
     pub after: Vec<JobNumber>,

@@ -109,8 +109,8 @@ pub struct Explanation {
     pub job: JobNumber,
     /// The state of the job.
     pub state: State,
-    /// Planned start of the job. The field is null if the start depends on a job with an unknown end. In this case,
-    /// `why_not` names the job with the unknown end.
+    /// Planned start of the job. If the start depends on a job with an unknown end, the field is null, and `why_not`
+    /// names this job.
     pub expected_start: Option<f64>,
     /// An early start: the 10th percentile of the start of the job over simulated futures with random run times.
     pub early: Option<f64>,
@@ -138,8 +138,8 @@ pub struct WhatIf {
     pub starts: Vec<Option<f64>>,
     /// End of each job of the submission, if known.
     pub ends: Vec<Option<f64>>,
-    /// For each job of the submission, the number of the job that delays it and has an unknown end, if there is such a
-    /// job. The number is 0 if the delaying job belongs to another user.
+    /// For each job of the submission, the number of the job with an unknown end that delays this job, if there is
+    /// one. The number is 0 if the delaying job belongs to another user.
     pub behind: Vec<Option<JobNumber>>,
     /// Up to 100 jobs whose planned start changes, in descending order of the change.
     pub delays: Vec<Delay>,

@@ -17,7 +17,7 @@ pub struct UserSummary {
     pub ended: u64,
     /// Processor-seconds of all ended tasks.
     pub used: f64,
-    /// The share of this user in the recent use of all users, between 0 and 1. The half-life of use is a week.
+    /// The share of this user in the recent use of all users, between 0 and 1. Use counts half after a week.
     pub share: f64,
     /// The fair-share weight. A user is entitled to processor time in proportion to this weight.
     pub weight: f64,

@@ -14,14 +14,14 @@ function complain(text) {
   trouble.hidden = !text;
 }
 
-// Shows a form for the token. The person who starts the service finds the token in its store.
+// Shows a form for the token. The person who starts the service finds the token in the store of the service.
 function ask(why) {
   current = null;
   const field = el("input", { type: "password", autocomplete: "off", required: true, id: "token", "aria-describedby": "where" });
   const form = el("form", { onsubmit: (event) => { event.preventDefault(); keep(field.value.trim()); location.reload(); } },
     el("label", { class: "wide" }, "Token", field),
     el("p", { class: "wide", id: "where" }, 
-      "It is in the file token of the store; ", el("code", {}, "makespan token add USER --role submitter"), " makes one for another user. It is kept for this tab alone, and asked for in each."),
+      "The token is in the file token of the store; ", el("code", {}, "makespan token add USER --role submitter"), " makes a token for another user. The token is stored only for this tab. Each new tab asks for it."),
     el("button", { class: "main" }, "Open"));
   main.replaceChildren(el("h1", {}, "Who are you?"), el("div", { class: "panel" }, why ? el("p", { role: "alert" }, why) : "", form));
   field.focus();
