@@ -205,7 +205,8 @@ fn instance_help() -> String {
 /// Options that select an instance and state how to read it.
 #[derive(Args)]
 pub struct InstanceOptions {
-    /// Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input
+    /// Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard
+    /// input
     #[arg(long_help = instance_help(), required = true)]
     pub instance: Option<PathBuf>,
     #[command(flatten)]
@@ -382,8 +383,8 @@ pub struct CompareOptions {
     pub table: Vec<PathBuf>,
     /// Write a performance profile over several instances: .svg, .png, .pdf or .csv
     ///
-    /// For each factor, it shows the share of instances on which an algorithm is within this factor of the best. May be
-    /// given several times
+    /// For each factor, the profile shows the share of instances on which an algorithm is within this factor of the
+    /// best. May be given several times
     #[arg(long, value_name = "FILE.svg")]
     pub profile: Vec<PathBuf>,
     /// Objective of the performance profile [default: the first objective that was measured, usually makespan]

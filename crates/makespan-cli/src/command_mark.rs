@@ -9,8 +9,8 @@ use crate::args::SOURCES;
 /// The identifier of the option that names files of arguments.
 const FILES: &str = "args_from";
 
-/// Returns the words of a command line. If `--` is missing before the command, inserts `--` if the arguments of the
-/// command follow `:::` or a similar word, or come from files (`--args-from`).
+/// Returns the words of a command line. Inserts a missing `--` before the command if its arguments follow `:::` or a
+/// similar word, or come from files (`--args-from`).
 pub fn with_mark(mut words: Vec<OsString>, program: impl FnOnce() -> Command) -> Vec<OsString> {
     let mark = words.iter().position(|word| SOURCES.iter().any(|mark| word == mark));
     let may_name_files = |word: &OsString| word.to_string_lossy().starts_with('-');

@@ -29,8 +29,8 @@ const PANIC: u8 = 101;
 /// `explain` receives an error of clap and the arguments. It returns a message that is printed instead of clap's
 /// message, or `None`.
 ///
-/// `error_status` receives the arguments. It returns the exit status after an error or a panic, or `None` for the usual
-/// ones: 1 after an error, 2 after an error in the command line, and 101 after a panic.
+/// `error_status` receives the arguments. It returns the exit status after an error or a panic. `None` selects the
+/// usual statuses: 1 after an error, 2 after an error in the command line, and 101 after a panic.
 ///
 /// If this process was started as the shim of a job, the function acts as the shim and does not return.
 pub fn enter<A: Parser>(

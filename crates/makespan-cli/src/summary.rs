@@ -125,7 +125,7 @@ pub fn gap(ratio: Option<f64>) -> String {
 }
 
 /// Returns rows for the objectives with their bounds, then rows for the other metrics. If `minimised` is not empty,
-/// marks the objectives that it does not contain, except those with a proved optimal value.
+/// marks the objectives that `minimised` does not contain, except those with a proved optimal value.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {

@@ -109,8 +109,8 @@ pub struct GenerateEtcOptions {
     /// Number of machines
     #[arg(long, default_value_t = 16, allow_negative_numbers = true)]
     pub machines: u32,
-    /// c (consistent): a machine that is faster for one task is faster for all; s (semi-consistent): this holds for
-    /// every second machine; i (inconsistent): for no machine
+    /// c (consistent): a machine that is faster for one task is faster for all tasks; s (semi-consistent): every
+    /// second machine is consistent; i (inconsistent): no machine is
     #[arg(long, default_value = "c", value_name = "c|s|i")]
     pub consistency: Consistency,
     /// Range of the factors by which tasks differ: up to 3000 (hi) or 100 (lo)

@@ -150,7 +150,7 @@ pub struct SimulationOutputs {
 /// Options for the question when a job starts and which jobs delay it.
 #[derive(Args)]
 pub struct StartQuestion {
-    /// Print when this job was predicted to start, which jobs delay it, and when it really started
+    /// Print when this job was predicted to start, which jobs delay it, and when the job really started
     #[arg(long, value_name = "JOB")]
     pub start_time_of: Option<String>,
     /// Instant for --start-time-of, such as 36h or 1996-10-01T12:30 [default: the submission of the job]

@@ -10,8 +10,8 @@ use miette::{Result, miette};
 
 use crate::args::{AgentOptions, WaitTime};
 
-/// Runs `makespan agent`. The options select the agent of one node of a pilot, the start of agents on all nodes of an
-/// allocation, or one attempt of a job.
+/// Runs `makespan agent`. The options select one of three actions: run the agent of one node of a pilot, start agents
+/// on all nodes of an allocation, or run one attempt of a job.
 pub fn agent(options: &AgentOptions) -> Result<ExitCode> {
     let folder = options.folder.clone();
     let folder = folder.canonicalize().map_err(|error| {

@@ -15,7 +15,7 @@ use crate::input::load;
 use crate::output::{emit, shown};
 use crate::summary;
 
-/// Maximum number of violations to print. For further violations, only their number is printed.
+/// Maximum number of violations to print. If there are more, only the number of the remaining violations is printed.
 const LISTED: usize = 20;
 
 pub fn verify(options: &VerifyOptions) -> Result<ExitCode> {

@@ -5,8 +5,8 @@ use makespan_history::Command;
 
 /// Returns the kinds of a task, the most specific first. Tasks that share a kind are similar.
 ///
-/// For a task with a command, the kinds are the command, the template that the user stated, and a template that is
-/// derived from the command by removing the variable parts. For a task without a command, the only kind is the user
+/// For a task with a command, the kinds are the command, the template that the user stated, and the template that
+/// remains if the variable parts of the command are removed. For a task without a command, the only kind is the user
 /// who submitted the task, if known.
 pub fn kinds(instance: &Instance, task: TaskId, stated: Option<&str>) -> Vec<String> {
     let command = &instance.task(task).command;

@@ -97,8 +97,8 @@ fn steps(out: &mut dyn Write, names: &[String], profiles: &[PerformanceProfile])
     writer.flush()
 }
 
-/// Returns the cells of a table: the algorithm, the number of instances that it planned, and for each objective the
-/// mean ratio, the largest ratio and the number of best results.
+/// Returns the cells of a table: the algorithm, the number of instances that the algorithm planned, and for each
+/// objective the mean ratio, the largest ratio and the number of best results.
 fn cells(totals: &Totals) -> Vec<Vec<String>> {
     let row = |total: &super::many::AlgorithmTotal| {
         let sums =

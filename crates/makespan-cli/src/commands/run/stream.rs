@@ -135,7 +135,7 @@ impl Begin {
         Ok(if lines.is_ended { Self::Whole(text) } else { Self::Part(text, lines, parts) })
     }
 
-    /// Reads the rest of standard input, and returns all of it.
+    /// Reads the rest of standard input, and returns the whole input.
     pub fn into_whole(self) -> Result<String> {
         match self {
             Self::Whole(text) => Ok(text),

@@ -9,7 +9,7 @@ use super::log::Log;
 use super::words::{self, named};
 
 /// Returns the cluster rules that a policy ignores. Returns `None` if the platform has no rules or the policy follows
-/// them.
+/// these rules.
 pub fn of(policy: &str, log: &Log) -> Option<IgnoredRules> {
     if knows(policy) || log.instance.platform().site().is_none() {
         return None;

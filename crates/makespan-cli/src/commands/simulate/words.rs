@@ -2,7 +2,7 @@
 
 use makespan_core::counted;
 
-/// Lists some of the names and the number of the others.
+/// Lists some of the names, and states the number of further names.
 pub fn named<S: AsRef<str>>(names: &[S]) -> String {
     const NAMED: usize = 4;
     let some: Vec<&str> = names.iter().take(NAMED).map(AsRef::as_ref).collect();

@@ -40,7 +40,7 @@ pub struct Cluster {
 enum Site {
     /// The existing allocation in which this program runs.
     Here(Box<Allocated>),
-    /// New Slurm jobs, and the options of `sbatch` for them.
+    /// New Slurm jobs, and the options of `sbatch` for these jobs.
     Asked { pool: Box<Pool>, sizes: Vec<PilotRequest>, auto: Option<Auto>, options: Vec<String> },
 }
 
