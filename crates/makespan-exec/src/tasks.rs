@@ -236,8 +236,8 @@ impl Mapping {
         let kinds = [
             (
                 &self.edited,
-                "does something else now, or waits for one that does, and is run",
-                "do something else now, or wait for one that does, and are run",
+                "was changed, or waits for a changed job, and is run",
+                "were changed, or wait for a changed job, and are run",
                 new,
             ),
             (&self.new, "is new", "are new", new),

@@ -313,7 +313,7 @@ fn after_an_edit_only_what_was_edited_runs_again() {
     let (ran, trace, reports) = resumed(at, &instance(edited.clone()), plain());
     assert_eq!(ran, ["bad", "b", "a"]);
     assert!(trace.all_succeeded(&instance(edited.clone())), "{trace:?}");
-    assert!(reports.messages.concat().contains("do something else now"));
+    assert!(reports.messages.concat().contains("were changed, or wait for a changed job"));
     // After the edit is reverted, the command has changed again.
     edited[position] = job("a", 1, &ok);
     let (ran, _, _) = resumed(at, &instance(edited.clone()), plain());

@@ -131,8 +131,8 @@ impl Decider {
     }
 
     /// Returns the policy that controls the run. If the options name an algorithm, the policy follows the plan of this
-    /// algorithm. When the run departs from the plan, the policy plans the remaining jobs again, unless tasks depend
-    /// on each other. In this case, the policy keeps the order of the plan.
+    /// algorithm. If tasks depend on each other, the policy keeps the order of the plan. Otherwise, the policy plans
+    /// the remaining jobs again when the run departs from the plan.
     pub fn policy(&self, instance: &Instance, begun: &BegunPlan, resume: bool) -> Result<Box<dyn Policy>> {
         let scheduler = match self {
             Self::Policy { spec, .. } => {

@@ -86,7 +86,7 @@ fn a_typo_is_mended_and_the_run_goes_on() {
     sandbox.write("i.toml", jobs("echo b >> log", "0.07"));
     let said = sandbox.makespan(&format!("{RUN} --resume"));
     assert_eq!(said.status, Some(0), "{said:?}");
-    assert!(said.err.contains("2 jobs have ended and are not run again; 1 does something else now"), "{said:?}");
+    assert!(said.err.contains("2 jobs have ended and are not run again; 1 was changed"), "{said:?}");
     let mut lines: Vec<String> = sandbox.read("log").lines().map(str::to_owned).collect();
     lines.sort();
     assert_eq!(lines, ["a", "b", "c"]);

@@ -247,8 +247,7 @@ fn a_job_that_somebody_ends_alone_has_failed() {
     sandbox.write("i.toml", shell_jobs(1, &[("a", "0.1", "kill -TERM $$; sleep 9")]));
     let said = sandbox.makespan(RUN);
     assert!(
-        said.err.contains("killed, status 143")
-            && said.err.contains("it ended with status 143 (killed by signal 15)"),
+        said.err.contains("killed, status 143") && said.err.contains("it ended with status 143 (killed by signal 15)"),
         "{said:?}"
     );
 }
@@ -320,8 +319,7 @@ fn what_a_real_time_signal_ends_has_ended() {
     let said = sandbox.makespan(RUN);
     assert!(said.err.contains("`c`: it returned exit status 255"), "{said:?}");
     assert!(
-        said.err.contains("killed, status 162")
-            && said.err.contains("it ended with status 162 (killed by signal 34)"),
+        said.err.contains("killed, status 162") && said.err.contains("it ended with status 162 (killed by signal 34)"),
         "{said:?}"
     );
     assert!(said.err.contains("failed, status 3"), "{said:?}");

@@ -1,4 +1,4 @@
-//! The period for the length in `--period`, and the complete periodic schedule.
+//! Computes the period of the length that `--period` states, and the complete periodic schedule.
 
 use std::io;
 use std::path::Path;

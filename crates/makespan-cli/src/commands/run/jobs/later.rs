@@ -14,8 +14,8 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Minimum time between two plans, as a multiple of the computation time of the last plan.
 const TIMES: u32 = 5;
 
-/// Chooses the processor numbers and the order of tasks again. Other running and pending jobs of the cluster keep
-/// their processors.
+/// Chooses again how many processors each task gets, and the order of the tasks. Other running and pending jobs of the
+/// cluster keep their processors.
 pub struct LaterPlan<'a> {
     cluster: &'a ClusterOfJobs,
     decider: &'a Decider,
