@@ -298,7 +298,7 @@ fn a_run_whose_journal_is_deleted_ends_with_a_word() {
         let jobs = shell_jobs(2, &[("long", "9", &script), ("rm", "1", &rm), ("late", "0.1", late)]);
         sandbox.write("i.toml", jobs);
         let said = sandbox.makespan(&format!("{RUN} --algorithm list"));
-        assert!(said.status == Some(255) && said.err.contains("was deleted while the run went on"), "{said:?}");
+        assert!(said.status == Some(255) && said.err.contains("was deleted during the run"), "{said:?}");
         assert!(!said.err.contains("succeeded"), "what is on no record is not told: {said:?}");
         assert!(!sandbox.path("late").exists());
         assert_eq!(called(&tag), Vec::<i32>::new());
