@@ -174,7 +174,11 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
         assert_eq!(now, [1; 12], "{then}: {said:?}");
         let starts = journal.matches("{\"started\"").count();
         assert_eq!(starts > 12, then == "its shims are killed", "{then}: {starts} {said:?}");
-        assert_eq!(said.err.contains("the process that guarded it"), then == "its shims are killed", "{then}: {said:?}");
+        assert_eq!(
+            said.err.contains("the process that guarded it"),
+            then == "its shims are killed",
+            "{then}: {said:?}"
+        );
     }
 }
 
