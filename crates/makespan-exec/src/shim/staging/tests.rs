@@ -37,13 +37,13 @@ fn files_go_in_and_come_back_whole() {
     assert_eq!(fs::metadata(inside.join("in/run.sh")).unwrap().mode() & 0o777, 0o555);
     assert_eq!(fs::metadata(&inside).unwrap().mode() & 0o777, 0o700);
     fs::write(inside.join("out/deep/b"), "B").unwrap();
-    wrong(scratch.give_out(&mut always), "not written the file `c`");
+    wrong(scratch.give_out(&mut always), "without writing the file `c`");
     assert!(!home.join("out").exists(), "nothing is given of a part");
     fs::create_dir(inside.join("c")).unwrap();
-    wrong(scratch.give_out(&mut always), "no regular file");
+    wrong(scratch.give_out(&mut always), "not a regular file");
     fs::remove_dir(inside.join("c")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", inside.join("c")).unwrap();
-    wrong(scratch.give_out(&mut always), "leads out of its folder");
+    wrong(scratch.give_out(&mut always), "a file outside its folder");
     fs::remove_file(inside.join("c")).unwrap();
     fs::write(inside.join("c"), "C").unwrap();
     // A file that a killed attempt left behind.
@@ -91,7 +91,7 @@ fn names_and_patterns_are_checked() {
         assert!(check_pattern(pattern).is_err(), "{pattern}");
     }
     assert_eq!(expanded("/a%%/%N/%j", &|name| Some(name.len().to_string())), Ok("/a%/15/12".into()));
-    assert!(expanded("/%j", &|_| None).unwrap_err().contains("this is none"));
+    assert!(expanded("/%j", &|_| None).unwrap_err().contains("this is not a Slurm job"));
 }
 
 #[test]
