@@ -29,9 +29,9 @@ const UNIT: i128 = 1_000_000;
 /// All tasks share one last kind.
 ///
 /// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. The new estimate is the median run time
-///   of the ended tasks of one kind: the most specific of the kinds of the task in which a task has ended. Before the
-///   median is computed, each run time is converted to the time on the minimum number of processors of its task, with
-///   the known or guessed speed-up of this task.
+///   of the ended tasks of one of its kinds. This is the most specific kind in which a task has ended. Before the
+///   median is computed, each run time is converted to the minimum number of processors of its task. The conversion
+///   uses the known or guessed speed-up of this task.
 /// * For a task whose time was learned from earlier runs ([`Estimate::Learned`]), the new estimate is the learned time
 ///   multiplied by a median ratio. Each ratio is the actual run time of an ended task divided by its expected run
 ///   time. The ended task is of the same kind, and its time was also learned. If the ended task influenced the
@@ -40,9 +40,8 @@ const UNIT: i128 = 1_000_000;
 /// * A task whose time is stated keeps the stated time.
 ///
 /// Only the last 50 ended tasks of a kind are used, as in the history. The estimates of a kind are replaced when its
-/// first task ends. They are replaced again when a median has changed by more than a tenth, but only after more than
-/// 1/250 of the number of tasks of the kind have ended since the last replacement. No estimate exceeds the walltime of
-/// its task.
+/// first task ends. They are replaced again when a median has changed by more than a tenth. Between two replacements,
+/// more than 1/250 of the tasks of the kind must have ended. No estimate exceeds the walltime of its task.
 ///
 /// Source: Makespan, with the rules that the history uses (docs/history.md). For logs, see D. Tsafrir, Y. Etsion and
 /// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who predict the mean of

@@ -61,7 +61,7 @@ struct Corner {
 /// their `w_i` is a function that is nowhere larger than the function here.
 ///
 /// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of
-/// paths, where `y_i` is the part of the mixture that goes through row `i`. The two sides of the game are the times
+/// paths. Here, `y_i` is the part of the mixture that goes through row `i`. The two sides of the game are the times
 /// and the paths with their share. In each round, each side chooses the best answer to the mean of the other side's
 /// previous answers ("fictitious play", J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530). In each
 /// round, the longest path at the mean times is added to the mixture, and a golden section search finds the best

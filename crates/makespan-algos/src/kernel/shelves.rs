@@ -83,9 +83,9 @@ pub const ROUNDING: i64 = 7;
 ///
 /// The proof of the paper requires that work never decreases with the number of processors. A speed-up law has this
 /// property before times are rounded up to ticks. After rounding, the work may decrease by one tick on each processor.
-/// If the construction then fails, the shelves are built again for a larger guess: a multiple of 4 ticks, at most
-/// `guess` plus 4, with one additional tick at the end. These shelves end at most [`ROUNDING`] ticks later than one
-/// and a half times `guess`, for two reasons:
+/// If the construction then fails, the shelves are built again for a larger guess, with one additional tick at the
+/// end. The larger guess is a multiple of 4 ticks, and at most `guess` plus 4. These shelves end at most [`ROUNDING`]
+/// ticks later than one and a half times `guess`, for two reasons:
 ///
 /// * Half, three quarters and one and a half times the larger guess are integers. A time that is rounded up to an
 ///   integer meets an integer limit if and only if the exact time meets it. So every step decides as with exact times,
@@ -243,8 +243,8 @@ impl Building<'_> {
         self.full.iter().map(beside).sum::<u32>() + self.lower.iter().map(|entry| entry.processors).sum::<u32>()
     }
 
-    /// Assigns processors to all tasks: full columns from the left, then the first shelf, the second shelf from the
-    /// right, and finally the small tasks in the largest gaps.
+    /// Assigns processors to all tasks. Full columns begin at the left, and the first shelf follows. The second shelf
+    /// begins at the right. Finally, the small tasks go to the largest gaps.
     fn place(self, small: &[usize]) -> Option<Vec<ShelvedTask>> {
         let upper_width: u32 = self.upper.iter().map(|entry| entry.processors).sum();
         let room = self.processors.checked_sub(self.columns())?;

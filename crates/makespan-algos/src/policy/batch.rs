@@ -50,10 +50,9 @@ impl Batch {
         Self { selection: Selection::Queues(queues), ..self }
     }
 
-    /// Plans batches whose lengths double. When a batch has ended, the next batch is selected: waiting tasks that can
-    /// end within the length of the new batch are taken in descending order of weight divided by work, as long as
-    /// their work fits into the open processor time of the new batch. Then the length is doubled for the following
-    /// batch.
+    /// Plans batches whose lengths double. When a batch has ended, the next batch is selected from the waiting tasks
+    /// that can end within its length. These tasks are taken in descending order of weight divided by work, as long as
+    /// their work fits into the open processor time of the batch. Then the length is doubled for the following batch.
     ///
     /// The length of the first batch is the shortest run time of any waiting task. After a batch that contains all
     /// waiting tasks, the length is reset to the shortest run time of any waiting task. While a length is shorter than

@@ -20,7 +20,7 @@ use crate::free_time::Period;
 /// reservation is moved to a later instant while tasks end by their estimates. Thus a task backfills only if it delays
 /// no other task.
 ///
-/// If a task ends early, the reservations are compressed: in the order of the queue, each task releases its
+/// If a task ends early, the reservations are compressed. In the order of the queue, each task releases its
 /// reservation and takes its earliest fit, which is never later. Tasks that arrive at the same instant get their
 /// reservations after the compression. So the order of the queue determines only which task may use the released
 /// processors first. No task can take the reservation of another task. If a task runs longer than its estimate,

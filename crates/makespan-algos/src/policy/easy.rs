@@ -17,10 +17,11 @@ use crate::free_time::Period;
 /// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none. If run times are at
 /// most the estimates, the head of the queue starts no later than its first reservation.
 ///
-/// Complexity: on equal processors that are always open, O(log n) for an event and for each task that it starts, plus a search in a
-/// tree over the queue that skips tasks that do not fit. Otherwise, a walk over the running tasks for each waiting task that is
-/// narrow enough. In this case, no task runs into a closed period of its processors. If tasks need resources, the queue is visited
-/// once at each instant, the reservation includes all resources of the head, and each visited task costs a walk over the nodes.
+/// Complexity: on equal processors that are always open, O(log n) for an event and for each task that it starts, plus
+/// the search for these tasks in a tree over the queue. Otherwise, a walk over the running tasks for each waiting task
+/// that is narrow enough. In this case, no task runs into a closed period of its processors. If tasks need resources,
+/// the queue is visited once at each instant, and each visited task costs a walk over the nodes. The reservation then
+/// includes all resources of the head.
 ///
 /// The processors of the head are chosen when it starts. The reservation has processors only if best placement is
 /// required. These processors change if another placement of the head makes room for a later task.

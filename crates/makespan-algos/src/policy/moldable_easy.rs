@@ -16,13 +16,13 @@ use crate::free_time::Strips;
 /// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start
 /// is its end plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks are the
 /// waiting tasks, one task that may arrive at any moment, and the tasks that will arrive while this task runs. The
-/// last group waits for half of the time of the task on average. Its expected number is proportional to the time of
-/// the task: for the time on the fewest processors, it is the number of tasks that arrived in the last period of this
-/// length. As a result, a single task takes less than twice its shortest time. If many tasks wait or arrive, a task
-/// takes additional processors only if it uses them at least as well as the other tasks would. For example, let n
-/// equal tasks have a speed-up of p to the power a. Then each task takes m / n times a / (1 - a) processors, which
-/// minimises the sum of the ends. If all waiting tasks can run at the same time, the price is reduced until they fill
-/// the machine.
+/// last group waits for half of the time of the task on average. The expected number of these tasks is proportional to
+/// the time of the started task. Let t' be its time on its fewest processors. For this time, the expected number is
+/// the number of tasks that arrived in the last period of length t'. As a result, a single task takes less than twice
+/// its shortest time. If many tasks wait or arrive, a task takes additional processors only if it uses them at least
+/// as well as the other tasks would. For example, let n equal tasks have a speed-up of p to the power a. Then each
+/// task takes m / n times a / (1 - a) processors, which minimises the sum of the ends. If all waiting tasks can run at
+/// the same time, the price is reduced until they fill the machine.
 ///
 /// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest
 /// start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer
@@ -413,8 +413,8 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
 }
 
 /// Returns whether unavailable periods are so far away that only numbers of processors matter. Processors must differ
-/// only by these periods. Before the first period begins, there must be time for three things in sequence: the ends of
-/// the running tasks, the head of the queue, and one later task. The choices must then not depend on the periods.
+/// only by these periods. Before the first period begins, all running tasks must be able to end. Then the head of the
+/// queue and one later task must be able to run one after another. The choices must then not depend on the periods.
 fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };

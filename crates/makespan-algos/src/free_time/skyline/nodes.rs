@@ -53,9 +53,9 @@ impl Nodes {
     }
 
     /// Returns the maximum number of processors of a best placement, given the free processors of each class. Usually
-    /// this is the largest number of free processors on one node. If a node of the largest size is entirely free, the
-    /// maximum is a sum: the processors of all entirely free nodes, plus the largest number of free processors on a
-    /// partly free node.
+    /// this is the largest number of free processors on one node. If a node of the largest size is entirely free, a
+    /// best placement may use all entirely free nodes, and the partly free node with the most free processors. The
+    /// maximum is then the number of free processors on these nodes.
     pub(super) fn widest(&self, free: &[i32]) -> i32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         let mut add = |free: i32, size: i32| {

@@ -90,9 +90,9 @@ impl Resolution<'_, '_> {
 ///
 /// A task collides if its data arrive after its planned start. A task also collides if its planned processor is busy
 /// when it is planned to run, or if other tasks also need the processor then. If tasks were planned on types of
-/// processors, a task collides only if its data are late on every processor of the type, or if each of these
-/// processors is busy or needed. All other tasks keep their planned places. If tasks were planned on processors, the
-/// place of a task is held in advance, unless another task on the processor overlaps with it.
+/// processors, a task collides only if it can have no processor of the type. On each of these processors, its data are
+/// late, or the processor is busy or needed. All other tasks keep their planned places. If tasks were planned on
+/// processors, the place of a task is held in advance, unless another task on the processor overlaps with it.
 ///
 /// Colliding tasks with equal planned starts form a batch, and batches are resolved by planned start. Each task of a
 /// batch gets a different processor, such that the sum of penalties is minimal. A task starts at its planned start, or

@@ -57,8 +57,8 @@ impl Default for Improving {
 ///
 /// A long task on many processors delays tasks that arrive later. So the area of a task (processors times time) has a
 /// price. The price depends on the expected number of tasks that will arrive and wait. This number is estimated from
-/// the number of tasks that arrived in a recent period, which is as long as the time that the waiting tasks need on
-/// all processors.
+/// the number of tasks that arrived in a recent period. The period is as long as the time that the waiting tasks need
+/// on all processors.
 ///
 /// The task that has waited longest must start by its latest start ([`KeptStart`]): its release plus twice its planned
 /// wait. The planned wait is recorded when the task becomes the oldest waiting task. If the search would start this
@@ -69,8 +69,8 @@ impl Default for Improving {
 /// objective, they enter in the order of weight over least work, in the order of deadlines, or longest task first.
 /// Tasks of bags with weight 0 start last, and only if they delay no planned task.
 ///
-/// If tasks depend on each other, need resources, or run on processors of different speeds, the plan contains all
-/// tasks of every job with at least one submitted task, including tasks that are not yet submitted. In this case,
+/// If tasks depend on each other, need resources, or run on processors of different speeds, the plan is larger. It
+/// contains all tasks of every job with at least one submitted task. In this case,
 /// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts all other tasks.
 ///
 /// If all tasks have equal estimated times, widths and weights, no deadlines and no dependences, all orders of the

@@ -38,11 +38,11 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full,
 /// or again at each arrival until a task of the job has started. Jobs that are planned one by one are planned in
 /// descending order of priority, then of weight, and then in the order of arrival. If jobs are planned together, their
-/// order and variants minimise the total weight of the late jobs with the highest priority, then of the late jobs with
-/// each lower priority. Among equal weights, the number of late jobs that were not late in the previous plan is
-/// minimised. [`Goal`] decides last: the greatest utilisation, the least cost, or the least weighted sum of ends. If a
-/// job cannot meet its deadline, it is placed by HEFT, with a warning, or it is cancelled ([`Late`]). A single task is
-/// treated as a graph of one task.
+/// order and variants minimise the total weight of late jobs. Jobs with the highest priority come first in this
+/// comparison, then the jobs with each lower priority. Among equal weights, the number of late jobs that were not late
+/// in the previous plan is minimised. [`Goal`] decides last: the greatest utilisation, the least cost, or the least
+/// weighted sum of ends. If a job cannot meet its deadline, it is placed by HEFT, with a warning, or it is cancelled
+/// ([`Late`]). A single task is treated as a graph of one task.
 ///
 /// The tasks on each processor start in the planned order. A task starts as soon as its predecessors have ended. With
 /// `starts=reserved`, no task starts before its reserved start, as in the paper. If nodes fail or run times deviate,

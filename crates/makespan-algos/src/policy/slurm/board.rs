@@ -342,8 +342,8 @@ impl AvailabilityBoard {
         fit
     }
 
-    /// Returns the first instants between `from` and `until` at which the amounts of a job are not available: one
-    /// instant for each node of the job, and one for its licences.
+    /// Returns, for each node of a job and for its licences, the first instant between `from` and `until` at which the
+    /// amounts of the job are not available. Omits a node if its amounts are always available.
     fn ends_of_room<'a>(&'a self, held: &'a JobHolding, from: i64, until: i64) -> impl Iterator<Item = i64> + 'a {
         let of_nodes =
             held.parts.iter().map(|(node, cells)| (&self.nodes[*node as usize], self.row_of(held, *node, cells)));

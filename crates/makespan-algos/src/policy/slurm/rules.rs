@@ -58,7 +58,8 @@ pub struct PriorityRules {
     pub half_life: Time,
     /// `PriorityCalcPeriod`: time between two computations of usage and priorities.
     pub calc_period: Time,
-    /// Whether the fair tree computes the fair-share factor. If not, the classic algorithm does (`NO_FAIR_TREE`).
+    /// Whether the fair tree computes the fair-share factor. If not, the classic algorithm computes it
+    /// (`NO_FAIR_TREE`).
     pub fair_tree: bool,
     /// `PriorityFavorSmall`: whether small jobs get a higher size factor than large jobs.
     pub favor_small: bool,

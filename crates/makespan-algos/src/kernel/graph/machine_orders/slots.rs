@@ -48,8 +48,8 @@ impl MachineOrders<'_> {
         (at, at)
     }
 
-    /// Returns two figures for a task on a node: the instant at which the data of the task arrive, and the length of
-    /// the longest path after the end of the task.
+    /// For a task on a node, returns the instant at which the data of the task arrive. Also returns the length of the
+    /// longest path after the end of the task.
     fn around(&self, task: u32, node: NodeId) -> (i64, i64) {
         let (problem, transfers) = (self.problem, self.problem.transfers());
         let of = |other: &Neighbour| problem.node_of(self.processor[other.task as usize]);

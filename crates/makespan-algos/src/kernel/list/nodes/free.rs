@@ -69,8 +69,9 @@ impl FreeCounts {
     }
 
     /// Returns the maximum number of free processors in a best placement. Usually this is the largest number of free
-    /// processors on one node. If a node of the largest size is entirely free, the maximum is a sum: the processors of
-    /// all entirely free nodes, plus the largest number of free processors on a partly free node.
+    /// processors on one node. If a node of the largest size is entirely free, a best placement may use all entirely
+    /// free nodes, and the partly free node with the most free processors. The maximum is then the number of free
+    /// processors on these nodes.
     pub(super) fn widest(&self) -> u32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         for (&free, &size) in self.free.iter().zip(&self.sizes) {

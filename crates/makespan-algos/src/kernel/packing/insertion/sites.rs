@@ -11,8 +11,8 @@ impl NodeSet {
     pub const ANY: Self = Self(0);
 }
 
-/// All sets of nodes to which a task can be restricted: all nodes; for each speed, the nodes that are at least as
-/// fast; groups of equal nodes; and each single node.
+/// All sets of nodes to which a task can be restricted. These are the set of all nodes, the groups of equal nodes, and
+/// each single node. For each speed, the nodes that are at least as fast also form a set.
 #[derive(Clone, Debug)]
 pub struct Sites {
     /// The nodes of each set, in the order of the packing.
