@@ -65,8 +65,8 @@ fn moves(folder: &Path) -> std::io::Result<()> {
     fs::read(to.join("a")).map(drop)
 }
 
-/// Returns the kind of file system of a folder. The kind is that of the longest mount point that is a prefix of the
-/// path.
+/// Returns the kind of file system of a folder. The longest mount point that is a prefix of the path determines the
+/// kind.
 fn kind(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
