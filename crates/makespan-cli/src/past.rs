@@ -177,7 +177,7 @@ impl Place {
 
     /// Returns the tasks with guessed times for which the history has records.
     fn known(&self, history: &History, jobs: &mut [Job]) -> Result<Vec<Known>, HistoryError> {
-        let mut estimator = Estimator::new(history, self.host.as_str(), self.folder.as_str());
+        let mut estimator = Estimator::new(history, self.host.as_str(), self.folder.as_str())?;
         let here = Path::new(&self.folder);
         let mut known = Vec::new();
         for (number_of_job, job) in jobs.iter_mut().enumerate() {

@@ -22,6 +22,8 @@ pub const JOURNAL: &str = "journal.jsonl";
 
 /// Name of the folder with the status files.
 pub(crate) const STATUS: &str = "status";
+/// Endings of the names of the output files of a task: standard output and standard error.
+const ENDINGS: [&str; 2] = ["out", "err"];
 
 /// Absolute paths of the files of a run.
 #[derive(Debug)]
@@ -199,7 +201,12 @@ impl OutputFiles {
 }
 
 fn output_names(stem: &str) -> [String; 2] {
-    ["out", "err"].map(|ending| format!("{stem}.{ending}"))
+    ENDINGS.map(|ending| format!("{stem}.{ending}"))
+}
+
+/// Returns true if a file name ends as the name of an output file.
+pub(crate) fn is_output(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
 /// Returns the last non-empty line of a file, up to 300 characters.

@@ -56,7 +56,7 @@ use crate::summary;
 use argument_folders::ArgumentFolders;
 #[cfg(feature = "service")]
 pub use cluster::Cluster;
-use decider::Decider;
+use decider::{Decider, knows_times};
 pub use exit::ERROR;
 use exit::RunEnding;
 pub use inspect::{show_job, show_logs, show_status};
@@ -80,10 +80,9 @@ pub struct BegunPlan {
 }
 
 impl BegunPlan {
-    /// Returns true if the bounds may be printed. The plan file always contains the bounds, because `verify` checks
-    /// the bounds with the run times that the instance states.
+    /// Returns true if the plan has bounds and they are printed.
     fn states_bounds(&self) -> bool {
-        !self.remarks.iter().any(|remark| remark == NO_BOUND)
+        !self.bounds.is_empty() && !self.remarks.iter().any(|remark| remark == NO_BOUND)
     }
 }
 
@@ -272,12 +271,18 @@ impl<'a> Session<'a> {
         self.options.failures.resume.then(|| folder::planned(&self.execution.folder, &self.instance)).flatten()
     }
 
+    /// Returns a new plan. Proves bounds only if they will be stated.
+    fn plan(&self, place: &dyn RunPlace) -> Result<BegunPlan> {
+        let is_proved = knows_times(&self.instance) && !has_shared_times(&self.instance, self.execution.pinning);
+        place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone(), is_proved)
+    }
+
     /// Returns the plan of an earlier session, or else a new plan. Returns an error if `place` cannot execute the
     /// plan.
     fn planned(&self, place: &dyn RunPlace) -> Result<BegunPlan> {
         let planned = match self.earlier() {
             Some(begun) => begun,
-            None => place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone())?,
+            None => self.plan(place)?,
         };
         place.check(&self.instance, &planned.schedule)?;
         Ok(planned)
@@ -324,7 +329,7 @@ impl<'a> Session<'a> {
 
     /// Returns true if the run time of at least one task was known when the run was planned.
     fn knows_times(&self) -> bool {
-        self.execution.intake.is_none() && self.instance.guesses() < self.instance.different_tasks()
+        self.execution.intake.is_none() && knows_times(&self.instance)
     }
 
     /// Returns true if the outcome is not printed, except for the last line, which programs parse.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::JournalError;
-use crate::files::{Files, JOURNAL, STATUS};
+use crate::files::{Files, JOURNAL, STATUS, is_output};
 use crate::storage::{Disk, Storage};
 
 /// Content of the lock file of a session, which marks the folder of a run.
@@ -44,7 +44,9 @@ pub(crate) fn check(files: &Files, results: &[String], is_own: bool) -> Result<(
     if is_there(&temporary) {
         return refuse(&temporary);
     }
-    match files.outputs().find(|name| is_there(name)) {
+    // The names of all outputs are compared only if the folder has files with such names.
+    let mut outputs = there.iter().any(|name| is_output(name)).then(|| files.outputs()).into_iter().flatten();
+    match outputs.find(|name| is_there(name)) {
         Some(name) => refuse(&name),
         None => Ok(()),
     }

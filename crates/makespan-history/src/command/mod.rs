@@ -11,7 +11,7 @@ use words::{CommandPart, shell_parts, word_parts};
 
 /// The command of a task, before `{processors}` and similar placeholders are replaced. Runs on different allotments are therefore
 /// runs of one command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command {
     words: Vec<String>,
     stated: Option<String>,

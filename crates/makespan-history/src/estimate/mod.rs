@@ -24,6 +24,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use makespan_core::{Profile, Time};
+use rusqlite::Transaction;
+use rustc_hash::FxHashMap;
 
 use crate::store::RecallSetting;
 use crate::{Command, History, HistoryError};
@@ -79,22 +81,40 @@ pub enum Basis {
     Template,
 }
 
-/// Estimates times of tasks from a history. Caches the models of templates.
+/// Estimates times of tasks from a history. Caches the models of commands and of templates, so a long list of equal
+/// commands needs one query.
 #[derive(Debug)]
 pub struct Estimator<'a> {
     history: &'a History,
     host: String,
     folder: String,
+    commands: FxHashMap<(Command, bool), CommandModels>,
     templates: BTreeMap<TemplateKey, Option<Model>>,
+    _snapshot: Transaction<'a>,
 }
 
 /// The text of a template, whether the user stated the template, and whether its runs were pinned.
 type TemplateKey = (String, bool, bool);
 
+/// The models for the tasks of a command.
+#[derive(Clone, Debug)]
+struct CommandModels {
+    /// The model of the runs of the command.
+    own: Option<Model>,
+    /// The model of the runs of its template. `None` at the outer level if it was not needed yet.
+    shared: Option<Option<Model>>,
+}
+
 impl<'a> Estimator<'a> {
-    /// Creates an estimator for tasks that run on this machine in this folder.
-    pub fn new(history: &'a History, host: impl Into<String>, folder: impl Into<String>) -> Self {
-        Self { history, host: host.into(), folder: folder.into(), templates: BTreeMap::new() }
+    /// Creates an estimator for tasks that run on this machine in this folder. The estimator uses the records that the
+    /// history contains now.
+    ///
+    /// # Errors
+    /// [`HistoryError`] if the history cannot be read.
+    pub fn new(history: &'a History, host: impl Into<String>, folder: impl Into<String>) -> Result<Self, HistoryError> {
+        let (host, folder, snapshot) = (host.into(), folder.into(), history.snapshot()?);
+        let (commands, templates) = (FxHashMap::default(), BTreeMap::new());
+        Ok(Self { history, host, folder, commands, templates, _snapshot: snapshot })
     }
 
     /// Returns the learned times of a task, or `None` if neither its command nor a command with its template has succeeded.
@@ -104,24 +124,25 @@ impl<'a> Estimator<'a> {
     pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<LearnedTimes>, HistoryError> {
         // For unpinned tasks, also uses pinned runs, whose times help to order the starts.
         let kinds: &[bool] = if question.pinned { &[true] } else { &[false, true] };
-        let mut own = None;
-        for &pinned in kinds {
-            if own.is_none() {
-                let setting = RecallSetting { host: &self.host, folder: &self.folder, pinned };
-                let rows = self.history.of_command(question.command, setting, LIMIT_OF_COMMAND)?;
-                own = Model::of(&rows, RECENT_OF_COMMAND);
-            }
-        }
+        let key = (question.command.clone(), question.pinned);
+        let known = self.commands.get(&key).cloned();
+        let mut is_new = known.is_none();
+        let mut models = match known {
+            Some(models) => models,
+            None => CommandModels { own: self.of_command(question.command, kinds)?, shared: None },
+        };
         let wanted = &question.processors;
-        let complete = own.as_ref().is_some_and(|own| own.law.is_some() || *wanted == own.known);
+        let complete = models.own.as_ref().is_some_and(|own| own.law.is_some() || *wanted == own.known);
         // If a command ran on only one allotment, its speed-up is the speed-up of its template.
-        let mut shared = None;
-        for &pinned in kinds {
-            if !complete && shared.is_none() {
-                shared = self.of_template(question.command, pinned)?;
-            }
+        if !complete && models.shared.is_none() {
+            models.shared = Some(self.of_template(question.command, kinds)?);
+            is_new = true;
         }
-        let (model, basis) = match (own, shared) {
+        if is_new {
+            self.commands.insert(key, models.clone());
+        }
+        let shared = models.shared.flatten().filter(|_| !complete);
+        let (model, basis) = match (models.own, shared) {
             (Some(own), Some(shared)) => (own.with_speedup_of(&shared), Basis::Command),
             (Some(own), None) => (own, Basis::Command),
             (None, Some(shared)) => (shared, Basis::Template),
@@ -132,17 +153,34 @@ impl<'a> Estimator<'a> {
         Ok(Some(LearnedTimes { profile, runs, spread, basis, model, inputs }))
     }
 
-    /// Returns the model of the template that the user stated, or else of the template with holes.
-    fn of_template(&mut self, command: &Command, pinned: bool) -> Result<Option<Model>, HistoryError> {
-        let stated = command.stated_template().map(|template| (template.to_owned(), true, pinned));
-        for key in stated.into_iter().chain([(command.template().text, false, pinned)]) {
-            if !self.templates.contains_key(&key) {
-                let setting = RecallSetting { host: &self.host, folder: &self.folder, pinned };
-                let rows = self.history.of_template(&key.0, key.1, setting, LIMIT_OF_TEMPLATE)?;
-                self.templates.insert(key.clone(), Model::of(&rows, RECENT_OF_TEMPLATE));
+    /// Returns the model of the first kind of runs, pinned or unpinned, that the history has of a command.
+    fn of_command(&self, command: &Command, kinds: &[bool]) -> Result<Option<Model>, HistoryError> {
+        let Some(number) = self.history.number_of(command)? else { return Ok(None) };
+        for &pinned in kinds {
+            let setting = RecallSetting { host: &self.host, folder: &self.folder, pinned };
+            let rows = self.history.of_command(number, setting, LIMIT_OF_COMMAND)?;
+            if let Some(model) = Model::of(&rows, RECENT_OF_COMMAND) {
+                return Ok(Some(model));
             }
-            if let Some(Some(model)) = self.templates.get(&key) {
-                return Ok(Some(model.clone()));
+        }
+        Ok(None)
+    }
+
+    /// Returns the model of the first kind of runs, pinned or unpinned, that the history has of a template: of the
+    /// template that the user stated, or else of the template with holes.
+    fn of_template(&mut self, command: &Command, kinds: &[bool]) -> Result<Option<Model>, HistoryError> {
+        let with_holes = command.template().text;
+        for &pinned in kinds {
+            let stated = command.stated_template().map(|template| (template.to_owned(), true, pinned));
+            for key in stated.into_iter().chain([(with_holes.clone(), false, pinned)]) {
+                if !self.templates.contains_key(&key) {
+                    let setting = RecallSetting { host: &self.host, folder: &self.folder, pinned };
+                    let rows = self.history.of_template(&key.0, key.1, setting, LIMIT_OF_TEMPLATE)?;
+                    self.templates.insert(key.clone(), Model::of(&rows, RECENT_OF_TEMPLATE));
+                }
+                if let Some(Some(model)) = self.templates.get(&key) {
+                    return Ok(Some(model.clone()));
+                }
             }
         }
         Ok(None)

@@ -25,7 +25,7 @@ impl Place {
 
     fn ask(&self, line: &str, processors: RangeInclusive<u32>, inputs: Option<u64>) -> Option<LearnedTimes> {
         let question = Question { command: &command(line), processors, pinned: true, inputs };
-        Estimator::new(&self.history, "here", "/work").estimate(&question).unwrap()
+        Estimator::new(&self.history, "here", "/work").unwrap().estimate(&question).unwrap()
     }
 }
 
@@ -83,7 +83,7 @@ fn runs_that_were_pinned_are_kept_apart_from_others() {
         Place::with(&[ran("both a", 1, 10.0), shared("both a", 15.0), ran("own a", 2, 4.0), shared("free a", 7.0)]);
     let ask = |line: &str, pinned: bool, most: u32| {
         let question = Question { command: &command(line), processors: 1..=most, pinned, inputs: None };
-        let learned = Estimator::new(&place.history, "here", "/work").estimate(&question).unwrap();
+        let learned = Estimator::new(&place.history, "here", "/work").unwrap().estimate(&question).unwrap();
         learned.map(|learned| learned.profile.longest().seconds())
     };
     assert_eq!((ask("both a", true, 1), ask("both a", false, 1)), (Some(10.0), Some(15.0)));
@@ -96,7 +96,7 @@ fn runs_that_were_pinned_are_kept_apart_from_others() {
 fn a_stated_template_is_known_again() {
     let of = |word: &str| command(&format!("convert {word} it")).from_template("convert {} it");
     let place = Place::with(&[RunRecord { command: of("red"), ..ran("", 1, 5.0) }]);
-    let mut estimator = Estimator::new(&place.history, "here", "/work");
+    let mut estimator = Estimator::new(&place.history, "here", "/work").unwrap();
     let mut time = |command: &Command| {
         let question = Question { command, processors: 1..=1, pinned: true, inputs: None };
         estimator.estimate(&question).unwrap().map(|learned| learned.profile.time(1))
@@ -307,10 +307,11 @@ proptest! {
         place.history.append_all(&(0..tasks).map(|task| ran(&line(task), 1, seconds(task, 1))).collect::<Vec<_>>()).unwrap();
         for _ in 0..80 {
             let commands: Vec<Command> = (0..tasks).map(|task| command(&line(task))).collect();
-            let mut estimator = Estimator::new(&place.history, "here", "/work");
+            let mut estimator = Estimator::new(&place.history, "here", "/work").unwrap();
             let question = |command| Question { command, processors: 1..=most, pinned: true, inputs: None };
             let learned: Vec<LearnedTimes> =
                 commands.iter().map(|command| estimator.estimate(&question(command)).unwrap().unwrap()).collect();
+            drop(estimator);
             let work = |learned: &LearnedTimes| learned.profile.least_work(Time::MAX).unwrap() as f64 / 1e9;
             let candidate = |(command, learned)| TrialCandidate { command, learned, processors: 1..=most };
             let candidates: Vec<TrialCandidate> = commands.iter().zip(&learned).map(candidate).collect();

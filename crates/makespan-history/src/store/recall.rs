@@ -1,7 +1,7 @@
 //! Reads the records that estimates use.
 
 use makespan_core::{Platform, Time};
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 
 use super::History;
 use crate::{Command, HistoryError};
@@ -39,19 +39,34 @@ pub(crate) struct RecallSetting<'a> {
 const COLUMNS: &str = "processors, wall, cpu, inputs, host, folder, command";
 
 impl History {
-    /// Returns the latest successful runs of a command, from the latest to the earliest. The order is the order of insertion,
-    /// because clocks may be wrong.
+    /// Begins a transaction that only reads. Until it is dropped, all reads see one state, and none waits for a lock of
+    /// its own.
+    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>, HistoryError> {
+        self.connection.unchecked_transaction().map_err(|error| self.error(error))
+    }
+
+    /// Returns the number of a command, or `None` if the command never ran.
+    pub(crate) fn number_of(&self, command: &Command) -> Result<Option<i64>, HistoryError> {
+        let read = || {
+            let mut statement = self.connection.prepare_cached("SELECT id FROM commands WHERE words = ?1")?;
+            statement.query_row([super::append::json(command.words())], |row| row.get(0)).optional()
+        };
+        read().map_err(|error| self.error(error))
+    }
+
+    /// Returns the latest successful runs of the command with this number, from the latest to the earliest. The order is
+    /// the order of insertion, because clocks may be wrong.
     pub(crate) fn of_command(
         &self,
-        command: &Command,
+        number: i64,
         setting: RecallSetting<'_>,
         limit: usize,
     ) -> Result<Vec<RecalledRun>, HistoryError> {
         let text = format!(
-            "SELECT {COLUMNS} FROM runs WHERE command = (SELECT id FROM commands WHERE words = ?1)
+            "SELECT {COLUMNS} FROM runs WHERE command = ?1
              AND ending = 'succeeded' AND pinned = ?2 ORDER BY id DESC LIMIT {limit}"
         );
-        self.recalled(&text, &super::append::json(command.words()), setting)
+        self.recalled(&text, number, setting)
     }
 
     /// Returns the latest successful runs of all commands of a template. `stated` is true for templates that users
@@ -71,7 +86,12 @@ impl History {
         self.recalled(&text, template, setting)
     }
 
-    fn recalled(&self, text: &str, key: &str, setting: RecallSetting<'_>) -> Result<Vec<RecalledRun>, HistoryError> {
+    fn recalled(
+        &self,
+        text: &str,
+        key: impl ToSql,
+        setting: RecallSetting<'_>,
+    ) -> Result<Vec<RecalledRun>, HistoryError> {
         let read = || {
             let mut statement = self.connection.prepare_cached(text)?;
             let rows = statement.query_map(params![key, setting.pinned], |row| believed(row, setting))?;

@@ -178,7 +178,8 @@ proptest! {
             for line in ["echo 5", "echo 500"] {
                 let command = record(line, 1).command;
                 let question = Question { command: &command, processors: 1..=4, pinned: true, inputs: None };
-                if let Ok(Some(learned)) = Estimator::new(&history, "here", "/work").estimate(&question) {
+                let mut estimator = Estimator::new(&history, "here", "/work").unwrap();
+                if let Ok(Some(learned)) = estimator.estimate(&question) {
                     prop_assert!(learned.profile.shortest() > Time::ZERO);
                 }
             }

@@ -37,6 +37,11 @@ fn runs_one_by_one(instance: &Instance) -> bool {
     is_alone && is_free && makespan::objective_of_run(instance) == Objective::Makespan
 }
 
+/// Returns true if the run time of at least one task is known. Otherwise, the values and bounds of a plan mean nothing.
+pub fn knows_times(instance: &Instance) -> bool {
+    instance.guesses() < instance.different_tasks()
+}
+
 impl Decider {
     /// Returns the algorithm or the policy that the options select. Without such options, returns the default for the
     /// instance.
@@ -88,14 +93,19 @@ impl Decider {
         Ok(())
     }
 
-    /// Returns the plan with which the run begins. If a policy controls the run, the plan is a simulation in which all
-    /// run times equal their estimates.
-    pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>) -> Result<BegunPlan> {
+    /// Returns the plan with which the run begins, and bounds if `is_proved` is true. If a policy controls the run, the
+    /// plan is a simulation in which all run times equal their estimates.
+    pub fn plan(&self, instance: &Instance, seed: u64, mut remarks: Vec<String>, is_proved: bool) -> Result<BegunPlan> {
         let failed = |error: &dyn std::fmt::Display| miette!("{error}");
         let (spec, is_stated) = match self {
             Self::Algorithm { spec } | Self::Default { spec } => {
-                let planner = Planner::new().algorithm(spec).seed(seed);
-                let mut planned = planner.plan(instance).map_err(|error| failed(&error))?;
+                let is_default = matches!(self, Self::Default { .. });
+                let has_edges = instance.has_compound_jobs() || instance.has_edges_between_jobs();
+                // If no time is known, a search gains nothing over a list schedule.
+                let is_quick = is_default && self.starts_in_order() && !has_edges && !knows_times(instance);
+                let planner = Planner::new().algorithm(if is_quick { "list" } else { spec }).seed(seed);
+                let planned = if is_proved { planner.plan(instance) } else { planner.plan_unproved(instance) };
+                let mut planned = planned.map_err(|error| failed(&error))?;
                 remarks.append(&mut planned.remarks);
                 let (algorithm, bounds) = (planned.algorithm.clone(), std::mem::take(&mut planned.bounds));
                 let schedule = planned.into_schedule().map_err(|error| failed(&error))?;
@@ -126,7 +136,7 @@ impl Decider {
             ));
         }
         let schedule = simulated.simulation.trace.schedule();
-        let bounds = makespan::bound(instance).map_err(|error| failed(&error))?;
+        let bounds = if is_proved { makespan::bound(instance).map_err(|error| failed(&error))? } else { Vec::new() };
         Ok(BegunPlan { algorithm: spec.clone(), seed, schedule, bounds, remarks })
     }
 

@@ -112,23 +112,25 @@ impl ClusterOfJobs {
         instance: &Instance,
         seed: u64,
         mut remarks: Vec<String>,
+        is_proved: bool,
     ) -> Result<BegunPlan> {
         let jobs = self.commands.jobs_with_shares().map_err(|error| miette!("{error}"))?.items;
         let mut closed = occupied(instance.platform(), &jobs);
         if closed.is_empty() {
-            return decider.plan(instance, seed, remarks);
+            return decider.plan(instance, seed, remarks, is_proved);
         }
         closed.extend(instance.unavailable().iter().cloned());
         let beside = Instance::new(instance.platform().clone(), instance.all_submitted(), closed);
-        let planned =
-            beside.map_err(|error| miette!("{error}")).and_then(|beside| decider.plan(&beside, seed, remarks.clone()));
+        let planned = beside
+            .map_err(|error| miette!("{error}"))
+            .and_then(|beside| decider.plan(&beside, seed, remarks.clone(), is_proved));
         match planned {
             Ok(begun) => Ok(begun),
             Err(error) => {
                 remarks.push(format!(
                     "the plan assumes an empty cluster, because there is no plan around the queued jobs: {error}"
                 ));
-                decider.plan(instance, seed, remarks)
+                decider.plan(instance, seed, remarks, is_proved)
             }
         }
     }

@@ -51,9 +51,16 @@ pub trait RunPlace {
     /// Prepares this process for the run. Called before all other steps.
     fn prepare(&self) {}
 
-    /// Makes the plan.
-    fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<BegunPlan> {
-        decider.plan(instance, seed, remarks)
+    /// Makes the plan, with bounds if `is_proved` is true.
+    fn plan(
+        &self,
+        decider: &Decider,
+        instance: &Instance,
+        seed: u64,
+        remarks: Vec<String>,
+        is_proved: bool,
+    ) -> Result<BegunPlan> {
+        decider.plan(instance, seed, remarks, is_proved)
     }
 
     /// Returns an error if this place cannot execute the plan.
@@ -148,8 +155,15 @@ impl RunPlace for ClusterOfJobs {
     }
 
     /// Makes a plan in which the other jobs of the cluster keep their processors.
-    fn plan(&self, decider: &Decider, instance: &Instance, seed: u64, remarks: Vec<String>) -> Result<BegunPlan> {
-        self.plan_beside(decider, instance, seed, remarks)
+    fn plan(
+        &self,
+        decider: &Decider,
+        instance: &Instance,
+        seed: u64,
+        remarks: Vec<String>,
+        is_proved: bool,
+    ) -> Result<BegunPlan> {
+        self.plan_beside(decider, instance, seed, remarks, is_proved)
     }
 
     fn check(&self, instance: &Instance, schedule: &Schedule) -> Result<()> {

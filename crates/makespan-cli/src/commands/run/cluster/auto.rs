@@ -85,7 +85,7 @@ impl Cluster {
             let counts: Vec<usize> = shapes(nodes, None, spans).iter().map(|size| size.nodes).collect();
             let machines = pool.choose(&counts).ok()?;
             let instance = moved(instance, &machines).ok()?;
-            let planned = decider.plan(&instance, seed, Vec::new()).ok()?;
+            let planned = decider.plan(&instance, seed, Vec::new(), true).ok()?;
             Some(Candidate { instance, machines, planned })
         };
         let most = most(&auto, &pool);

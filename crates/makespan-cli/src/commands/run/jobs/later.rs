@@ -43,7 +43,7 @@ impl<'a> LaterPlan<'a> {
 
     fn planned(&self, instance: &Instance, now: Time, tasks: &[TaskId]) -> Result<Vec<Placement>> {
         let rest = rest(instance, now, tasks)?;
-        let begun = self.cluster.plan_beside(&self.decider.of_rest(&rest), &rest, self.seed, Vec::new())?;
+        let begun = self.cluster.plan_beside(&self.decider.of_rest(&rest), &rest, self.seed, Vec::new(), false)?;
         self.cluster.check_plan(&rest, &begun.schedule)?;
         let own = |placement: &Placement| Placement { task: tasks[placement.task.index()], ..placement.clone() };
         Ok(begun.schedule.placements().iter().map(own).collect())
