@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use makespan_core::{Estimate, Instance, Job, JobId, Profile, TaskId, Time, Work};
+use makespan_core::{Estimate, Instance, Job, JobId, Profile, TaskId, Time, Work, counted};
 use makespan_exec::{Pinning, host};
 use makespan_history::estimate::{Basis, Estimator, Exploration, LearnedTimes, Question, TrialCandidate, typical};
 use makespan_history::{Command, History, HistoryError, Recorder, default_path, folder_here};
@@ -172,7 +172,9 @@ impl Place {
             jobs.iter_mut().for_each(|job| guess(job, time));
         }
         let trials = chosen.iter().map(|trial| (tried[trial.candidate].job, tried[trial.candidate].number)).collect();
-        Ok(Lesson { remark: remark(&known, chosen.len()), trials })
+        let has_graphs = jobs.iter().any(|job| job.work.graph().is_some());
+        let remark = remark(&known, chosen.len(), if has_graphs { "task" } else { "job" });
+        Ok(Lesson { remark, trials })
     }
 
     /// Returns the tasks with guessed times for which the history has records.
@@ -273,12 +275,12 @@ fn within(profile: Profile, walltime: Option<Time>) -> Profile {
 }
 
 /// Describes in one sentence how many times were learned. Returns an empty text if there are none.
-fn remark(known: &[Known], trials: usize) -> String {
+fn remark(known: &[Known], trials: usize, word: &str) -> String {
     if known.is_empty() {
         return String::new();
     }
     let same = known.iter().filter(|known| known.learned.basis == Basis::Command).count();
-    let tasks = |count: usize| format!("{count} task{}", if count == 1 { "" } else { "s" });
+    let tasks = |count: usize| counted(count, word);
     let mut text = format!("times of {} are learned from earlier runs of the same command", tasks(same));
     let alike = known.len() - same;
     if same == 0 {

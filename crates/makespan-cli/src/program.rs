@@ -88,7 +88,27 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
     }
 }
 
+/// Options of xargs and GNU parallel that `run` does not have, and what to write instead.
+const FOREIGN: [(&[&str], &str); 9] = [
+    (&["-n", "--max-lines", "-L", "-l"], "each command gets one argument; -N 2 gives it two"),
+    (&["-I", "-i", "--replace"], "`{}` always stands for the argument; leave the option out"),
+    (&["-t", "-v", "--trace"], "--dry-run prints the commands, and --joblog FILE records them"),
+    (&["-u", "--ungroup"], "--line-buffer prints lines as they come"),
+    (&["--group", "--will-cite", "--citation", "--bibtex", "--gnu"], "leave the option out"),
+    (&["-X", "-m", "--xargs"], "state how many arguments a command gets, such as -N 100"),
+    (
+        &["--pipe", "--pipepart", "--block"],
+        "jobs read no input; split it into files, and run the command for each file",
+    ),
+    (&["-S", "--sshlogin", "--sshloginfile", "--slf"], "jobs run on this machine, or with --on slurm on a cluster"),
+    (&["--files", "--fg", "--semaphore", "--sem"], "the outputs of the jobs are files in the folder of the run"),
+];
+
 fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
+    let unknown = unknown_argument(error).map(|word| word.split('=').next().unwrap_or(word));
+    if let Some((option, remedy)) = unknown.and_then(|word| Some((word, foreign(word)?))) {
+        return Some(format!("error: makespan has no option '{option}': {remedy}"));
+    }
     let goal = unknown_argument(error).filter(|word| !word.starts_with('-'));
     if let Some((file, goal)) = makefile_of(words).zip(goal) {
         return Some(format!(
@@ -116,6 +136,11 @@ fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
     }
 }
 
+/// Returns what to write instead of an option of xargs or GNU parallel.
+fn foreign(option: &str) -> Option<&'static str> {
+    FOREIGN.iter().find(|(options, _)| options.contains(&option)).map(|(_, remedy)| *remedy)
+}
+
 fn explain_queue(error: &clap::Error) -> Option<String> {
     let message = error.to_string();
     (error.kind() == ErrorKind::ArgumentConflict && message.contains("'--state")).then(|| {
@@ -129,4 +154,24 @@ fn explain_queue(error: &clap::Error) -> Option<String> {
 /// Returns the first argument that is a makefile, if there is one.
 fn makefile_of(words: &[String]) -> Option<&str> {
     words.iter().map(String::as_str).find(|word| makefile::is_makefile(Path::new(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn options_of_other_programs_have_a_remedy() {
+        for (option, remedy) in
+            FOREIGN.iter().flat_map(|(options, remedy)| options.iter().map(move |one| (one, remedy)))
+        {
+            let words = ["makespan", "run", option, "--", "true"];
+            let error = Arguments::try_parse_from(words).err().unwrap_or_else(|| panic!("`run` has {option}"));
+            let words: Vec<String> = words[1..].iter().map(ToString::to_string).collect();
+            let message = explain(&error, &words).unwrap_or_default();
+            assert!(message.contains(option) && message.contains(remedy), "{option}: {message}");
+        }
+    }
 }

@@ -63,7 +63,12 @@ impl Source {
                 Some((lines, parts))
             }
             Some(begin) => {
-                input::put_back(&begin.into_whole()?);
+                let text = begin.into_whole()?;
+                if options.template.is_empty() && names.is_empty() && text.trim().is_empty() {
+                    complain("standard input is empty: nothing to run");
+                    return Ok(None);
+                }
+                input::put_back(&text);
                 None
             }
             None => None,

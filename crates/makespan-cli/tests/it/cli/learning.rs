@@ -81,7 +81,7 @@ fn the_second_run_knows_what_the_first_took() {
     );
     let said = sandbox.makespan("run list.txt --folder two");
     assert!(
-        unwrapped(&said.err).contains("times of 2 tasks are learned from earlier runs of the same command"),
+        unwrapped(&said.err).contains("times of 2 jobs are learned from earlier runs of the same command"),
         "{said:?}"
     );
     for (name, seconds, _) in planned(&sandbox, "two") {
@@ -142,7 +142,7 @@ fn commands_of_a_template_teach_each_other() {
     let text = sandbox.makespan("run --folder two -- 'sleep {}' ::: 0.11 0.13 0.1").succeeds();
     assert!(
         unwrapped(&text).contains(
-            "times of 1 task are learned from earlier runs of the same command, of 2 tasks from commands like theirs"
+            "times of 1 job are learned from earlier runs of the same command, of 2 jobs from commands like theirs"
         ),
         "{text}"
     );
