@@ -138,7 +138,7 @@ impl Scheduler for LpRounding {
 fn is_proved_for(instance: &Instance) -> bool {
     let plain = instance.has_equal_processors() && is_unrestricted(instance) && !instance.has_demands();
     let at_once = !instance.has_release_dates() && !instance.has_transfers() && !instance.has_bags();
-    // Require at most 256 allotments of each task. Of more allotments, the packing keeps only some.
+    // Require at most 256 allotments of each task. If a task has more allotments, the packing keeps only some of them.
     let all = |task| instance.profile(task).max_processors() <= 256;
     plain && at_once && all_tasks_monotone(instance) && instance.task_ids().all(all)
 }
