@@ -150,9 +150,9 @@ impl Running {
     }
 }
 
-/// Returns the expected end of a running task: `expected`, if this instant is in the future. Otherwise, adds a quarter
-/// of the expected run time repeatedly until the result is in the future. So the result does not depend on earlier
-/// calls.
+/// Returns the expected end of a running task. If `expected` is in the future, this is `expected`. Otherwise, adds a
+/// quarter of the expected run time repeatedly until the result is in the future. So the result does not depend on
+/// earlier calls.
 ///
 /// If the expected run time is a whole number of seconds, the quarter is rounded up to whole seconds, because some
 /// logs have only whole seconds.

@@ -154,8 +154,8 @@ impl Objective {
         }
     }
 
-    /// Returns the number of decimal places of a value, in seconds if it is a time. If the result is n, the unit of
-    /// the integer value is 10^-n.
+    /// Returns the number n of decimal places of a value. The unit of the integer value is 10^-n. For a time, it is
+    /// 10^-n seconds.
     pub const fn places(self) -> usize {
         match self.shape() {
             Some(shape) => shape.unit.places(),
