@@ -228,7 +228,7 @@ pub struct View {
 }
 
 impl View {
-    /// Creates a view for policies that drive this instance.
+    /// Creates a view for a policy in a simulation of this instance.
     pub fn new(instance: &Arc<Instance>) -> Self {
         Self { instance: Arc::clone(instance) }
     }

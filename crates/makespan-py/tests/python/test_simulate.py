@@ -150,7 +150,7 @@ class Keeping(m.Policy):
 def test_a_view_is_for_one_call() -> None:
     policy = Keeping()
     m.simulate(m.Instance(processors=1, jobs=[m.Job("a", time=1)]), [policy])
-    with pytest.raises(RuntimeError, match="valid while"):
+    with pytest.raises(RuntimeError, match="valid only during"):
         _ = policy.view.free
     task = policy.events[0].task
     assert policy.events[0].kind == "finished" and task is not None and task.name == "a"
