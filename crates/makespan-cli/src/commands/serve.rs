@@ -98,7 +98,7 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let server = listen(&options.http, &folder, Arc::clone(&keeper) as Arc<dyn Service>)?;
     emit(&announced(server.url(), &folder, &engine, &platform, &keeper.health().runs_as))?;
     let _ = stopped.recv();
-    complain("note: the service ends; jobs that run go on, and the next service on this store takes them over");
+    complain("note: the service ends; running jobs continue, and the next service on this store takes them over");
     server.stop();
     if let Some(keeper) = Arc::into_inner(keeper) {
         keeper.close();

@@ -311,7 +311,7 @@ impl Session<'_> {
                     self.state.cluster.withdraw(task)?;
                     self.ledger.journal.note(JournalRecord::Cancelled { task, at: now });
                     self.news.push(SessionNews::Cancelled(task));
-                    self.observer.message(&format!("job `{}` was given up by the policy", self.state.name(task)));
+                    self.observer.message(&format!("the policy cancelled job `{}`", self.state.name(task)));
                     self.abandon(task, now)?;
                 }
             }
