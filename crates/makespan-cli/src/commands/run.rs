@@ -271,9 +271,10 @@ impl<'a> Session<'a> {
         self.options.failures.resume.then(|| folder::planned(&self.execution.folder, &self.instance)).flatten()
     }
 
-    /// Returns a new plan. Proves bounds only if they will be stated.
+    /// Returns a new plan. Proves its bounds only if the report or `--verbose` will show them.
     fn plan(&self, place: &dyn RunPlace) -> Result<BegunPlan> {
-        let is_proved = knows_times(&self.instance) && !has_shared_times(&self.instance, self.execution.pinning);
+        let is_shown = knows_times(&self.instance) || self.options.printing.verbose;
+        let is_proved = is_shown && !has_shared_times(&self.instance, self.execution.pinning);
         place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone(), is_proved)
     }
 

@@ -102,7 +102,8 @@ impl Decider {
                 let is_default = matches!(self, Self::Default { .. });
                 let has_edges = instance.has_compound_jobs() || instance.has_edges_between_jobs();
                 // If no time is known, a search gains nothing over a list schedule.
-                let is_quick = is_default && self.starts_in_order() && !has_edges && !knows_times(instance);
+                let is_quick =
+                    !is_proved && is_default && self.starts_in_order() && !has_edges && !knows_times(instance);
                 let planner = Planner::new().algorithm(if is_quick { "list" } else { spec }).seed(seed);
                 let planned = if is_proved { planner.plan(instance) } else { planner.plan_unproved(instance) };
                 let mut planned = planned.map_err(|error| failed(&error))?;
