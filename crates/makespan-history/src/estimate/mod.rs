@@ -101,8 +101,10 @@ type TemplateKey = (String, bool, bool);
 struct CommandModels {
     /// The model of the runs of the command.
     own: Option<Model>,
-    /// The model of the runs of its template. `None` at the outer level if it was not needed yet.
-    shared: Option<Option<Model>>,
+    /// The model of the runs of its template.
+    shared: Option<Model>,
+    /// True if the model of the template was read. It is read only if a task needs it.
+    is_whole: bool,
 }
 
 impl<'a> Estimator<'a> {
@@ -129,19 +131,19 @@ impl<'a> Estimator<'a> {
         let mut is_new = known.is_none();
         let mut models = match known {
             Some(models) => models,
-            None => CommandModels { own: self.of_command(question.command, kinds)?, shared: None },
+            None => CommandModels { own: self.of_command(question.command, kinds)?, shared: None, is_whole: false },
         };
         let wanted = &question.processors;
         let complete = models.own.as_ref().is_some_and(|own| own.law.is_some() || *wanted == own.known);
         // If a command ran on only one allotment, its speed-up is the speed-up of its template.
-        if !complete && models.shared.is_none() {
-            models.shared = Some(self.of_template(question.command, kinds)?);
-            is_new = true;
+        if !complete && !models.is_whole {
+            models.shared = self.of_template(question.command, kinds)?;
+            (models.is_whole, is_new) = (true, true);
         }
         if is_new {
             self.commands.insert(key, models.clone());
         }
-        let shared = models.shared.flatten().filter(|_| !complete);
+        let shared = models.shared.filter(|_| !complete);
         let (model, basis) = match (models.own, shared) {
             (Some(own), Some(shared)) => (own.with_speedup_of(&shared), Basis::Command),
             (Some(own), None) => (own, Basis::Command),
