@@ -22,7 +22,7 @@ pub const JOURNAL: &str = "journal.jsonl";
 
 /// Name of the folder with the status files.
 pub(crate) const STATUS: &str = "status";
-/// Endings of the names of the output files of a task: standard output and standard error.
+/// Endings of a task's output files: standard output, standard error.
 const ENDINGS: [&str; 2] = ["out", "err"];
 
 /// Absolute paths of the files of a run.
@@ -60,7 +60,7 @@ impl Files {
         Self { scratch, ..self }
     }
 
-    /// Returns the files of the tasks of an earlier version of the instance in the same folder.
+    /// Returns the files in this folder for `tasks`, the tasks of an earlier version of the instance.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
         Self {
             folder: self.folder.clone(),
@@ -189,7 +189,7 @@ impl OutputFiles {
         &self.folder
     }
 
-    /// Returns the stem of the names of the files of a task.
+    /// Returns the stem of a task's file names.
     pub fn stem(&self, instance: &Instance, task: TaskId) -> String {
         self.stems.get(task.index()).cloned().unwrap_or_else(|| stem(instance, task))
     }

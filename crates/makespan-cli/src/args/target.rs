@@ -52,7 +52,7 @@ pub struct LogsOptions {
     /// Print only the standard error of the jobs, to standard output
     #[arg(long)]
     pub err: bool,
-    /// Number of a task of the job of a service, counted from 0 [default: 0]
+    /// For a job of a service: number of the task, counted from 0 [default: 0]
     #[arg(long, value_name = "N")]
     pub task: Option<u64>,
     #[cfg(feature = "service")]

@@ -272,7 +272,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the instant of the next retry of a start or of a write.
+    /// Returns the instant at which the next start or write is retried.
     pub(super) fn next_attempt(&self) -> Option<Time> {
         let starts = self.machine.starting.next().map(|due| self.holding.until.map_or(due, |until| due.max(until)));
         self.ledger.stalled.or(starts)

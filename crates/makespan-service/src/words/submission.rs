@@ -18,8 +18,8 @@ pub struct Submission {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 1000, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub name: Option<String>,
-    /// The working directory of the commands, as an absolute path. By default, commands run in the working directory of the
-    /// service.
+    /// The working directory of the commands, as an absolute path. By default, commands run in the working directory
+    /// of the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = r"^/[^\x00]*$")]
     pub directory: Option<String>,
@@ -58,7 +58,7 @@ fn variables() -> Object {
     let name = text().pattern(Some("^[A-Za-z_][A-Za-z0-9_]*$")).build();
     ObjectBuilder::new()
         .schema_type(Type::Object)
-        .description(Some("Variables of their environment, in addition to those of the service."))
+        .description(Some("Environment variables of the commands, in addition to the environment of the service."))
         .property_names(Some(name))
         .additional_properties(Some(Schema::from(text().build())))
         .build()

@@ -22,7 +22,7 @@ use crate::args::SourceOptions;
 /// Pause in the input after which the run begins with the lines that have arrived. The later lines are a stream.
 const SETTLING: Duration = Duration::from_millis(20);
 
-/// Number of digits of the numbers in names of jobs.
+/// Number of digits of the number in a job's name.
 pub const DIGITS: usize = 6;
 
 /// Maximum number of lines that are added to the run at once.
