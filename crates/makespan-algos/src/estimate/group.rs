@@ -37,8 +37,8 @@ pub(super) struct EstimateGroup {
 }
 
 impl EstimateGroup {
-    /// Adds the run time of an ended task. If the expected time of the task was learned, `ratio` contains its end and
-    /// its ratio. Returns whether the estimates of the members must be replaced.
+    /// Adds the run time of an ended task. If the expected time of the task was learned, `ratio` contains the end of the
+    /// task, and the ratio between its run time and the expected time. Returns whether the estimates of the members must be replaced.
     pub fn add(&mut self, time: i64, ratio: Option<(Time, i64)>) -> bool {
         self.times.add(time);
         if let Some((end, ratio)) = ratio {

@@ -529,8 +529,8 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
         let job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
         job.with_walltime(t(walltime))
     };
-    // `hold` takes both fast processors until 5, and `narrow` needs one of them. `wide` would take the slow
-    // processors. `wide` takes 10 ticks on all three processors, and 6 on the two fast processors.
+    // `hold` takes both fast processors until 5, and `narrow` needs one of them. If it started at once, `wide` would
+    // take the slow processors. `wide` takes 10 ticks on all three processors, and 6 on the two fast processors.
     let hold = Job::new("hold", Profile::rigid(2, t(10)).unwrap());
     let jobs = vec![hold, job("narrow", &[10], 6), job("wide", &[20, 12, 10], 9)];
     let instance = Instance::new(platform, jobs, vec![]).unwrap();

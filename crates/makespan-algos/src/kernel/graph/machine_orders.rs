@@ -5,8 +5,8 @@
 //! job shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with
 //! transfers and any graph. Let T be the removed task. For every other task, compute its earliest end and its *rest*:
 //! the longest path from its start to the end of the schedule. At a position, T starts when its data have arrived and
-//! the previous task of the processor has ended. After T, the longest of two kinds of rests follows: of its
-//! successors, and of the next task of the processor. This gives the longest path through T. The makespan is the
+//! the previous task of the processor has ended. After T comes the longest of these rests: the rests of T's
+//! successors, and the rest of the next task of the processor. The sum is the longest path through T. The makespan is the
 //! maximum of this path and the longest path without T.
 //!
 //! Some positions need not be tried. Let A be a task on the processor. If A ends before any data for T are sent, the

@@ -22,10 +22,10 @@ const HOT: f64 = 0.2;
 const HOT_FEW: f64 = 0.5;
 /// The final temperature.
 const COLD: f64 = 5e-3;
-/// A fraction of the bound, at the beginning of the search. If a machine's load exceeds the bound by this fraction,
-/// the price of the machine grows by the factor e.
+/// The excess of a load over the bound, as a fraction of the bound, at which the price of a machine grows by the factor
+/// e. The search begins with this fraction.
 const SOFT: f64 = 0.03;
-/// The fraction that replaces `SOFT` at the end of the search.
+/// The search ends with this fraction in place of `SOFT`.
 const HARD: f64 = 0.0012;
 /// If the excess of a load is more than this multiple of the fraction, the price grows only linearly.
 const BENT: f64 = 5.0;
@@ -45,7 +45,7 @@ const FEW_EACH: usize = 4;
 const CYCLES: f64 = 8.0;
 /// Position of the target load between the bound and the shortest makespan found: 0 is the bound.
 const TARGET: f64 = 0.3;
-/// Excess of a load over the target at which the penalty doubles, in times of a mean task.
+/// Excess of a load over the target at which the penalty doubles, in multiples of the mean time of a task.
 const STEEP: f64 = 0.5;
 
 /// The machines that are tried for each task. Machines with lower costs have more entries.

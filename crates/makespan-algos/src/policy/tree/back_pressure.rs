@@ -13,8 +13,8 @@ use super::appetite::{Appetites, Hop};
 /// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,
 /// DOI 10.1109/9.182479). Sending along the largest weighted differences of queues is stable whenever any policy is
 /// stable, if queues are unbounded. In this policy, a queue is a buffer of a few tasks. The queues of the root are
-/// virtual, for buffers of B tasks. The queue of the kind that is furthest behind has B + 1 tasks. Each other kind is
-/// ahead of it by some number of weighted tasks, and its queue is shorter by this number. This makes the throughput
+/// virtual, for buffers of B tasks. The queue of the kind that is furthest behind has B + 1 tasks. If
+/// another kind is x weighted tasks ahead of that kind, the queue of the other kind has x fewer tasks. This makes the throughput
 /// fair. The last few tasks of a kind would wait while other queues are longer. Therefore, if a kind was passed over
 /// for `PATIENCE` buffers of tasks, it is sent first.
 ///

@@ -95,8 +95,9 @@ impl NumberedWholes {
     /// The whole with the least quotient of remaining work and weight comes first. Each task gets an equal share of
     /// the free processors, but its area may be at most `waste` times its least area. Closed processors are ignored.
     ///
-    /// For one machine and wholes that can be interrupted, shortest remaining time first is optimal for the mean flow (L. Schrage,
-    /// Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). Takes O(n w) in the worst case for n tasks of w wholes.
+    /// For one machine and wholes that can be interrupted, shortest remaining time first is optimal for the mean flow
+    /// (L. Schrage, Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). Takes O(n w) in the worst case for n tasks in w
+    /// wholes.
     pub(super) fn by_least_left(&self, instance: &Instance, choices: &Choices, waste: f64) -> Solution {
         let mut parts: Vec<Vec<u32>> = vec![Vec::new(); self.weights.len()];
         (0..).zip(&self.of).for_each(|(task, &whole)| parts[whole as usize].push(task));

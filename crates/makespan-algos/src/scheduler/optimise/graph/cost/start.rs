@@ -85,7 +85,8 @@ pub(super) fn sequence<'a>(task: &CostTask<'a>, places: &[TaskPlace]) -> Sequenc
     Sequence::late(task.problem, &task.dues, SequenceSolution { order, wanted })
 }
 
-/// Returns the number of each node of the platform among the nodes with processors.
+/// Returns, for each node of the platform, its index among the nodes with processors. Returns `None` for a node without
+/// processors.
 fn computing(problem: &GraphProblem, task: &CostTask) -> Vec<Option<NodeId>> {
     let mut ids = problem.node_ids();
     let nodes = task.instance.platform().nodes().iter();
