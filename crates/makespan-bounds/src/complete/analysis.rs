@@ -1,32 +1,66 @@
 //! Conflict analysis: the first unique implication point (J. P. Marques-Silva, K. A. Sakallah, DOI 10.1109/12.769433).
 
-use super::engine::{Engine, Literal, Step};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::engine::{Change, Engine, Literal, Step};
 
 /// The factor by which activities of nogoods decay at each conflict.
 const DECAY: f64 = 0.999;
+/// Maximum number of changes, each a premise of the next, through which a literal may follow from other literals.
+const MAX_DEPTH: usize = 64;
 
 /// Literals that together lead to the conflict, at most one for each bound.
-struct Needs {
-    of_bound: Vec<Option<i64>>,
+#[derive(Default)]
+pub(super) struct Needs {
+    of_bound: Vec<Option<Need>>,
+    /// The bounds that have or had a literal.
     bounds: Vec<u32>,
+    /// For each change of the trail that was examined, if it follows from the literals.
+    follows: FxHashMap<usize, bool>,
+}
+
+#[derive(Clone, Copy)]
+struct Need {
+    value: i64,
+    /// The change that made the literal true.
+    at: usize,
 }
 
 impl Needs {
-    fn add(&mut self, literal: Literal) {
-        let value = &mut self.of_bound[literal.bound as usize];
-        if value.is_none() {
+    fn clear(&mut self, bounds: usize) {
+        self.of_bound.resize(bounds, None);
+        self.bounds.drain(..).for_each(|bound| self.of_bound[bound as usize] = None);
+        self.follows.clear();
+    }
+
+    /// Adds a literal. Returns the change of the literal of the same bound that it replaces.
+    fn add(&mut self, literal: Literal, at: usize) -> Option<usize> {
+        let known = &mut self.of_bound[literal.bound as usize];
+        let before = known.map(|need| need.at);
+        if known.is_none_or(|need| need.value < literal.value) {
+            *known = Some(Need { value: literal.value, at });
+        }
+        if before.is_none() {
             self.bounds.push(literal.bound);
         }
-        *value = Some(value.map_or(literal.value, |known| known.max(literal.value)));
+        before
     }
 
-    fn remove(&mut self, bound: u32) {
-        self.of_bound[bound as usize] = None;
-        self.bounds.retain(|other| *other != bound);
+    /// Returns true if a literal that is made true before the change `at` implies the premise.
+    fn imply(&self, premise: Literal, at: usize) -> bool {
+        self.of_bound[premise.bound as usize].is_some_and(|need| need.value >= premise.value && need.at < at)
     }
 
-    fn literals(&self) -> impl Iterator<Item = Literal> + '_ {
-        self.bounds.iter().filter_map(|&bound| Some(Literal { bound, value: self.of_bound[bound as usize]? }))
+    /// Returns all literals, latest first, each with its change.
+    fn literals(&self) -> Vec<(usize, Literal)> {
+        let literal = |&bound: &u32| {
+            let need = self.of_bound[bound as usize]?;
+            Some((need.at, Literal { bound, value: need.value }))
+        };
+        let mut all: Vec<(usize, Literal)> = self.bounds.iter().filter_map(literal).collect();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        all.dedup();
+        all
     }
 }
 
@@ -36,32 +70,33 @@ impl Engine {
         self.made_by(literal).filter(|&at| self.trail[at].level > 0)
     }
 
-    /// Adds a literal that does not hold without any decision.
-    fn need(&self, needs: &mut Needs, literal: Literal) {
-        if self.decided_by(literal).is_some() {
-            needs.add(literal);
-        }
-    }
-
-    fn level_of(&self, literal: Literal) -> usize {
-        self.made_by(literal).map_or(0, |at| self.trail[at].level)
+    /// Adds a literal that does not hold without any decision. Returns true if the number of literals of the level
+    /// grows.
+    fn need(&self, needs: &mut Needs, literal: Literal, level: usize) -> bool {
+        let Some(at) = self.decided_by(literal) else { return false };
+        let before = needs.add(literal, at);
+        self.trail[at].level == level && before.is_none_or(|before| self.trail[before].level != level)
     }
 
     /// Learns a nogood from the current conflict, undoes levels, and applies the nogood. Returns false if the conflict
     /// depends on no decision, so that nothing is left.
     pub(super) fn learn(&mut self) -> bool {
-        let mut needs = Needs { of_bound: vec![None; self.bounds.len()], bounds: Vec::new() };
-        let reason = std::mem::take(&mut self.reason);
-        reason.iter().for_each(|&literal| self.need(&mut needs, literal));
-        self.reason = reason;
-        if needs.bounds.is_empty() {
-            self.log.nogood(&[], &[self.reason_step], &self.clauses);
+        let mut needs = std::mem::take(&mut self.needs);
+        needs.clear(self.bounds.len());
+        let is_open = self.learn_from(&mut needs);
+        self.needs = needs;
+        is_open
+    }
+
+    fn learn_from(&mut self, needs: &mut Needs) -> bool {
+        let levels = self.reason.iter().filter_map(|&literal| self.decided_by(literal)).map(|at| self.trail[at].level);
+        let Some(level) = levels.max() else {
+            self.log.nogood(&[], std::iter::once(self.reason_step));
             return false;
-        }
-        let level = needs.literals().map(|literal| self.level_of(literal)).max().unwrap_or(0);
+        };
         self.undo(level);
-        let mut used = self.resolve(&mut needs, level);
-        let mut kept = self.minimise(&needs, &mut used);
+        let mut used = self.resolve(needs, level);
+        let mut kept = self.minimise(needs, &mut used);
         kept.iter().for_each(|one| self.activity.bump(one.1));
         let mut levels: Vec<usize> = kept.iter().map(|one| self.trail[one.0].level).collect();
         // The second literal is one that became true last, so that the watched literals are open until then.
@@ -73,12 +108,12 @@ impl Engine {
         levels.dedup();
         let literals: Vec<Literal> = kept.iter().map(|one| one.1.negated()).collect();
         used.sort_unstable();
-        let steps: Vec<Step> = used.iter().map(|&at| self.trail[at].step).chain([self.reason_step]).collect();
-        let id = self.log.nogood(&literals, &steps, &self.clauses);
+        let steps = used.iter().map(|&at| self.trail[at].step).chain([self.reason_step]);
+        self.log.nogood(&literals, steps);
         self.undo(back);
         let premises: Vec<Literal> = kept[1..].iter().map(|one| one.1).collect();
         let newest = self.clause_increment;
-        let clause = self.add_clause(&literals, levels.len(), id, newest);
+        let clause = self.add_clause(&literals, levels.len(), newest);
         let _ = self.set(literals[0], &premises, Step::Nogood { clause });
         self.activity.decay();
         self.clause_increment /= DECAY;
@@ -92,54 +127,77 @@ impl Engine {
     /// Replaces literals by their premises, latest first, until one literal of the level is left. Returns the changes
     /// that were replaced.
     fn resolve(&mut self, needs: &mut Needs, level: usize) -> Vec<usize> {
+        let mut of_level = 0;
+        for &literal in &self.reason {
+            of_level += usize::from(self.need(needs, literal, level));
+        }
         let mut used = Vec::new();
         let mut at = self.trail.len();
         while at > 0 {
             at -= 1;
-            let (bound, old) = (self.trail[at].bound, self.trail[at].old);
-            let Some(value) = needs.of_bound[bound as usize].filter(|&value| value > old) else { continue };
+            let bound = self.trail[at].bound;
+            let Some(Need { value, .. }) = needs.of_bound[bound as usize].filter(|need| need.at == at) else {
+                continue;
+            };
             self.activity.bump(Literal { bound, value });
-            let of_level = needs.literals().filter(|&literal| self.level_of(literal) == level);
-            if of_level.take(2).count() == 1 {
+            if of_level == 1 {
                 break;
             }
-            needs.remove(bound);
+            needs.of_bound[bound as usize] = None;
+            of_level -= 1;
             used.push(at);
             if let Step::Nogood { clause } = self.trail[at].step {
                 self.clauses[clause].activity += self.clause_increment;
             }
             for premise in self.trail[at].first..self.trail[at].end {
-                let literal = self.premises[premise];
-                self.need(needs, literal);
+                of_level += usize::from(self.need(needs, self.premises[premise], level));
             }
         }
         used
     }
 
-    /// Returns the literals that do not follow from the other ones, latest first, each with its change. Adds the changes
-    /// of the other literals to `used`.
-    fn minimise(&self, needs: &Needs, used: &mut Vec<usize>) -> Vec<(usize, Literal)> {
-        let mut all: Vec<(usize, Literal)> =
-            needs.literals().filter_map(|literal| Some((self.made_by(literal)?, literal))).collect();
-        all.sort_unstable_by(|a, b| b.cmp(a));
-        let mut kept = Vec::new();
+    /// Returns the literals that do not follow from the other ones, latest first, each with its change. Adds to `used`
+    /// the changes from which the other literals follow.
+    fn minimise(&self, needs: &mut Needs, used: &mut Vec<usize>) -> Vec<(usize, Literal)> {
+        let all = needs.literals();
+        let (mut kept, mut removed) = (Vec::new(), Vec::new());
         for (at, literal) in all {
-            let change = &self.trail[at];
-            let follows = |&premise: &Literal| {
-                self.decided_by(premise).is_none()
-                    || needs.of_bound[premise.bound as usize].is_some_and(|value| {
-                        value >= premise.value
-                            && self.made_by(Literal { bound: premise.bound, value }).is_some_and(|made| made < at)
-                    })
-            };
-            let is_derived = change.step != Step::Decision && change.first < change.end;
-            if !kept.is_empty() && is_derived && self.premises[change.first..change.end].iter().all(follows) {
-                used.push(at);
+            if !kept.is_empty() && self.follows(needs, at, MAX_DEPTH) {
+                removed.push(at);
             } else {
                 kept.push((at, literal));
             }
         }
+        let mut is_used = FxHashSet::default();
+        while let Some(at) = removed.pop() {
+            if !is_used.insert(at) {
+                continue;
+            }
+            used.push(at);
+            let premises = &self.premises[self.trail[at].first..self.trail[at].end];
+            let deeper = premises.iter().filter(|&&premise| !needs.imply(premise, at));
+            removed.extend(deeper.filter_map(|&premise| self.decided_by(premise)));
+        }
         kept
+    }
+
+    /// Returns true if a change follows from literals that were made true before it (N. Sörensson, A. Biere, DOI
+    /// 10.1007/978-3-642-02777-2_23).
+    fn follows(&self, needs: &mut Needs, at: usize, depth: usize) -> bool {
+        if let Some(&known) = needs.follows.get(&at) {
+            return known;
+        }
+        let Change { first, end, step, .. } = self.trail[at];
+        if depth == 0 || step == Step::Decision {
+            return false;
+        }
+        let follows = (first..end).all(|premise| {
+            let premise = self.premises[premise];
+            needs.imply(premise, at)
+                || self.decided_by(premise).is_none_or(|before| self.follows(needs, before, depth - 1))
+        });
+        needs.follows.insert(at, follows);
+        follows
     }
 
     /// Records all changes of the root state that are not recorded yet.
@@ -148,7 +206,7 @@ impl Engine {
             return;
         }
         for at in self.log.root_changes..self.trail.len() {
-            self.log.root(self.trail[at].step, &self.clauses);
+            self.log.root(self.trail[at].step);
         }
         self.log.root_changes = self.trail.len();
     }

@@ -1,14 +1,23 @@
 //! The state of the search: bounds of all variables with their reasons, and nogoods with two watched literals.
 
 pub(super) mod activity;
+pub(super) mod ascent;
+mod clauses;
+mod costs;
 pub(super) mod energy;
 pub(super) mod log;
 pub(super) mod prices;
+mod waits;
 
+use super::analysis::Needs;
 use super::model::{Model, Wait};
 use activity::Activity;
+use clauses::Watch;
 use log::Log;
 use prices::Prices;
+
+/// The number of conflicts before the first deletion of nogoods.
+const FORGET: u64 = 2000;
 
 /// A condition on a variable: the value of `bound` is at least `value`. The bounds of task j are 4j: its start, 4j + 1:
 /// minus its start, 4j + 2: its mode, 4j + 3: minus its mode.
@@ -115,7 +124,6 @@ pub(super) struct Clause {
     pub(super) length: usize,
     /// The number of levels of its literals when it was learned (literal block distance).
     pub(super) levels: usize,
-    pub(super) id: usize,
     pub(super) activity: f64,
     pub(super) is_deleted: bool,
 }
@@ -144,13 +152,23 @@ pub(super) struct Engine {
     next_wait: usize,
     pub(super) clauses: Vec<Clause>,
     literals: Vec<Literal>,
-    watches: Vec<Vec<(usize, i64)>>,
+    /// The watches of each bound, in ascending order of their values.
+    watches: Vec<Vec<Watch>>,
     pub(super) reason: Vec<Literal>,
     pub(super) reason_step: Step,
     pub(super) activity: Activity,
     /// The activity that a conflict adds to a nogood.
     pub(super) clause_increment: f64,
     pub(super) log: Log,
+    pub(super) needs: Needs,
+    buffer: Vec<Literal>,
+    /// The number of conflicts of the shortest restart.
+    pub(super) restart: u64,
+    /// The number of conflicts before the next and between later deletions of nogoods.
+    pub(super) until_forget: u64,
+    pub(super) forget_period: u64,
+    /// The supplies that can be too small for all tasks together.
+    pub(super) scarce: Vec<usize>,
     pub(super) prices: Vec<Prices>,
     /// The energy check runs once in this number of propagations.
     period: u32,
@@ -194,6 +212,12 @@ impl Engine {
             activity: Activity::default(),
             clause_increment: 1.0,
             log,
+            needs: Needs::default(),
+            buffer: Vec::new(),
+            restart: 0,
+            until_forget: FORGET,
+            forget_period: FORGET,
+            scarce: model.scarce(),
             prices: Vec::new(),
             period: 1,
             since: 0,
@@ -324,7 +348,7 @@ impl Engine {
         while let Some(number) = at {
             let change = &self.trail[number];
             if change.level == 0 {
-                return change.new;
+                break;
             }
             (at, value) = (change.previous, change.old);
         }
@@ -340,7 +364,11 @@ impl Engine {
                 continue;
             }
             let before = self.trail.len();
-            for supply in 0..self.log.own_supplies {
+            for at in 0..self.scarce.len() {
+                let supply = self.scarce[at];
+                if supply >= self.log.own_supplies {
+                    break;
+                }
                 self.by_table(supply)?;
                 if self.trail.len() > before {
                     break;
@@ -377,163 +405,4 @@ impl Engine {
             (self.failures, self.since) = (0, self.period);
         }
     }
-
-    /// Propagates nogoods in which all literals but one are false.
-    fn by_clauses(&mut self) -> Propagated {
-        while self.next_clause < self.trail.len() {
-            let Change { bound, new, .. } = self.trail[self.next_clause];
-            self.next_clause += 1;
-            let mut watches = std::mem::take(&mut self.watches[bound as usize]);
-            let mut result = Ok(());
-            let mut at = 0;
-            while at < watches.len() && result.is_ok() {
-                let (clause, value) = watches[at];
-                if value > new {
-                    at += 1;
-                    continue;
-                }
-                let now_false = Literal { bound: bound ^ 1, value: 1 - value };
-                match self.visit(clause, now_false) {
-                    Visit::Stays(outcome) => {
-                        result = outcome;
-                        at += 1;
-                    }
-                    Visit::Moves(watch) => {
-                        watches.swap_remove(at);
-                        if let Some(watch) = watch {
-                            let list = if watch.bound == bound {
-                                &mut watches
-                            } else {
-                                &mut self.watches[watch.bound as usize]
-                            };
-                            list.push((clause, watch.value));
-                        }
-                    }
-                }
-            }
-            watches.append(&mut self.watches[bound as usize]);
-            self.watches[bound as usize] = watches;
-            result?;
-        }
-        Ok(())
-    }
-
-    /// Looks for another literal to watch, because a watched literal became false.
-    fn visit(&mut self, number: usize, now_false: Literal) -> Visit {
-        let Clause { first, length, is_deleted, .. } = self.clauses[number];
-        if is_deleted {
-            return Visit::Moves(None);
-        }
-        let literals = &mut self.literals[first..first + length];
-        if literals[0] == now_false {
-            literals.swap(0, 1);
-        }
-        if literals[1] != now_false {
-            return Visit::Moves(None);
-        }
-        let other = literals[0];
-        if self.is_true(other) {
-            return Visit::Stays(Ok(()));
-        }
-        for at in first + 2..first + length {
-            if !self.is_false(self.literals[at]) {
-                self.literals.swap(first + 1, at);
-                return Visit::Moves(Some(self.literals[first + 1].negated()));
-            }
-        }
-        let premises: Vec<Literal> = self.literals[first + 1..first + length].iter().map(|one| one.negated()).collect();
-        Visit::Stays(self.set(other, &premises, Step::Nogood { clause: number }))
-    }
-
-    /// Adds a nogood. Its first literal is open, and the second one became false last.
-    pub(super) fn add_clause(&mut self, literals: &[Literal], levels: usize, id: usize, activity: f64) -> usize {
-        let (number, first) = (self.clauses.len(), self.literals.len());
-        self.literals.extend_from_slice(literals);
-        let length = literals.len();
-        self.clauses.push(Clause { first, length, levels, id, activity, is_deleted: false });
-        if length > 1 {
-            for literal in &literals[..2] {
-                let watch = literal.negated();
-                self.watches[watch.bound as usize].push((number, watch.value));
-            }
-        }
-        number
-    }
-
-    fn by_waits(&mut self) -> Propagated {
-        while self.next_wait < self.trail.len() {
-            let bound = self.trail[self.next_wait].bound as usize;
-            self.next_wait += 1;
-            let (task, kind) = (bound / 4, bound % 4);
-            if kind == 0 || kind == 3 {
-                for at in 0..self.successors[task].len() {
-                    self.by_wait(self.successors[task][at], false)?;
-                }
-            }
-            if kind == 3 {
-                for at in 0..self.successors[task].len() {
-                    self.by_wait(self.successors[task][at], true)?;
-                }
-            }
-            if kind == 1 {
-                for at in 0..self.predecessors[task].len() {
-                    self.by_wait(self.predecessors[task][at], true)?;
-                }
-            }
-            if self.model.tasks[task].modes() > 1 && (kind == 0 || kind == 3) {
-                self.by_deadline(task)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn by_wait(&mut self, number: usize, is_back: bool) -> Propagated {
-        let Wait { from, to, delay, after_end } = self.waits[number];
-        let gap = delay + if after_end { self.shortest(from) } else { 0 };
-        let mut premises: Vec<Literal> = self.last_mode_literal(from).filter(|_| after_end).into_iter().collect();
-        let step = Step::Wait { from: from as u32, to: to as u32, is_back };
-        if is_back {
-            let latest = self.latest(to);
-            premises.push(Literal::start_at_most(to, latest));
-            self.set(Literal::start_at_most(from, latest - gap), &premises, step)
-        } else {
-            let earliest = self.earliest(from);
-            premises.push(Literal::start_at_least(from, earliest));
-            self.set(Literal::start_at_least(to, earliest + gap), &premises, step)
-        }
-    }
-
-    /// Cuts the last starts and the slow modes of a task by its deadline.
-    fn by_deadline(&mut self, task: usize) -> Propagated {
-        let premises: Vec<Literal> = self.last_mode_literal(task).into_iter().collect();
-        let latest = self.model.tasks[task].latest[self.last_mode(task)];
-        self.set(Literal::start_at_most(task, latest), &premises, Step::Deadline { task: task as u32 })?;
-        let earliest = self.earliest(task);
-        let slow = self.model.tasks[task].latest.iter().take_while(|&&latest| latest < earliest).count();
-        if slow <= self.first_mode(task) {
-            return Ok(());
-        }
-        let premise = Literal::start_at_least(task, self.model.tasks[task].latest[slow - 1] + 1);
-        self.set(Literal::mode_at_least(task, slow), &[premise], Step::FastModes { task: task as u32 })
-    }
-
-    /// Applies the propagations that changes of bounds would cause, for the first time.
-    pub(super) fn begin(&mut self) -> Propagated {
-        for task in 0..self.tasks() {
-            self.by_deadline(task)?;
-        }
-        for number in 0..self.waits.len() {
-            self.by_wait(number, false)?;
-            self.by_wait(number, true)?;
-        }
-        Ok(())
-    }
-}
-
-/// The result of [`Engine::visit`].
-enum Visit {
-    /// The watched literal stays.
-    Stays(Propagated),
-    /// The clause is not watched here any more, but with this literal, if there is one.
-    Moves(Option<Literal>),
 }

@@ -13,6 +13,7 @@ mod search;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trim;
 
 use makespan_core::{Instance, Objective, Schedule, ScheduleBuilder, Time, validate};
 use makespan_verify::proof::Refutation;
@@ -20,7 +21,7 @@ use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 use model::Model;
-use search::{Outcome, Solution, Work};
+use search::{Outcome, Search, Solution, Work};
 
 /// Maximum number of tasks without and with edges between tasks.
 const MAX_TASKS: (u64, u64) = (60, 150);
@@ -46,6 +47,8 @@ pub struct Completed {
     pub bound: Option<Bound>,
     /// The best schedule, if it is better than the known one.
     pub schedule: Option<Schedule>,
+    /// The number of conflicts of all searches.
+    pub conflicts: u64,
 }
 
 /// Returns true if a complete search supports the size of the instance.
@@ -90,24 +93,27 @@ pub fn search(
     let Some(mut upper) = units.of(known) else { return completed };
     let mut lower = floor.map_or(0, |bound| units.of_bound(bound)).max(0);
     let mut value = objective.value(instance, known);
-    let mut left = work.conflicts;
-    let whole = work.clock.part(WHOLE);
-    let mut run = |most: i64, clock: &Clock, share: f64| {
-        let mut part = Work { clock, conflicts: (left as f64 * share) as u64 };
-        let before = part.conflicts;
-        let outcome = search::run(&model, objective, most, &mut part);
-        left -= before - part.conflicts;
-        outcome
-    };
     let prove = |value: i64, steps: Vec<u8>| {
         let proof = Proof::Refutation(Refutation { value, grid: model.grid, steps });
         Bound::proved_by(objective, proof, instance).ok()
     };
     // All values up to this one may be possible.
     let mut open = upper - 1;
-    while lower < upper {
-        open = upper - 1;
-        match run(open, &whole, WHOLE) {
+    if lower >= upper {
+        return completed;
+    }
+    let whole = work.clock.part(WHOLE);
+    let all = (work.conflicts as f64 * WHOLE) as u64;
+    let mut part = Work { clock: &whole, conflicts: all };
+    let mut attempt = 0;
+    let mut search = Search::begin(&model, objective, open, attempt, &part);
+    loop {
+        let outcome = match &mut search {
+            Ok(search) => search.go_on(&mut part),
+            Err(outcome) => std::mem::replace(outcome, Outcome::Unfinished),
+        };
+        completed.conflicts = all - part.conflicts;
+        match outcome {
             Outcome::Refuted(steps) => {
                 completed.bound = prove(upper, steps);
                 return completed;
@@ -123,23 +129,44 @@ pub fn search(
                 };
                 value = objective.value(instance, &schedule);
                 (upper, completed.schedule) = (reached.min(upper - 1), Some(schedule));
+                open = upper - 1;
+                if lower >= upper {
+                    break;
+                }
+                if let Ok(found) = &mut search
+                    && let Err(outcome) = found.tighten(open, &part)
+                {
+                    search = Err(outcome);
+                }
             }
-            Outcome::Unfinished => break,
+            // Another search may yield a shorter proof.
+            Outcome::TooLong if attempt + 1 < search::RESTARTS.len() => {
+                attempt += 1;
+                search = Search::begin(&model, objective, open, attempt, &part);
+            }
+            Outcome::TooLong | Outcome::Unfinished => break,
         }
     }
+    let mut left = work.conflicts - completed.conflicts;
     for _ in 0..MAX_SMALLER {
         if lower >= open || work.clock.is_over() {
             break;
         }
         let most = lower + (open - lower) / 2;
-        match run(most, &work.clock.part(0.5), 0.5) {
+        let half = work.clock.part(0.5);
+        let mut part = Work { clock: &half, conflicts: left / 2 };
+        let outcome = search::run(&model, objective, most, &mut part);
+        let used = left / 2 - part.conflicts;
+        left -= used;
+        completed.conflicts += used;
+        match outcome {
             Outcome::Refuted(steps) => {
                 let Some(bound) = prove(most + 1, steps) else { break };
                 completed.bound = Some(bound);
                 lower = most + 1;
             }
             Outcome::Found(solution) => open = most.min(solution.value),
-            Outcome::Unfinished => open = most,
+            Outcome::TooLong | Outcome::Unfinished => open = most,
         }
     }
     completed

@@ -102,6 +102,10 @@ impl Supply {
         self.steps.len() == 1
     }
 
+    fn least(&self) -> i64 {
+        self.steps.iter().map(|step| step.1).min().unwrap_or(0)
+    }
+
     pub(super) fn most(&self) -> i64 {
         self.steps.iter().map(|step| step.1).max().unwrap_or(0)
     }
@@ -169,6 +173,13 @@ impl Model {
             task.latest = task.times.iter().map(|time| due - time).collect();
         }
         !(self.is_sum && left < 0) && self.tasks.iter().all(|task| task.head <= task.latest[task.modes() - 1])
+    }
+
+    /// Returns the supplies that do not suffice for all tasks at once.
+    pub(super) fn scarce(&self) -> Vec<usize> {
+        let most = |task: &ModelTask, supply: usize| task.amounts[supply].iter().copied().max().unwrap_or(0);
+        let all = |supply: usize| self.tasks.iter().map(|task| most(task, supply)).sum::<i64>();
+        (0..self.supplies.len()).filter(|&supply| all(supply) > self.supplies[supply].least()).collect()
     }
 
     /// Returns the last end that any task can have.

@@ -3,24 +3,29 @@
 use makespan_core::Objective;
 use makespan_verify::proof::Refutation;
 
+use super::engine::ascent::Ascent;
 use super::engine::log::Log;
-use super::engine::prices::{Ascent, Prices};
+use super::engine::prices::Prices;
 use super::engine::{Engine, Literal};
 use super::model::Model;
-use super::scales;
+use super::{scales, trim};
 use crate::Clock;
 
-/// The number of conflicts of the shortest restart.
-const RESTART: u64 = 100;
-/// The number of conflicts before the first and between later deletions of nogoods. The number grows by `MORE`.
-const FORGET: u64 = 2000;
+/// The number of conflicts of the shortest restart, for each attempt.
+pub(super) const RESTARTS: [u64; 3] = [100, 250, 40];
+/// The number by which the number of conflicts between two deletions of nogoods grows.
 const MORE: u64 = 500;
 /// The number of subgradient steps in each round. After each round, prices narrow the windows of tasks.
 const ROUNDS: [usize; 6] = [60, 100, 150, 200, 300, 600];
 /// Maximum number of points of all price vectors. It is the limit of the certificate.
 const MAX_POINTS: i64 = 1 << 20;
-/// Maximum number of bytes of all records, before they are trimmed.
-const MAX_RECORDS: usize = 1 << 27;
+/// Maximum number of price vectors. It is the limit of the certificate.
+const MAX_PRICES: usize = 64;
+/// Maximum length of certificates that are shortened, and how often more if the result is too long.
+const MAX_TRIMMED: usize = 4 * Refutation::MAX_BYTES;
+const MORE_TRIMS: usize = 2;
+/// Maximum number of steps of all nogoods, before they are trimmed.
+const MAX_RECORDS: usize = 1 << 23;
 
 /// The work that a search may still do.
 pub(super) struct Work<'a> {
@@ -35,33 +40,84 @@ pub(super) struct Solution {
 }
 
 pub(super) enum Outcome {
-    /// There is no solution. The records prove this, unless they were too long.
+    /// There is no solution. The records prove this.
     Refuted(Vec<u8>),
+    /// There is no solution, but the records are too long.
+    TooLong,
     Found(Solution),
     Unfinished,
 }
 
+/// A search that can go on with a smaller value after it has found a solution.
+pub(super) struct Search {
+    engine: Engine,
+    objective: Objective,
+    /// The task that runs in the first half of the time.
+    mirrored: Option<usize>,
+    ascent: Option<Ascent>,
+    is_open: bool,
+}
+
 /// Searches for a solution of which the value is at most `most`.
 pub(super) fn run(model: &Model, objective: Objective, most: i64, work: &mut Work) -> Outcome {
-    let mut model = model.clone();
-    let is_refuted = !model.limit(objective, most);
-    if is_refuted {
-        return Outcome::Refuted(Vec::new());
+    match Search::begin(model, objective, most, 0, work) {
+        Ok(mut search) => search.go_on(work),
+        Err(outcome) => outcome,
     }
-    let mut log = Log::new(model.supplies.len());
-    scales::add(&mut model, &mut log);
-    let ordered = pairs(&model);
-    ordered.iter().for_each(|&(first, second)| log.pair(first, second));
-    reflect(&mut model, objective, most, &ordered, &mut log);
-    if model.is_sum && !Prices::are_meant(&model) {
-        return Outcome::Unfinished;
+}
+
+impl Search {
+    /// Prepares a search for a solution of which the value is at most `most`. Each attempt restarts at another pace.
+    /// Returns the outcome if no search is necessary or possible.
+    pub(super) fn begin(
+        model: &Model,
+        objective: Objective,
+        most: i64,
+        attempt: usize,
+        work: &Work,
+    ) -> Result<Self, Outcome> {
+        let mut model = model.clone();
+        if !model.limit(objective, most) {
+            return Err(Outcome::Refuted(Vec::new()));
+        }
+        let mut log = Log::new(model.supplies.len());
+        scales::add(&mut model, &mut log);
+        let ordered = pairs(&model);
+        ordered.iter().for_each(|&(first, second)| log.pair(first, second));
+        let mirrored = mirrored(&model, objective, &ordered);
+        if let Some(task) = mirrored {
+            log.mirror(task);
+            reflect(&mut model, task, most);
+        }
+        if model.is_sum && !Prices::are_meant(&model) {
+            return Err(Outcome::Unfinished);
+        }
+        let mut engine = Engine::new(model, &ordered, most, log);
+        engine.restart = RESTARTS[attempt % RESTARTS.len()];
+        let mut search = Self { engine, objective, mirrored, ascent: None, is_open: true };
+        search.is_open = search.prepare(work);
+        Ok(search)
     }
-    let is_graph = !model.waits.is_empty();
-    let mut engine = Engine::new(model, &ordered, most, log);
-    if !engine.prepare(work) {
-        return engine.refuted();
+
+    /// Makes decisions until a solution is found or nothing is left.
+    pub(super) fn go_on(&mut self, work: &mut Work) -> Outcome {
+        if self.is_open { self.engine.explore(work) } else { self.engine.refuted(work) }
     }
-    engine.explore(is_graph, work)
+
+    /// Requires a value of at most `most`, which is less than before. All nogoods and all records stay valid, because
+    /// each rule of the certificate yields at least as much in smaller windows.
+    pub(super) fn tighten(&mut self, most: i64, work: &Work) -> Result<(), Outcome> {
+        self.engine.undo(0);
+        self.engine.most = most;
+        if !self.engine.model.limit(self.objective, most) {
+            return Err(Outcome::Refuted(Vec::new()));
+        }
+        if let Some(task) = self.mirrored {
+            reflect(&mut self.engine.model, task, most);
+        }
+        self.is_open = self.prepare(work);
+        Ok(())
+    }
 }
 
 /// Returns pairs of consecutive equal tasks.
@@ -74,65 +130,66 @@ fn pairs(model: &Model) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Restricts the task with the most work to the first half of the time, if the mirror image of each schedule is a
-/// schedule.
-fn reflect(model: &mut Model, objective: Objective, most: i64, pairs: &[(usize, usize)], log: &mut Log) {
-    if !model.is_symmetric(objective) {
-        return;
-    }
+/// Returns the task with the most work that is in no pair, if the mirror image of each schedule is a schedule.
+fn mirrored(model: &Model, objective: Objective, pairs: &[(usize, usize)]) -> Option<usize> {
     let is_paired = |task: usize| pairs.iter().any(|&(first, second)| first == task || second == task);
     let work = |task: &usize| model.tasks[*task].shortest() * i64::from(model.tasks[*task].allotments[0]);
-    let Some(task) = (0..model.tasks.len()).filter(|&task| !is_paired(task)).max_by_key(work) else { return };
-    log.mirror(task);
+    let free = (0..model.tasks.len()).filter(|&task| !is_paired(task));
+    free.max_by_key(work).filter(|_| model.is_symmetric(objective))
+}
+
+/// Restricts a task to the first half of the time.
+fn reflect(model: &mut Model, task: usize, most: i64) {
     let task = &mut model.tasks[task];
     for (latest, time) in task.latest.iter_mut().zip(&task.times) {
         *latest = (*latest).min((most - time).div_euclid(2));
     }
 }
 
-impl Engine {
+impl Search {
     /// Narrows the windows before any decision. Returns false if nothing is left.
     fn prepare(&mut self, work: &Work) -> bool {
-        if self.begin().is_err() {
-            self.record_root();
-            return self.learn();
+        let engine = &mut self.engine;
+        if engine.begin().is_err() {
+            engine.record_root();
+            return engine.learn();
         }
-        let has_prices = self.model.is_sum;
-        if has_prices {
-            let end = self.model.last_end().max(0) as usize;
-            self.add_prices(&vec![vec![0; end]; self.model.supplies.len()]);
+        let has_prices = engine.model.is_sum;
+        if has_prices && engine.prices.is_empty() {
+            engine.add_prices(&Ascent::new(engine));
         }
-        if !self.settles() {
+        if !engine.settles() {
             return false;
         }
         if !has_prices {
             return true;
         }
-        let mut ascent = Ascent::new(self);
-        for steps in ROUNDS {
-            let starts = |task: &super::model::ModelTask| -> i64 {
-                task.latest.iter().map(|latest| (latest - task.head + 1).max(0)).sum()
-            };
-            let points: i64 = self.model.tasks.iter().map(starts).sum();
-            if points * (self.prices.len() as i64 + 1) > MAX_POINTS || work.clock.is_over() {
+        let is_first = self.ascent.is_none();
+        let ascent = self.ascent.get_or_insert_with(|| Ascent::new(engine));
+        for steps in if is_first { &ROUNDS[..] } else { &ROUNDS[..1] } {
+            let points = Prices::points(&engine.model);
+            let count = engine.prices.len();
+            if points * (count as i64 + 1) > MAX_POINTS || count >= MAX_PRICES || work.clock.is_over() {
                 break;
             }
-            let before = self.trail.len();
-            ascent.improve(self, steps);
-            self.add_prices(&ascent.rounded(&self.model));
-            if !self.settles() {
+            let before = engine.trail.len();
+            ascent.improve(engine, *steps);
+            engine.add_prices(ascent);
+            if !engine.settles() {
                 return false;
             }
-            if self.trail.len() == before && steps > ROUNDS[1] {
+            if engine.trail.len() == before && *steps > ROUNDS[1] {
                 break;
             }
         }
         true
     }
+}
 
-    fn add_prices(&mut self, prices: &[Vec<i64>]) {
-        self.log.prices(prices);
-        self.prices.push(Prices::new(&self.model, prices));
+impl Engine {
+    fn add_prices(&mut self, ascent: &Ascent) {
+        let prices = ascent.prices(&self.model, &mut self.log);
+        self.prices.push(prices);
     }
 
     /// Propagates without decisions. Returns false if nothing is left.
@@ -143,26 +200,35 @@ impl Engine {
     }
 
     /// Returns the certificate, after the last record proved that nothing is left.
-    fn refuted(&self) -> Outcome {
-        let bytes = self.log.trimmed();
-        if bytes.len() > Refutation::MAX_BYTES { Outcome::Unfinished } else { Outcome::Refuted(bytes) }
+    fn refuted(&self, work: &Work) -> Outcome {
+        let mut bytes = self.log.trimmed();
+        if bytes.len() < MAX_TRIMMED {
+            let mut log = trim::trim(self, &self.log, work.clock);
+            bytes = log.trimmed();
+            for _ in 0..MORE_TRIMS {
+                if bytes.len() > Refutation::MAX_BYTES {
+                    log = trim::trim(self, &log, work.clock);
+                    bytes = log.trimmed();
+                }
+            }
+        }
+        if bytes.len() > Refutation::MAX_BYTES { Outcome::TooLong } else { Outcome::Refuted(bytes) }
     }
 
     /// Makes decisions until a solution is found or nothing is left.
-    fn explore(&mut self, is_graph: bool, work: &mut Work) -> Outcome {
-        let (mut restart, mut until_restart) = (0, RESTART);
-        let (mut until_forget, mut forget) = (FORGET, FORGET);
+    fn explore(&mut self, work: &mut Work) -> Outcome {
+        let (mut restart, mut until_restart) = (0, self.restart);
         let mut decisions = 0_u64;
         loop {
             if self.propagate().is_err() {
                 self.record_root();
                 if !self.learn() {
-                    return self.refuted();
+                    return self.refuted(work);
                 }
                 self.record_root();
                 work.conflicts = work.conflicts.saturating_sub(1);
                 until_restart = until_restart.saturating_sub(1);
-                until_forget = until_forget.saturating_sub(1);
+                self.until_forget = self.until_forget.saturating_sub(1);
                 if work.conflicts == 0 || work.conflicts.is_multiple_of(16) && work.clock.is_over() {
                     return Outcome::Unfinished;
                 }
@@ -175,33 +241,30 @@ impl Engine {
             }
             if until_restart == 0 {
                 restart += 1;
-                until_restart = luby(restart) * RESTART;
+                until_restart = luby(restart) * self.restart;
                 self.undo(0);
-                if until_forget == 0 {
-                    forget += MORE;
-                    until_forget = forget;
+                if self.until_forget == 0 {
+                    self.forget_period += MORE;
+                    self.until_forget = self.forget_period;
                     self.forget();
                 }
                 continue;
             }
-            // Activity suits graphs. Independent tasks alternate, and earliest starts come first.
-            let by_activity = is_graph || restart % 2 == 1;
-            match self.branch(by_activity) {
+            match self.branch() {
                 Some(literal) => self.decide(literal),
                 None => return Outcome::Found(self.solution()),
             }
         }
     }
 
-    /// Returns the next decision, or `None` if all starts and modes are fixed.
-    fn branch(&mut self, by_activity: bool) -> Option<Literal> {
-        if by_activity {
-            let Self { activity, bounds, .. } = self;
-            let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;
-            let active = activity.next(|literal| holds(literal) || holds(literal.negated()));
-            if active.is_some() {
-                return active;
-            }
+    /// Returns the next decision, or `None` if all starts and modes are fixed: the most active literal that is open, or
+    /// an earliest start.
+    fn branch(&mut self) -> Option<Literal> {
+        let Self { activity, bounds, .. } = self;
+        let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;
+        let active = activity.next(|literal| holds(literal) || holds(literal.negated()));
+        if active.is_some() {
+            return active;
         }
         let open = (0..self.tasks()).filter(|&task| self.earliest(task) < self.latest(task));
         let first = open.min_by_key(|&task| (self.earliest(task), self.latest(task)));

@@ -109,6 +109,9 @@ impl Engine {
     fn held_in(&self, period: Period, task: usize, window: StartWindow) -> i64 {
         let Period { supply, from, until } = period;
         let of = &self.model.tasks[task];
+        if window.latest.min(of.latest[window.first]) >= until {
+            return 0;
+        }
         let in_mode = |mode: usize| {
             let time = of.times[mode];
             let latest = window.latest.min(of.latest[mode]);
@@ -145,7 +148,8 @@ impl Engine {
         let (several, single): (Vec<usize>, Vec<usize>) =
             (0..self.tasks()).partition(|&task| self.first_mode(task) < self.last_mode(task));
         let mut changes: Vec<(i64, i64)> = Vec::new();
-        for supply in 0..self.model.supplies.len() {
+        for at in 0..self.scarce.len() {
+            let supply = self.scarce[at];
             for &from in &starts {
                 changes.clear();
                 for &task in &single {

@@ -1,20 +1,29 @@
 //! The records of a refutation, in the byte format of `docs/bounds.md`.
 
-use super::{Clause, Literal, Step};
+use std::ops::Range;
 
-/// A record, and the nogoods that it names.
-struct Record {
-    bytes: Vec<u8>,
-    /// The number of the nogood that the record proves.
-    proves: Option<usize>,
-    uses: Vec<usize>,
+use super::{Literal, Step};
+
+/// A record. Nogoods are numbered in the order of their records.
+pub(in crate::complete) enum Record {
+    /// A record that is always kept.
+    Bytes(Vec<u8>),
+    /// The next price vector. It is kept if a step uses it.
+    Prices(Vec<u8>),
+    /// A step that changes the root state.
+    Root(Step),
+    /// A nogood, with the ends of its literals and of its steps in the lists of the log.
+    Nogood { literals: usize, steps: usize },
 }
 
 /// The records so far.
 pub(in crate::complete) struct Log {
-    records: Vec<Record>,
-    nogoods: usize,
-    length: usize,
+    pub(in crate::complete) records: Vec<Record>,
+    /// The literals and the steps of all nogoods, one nogood after the other.
+    pub(in crate::complete) literals: Vec<Literal>,
+    pub(in crate::complete) steps: Vec<Step>,
+    pub(in crate::complete) nogoods: usize,
+    pub(in crate::complete) prices: usize,
     /// The number of supplies that are not scales.
     pub(in crate::complete) own_supplies: usize,
     /// The number of root changes that are recorded.
@@ -35,17 +44,13 @@ fn signed(bytes: &mut Vec<u8>, number: i64) {
 
 impl Log {
     pub(in crate::complete) fn new(own_supplies: usize) -> Self {
-        Self { records: Vec::new(), nogoods: 0, length: 0, own_supplies, root_changes: 0 }
+        let (records, literals, steps) = (Vec::new(), Vec::new(), Vec::new());
+        Self { records, literals, steps, nogoods: 0, prices: 0, own_supplies, root_changes: 0 }
     }
 
-    fn add(&mut self, bytes: Vec<u8>, proves: Option<usize>, uses: Vec<usize>) {
-        self.length += bytes.len();
-        self.records.push(Record { bytes, proves, uses });
-    }
-
-    /// Returns the number of bytes of all records.
+    /// Returns the number of steps of all nogoods.
     pub(in crate::complete) fn length(&self) -> usize {
-        self.length
+        self.steps.len()
     }
 
     /// Adds a scale of the processors with its capacity.
@@ -54,23 +59,27 @@ impl Log {
         for &amount in std::iter::once(&capacity).chain(scale) {
             unsigned(&mut bytes, amount.cast_unsigned());
         }
-        self.add(bytes, None, Vec::new());
+        self.records.push(Record::Bytes(bytes));
     }
 
-    /// Adds prices of all supplies at all instants.
-    pub(in crate::complete) fn prices(&mut self, prices: &[Vec<i64>]) {
+    /// Adds prices of all supplies in intervals, whose lengths `length` returns.
+    pub(in crate::complete) fn prices(&mut self, prices: &[Vec<i64>], length: impl Fn(usize) -> i64) {
         let mut bytes = vec![31];
         for line in prices {
-            let runs: Vec<&[i64]> = line.chunk_by(|a, b| a == b).collect();
+            // Behind the last run, the price is 0.
+            let end = line.iter().rposition(|&price| price != 0).map_or(0, |last| last + 1);
+            let runs: Vec<&[i64]> = line[..end].chunk_by(|a, b| a == b).collect();
             unsigned(&mut bytes, runs.len() as u64);
-            let mut last = 0;
+            let (mut last, mut at) = (0, 0);
             for run in runs {
-                unsigned(&mut bytes, run.len() as u64);
+                let whole: i64 = (at..at + run.len()).map(&length).sum();
+                unsigned(&mut bytes, whole.cast_unsigned());
                 signed(&mut bytes, run[0] - last);
-                last = run[0];
+                (last, at) = (run[0], at + run.len());
             }
         }
-        self.add(bytes, None, Vec::new());
+        self.prices += 1;
+        self.records.push(Record::Prices(bytes));
     }
 
     /// Adds a pair of equal tasks.
@@ -78,64 +87,150 @@ impl Log {
         let mut bytes = vec![22];
         unsigned(&mut bytes, first as u64);
         unsigned(&mut bytes, second as u64);
-        self.add(bytes, None, Vec::new());
+        self.records.push(Record::Bytes(bytes));
     }
 
     /// Adds the task that runs in the first half of the time.
     pub(in crate::complete) fn mirror(&mut self, task: usize) {
         let mut bytes = vec![23];
         unsigned(&mut bytes, task as u64);
-        self.add(bytes, None, Vec::new());
+        self.records.push(Record::Bytes(bytes));
     }
 
     /// Adds a step that changes the root state.
-    pub(in crate::complete) fn root(&mut self, step: Step, clauses: &[Clause]) {
-        let (mut bytes, mut uses) = (vec![20], Vec::new());
-        write(&mut bytes, step, clauses, &mut uses);
-        self.add(bytes, None, uses);
+    pub(in crate::complete) fn root(&mut self, step: Step) {
+        self.records.push(Record::Root(step));
     }
 
-    /// Adds a nogood with the steps that prove it, and returns its number.
-    pub(in crate::complete) fn nogood(&mut self, literals: &[Literal], steps: &[Step], clauses: &[Clause]) -> usize {
-        let number = self.nogoods;
+    /// Adds the next nogood, with the steps that prove it.
+    pub(in crate::complete) fn nogood(&mut self, literals: &[Literal], steps: impl Iterator<Item = Step>) {
+        self.literals.extend_from_slice(literals);
+        self.steps.extend(steps);
         self.nogoods += 1;
-        let (mut bytes, mut uses) = (Vec::new(), Vec::new());
-        unsigned(&mut bytes, literals.len() as u64);
-        for literal in literals {
-            unsigned(&mut bytes, literal.bound.into());
-            signed(&mut bytes, literal.value);
-        }
-        unsigned(&mut bytes, steps.len() as u64);
-        for &step in steps {
-            write(&mut bytes, step, clauses, &mut uses);
-        }
-        self.add(bytes, Some(number), uses);
-        number
+        self.records.push(Record::Nogood { literals: self.literals.len(), steps: self.steps.len() });
     }
 
     /// Returns the bytes of all records that the last one needs.
     pub(in crate::complete) fn trimmed(&self) -> Vec<u8> {
-        let mut is_used = vec![false; self.nogoods];
-        let mut kept = Vec::new();
-        for (at, record) in self.records.iter().enumerate().rev() {
-            if at + 1 == self.records.len() || record.proves.is_none_or(|number| is_used[number]) {
-                record.uses.iter().for_each(|&number| is_used[number] = true);
-                kept.push(record);
-            }
-        }
+        let uses = self.uses();
+        let names = Names::new(&uses);
         let mut bytes = Vec::new();
-        for record in kept.into_iter().rev() {
-            if let Some(number) = record.proves {
-                bytes.push(21);
-                unsigned(&mut bytes, number as u64);
+        let (mut number, mut prices, mut literals, mut steps) = (0, 0, 0, 0);
+        for record in &self.records {
+            match *record {
+                Record::Bytes(ref own) => bytes.extend_from_slice(own),
+                Record::Prices(ref own) => {
+                    if uses.prices[prices] > 0 {
+                        bytes.extend_from_slice(own);
+                    }
+                    prices += 1;
+                }
+                Record::Root(step) => {
+                    bytes.push(20);
+                    write(&mut bytes, step, &names);
+                }
+                Record::Nogood { literals: literals_end, steps: steps_end } => {
+                    if uses.nogoods[number] > 0 {
+                        bytes.push(21);
+                        unsigned(&mut bytes, names.nogoods[number]);
+                        self.write_nogood(&mut bytes, literals..literals_end, steps..steps_end, &names);
+                    }
+                    (number, literals, steps) = (number + 1, literals_end, steps_end);
+                }
             }
-            bytes.extend_from_slice(&record.bytes);
         }
         bytes
     }
+
+    fn write_nogood(&self, bytes: &mut Vec<u8>, literals: Range<usize>, steps: Range<usize>, names: &Names) {
+        unsigned(bytes, literals.len() as u64);
+        for literal in &self.literals[literals] {
+            unsigned(bytes, literal.bound.into());
+            signed(bytes, literal.value);
+        }
+        unsigned(bytes, steps.len() as u64);
+        for &step in &self.steps[steps] {
+            write(bytes, step, names);
+        }
+    }
+
+    /// Counts the steps that use each nogood and each price vector. Steps of nogoods that are not used do not count. The
+    /// last nogood is the claim.
+    pub(in crate::complete) fn uses(&self) -> Uses {
+        let mut uses = Uses { nogoods: vec![0; self.nogoods], prices: vec![0; self.prices] };
+        if let Some(last) = uses.nogoods.last_mut() {
+            *last = 1;
+        }
+        let mut number = self.nogoods;
+        let mut end = self.steps.len();
+        let first = |at: usize| self.records[..at].iter().rev().find_map(Record::steps).unwrap_or(0);
+        for (at, record) in self.records.iter().enumerate().rev() {
+            match *record {
+                Record::Bytes(_) | Record::Prices(_) => {}
+                Record::Root(step) => uses.add(step),
+                Record::Nogood { .. } => {
+                    number -= 1;
+                    let begin = first(at);
+                    if uses.nogoods[number] > 0 {
+                        self.steps[begin..end].iter().for_each(|&step| uses.add(step));
+                    }
+                    end = begin;
+                }
+            }
+        }
+        uses
+    }
 }
 
-fn write(bytes: &mut Vec<u8>, step: Step, clauses: &[Clause], uses: &mut Vec<usize>) {
+impl Record {
+    /// Returns the end of the steps of a nogood.
+    fn steps(&self) -> Option<usize> {
+        match *self {
+            Self::Nogood { steps, .. } => Some(steps),
+            _ => None,
+        }
+    }
+}
+
+/// The number of steps that use each nogood and each price vector.
+pub(in crate::complete) struct Uses {
+    pub(in crate::complete) nogoods: Vec<u32>,
+    prices: Vec<u32>,
+}
+
+impl Uses {
+    fn add(&mut self, step: Step) {
+        match step {
+            Step::Nogood { clause } => self.nogoods[clause] += 1,
+            Step::Priced { prices, .. } | Step::Prices { prices } => self.prices[prices as usize] += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The numbers that the certificate gives to nogoods and price vectors.
+struct Names {
+    nogoods: Vec<u64>,
+    prices: Vec<u8>,
+}
+
+impl Names {
+    /// Numbers the price vectors that are used. The nogoods with the most uses get the numbers with the fewest bytes.
+    fn new(uses: &Uses) -> Self {
+        let mut order: Vec<usize> = (0..uses.nogoods.len()).filter(|&number| uses.nogoods[number] > 0).collect();
+        order.sort_by_key(|&number| std::cmp::Reverse(uses.nogoods[number]));
+        let mut nogoods = vec![0; uses.nogoods.len()];
+        order.iter().zip(0..).for_each(|(&number, name)| nogoods[number] = name);
+        let mut next = 0;
+        let name = |&uses: &u32| {
+            next += u8::from(uses > 0);
+            next.saturating_sub(1)
+        };
+        Self { nogoods, prices: uses.prices.iter().map(name).collect() }
+    }
+}
+
+fn write(bytes: &mut Vec<u8>, step: Step, names: &Names) {
     let place = |bytes: &mut Vec<u8>, kind: u8, supply: u8, at: i64| {
         bytes.extend([kind, supply]);
         signed(bytes, at);
@@ -144,8 +239,7 @@ fn write(bytes: &mut Vec<u8>, step: Step, clauses: &[Clause], uses: &mut Vec<usi
         Step::Decision => return,
         Step::Nogood { clause } => {
             bytes.push(1);
-            uses.push(clauses[clause].id);
-            clauses[clause].id as u64
+            names.nogoods[clause]
         }
         Step::Wait { from, to, is_back } => {
             bytes.push(2 + u8::from(is_back));
@@ -179,10 +273,10 @@ fn write(bytes: &mut Vec<u8>, step: Step, clauses: &[Clause], uses: &mut Vec<usi
             task.into()
         }
         Step::Priced { prices, task, kind } => {
-            bytes.extend([10 + kind, prices]);
+            bytes.extend([10 + kind, names.prices[prices as usize]]);
             task.into()
         }
-        Step::Prices { prices } => return bytes.extend([15, prices]),
+        Step::Prices { prices } => return bytes.extend([15, names.prices[prices as usize]]),
     };
     unsigned(bytes, last);
 }

@@ -1,115 +1,113 @@
 //! Prices for amounts at each instant. At these prices, each task has a least cost, and the sum of all costs less the
 //! price of all amounts is a lower bound (Lagrangian duality).
 
+use super::costs::{Costs, Intervals, NEVER, PriceLine};
 use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
 use crate::complete::model::{Model, ModelTask, Supply};
 
 /// The unit of prices: this part of the unit of the objective.
 pub(in crate::complete) const SCALE: i64 = 1024;
-/// The number of starts whose least cost is stored together.
-const BLOCK: usize = 32;
-/// The cost of a task that cannot start.
-const NEVER: i64 = i64::MAX / 4;
-/// Maximum number of costs of all tasks in all modes at all starts.
+/// Maximum number of points of the costs of all tasks in all modes.
 const MAX_COSTS: i64 = 2_000_000;
 
 /// The costs of all tasks at some prices.
 #[derive(Default)]
 pub(in crate::complete) struct Prices {
-    /// For each task and mode, the cost of each start from the task's head on.
+    /// The costs of each task in each mode.
     costs: Vec<Vec<Costs>>,
-    heads: Vec<i64>,
     /// The price of all amounts.
     sold: i64,
+    /// The costs of each task in its last window.
+    known: Vec<Known>,
 }
 
-struct Costs {
-    of_starts: Vec<i64>,
-    of_blocks: Vec<i64>,
-}
-
-impl Costs {
-    fn new(of_starts: Vec<i64>) -> Self {
-        let of_blocks = of_starts.chunks(BLOCK).map(|block| block.iter().copied().min().unwrap_or(NEVER)).collect();
-        Self { of_starts, of_blocks }
-    }
-
-    /// Returns the least cost of the starts from `from` to `end`, not included.
-    fn least(&self, from: usize, end: usize) -> i64 {
-        let end = end.min(self.of_starts.len());
-        if from >= end {
-            return NEVER;
-        }
-        let least = |costs: &[i64]| costs.iter().copied().min().unwrap_or(NEVER);
-        let (first, last) = (from.div_ceil(BLOCK), end / BLOCK);
-        if first >= last {
-            return least(&self.of_starts[from..end]);
-        }
-        let ends = least(&self.of_starts[from..first * BLOCK]).min(least(&self.of_starts[last * BLOCK..end]));
-        ends.min(least(&self.of_blocks[first..last]))
-    }
-}
-
-/// Sums of prices: for each supply, the sum of the prices of all instants before each instant.
-fn sums<T: Copy + Default + std::ops::Add<Output = T>>(prices: &[Vec<T>]) -> Vec<Vec<T>> {
-    let sum = |line: &Vec<T>| {
-        let mut total = T::default();
-        let later = line.iter().map(|&price| {
-            total = total + price;
-            total
-        });
-        std::iter::once(T::default()).chain(later).collect()
-    };
-    prices.iter().map(sum).collect()
+/// The least costs of a task in a window.
+#[derive(Clone, Copy)]
+struct Known {
+    window: StartWindow,
+    least: i64,
+    /// The least cost of the first and of the last start.
+    first_start: i64,
+    last_start: i64,
+    /// The least cost in the first and in the last mode.
+    first_mode: i64,
+    last_mode: i64,
 }
 
 impl Prices {
-    /// Returns whether prices for each instant are small enough.
+    /// Returns true if costs at prices fit into 64 bits, and if the functions of costs are small enough.
     pub(in crate::complete) fn are_meant(model: &Model) -> bool {
-        let starts = |task: &ModelTask| {
-            task.latest.iter().map(|latest| (latest - task.head + 1).max(0)).fold(0, i64::saturating_add)
-        };
         let weight = model.tasks.iter().map(|task| task.weight).max().unwrap_or(0);
-        let all = model.tasks.iter().map(starts).fold(0, i64::saturating_add);
-        let cells = model.last_end().saturating_mul(model.supplies.len() as i64);
         let largest = weight.saturating_mul(model.last_end()).saturating_mul(SCALE);
-        all.max(cells) <= MAX_COSTS && largest < i64::MAX / (1 << 24)
+        Self::points(model) <= MAX_COSTS && largest < i64::MAX / (1 << 12)
     }
 
-    /// Returns the costs of all tasks. `prices` contains the price of each supply at each instant up to the last end.
-    pub(in crate::complete) fn new(model: &Model, prices: &[Vec<i64>]) -> Self {
-        let until = sums(prices);
+    /// Returns the number of points of the costs of all tasks, or more.
+    pub(in crate::complete) fn points(model: &Model) -> i64 {
+        let Intervals { length, .. } = Intervals::new(model);
+        let more = if length == 1 { 1 } else { 6 };
+        let starts = |task: &ModelTask| {
+            let of_mode = |latest: &i64| (latest - task.head + 1).max(0) / length * (1 + i64::from(length > 1)) + more;
+            task.latest.iter().map(of_mode).fold(0, i64::saturating_add)
+        };
+        model.tasks.iter().map(starts).fold(0, i64::saturating_add)
+    }
+
+    /// Returns the costs of all tasks. `prices` contains the price of each supply in each interval up to the last end.
+    pub(super) fn new(model: &Model, intervals: Intervals, prices: &[Vec<i64>]) -> Self {
+        let lines: Vec<PriceLine> = prices.iter().map(|line| PriceLine::new(intervals, line)).collect();
         let costs = |task: &ModelTask| {
             let in_mode = |mode: usize| {
                 let time = task.times[mode];
                 let cost = |start: i64| {
-                    let (from, end) = (start as usize, (start + time) as usize);
-                    let paid = until
-                        .iter()
-                        .zip(&task.amounts)
-                        .map(|(until, amounts)| amounts[mode] * (until[end] - until[from]));
+                    let paid = lines.iter().zip(&task.amounts);
+                    let paid =
+                        paid.map(|(line, amounts)| amounts[mode] * (line.until(start + time) - line.until(start)));
                     SCALE * task.weight * (start + time) + paid.sum::<i64>()
                 };
-                Costs::new((task.head..=task.latest[mode]).map(cost).collect())
+                Costs::new(intervals.starts(task.head, task.latest[mode], time), cost)
             };
             (0..task.modes()).map(in_mode).collect()
         };
         let sold = |(supply, line): (&Supply, &Vec<i64>)| {
-            line.iter().zip(0..).map(|(price, at)| price * supply.at(at)).sum::<i64>()
+            let of = |(number, price): (usize, &i64)| {
+                let (from, until) = intervals.bounds(number);
+                price * supply.within(from, until)
+            };
+            line.iter().enumerate().filter(|one| *one.1 > 0).map(of).sum::<i64>()
         };
-        Self {
-            costs: model.tasks.iter().map(costs).collect(),
-            heads: model.tasks.iter().map(|task| task.head).collect(),
-            sold: model.supplies.iter().zip(prices).map(sold).sum(),
-        }
+        let costs: Vec<Vec<Costs>> = model.tasks.iter().map(costs).collect();
+        let window = StartWindow { earliest: 1, latest: 0, first: 0, last: 0 };
+        let none = Known { window, least: 0, first_start: 0, last_start: 0, first_mode: 0, last_mode: 0 };
+        let sold = model.supplies.iter().zip(prices).map(sold).sum();
+        Self { known: vec![none; costs.len()], costs, sold }
     }
 
     fn least(&self, task: usize, window: StartWindow) -> i64 {
-        let from = (window.earliest - self.heads[task]).max(0) as usize;
-        let end = (window.latest - self.heads[task] + 1).max(0) as usize;
         let modes = self.costs[task][window.first..=window.last].iter();
-        modes.map(|costs| costs.least(from, end)).min().unwrap_or(NEVER)
+        modes.map(|costs| costs.least(window.earliest, window.latest)).min().unwrap_or(NEVER)
+    }
+
+    /// Computes the costs of a task in its window, unless they are known.
+    fn look(&mut self, task: usize, window: StartWindow) -> Known {
+        if self.known[task].window == window {
+            return self.known[task];
+        }
+        let StartWindow { earliest, latest, first, last } = window;
+        let mut known =
+            Known { window, least: NEVER, first_start: NEVER, last_start: NEVER, first_mode: NEVER, last_mode: NEVER };
+        for mode in first..=last {
+            let costs = &self.costs[task][mode];
+            let least = costs.least(earliest, latest);
+            known.least = known.least.min(least);
+            known.first_start = known.first_start.min(costs.least(earliest, earliest));
+            known.last_start = known.last_start.min(costs.least(latest, latest));
+            known.first_mode = if mode == first { least } else { known.first_mode };
+            known.last_mode = least;
+        }
+        self.known[task] = known;
+        known
     }
 }
 
@@ -120,27 +118,84 @@ fn leading(costs: impl Iterator<Item = i64>, room: i64) -> (i64, i64) {
 
 impl Engine {
     pub(in crate::complete) fn by_prices(&mut self, number: usize) -> Propagated {
-        let prices = std::mem::take(&mut self.prices[number]);
-        let result = self.by(&prices, number as u8);
+        let mut prices = std::mem::take(&mut self.prices[number]);
+        let result = self.by(&mut prices, number as u8);
         self.prices[number] = prices;
         result
     }
 
-    fn by(&mut self, prices: &Prices, number: u8) -> Propagated {
-        let least: Vec<i64> = (0..self.tasks()).map(|task| prices.least(task, self.window(task))).collect();
-        let total = least.iter().sum::<i64>() - prices.sold;
-        let needed = SCALE * self.most + 1;
+    /// Returns the least cost of a task that contradicts the claim, or `None` if the costs of all tasks do.
+    pub(in crate::complete) fn room(&self, number: usize, task: Option<usize>, windows: &[StartWindow]) -> Option<i64> {
+        let prices = &self.prices[number];
+        let mut room = SCALE * i64::from(self.model.is_sum) * self.most + 1 + prices.sold;
+        let mut own = 0;
+        for (other, &window) in windows.iter().enumerate() {
+            let least = prices.least(other, window);
+            own += if Some(other) == task { least } else { 0 };
+            room -= least;
+        }
+        (room > 0).then_some(room + own)
+    }
+
+    /// Returns the literal that a cut by prices makes true, or `None` if nothing is left. `kind` is that of
+    /// [`Step::Priced`].
+    pub(in crate::complete) fn cut(
+        &self,
+        number: usize,
+        task: usize,
+        kind: u8,
+        windows: &[StartWindow],
+    ) -> Option<Literal> {
+        let room = self.room(number, Some(task), windows)?;
+        let window = windows[task];
+        let StartWindow { earliest, latest, first, last } = window;
+        let prices = &self.prices[number];
+        let modes = || prices.costs[task][first..=last].iter();
+        let in_mode = |&mode: &usize| prices.least(task, StartWindow { first: mode, last: mode, ..window }) < room;
+        match kind {
+            0 => {
+                let start = modes().filter_map(|costs| costs.first_below(earliest, latest, room)).min()?;
+                Some(Literal::start_at_least(task, start))
+            }
+            1 => {
+                let start = modes().filter_map(|costs| costs.last_below(earliest, latest, room)).max()?;
+                Some(Literal::start_at_most(task, start))
+            }
+            2 => Some(Literal::mode_at_least(task, (first..=last).find(in_mode)?)),
+            _ => Some(Literal::mode_at_most(task, (first..=last).rev().find(in_mode)? as i64)),
+        }
+    }
+
+    fn by(&mut self, prices: &mut Prices, number: u8) -> Propagated {
+        let mut total = -prices.sold;
+        for task in 0..self.tasks() {
+            total += prices.look(task, self.window(task)).least;
+        }
+        let needed = SCALE * i64::from(self.model.is_sum) * self.most + 1;
         if total >= needed {
             let mut premises = Vec::new();
+            let least: Vec<i64> = prices.known.iter().map(|known| known.least).collect();
             self.costly_because(prices, None, &least, total - needed, &mut premises);
             return self.fail(premises, Step::Prices { prices: number });
         }
+        let mut all: Option<Vec<i64>> = None;
         for task in 0..self.tasks() {
+            let known = prices.known[task];
             // A cost of at least `room` contradicts the claim.
-            let room = needed - (total - least[task]);
-            let cut = Cut { prices, number, task, room, least: &least };
-            self.cut_starts(cut)?;
-            if self.first_mode(task) < self.last_mode(task) {
+            let room = needed - (total - known.least);
+            let StartWindow { earliest, latest, first, last } = known.window;
+            let is_open = earliest < latest || first < last;
+            let cuts_starts = is_open && known.first_start.max(known.last_start) >= room;
+            let cuts_modes = first < last && known.first_mode.max(known.last_mode) >= room;
+            if !cuts_starts && !cuts_modes {
+                continue;
+            }
+            let least = all.get_or_insert_with(|| prices.known.iter().map(|known| known.least).collect());
+            let cut = Cut { prices, number, task, room, least };
+            if cuts_starts {
+                self.cut_starts(cut)?;
+            }
+            if first < last {
                 self.cut_first_modes(cut)?;
                 self.cut_last_modes(cut)?;
             }
@@ -151,23 +206,25 @@ impl Engine {
     fn cut_starts(&mut self, cut: Cut) -> Propagated {
         let Cut { prices, task, room, .. } = cut;
         let window = self.window(task);
-        if window.earliest == window.latest && window.first == window.last {
-            return Ok(());
-        }
-        let cost = |start: i64| prices.least(task, StartWindow { earliest: start, latest: start, ..window });
-        let (count, low) = leading((window.earliest..=window.latest).map(cost), room);
-        if count > 0 {
-            let mut premises = vec![Literal::start_at_least(task, window.earliest)];
+        let StartWindow { earliest, latest, .. } = window;
+        let modes = || prices.costs[task][window.first..=window.last].iter();
+        let first = modes().filter_map(|costs| costs.first_below(earliest, latest, room)).min();
+        let first = first.unwrap_or(latest + 1);
+        if first > earliest {
+            let low = prices.least(task, StartWindow { latest: first - 1, ..window });
+            let mut premises = vec![Literal::start_at_least(task, earliest)];
             premises.extend(self.mode_literals(task));
             self.costly_because(prices, Some(task), cut.least, low - room, &mut premises);
-            self.set(Literal::start_at_least(task, window.earliest + count), &premises, cut.step(0))?;
+            self.set(Literal::start_at_least(task, first), &premises, cut.step(0))?;
         }
-        let (count, low) = leading((window.earliest + count..=window.latest).rev().map(cost), room);
-        if count > 0 {
-            let mut premises = vec![Literal::start_at_most(task, window.latest)];
+        let last = modes().filter_map(|costs| costs.last_below(first, latest, room)).max();
+        let last = last.unwrap_or(first - 1);
+        if last < latest {
+            let low = prices.least(task, StartWindow { earliest: last + 1, ..window });
+            let mut premises = vec![Literal::start_at_most(task, latest)];
             premises.extend(self.mode_literals(task));
             self.costly_because(prices, Some(task), cut.least, low - room, &mut premises);
-            self.set(Literal::start_at_most(task, window.latest - count), &premises, cut.step(1))?;
+            self.set(Literal::start_at_most(task, last), &premises, cut.step(1))?;
         }
         Ok(())
     }
@@ -247,129 +304,4 @@ impl Cut<'_> {
     fn step(&self, kind: u8) -> Step {
         Step::Priced { prices: self.number, task: self.task as u32, kind }
     }
-}
-
-/// The largest price of a certificate.
-const MAX_PRICE: i64 = 1 << 36;
-
-/// Searches for prices by subgradient steps (M. Held, R. M. Karp, DOI 10.1007/BF01584070).
-pub(in crate::complete) struct Ascent {
-    prices: Vec<Vec<f64>>,
-    value: f64,
-}
-
-impl Ascent {
-    /// All prices are zero.
-    pub(in crate::complete) fn new(engine: &Engine) -> Self {
-        let end = engine.model.last_end().max(0) as usize;
-        Self { prices: vec![vec![0.0; end]; engine.model.supplies.len()], value: f64::MIN }
-    }
-
-    /// Returns the prices in whole units.
-    ///
-    /// Prices are limited, so that the sum of all costs fits into 64 bits.
-    pub(in crate::complete) fn rounded(&self, model: &Model) -> Vec<Vec<i64>> {
-        let amounts = model.supplies.iter().map(Supply::most).fold(1, i64::saturating_add);
-        let most = ((1 << 54) / model.last_end().max(1).saturating_mul(amounts)).min(MAX_PRICE);
-        let rounded = |price: &f64| ((price * SCALE as f64).round() as i64).min(most);
-        let line = |line: &Vec<f64>| line.iter().map(rounded).collect();
-        self.prices.iter().map(line).collect()
-    }
-
-    /// Makes up to `steps` steps from the best prices, over the windows that are left. Returns true if these prices
-    /// refute the claim.
-    pub(in crate::complete) fn improve(&mut self, engine: &Engine, steps: usize) -> bool {
-        let model = &engine.model;
-        let goal = engine.most as f64 + 1e-3;
-        let mut prices = self.prices.clone();
-        let mut direction: Vec<Vec<f64>> = prices.iter().map(|line| vec![0.0; line.len()]).collect();
-        let (mut length, mut failures) = (1.0, 0);
-        self.value = f64::MIN;
-        for _ in 0..steps {
-            let until = sums(&prices);
-            let mut used: Vec<Vec<f64>> = until.iter().map(|line| vec![0.0; line.len()]).collect();
-            let mut value = 0.0;
-            for (task, of) in model.tasks.iter().enumerate() {
-                let (cost, mode, start) = cheapest(of, engine.window(task), &until);
-                value += cost;
-                for (used, amounts) in used.iter_mut().zip(&of.amounts) {
-                    used[start as usize] += amounts[mode] as f64;
-                    used[(start + of.times[mode]) as usize] -= amounts[mode] as f64;
-                }
-            }
-            for (line, supply) in prices.iter().zip(&model.supplies) {
-                value -= line.iter().zip(0..).map(|(price, at)| price * supply.at(at) as f64).sum::<f64>();
-            }
-            if value > self.value + 1e-9 {
-                failures = if value > self.value + 1e-4 * self.value.abs() { 0 } else { failures + 1 };
-                self.value = value;
-                self.prices.clone_from(&prices);
-            } else {
-                failures += 1;
-            }
-            if failures > 20 {
-                (failures, length) = (0, length * 0.6);
-                prices.clone_from(&self.prices);
-            }
-            if self.value > goal || length < 1e-4 {
-                break;
-            }
-            let mut norm = 0.0;
-            for ((line, direction), (used, supply)) in
-                prices.iter().zip(&mut direction).zip(used.iter().zip(&model.supplies))
-            {
-                let mut held = 0.0;
-                for at in 0..line.len() {
-                    held += used[at];
-                    let mut more: f64 = held - supply.at(at as i64) as f64;
-                    if line[at] <= 0.0 {
-                        more = more.max(0.0);
-                    }
-                    direction[at] = more + 0.6 * direction[at];
-                    if line[at] <= 0.0 {
-                        direction[at] = direction[at].max(0.0);
-                    }
-                    norm += direction[at] * direction[at];
-                }
-            }
-            if norm == 0.0 {
-                break;
-            }
-            let step = length * ((engine.most + 1) as f64 * 1.02 - value) / norm;
-            for (line, direction) in prices.iter_mut().zip(&direction) {
-                line.iter_mut().zip(direction).for_each(|(price, more)| *price = (*price + step * more).max(0.0));
-            }
-        }
-        self.value > goal
-    }
-}
-
-/// Returns the least cost of a task, and its mode and start.
-fn cheapest(task: &ModelTask, window: StartWindow, until: &[Vec<f64>]) -> (f64, usize, i64) {
-    let mut best = (f64::MAX, window.first, window.earliest);
-    let mut paid = Vec::new();
-    for mode in window.first..=window.last {
-        let time = task.times[mode];
-        let latest = window.latest.min(task.latest[mode]);
-        if latest < window.earliest {
-            continue;
-        }
-        let (from, end) = (window.earliest as usize, (latest + time) as usize);
-        paid.clear();
-        paid.resize(end - from + 1, 0.0);
-        for (until, amounts) in until.iter().zip(&task.amounts) {
-            let amount = amounts[mode] as f64;
-            if amount > 0.0 {
-                paid.iter_mut().zip(&until[from..=end]).for_each(|(paid, sum)| *paid += amount * sum);
-            }
-        }
-        for start in window.earliest..=latest {
-            let at = start as usize - from;
-            let cost = task.weight as f64 * (start + time) as f64 + paid[at + time as usize] - paid[at];
-            if cost < best.0 {
-                best = (cost, mode, start);
-            }
-        }
-    }
-    best
 }

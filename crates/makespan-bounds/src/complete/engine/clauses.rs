@@ -1,0 +1,119 @@
+//! Propagation of nogoods, with two watched literals for each (M. W. Moskewicz et al., DAC 2001, DOI
+//! 10.1145/378239.379017).
+
+use super::{Change, Clause, Engine, Literal, Propagated, Step};
+
+/// A nogood, watched for a literal that becomes false when a bound is at least `value`.
+#[derive(Clone, Copy)]
+pub(super) struct Watch {
+    clause: usize,
+    value: i64,
+    /// Another literal of the nogood. While it is true, the nogood is not examined.
+    other: Literal,
+}
+
+impl Engine {
+    /// Propagates nogoods in which all literals but one are false.
+    pub(super) fn by_clauses(&mut self) -> Propagated {
+        while self.next_clause < self.trail.len() {
+            let Change { bound, old, new, .. } = self.trail[self.next_clause];
+            self.next_clause += 1;
+            let mut watches = std::mem::take(&mut self.watches[bound as usize]);
+            let mut result = Ok(());
+            // Only the literals between the old and the new value became false.
+            let mut at = watches.partition_point(|watch| watch.value <= old);
+            let end = watches.partition_point(|watch| watch.value <= new);
+            let mut kept = at;
+            while at < end && result.is_ok() {
+                let mut watch = watches[at];
+                at += 1;
+                let moved = if self.is_true(watch.other) {
+                    None
+                } else {
+                    match self.visit(watch.clause, Literal { bound: bound ^ 1, value: 1 - watch.value }) {
+                        Visit::Stays(other, outcome) => {
+                            (watch.other, result) = (other, outcome);
+                            None
+                        }
+                        Visit::Moves(next) => Some(next),
+                    }
+                };
+                match moved {
+                    None => {
+                        watches[kept] = watch;
+                        kept += 1;
+                    }
+                    Some(None) => {}
+                    Some(Some((next, other))) => {
+                        let clause = watch.clause;
+                        let list =
+                            if next.bound == bound { &mut watches } else { &mut self.watches[next.bound as usize] };
+                        insert(list, Watch { clause, value: next.value, other });
+                    }
+                }
+            }
+            watches.drain(kept..at);
+            self.watches[bound as usize] = watches;
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Looks for another literal to watch, because a watched literal became false.
+    fn visit(&mut self, number: usize, now_false: Literal) -> Visit {
+        let Clause { first, length, is_deleted, .. } = self.clauses[number];
+        if is_deleted {
+            return Visit::Moves(None);
+        }
+        let literals = &mut self.literals[first..first + length];
+        if literals[0] == now_false {
+            literals.swap(0, 1);
+        }
+        let other = literals[0];
+        if self.is_true(other) {
+            return Visit::Stays(other, Ok(()));
+        }
+        for at in first + 2..first + length {
+            if !self.is_false(self.literals[at]) {
+                self.literals.swap(first + 1, at);
+                return Visit::Moves(Some((self.literals[first + 1].negated(), other)));
+            }
+        }
+        let mut premises = std::mem::take(&mut self.buffer);
+        premises.clear();
+        premises.extend(self.literals[first + 1..first + length].iter().map(|one| one.negated()));
+        let result = self.set(other, &premises, Step::Nogood { clause: number });
+        self.buffer = premises;
+        Visit::Stays(other, result)
+    }
+
+    /// Adds a nogood. Its first literal is open, and the second one became false last.
+    pub(in crate::complete) fn add_clause(&mut self, literals: &[Literal], levels: usize, activity: f64) -> usize {
+        let (number, first) = (self.clauses.len(), self.literals.len());
+        self.literals.extend_from_slice(literals);
+        let length = literals.len();
+        self.clauses.push(Clause { first, length, levels, activity, is_deleted: false });
+        if length > 1 {
+            for (literal, other) in [(literals[0], literals[1]), (literals[1], literals[0])] {
+                let watch = literal.negated();
+                insert(&mut self.watches[watch.bound as usize], Watch { clause: number, value: watch.value, other });
+            }
+        }
+        number
+    }
+}
+
+/// Inserts a watch into a list that is sorted by value.
+fn insert(list: &mut Vec<Watch>, watch: Watch) {
+    let at = list.partition_point(|other| other.value <= watch.value);
+    list.insert(at, watch);
+}
+
+/// The result of [`Engine::visit`].
+enum Visit {
+    /// The watched literal stays. This is the other watched literal.
+    Stays(Literal, Propagated),
+    /// The nogood is not watched here any more, but with the first literal, if there is one. The second literal is the
+    /// other watched literal.
+    Moves(Option<(Literal, Literal)>),
+}

@@ -1,0 +1,210 @@
+//! Prices that are constant within intervals, and the cost of a task as a function of its start.
+
+use crate::complete::model::Model;
+
+/// The number of points whose least cost is stored together.
+const BLOCK: usize = 32;
+/// The cost of a task that cannot start.
+pub(super) const NEVER: i64 = i64::MAX / 4;
+/// Maximum number of units of time for which each unit has its own price.
+const MAX_INSTANTS: i64 = 4000;
+/// The number of intervals with a constant price otherwise.
+const FEW_INTERVALS: i64 = 250;
+
+/// The intervals on which prices are constant. All have the same length, except the last one, which may be shorter.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::complete) struct Intervals {
+    pub(super) length: i64,
+    end: i64,
+}
+
+impl Intervals {
+    /// Returns intervals of one unit of time if there are few units, and a limited number of intervals otherwise.
+    pub(in crate::complete) fn new(model: &Model) -> Self {
+        let end = model.last_end().max(0);
+        let length = if end <= MAX_INSTANTS { 1 } else { (end / FEW_INTERVALS).max(1) };
+        Self { length, end }
+    }
+
+    pub(super) fn count(self) -> usize {
+        (self.end / self.length + i64::from(self.end % self.length > 0)) as usize
+    }
+
+    /// Returns the interval that contains an instant. The end of time belongs to the last interval, or to an interval of
+    /// its own.
+    pub(super) fn of(self, instant: i64) -> usize {
+        if self.length == 1 { instant as usize } else { (instant / self.length) as usize }
+    }
+
+    pub(super) fn bounds(self, interval: usize) -> (i64, i64) {
+        let from = interval as i64 * self.length;
+        (from, (from + self.length).min(self.end))
+    }
+
+    /// Returns the starts between which the cost of a task is linear, in ascending order.
+    pub(super) fn starts(self, from: i64, until: i64, time: i64) -> Vec<i64> {
+        if from > until {
+            return Vec::new();
+        }
+        if self.length == 1 {
+            return (from..=until).collect();
+        }
+        let inner = |shift: i64| {
+            let changes = (from + shift).div_euclid(self.length)..=(until + shift).div_euclid(self.length) + 1;
+            changes.map(move |change| (change * self.length).min(self.end) - shift)
+        };
+        let mut starts: Vec<i64> = inner(0).chain(inner(time)).filter(|start| (from..=until).contains(start)).collect();
+        starts.extend([from, until]);
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+}
+
+/// Prices of one supply, with their sums.
+pub(super) struct PriceLine<'a> {
+    intervals: Intervals,
+    prices: &'a [i64],
+    /// The sum of the prices of all instants before each interval.
+    before: Vec<i64>,
+}
+
+impl<'a> PriceLine<'a> {
+    pub(super) fn new(intervals: Intervals, prices: &'a [i64]) -> Self {
+        let mut before = vec![0];
+        for (number, price) in prices.iter().enumerate() {
+            let (from, until) = intervals.bounds(number);
+            before.push(before[number] + price * (until - from));
+        }
+        Self { intervals, prices, before }
+    }
+
+    /// Returns the sum of the prices of all instants before `instant`.
+    pub(super) fn until(&self, instant: i64) -> i64 {
+        let number = self.intervals.of(instant);
+        let Some(price) = self.prices.get(number) else { return self.before[self.prices.len()] };
+        self.before[number] + price * (instant - number as i64 * self.intervals.length)
+    }
+}
+
+/// The cost of a task in one mode as a function of its start. The function is linear between consecutive points.
+pub(super) struct Costs {
+    /// The first start.
+    first: i64,
+    /// The starts of all points, or empty if each start has a point.
+    starts: Vec<i64>,
+    values: Vec<i64>,
+    /// The least value of each block of consecutive points.
+    of_blocks: Vec<i64>,
+}
+
+impl Costs {
+    pub(super) fn new(starts: Vec<i64>, cost: impl Fn(i64) -> i64) -> Self {
+        let values: Vec<i64> = starts.iter().map(|&start| cost(start)).collect();
+        let of_blocks = values.chunks(BLOCK).map(|block| block.iter().copied().min().unwrap_or(NEVER)).collect();
+        let first = starts.first().copied().unwrap_or(0);
+        let is_dense = starts.last().is_none_or(|last| last - first + 1 == starts.len() as i64);
+        Self { first, starts: if is_dense { Vec::new() } else { starts }, values, of_blocks }
+    }
+
+    /// Returns the part of a range in which the task can start, or `None` if it is empty.
+    fn clipped(&self, from: i64, until: i64) -> Option<(i64, i64)> {
+        let last = self.starts.last().map_or(self.first + self.values.len() as i64 - 1, |&last| last);
+        let (from, until) = (from.max(self.first), until.min(last));
+        (from <= until).then_some((from, until))
+    }
+
+    /// Returns the number of points before `start`.
+    fn before(&self, start: i64) -> usize {
+        if self.starts.is_empty() {
+            (start - self.first) as usize
+        } else {
+            self.starts.partition_point(|&point| point < start)
+        }
+    }
+
+    /// Returns the cost of a possible start.
+    fn at(&self, start: i64) -> i64 {
+        let next = self.before(start);
+        if self.starts.is_empty() || self.starts[next] == start {
+            return self.values[next];
+        }
+        let (from, until) = (self.starts[next - 1], self.starts[next]);
+        let (value, reached) = (self.values[next - 1], self.values[next]);
+        value + (reached - value) / (until - from) * (start - from)
+    }
+
+    /// Returns the least cost of the starts from `from` to `until`, or [`NEVER`] if there are none.
+    pub(super) fn least(&self, from: i64, until: i64) -> i64 {
+        let Some((from, until)) = self.clipped(from, until) else { return NEVER };
+        let (first, end) = (self.before(from), self.before(until + 1));
+        if self.starts.is_empty() {
+            return self.least_of(first, end);
+        }
+        self.at(from).min(self.at(until)).min(self.least_of(first, end.min(self.values.len())))
+    }
+
+    /// Returns the least value of the points from `from` to `end`, not included.
+    fn least_of(&self, from: usize, end: usize) -> i64 {
+        let least = |costs: &[i64]| costs.iter().copied().min().unwrap_or(NEVER);
+        if from >= end {
+            return NEVER;
+        }
+        let (first, last) = (from.div_ceil(BLOCK), end / BLOCK);
+        if first >= last {
+            return least(&self.values[from..end]);
+        }
+        let ends = least(&self.values[from..first * BLOCK]).min(least(&self.values[last * BLOCK..end]));
+        ends.min(least(&self.of_blocks[first..last]))
+    }
+
+    /// Returns the first start from `from` to `until` that costs less than `limit`.
+    pub(super) fn first_below(&self, from: i64, until: i64, limit: i64) -> Option<i64> {
+        let (from, until) = self.clipped(from, until)?;
+        if self.starts.is_empty() {
+            return (from..=until).find(|&start| self.values[(start - self.first) as usize] < limit);
+        }
+        let (mut start, mut value) = (from, self.at(from));
+        if value < limit {
+            return Some(start);
+        }
+        for at in self.before(from + 1)..self.values.len() {
+            let point = self.starts[at].min(until);
+            let reached = self.at(point);
+            if reached < limit {
+                let fall = (value - reached) / (point - start);
+                return Some(start + (value - limit) / fall + 1);
+            }
+            (start, value) = (point, reached);
+            if start == until {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Returns the last start from `from` to `until` that costs less than `limit`.
+    pub(super) fn last_below(&self, from: i64, until: i64, limit: i64) -> Option<i64> {
+        let (from, until) = self.clipped(from, until)?;
+        if self.starts.is_empty() {
+            return (from..=until).rev().find(|&start| self.values[(start - self.first) as usize] < limit);
+        }
+        let (mut start, mut value) = (until, self.at(until));
+        if value < limit {
+            return Some(start);
+        }
+        for at in (0..self.before(until)).rev() {
+            let point = self.starts[at].max(from);
+            let reached = self.at(point);
+            if reached < limit {
+                let fall = (value - reached) / (start - point);
+                return Some(start - (value - limit) / fall - 1);
+            }
+            (start, value) = (point, reached);
+            if start == from {
+                break;
+            }
+        }
+        None
+    }
+}
