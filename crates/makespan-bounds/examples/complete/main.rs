@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use makespan_bounds::{Clock, complete};
-use makespan_core::{Objective, Proof, Stop};
+use makespan_core::{Objective, Stop};
+use makespan_verify::Proof;
 
 use cases::Case;
 
