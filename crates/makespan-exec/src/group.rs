@@ -26,7 +26,7 @@ const SESSION: &str = "session";
 /// Reason why no resource can be limited if no control group can be created.
 pub(crate) const NO_GROUP: &str = "no control group (cgroup v2) can be made here";
 
-/// Maximum number of checks, one per millisecond, whether a group is frozen.
+/// Maximum number of times that a group is asked whether it is frozen, once per millisecond.
 const LOOKS: usize = 100;
 
 /// A control group that this program created, identified by the path of its folder.

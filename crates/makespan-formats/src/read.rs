@@ -54,7 +54,7 @@ pub fn parse_instance(bytes: &[u8], file_name: &str, options: &ReadOptions) -> R
 }
 
 /// Returns the files that each task of a workflow reads and writes, by the name of the task. Returns `None` if the
-/// format does not state files for tasks with commands. Only `WfFormat` does.
+/// format cannot state both the command and the files of a task. Only `WfFormat` can.
 ///
 /// # Errors
 ///

@@ -263,7 +263,8 @@ impl CostProgramme {
         }
     }
 
-    /// Adds to `held` the time in each period for which a choice that starts at `at` holds processors, times `share`.
+    /// Adds `share` times a duration to the entry of each period in `held`: the time in the period during which the
+    /// choice holds processors if it starts at `at`.
     fn hold(&self, choice: Choice, at: f64, share: f64, held: &mut [f64]) {
         if choice.kind == SEVERAL {
             return;

@@ -39,8 +39,8 @@ fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
 
 /// Computes the discrete function of Carlier, Clautiaux and Moukrim. The value of a
 /// size below half of the capacity is twice the number of times that `least` fits into the size. The value of a size
-/// above half is the value of the capacity minus the value of the remaining size. Half of the capacity has half of the
-/// value of the capacity.
+/// above half is the value of the capacity minus the value of the remaining size. A size of exactly half the capacity
+/// has half the value of the capacity.
 fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     let pieces = capacity / least;
     match (2 * size).cmp(&capacity) {

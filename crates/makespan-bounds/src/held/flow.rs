@@ -69,7 +69,8 @@ struct Search<'a> {
 }
 
 /// Returns a flow and a price that nearly maximise the bound. The search repeats these steps. Each task chooses the
-/// run that minimises its cost on the paths plus its payment for the amount held. The longest path at these run times
+/// run with the least sum of two costs: the flow of the paths through the task times the duration of the run, and the
+/// price times the area that the run holds. The longest path at these run times
 /// is added to the flow. Then the price is optimised again. Paths also use area arcs, unless there are too many tasks.
 ///
 /// Returns `None` in two cases: no task holds anything, or no task has several runs and the longest path uses no area

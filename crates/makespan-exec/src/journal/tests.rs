@@ -135,7 +135,7 @@ fn open_tasks(history: &History) -> Vec<u64> {
     (0..).zip(&history.tasks).filter_map(open).collect()
 }
 
-/// Checks every truncation and every third flipped bit of a journal. Either the damage is reported, or no finished
+/// Truncates a journal at every length, and flips every third bit alone. Either the damage is reported, or no finished
 /// task is open again. After the recovery of a damaged journal, no task that succeeded is open.
 #[test]
 fn no_damage_repeats_or_loses_a_job() {

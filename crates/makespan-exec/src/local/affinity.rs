@@ -27,7 +27,7 @@ impl Local {
         if !shims.is_empty() {
             take_cores(&shims, &cores);
         }
-        // These shims get no further task, because they do not get the cores back.
+        // A shim that lost cores gets no further task, because it does not get these cores back.
         let unpinned = self.shims.iter_mut().filter(|(task, _)| !self.pinned.contains_key(task));
         unpinned.for_each(|(_, shim)| shim.is_disturbed = true);
     }

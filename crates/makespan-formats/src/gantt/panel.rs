@@ -13,7 +13,7 @@ use super::scheme::COLOURS;
 use super::summary::{bound_word, is_guess};
 use super::ticks;
 
-/// Maximum number of rectangles that have tooltips. More rectangles have no tooltips.
+/// Maximum number of rectangles that have tooltips. Further rectangles have no tooltips.
 const DETAILED: usize = 4_000;
 /// Minimum width and height of a rectangle in pixels. Smaller rectangles are merged.
 const SMALLEST: f64 = 1.0;

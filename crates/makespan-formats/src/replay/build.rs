@@ -90,7 +90,7 @@ fn check_queues(file: &str, log: &LogContent, named: &[u32]) -> Result<(), Forma
     let Some(unknown) = named.iter().find(|queue| !known.contains(queue)) else { return Ok(()) };
     let known: Vec<String> = known.iter().map(u32::to_string).collect();
     let problem = match known.as_slice() {
-        [] => "no record tells of a queue, which only SWF logs do; leave --queues out".to_owned(),
+        [] => "no record names a queue (only SWF logs name queues); leave --queues out".to_owned(),
         known => format!("no job is in queue {unknown}; --queues may name {}", known.join(", ")),
     };
     Err(FormatError::content(file, FilePlace::default(), problem))

@@ -68,7 +68,7 @@ fn queues_of_a_log_become_priorities() {
     let refused: String = priorities(vec![9, 4]).unwrap_err();
     assert!(refused.contains("no job is in queue 4; --queues may name 0, 5, 9"), "{refused}");
     let untold = read(&self::log(), &ReplayOptions { queues: vec![1], ..ReplayOptions::default() }).unwrap_err();
-    assert!(untold.contains("no record tells of a queue"), "{untold}");
+    assert!(untold.contains("no record names a queue"), "{untold}");
 }
 
 #[test]

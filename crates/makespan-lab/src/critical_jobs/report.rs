@@ -52,7 +52,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         ),
         Claim::new(
             "Section 4",
-            "Planned together, the two jobs load the processors more than one after the other",
+            "The utilisation is higher if the two jobs are planned together than if they are planned one after the other",
             format!("{:.3} against {:.3}", both.utilisation, one.utilisation),
             &[both.utilisation > one.utilisation],
         ),

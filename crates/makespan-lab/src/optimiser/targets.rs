@@ -34,7 +34,7 @@ pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
         let statement = match figure {
             Figure::Mean => format!("The mean over the plans of each family is at most {most}"),
             Figure::WorstMean => {
-                format!("The worst mean over the plans of one number of jobs is at most {most} in each family")
+                format!("In each family and for each number of jobs, the mean over the plans is at most {most}")
             }
             Figure::Largest => format!("No plan is above {most}"),
         };

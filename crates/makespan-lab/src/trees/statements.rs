@@ -37,7 +37,7 @@ pub(super) const STATEMENTS: [Statement; 15] = [
     },
     Statement {
         place: "Section 5.2.2",
-        text: "Most logarithms of LP over a heuristic are positive, and LP is the best on average",
+        text: "Most logarithms of the ratio LP / heuristic are positive, and LP is the best on average",
         judge: |all| {
             let shares = ["data-centric", "cgbc", "fcfs", "pbc"].map(|name| all.share(name, |ratio| ratio > 1.0));
             let means = ["data-centric", "cgbc", "fcfs"].map(|name| all.mean(TreeGroup::All, name));

@@ -171,7 +171,7 @@ fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> 
         format!("`{name}` is not this machine"),
     )
     .at("header.host")
-    .remedy("ask 127.0.0.1 or localhost; behind a proxy start the service with --behind-proxy"))
+    .remedy("send the request to 127.0.0.1 or localhost; behind a proxy, start the service with --behind-proxy"))
 }
 
 /// Returns a problem if the request comes from a page of another origin.

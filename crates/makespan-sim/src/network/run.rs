@@ -93,7 +93,7 @@ impl NetworkRun {
     }
 
     /// Returns the nodes that received no task, although they or nodes below them compute. Removed nodes are omitted.
-    /// If a task was still being sent to a returned node at the end of the run, the link to this node is too slow.
+    /// If a task was still being sent to such a node at the end of the run, the link to the node is too slow.
     pub fn unreached(&self, network: &Network) -> Vec<usize> {
         let kinds = network.kinds().len();
         let serves = network.serves();

@@ -59,7 +59,7 @@ impl Commands {
                     jobs.items.iter().filter(|job| job.is_doubtful).map(|job| job.id.to_string()).collect();
                 let mut remarks = jobs.remarks;
                 remarks.push(format!(
-                    "a text of jobs {} looks like a field, so their fields may be wrong; `squeue --json` does not help: {problem}",
+                    "jobs {} have a name or a comment that looks like a field of Slurm, so their fields may be wrong; `squeue --json` does not help: {problem}",
                     doubtful.join(", ")
                 ));
                 Ok(QueryReading { items: jobs.items, remarks })

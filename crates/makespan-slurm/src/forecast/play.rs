@@ -19,7 +19,7 @@ const JOB_AS_LOOKS: u64 = 20;
 #[derive(Clone, Copy, Debug)]
 struct Limited {
     counter: usize,
-    /// The instant from which a job waited for nodes instead of this limit, if there is one.
+    /// The instant from which a job no longer waited for this limit, but for nodes. `None` if there is no such instant.
     lacks_nodes_at: Option<i64>,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Paths<'a> {
 
 /// A path, given by its last task.
 pub(super) struct LongestPath {
-    /// True if the path continues after `last` with the area of all descendants of `last`.
+    /// True if the path ends with an area arc: the total area of all descendants of `last`.
     pub(super) is_open: bool,
     pub(super) last: usize,
 }

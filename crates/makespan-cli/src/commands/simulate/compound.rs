@@ -31,8 +31,8 @@ pub fn rows(simulated: &[Simulated]) -> Vec<MeasureRow> {
         0 => "-".into(),
         all => format!("{} of {all}", flow.in_time),
     });
-    // Some policies count the time to a deadline from another instant than the release of the job, so other jobs are
-    // in time by the policy's clock.
+    // Some policies count the time to a deadline from an instant other than the release of the job. By the clock of
+    // such a policy, a different number of jobs may be in time.
     let differs = any(&|flow| flow.as_told > 0 && flow.as_told != flow.in_time);
     add(differs, "jobs in time by the policy's clock", &|flow| flow.as_told.to_string());
     add(true, "cost of the flow", &|flow| figure(flow.cost as f64 / 1e3));

@@ -267,7 +267,7 @@ fn wrong_inputs_are_one_error_and_leave_nothing() {
     case("log.swf --platform 0x4", &["--platform 0x4", "no processors"]);
     case("log.swf --platform 4x", &["--platform 4x"]);
     case("log.swf --threads 0", &["--threads is 0", "at least 1"]);
-    case("log.swf --queues 3", &["no record tells of a queue"]);
+    case("log.swf --queues 3", &["no record names a queue"]);
     case("log.swf --start-time-of 9", &["--start-time-of 9", "no such job", "`1`"]);
     case("log.swf --start-time-of 2 --at 5", &["submitted at 10 s"]);
     case("log.swf --start-time-of 2 --at soon", &["--at soon"]);

@@ -32,7 +32,7 @@ const NEVER: &str = "DependencyNeverSatisfied";
 
 /// The probable cause, for a job that has left no log.
 const NO_LOG: &str =
-    "it has left no log, so its node may not share the folder of the run; `makespan slurm doctor` tries that";
+    "it has left no log; perhaps its node does not share the folder of the run, which `makespan slurm doctor` checks";
 
 /// If this number of jobs ended without a log and no job has started, no further job is submitted.
 const MAX_STILLBORN: u32 = 8;
