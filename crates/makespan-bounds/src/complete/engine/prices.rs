@@ -137,8 +137,7 @@ impl Engine {
         (room > 0).then_some(room + own)
     }
 
-    /// Returns the literal that a cut by prices makes true, or `None` if nothing is left. `kind` is that of
-    /// [`Step::Priced`].
+    /// Returns the literal that a cut by prices makes true, or `None` if nothing is left. [`Step::Priced`] defines `kind`.
     pub(in crate::complete) fn cut(
         &self,
         number: usize,
