@@ -38,8 +38,8 @@ pub struct JobMeasures {
     pub ending: JobEnding,
     /// The deadline that the user stated for the job.
     pub stated: Option<Time>,
-    /// The deadline in the policy's last log entry about the job. It may differ from `stated`: a policy may compute
-    /// the deadline from an instant after the release, and may set a deadline if the user stated none.
+    /// The deadline in the policy's last log entry about the job. This deadline may differ from `stated`: a policy may
+    /// compute the deadline from an instant after the release, and may set a deadline if the user stated none.
     pub told: Option<Time>,
     /// Cost in thousandths: the sum of [`crate::task_cost`] over the tasks that succeeded, computed from their real
     /// run times.

@@ -17,8 +17,9 @@ use crate::schedule::Metrics;
 /// Measures of a trace. The measures are floats for display and statistics. Times are in seconds.
 ///
 /// The measures include only jobs that ended, with or without success. For an interrupted job, the run time is the
-/// time of the last run. Its waiting time lasts from its release to the start of the last run. A compound job is one
-/// job, which starts with its first task and ends with its last task. Each task of a bag is treated as a job.
+/// time of the last run. The waiting time of such a job lasts from the release of the job to the start of the last
+/// run. A compound job is one job, which starts with its first task and ends with its last task. Each task of a bag is
+/// treated as a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// Number of jobs that ended.

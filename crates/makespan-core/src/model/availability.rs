@@ -30,8 +30,8 @@ pub struct Class {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Availability {
     classes: Vec<Class>,
-    /// The instants at which the number of open processors changes. Each step has the new number and the open area
-    /// (processors times ticks) before the instant.
+    /// The instants at which the number of open processors changes. Each step has the new number of open processors
+    /// and the open area (processors times ticks) before the instant.
     steps: Vec<Step>,
 }
 
@@ -223,13 +223,13 @@ impl Groups {
     }
 }
 
-/// Sets of periods. Equal sets are stored once, so they have equal numbers. A set is a binary tree over the positions
-/// of the periods. Two sets that differ in one period share all tree nodes except one path.
+/// Sets of periods. Equal sets are stored once, so equal sets have equal indices. A set is a binary tree over the
+/// positions of the periods. Two sets that differ in one period share all tree nodes except one path.
 struct Sets {
     /// Number of tree levels above the leaves.
     height: u32,
-    /// For each set, three numbers: the tree node of its lower half, the tree node of its upper half, and its number of
-    /// periods. The first two entries are the empty set and a leaf.
+    /// For each set, three values: the tree node of its lower half, the tree node of its upper half, and the number of
+    /// periods in the set. The first two entries are the empty set and a leaf.
     nodes: Vec<(u32, u32, u32)>,
     known: FxHashMap<(u32, u32), u32>,
 }

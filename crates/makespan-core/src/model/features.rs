@@ -263,8 +263,8 @@ fn counted_nodes(nodes: &[u64], counts: &[u32]) -> Option<Vec<usize>> {
     if seats.len() > nodes.len() {
         return None;
     }
-    // Bipartite matching by augmenting paths. A seat is one of the nodes that a part requires. A seat may exchange its
-    // node for another node, so that a seat without a node gets one.
+    // Bipartite matching by augmenting paths. A seat is one of the nodes that a part requires. Seats exchange their
+    // nodes until a node is free for a seat that has none.
     let mut seat_of: Vec<Option<usize>> = vec![None; seats.len()];
     for seat in 0..seats.len() {
         let mut seen = vec![false; nodes.len()];

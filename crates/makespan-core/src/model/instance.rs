@@ -61,8 +61,8 @@ pub struct Instance {
     jobs: Vec<Job<Rows>>,
     table: TaskTable,
     totals: Totals,
-    /// An instant by which every schedule has ended. `None` until the first append if the instance was joined from
-    /// checked jobs.
+    /// An instant by which every schedule has ended. If the instance was built from jobs that were already checked,
+    /// this field is `None` until the first append.
     horizon: Option<Horizon>,
     names: Names,
     unavailable: Vec<Unavailable>,
@@ -254,7 +254,7 @@ impl Instance {
         self.profile_at(job, 0)
     }
 
-    /// Returns the profile of the job's task with this number. Only in a compound job do tasks have different
+    /// Returns the profile of the job's task at the position `number`. Only in a compound job do tasks have different
     /// profiles.
     pub fn profile_at(&self, job: JobId, number: u32) -> &Profile {
         &self.table.row_of(self.job(job), number).task.profile
@@ -346,7 +346,7 @@ impl Instance {
         self.job(self.job_id(task))
     }
 
-    /// Returns the number of a task within its job, counted from 0.
+    /// Returns the position of a task within its job, counted from 0.
     pub fn number(&self, task: TaskId) -> u32 {
         (task.0 - self.job_of(task).first().0) as u32
     }
@@ -377,14 +377,15 @@ impl Instance {
         }
     }
 
-    /// Returns the name of a task within its job: the name in the file for a compound job, otherwise its number.
+    /// Returns the name of a task within its job: the name in the file for a compound job, otherwise the position of
+    /// the task ([`Instance::number`]).
     pub fn short_name(&self, task: TaskId) -> Cow<'_, str> {
         let row = self.table.row(task);
         row.name.as_ref().map_or_else(|| Cow::Owned((task.0 - row.first.0).to_string()), |name| Cow::Borrowed(&**name))
     }
 
     /// Returns the command of a task: its program and the arguments of the program. In a bag, `{task}` is replaced by
-    /// the number of the task.
+    /// the position of the task ([`Instance::number`]).
     pub fn command(&self, task: TaskId) -> Cow<'_, [String]> {
         let row = self.table.row(task);
         if !self.job(row.job).is_bag() {
@@ -475,8 +476,8 @@ impl Instance {
     }
 
     /// Returns the estimated time of a task on these processors. If the profile states a time for each machine, the
-    /// result is the time on the machine of the processors. Otherwise, the result is the profile's time on this number
-    /// of processors, at the speed of the slowest processor.
+    /// result is the time on the machine to which the processors belong. Otherwise, the result is the profile's time
+    /// on this number of processors, at the speed of the slowest processor.
     ///
     /// # Panics
     /// Panics if the task does not accept these processors ([`Instance::accepts`]).
@@ -490,8 +491,8 @@ impl Instance {
         self.walltime(task).is_none_or(|walltime| time <= walltime).then_some(time)
     }
 
-    /// Returns true if a task can run on these processors: the task accepts this number of processors, can run on
-    /// their machine, and ends within its walltime. Ids beyond the platform are ignored.
+    /// Returns true if a task can run on these processors: the task accepts this number of processors, can run on the
+    /// machine to which they belong, and ends within its walltime. Ids beyond the platform are ignored.
     pub fn accepts(&self, task: TaskId, processors: &ProcSet) -> bool {
         self.try_time(task, processors).is_some()
     }

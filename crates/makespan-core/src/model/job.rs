@@ -298,7 +298,8 @@ impl Job<Rows> {
         self.work.first
     }
 
-    /// Returns a task of the job by its number from 0. The tasks of a compound job are in the order of its graph.
+    /// Returns a task of the job by its position, counted from 0. The tasks of a compound job are in the order of its
+    /// graph.
     pub const fn task(&self, number: u32) -> TaskId {
         TaskId(self.work.first.0 + number as u64)
     }

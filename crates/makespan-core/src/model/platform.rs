@@ -353,9 +353,9 @@ impl Platform {
     }
 
     /// Returns the time of a task with this profile on these processors. If the profile states a time for each
-    /// machine, the result is the time on the machine of the processors. Otherwise, the result is the profile's time
-    /// on this number of processors, at the speed of the slowest processor. Returns `None` if the task does not accept
-    /// this number of processors or cannot run on their machine.
+    /// machine, the result is the time on the machine to which the processors belong. Otherwise, the result is the
+    /// profile's time on this number of processors, at the speed of the slowest processor. Returns `None` if the task
+    /// does not accept this number of processors or cannot run on this machine.
     pub fn time(&self, profile: &Profile, processors: &ProcSet) -> Option<Time> {
         let Some(row) = profile.machine_times() else {
             let count = processors.len();

@@ -65,7 +65,7 @@ impl ProcSet {
         if count == 0 { Self::new() } else { Self::range(0, count - 1) }
     }
 
-    /// Returns the union of closed intervals in any order.
+    /// Returns the union of closed intervals, which may be in any order.
     pub fn from_intervals(mut intervals: Vec<(u32, u32)>) -> Self {
         intervals.sort_unstable();
         Self::joined(SmallVec::from_slice(&intervals))

@@ -126,7 +126,7 @@ impl TaskTable {
         self.rows.len()
     }
 
-    /// Returns the number of the row that represents a task.
+    /// Returns the position of the row that represents a task.
     pub fn number(&self, task: TaskId) -> usize {
         self.at(task)
     }
@@ -210,7 +210,7 @@ impl TaskTable {
         self.between += last.len() * first.len();
     }
 
-    /// Returns two numbers of tasks of a job: the tasks without a predecessor in the job, and the tasks without a
+    /// Returns two counts of tasks of a job: the tasks without a predecessor in the job, and the tasks without a
     /// successor in the job.
     pub fn ends(&self, job: &Job<Rows>) -> (usize, usize) {
         let without =
@@ -221,7 +221,7 @@ impl TaskTable {
     /// Returns the edges of a row that are between tasks of its job.
     fn own<'a>(row: u32, job: &Job<Rows>, adjacency: &'a Adjacency) -> &'a [u32] {
         let all = adjacency.of_row(row as usize);
-        // Edges within a job were added before edges between jobs, so they have smaller numbers.
+        // Edges within a job were added before edges between jobs, so edges within a job have smaller positions.
         let until = all.partition_point(|&edge| edge < job.work.edges.end);
         &all[..until]
     }

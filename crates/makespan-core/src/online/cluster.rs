@@ -117,8 +117,8 @@ impl<'a> Cluster<'a> {
         self.instance.to_mut().restate(restated).into_iter().map(Event::Estimated).collect()
     }
 
-    /// Announces future unavailable periods. They replace previously announced periods; the initial periods of the
-    /// instance remain. If the instance is borrowed, the first change copies it.
+    /// Announces future unavailable periods. The new periods replace previously announced periods; the initial periods
+    /// of the instance remain. If the instance is borrowed, the first change copies it.
     ///
     /// Announced periods are visible to the policy but not enforced. Processors close only when they fail
     /// ([`Cluster::fail`]). A task may start even if an announced period begins before the expected end of the task.
@@ -186,7 +186,7 @@ impl<'a> Cluster<'a> {
         Some(ended)
     }
 
-    /// Checks that no task waits. The driver calls this when no further event can happen.
+    /// Checks that no task waits. The driver calls this function when no further event can happen.
     ///
     /// # Errors
     /// [`Defect::Stalled`] if a task waits.

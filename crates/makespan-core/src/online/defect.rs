@@ -43,7 +43,7 @@ pub enum Defect {
         processors: ProcSet,
         /// The chosen processors that are unavailable.
         closed: ProcSet,
-        /// The expected end of the period in which they are unavailable.
+        /// The expected end of the period in which these processors are unavailable.
         until: Time,
     },
     /// Some processors are reserved before the expected end of the job.

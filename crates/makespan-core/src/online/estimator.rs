@@ -18,7 +18,7 @@ pub trait Estimator {
     fn ended(&mut self, instance: &Instance, run: &Run) -> Vec<NewTimes>;
 
     /// Learns about jobs that were appended to the instance ([`Instance::append`]). Returns new times for the tasks of
-    /// these jobs for which the estimator has better estimates. The default implementation returns none.
+    /// these jobs for which the estimator has better estimates. The default implementation returns no times.
     fn grown(&mut self, _instance: &Instance) -> Vec<NewTimes> {
         Vec::new()
     }

@@ -36,8 +36,8 @@ impl<'a> FreeAmounts<'a> {
         left
     }
 
-    /// Takes the resources that a task needs on these processors, and returns true. If some of them are not free, takes
-    /// nothing and returns false.
+    /// Takes the resources that a task needs on these processors, and returns true. If some of these resources are not
+    /// free, takes nothing and returns false.
     pub fn take(&mut self, task: TaskId, processors: &ProcSet) -> bool {
         let demands = self.instance.demands(task);
         if demands.is_empty() {

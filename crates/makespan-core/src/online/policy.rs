@@ -23,9 +23,9 @@ pub enum Event {
     /// A task is released and all its predecessors have succeeded. The task may start on processors on which its data
     /// have arrived ([`View::arrival`]).
     Submitted(TaskId),
-    /// The estimated times of this task have changed ([`Instance::restate`]). For a bag, this is its first task, and
-    /// the times of all tasks of the bag have changed. The tasks may be waiting, running or not yet submitted. A
-    /// policy can ignore tasks that are not submitted, unless its plan contains them.
+    /// The estimated times of this task have changed ([`Instance::restate`]). For a bag, the event contains the first
+    /// task, and the times of all tasks of the bag have changed. The tasks may be waiting, running or not yet
+    /// submitted. A policy can ignore tasks that are not submitted, unless its plan contains them.
     Estimated(TaskId),
     /// The instant has come for which the policy requested a wake-up.
     Wake,
@@ -65,7 +65,7 @@ pub struct Running {
     pub processors: ProcSet,
 }
 
-/// The state of the cluster that a policy may see. It contains only estimated run times, never real ones.
+/// The state of the cluster that a policy may see. The view contains only estimated run times, never real ones.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The current instant.
@@ -73,7 +73,7 @@ pub struct View<'a> {
     /// Platform, jobs and tasks, with estimated times. A policy must ignore tasks that have not been submitted. Once a
     /// task of a compound job is submitted, the policy may read all tasks of this job. Between two calls of the
     /// policy, jobs may be appended to the instance, and times may change; [`Event::Estimated`] reports changed times.
-    /// If the policy supports this, unavailable periods may also change ([`crate::Cluster::announce`]).
+    /// If the policy supports announced periods, unavailable periods may also change ([`crate::Cluster::announce`]).
     pub instance: &'a Instance,
     /// Tasks that may start: they are released, all their predecessors have succeeded, and they have not started yet.
     pub waiting: &'a TaskSet,
@@ -150,9 +150,9 @@ impl Running {
     }
 }
 
-/// Returns the expected end of a running task. If `expected` is in the future, this is `expected`. Otherwise, adds a
-/// quarter of the expected run time repeatedly until the result is in the future. So the result does not depend on
-/// earlier calls.
+/// Returns the expected end of a running task. If `expected` is in the future, the result is `expected`. Otherwise,
+/// adds a quarter of the expected run time repeatedly until the result is in the future. So the result does not depend
+/// on earlier calls.
 ///
 /// If the expected run time is a whole number of seconds, the quarter is rounded up to whole seconds, because some
 /// logs have only whole seconds.

@@ -10,8 +10,8 @@ impl Instance {
         self.residual_before(view, Time::MAX)
     }
 
-    /// Like [`Instance::residual`], but without the unavailable periods that begin at or after `horizon`. Suitable for
-    /// a plan that ends before `horizon`.
+    /// Like [`Instance::residual`], but without the unavailable periods that begin at or after `horizon`. The result
+    /// is suitable for a plan that ends before `horizon`.
     pub fn residual_before(&self, view: &View<'_>, horizon: Time) -> SubInstance {
         self.residual_until(view, horizon, &|running| running.expected_end(self, view.now))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A request to stop. The requester (such as a signal handler) and the receiver (a run, or a scheduler that searches)
-/// share it. Clones share one request.
+/// share the request. All clones are one request.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicU32>);
 

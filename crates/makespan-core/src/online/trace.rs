@@ -33,7 +33,7 @@ const SIGNALS: i32 = 64;
 
 impl Outcome {
     /// Returns the number of the signal that ended the program, according to its status. Returns `None` if no signal
-    /// ended it.
+    /// ended the program.
     pub fn signal(self) -> Option<i32> {
         match self {
             Self::Failed { status } if (129..=128 + SIGNALS).contains(&status) => Some(status - 128),

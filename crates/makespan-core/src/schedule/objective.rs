@@ -26,7 +26,8 @@ pub enum Objective {
     Cost,
     /// The minimum over jobs of the job's throughput divided by its weight, in weighted tasks per second. This
     /// objective is maximised. For a steady state, the value is a rational. For a schedule, the throughput of a job is
-    /// its number of tasks divided by the makespan, in billionths and rounded down; no bound applies to this value.
+    /// its number of tasks divided by the makespan, in billionths and rounded down. Bounds on the throughput apply
+    /// only to steady states, not to schedules.
     #[serde(rename = "fair_throughput")]
     Throughput,
     /// The largest lateness of any job, in ticks. The lateness is the time from the job's deadline to its end, or zero
@@ -86,8 +87,8 @@ impl Objective {
         })
     }
 
-    /// Returns the shape of an objective that depends on the end of each job. Returns `None` for the makespan, because
-    /// it depends only on the end of the last job.
+    /// Returns the shape of an objective that depends on the end of each job. Returns `None` for the makespan, which
+    /// depends only on the end of the last job.
     #[inline]
     pub const fn of_jobs(self) -> Option<Shape> {
         if matches!(self, Self::Makespan) { None } else { self.shape() }
@@ -154,8 +155,8 @@ impl Objective {
         }
     }
 
-    /// Returns the number n of decimal places of a value. The unit of the integer value is 10^-n. For a time, it is
-    /// 10^-n seconds.
+    /// Returns the number n of decimal places of a value. The unit of the integer value is 10^-n. For a time, the unit
+    /// is 10^-n seconds.
     pub const fn places(self) -> usize {
         match self.shape() {
             Some(shape) => shape.unit.places(),

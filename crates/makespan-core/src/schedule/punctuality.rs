@@ -3,7 +3,7 @@
 use super::Schedule;
 use crate::model::{Instance, Time};
 
-/// The number of jobs that meet their deadline, and the number of jobs that have one.
+/// The number of jobs that meet their deadline, and the number of jobs that have a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Punctuality {
     /// Number of jobs that end by their deadline.

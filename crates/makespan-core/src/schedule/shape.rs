@@ -50,8 +50,8 @@ pub struct Shape {
 /// The cost of the end of one job: `weight` for each tick after `from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndCost {
-    /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. It is 0 if this job
-    /// does not contribute to the objective.
+    /// Cost per tick: the weight of the job in millionths, or 1 if the objective ignores weights. The cost is 0 if
+    /// this job does not contribute to the objective.
     pub weight: u64,
     /// The instant from which ticks are counted, in ticks.
     pub from: i64,
@@ -113,7 +113,7 @@ impl EndCost {
         self.weight as f64 * self.ticks(end) as f64
     }
 
-    /// Returns the exact cost if the job ends at `end`, or `None` if it does not fit into the integer type.
+    /// Returns the exact cost if the job ends at `end`, or `None` if the cost does not fit into the integer type.
     pub fn exact(self, end: i128) -> Option<i128> {
         let ticks = end.checked_sub(i128::from(self.from))?;
         if self.is_lateness { ticks.max(0) } else { ticks }.checked_mul(i128::from(self.weight))

@@ -54,8 +54,8 @@ pub struct Variant {
 }
 
 /// Schedules of which none dominates another: in any pair, each one ends earlier than the other, costs less, or keeps
-/// the processors busier. This is the strategy of Tselishchev and Toporkov. When it is known which processors are
-/// available, one of the schedules is chosen.
+/// the processors busier. Such a set of schedules is the strategy of Tselishchev and Toporkov. When it is known which
+/// processors are available, one of the schedules is chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategy {
     variants: Vec<Variant>,

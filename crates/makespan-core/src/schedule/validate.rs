@@ -27,7 +27,7 @@ pub enum Violation {
         missing: u64,
         /// Number of tasks of the job.
         tasks: u64,
-        /// The first missing task: its number in a bag, its name in a compound job.
+        /// The first missing task: its position in a bag, its name in a compound job.
         first: String,
     },
     /// A job, or a task of a bag, has several placements.

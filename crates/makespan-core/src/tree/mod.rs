@@ -3,10 +3,10 @@
 //! The model is due to O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus
 //! distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), in
 //! section 2. All data begin at the root. A node can receive from its parent, compute, and send to a child at the same
-//! time (full overlap). It sends to only one child at a time (single port). Sending the results of tasks takes no
-//! time. A send occupies the port for the latency of the link plus the bytes divided by its bandwidth, and the data
-//! arrive at the end of the send. The latency is included because section 5.1.4 of the paper measures bandwidths in a
-//! simulator with latencies.
+//! time (full overlap). A node sends to only one child at a time (single port). Sending the results of tasks takes no
+//! time. A send occupies the port for the latency of the link plus the bytes divided by the bandwidth of the link, and
+//! the data arrive at the end of the send. The latency is included because section 5.1.4 of the paper measures
+//! bandwidths in a simulator with latencies.
 //!
 //! All numbers are exact rationals, so that throughputs can be proved and periods can be computed. A float of the
 //! platform represents its shortest decimal: a speed that is written as 0.1 in a file is exactly one tenth.

@@ -42,7 +42,7 @@ pub enum NetworkViolation {
     TooFast {
         /// Name of the job.
         job: String,
-        /// The number of the task within the job.
+        /// The position of the task within the job.
         task: u32,
         /// Name of the receiving node.
         node: String,
@@ -64,7 +64,7 @@ pub enum NetworkViolation {
         does: &'static str,
         /// Name of the job.
         job: String,
-        /// The number of the task within the job.
+        /// The position of the task within the job.
         task: u32,
         /// The instant at which the node sends or computes.
         at: Time,
@@ -74,7 +74,7 @@ pub enum NetworkViolation {
     Astray {
         /// Name of the job.
         job: String,
-        /// The number of the task within the job.
+        /// The position of the task within the job.
         task: u32,
         /// Name of the node that received the task needlessly.
         node: String,
@@ -85,9 +85,9 @@ pub enum NetworkViolation {
 ///
 /// * Each node sends one task at a time. So each node also receives one task at a time, because it has one parent.
 /// * Each send takes at least the time that latency and bandwidth require.
-/// * A node forwards a task only after it has received it completely.
+/// * A node forwards a task only after the task has arrived completely.
 /// * At time 0, all data are at the root.
-/// * No task is sent to a node twice, or to a node from which it does not reach the node that computes it.
+/// * No task is sent to a node twice, or to a node from which the task does not reach the node that computes it.
 ///
 /// Takes O(n log n).
 ///
@@ -120,7 +120,7 @@ impl Checker<'_> {
         linked && self.instance.has_task(transfer.task) && self.instance.job_of(transfer.task).is_bag()
     }
 
-    /// Returns the name of a task's job, and the number of the task within the job.
+    /// Returns the name of a task's job, and the position of the task within the job.
     fn task(&self, task: TaskId) -> (String, u32) {
         if !self.instance.has_task(task) {
             return (String::new(), 0);

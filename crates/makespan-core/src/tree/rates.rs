@@ -70,7 +70,8 @@ impl Rates {
     }
 
     /// Returns, for each node and application, the number of tasks per second that enter the subtree of the node, in
-    /// the order of the rates. This is the flow on the link to the node, and, for the root, the total over all nodes.
+    /// the order of the rates. This number is the flow on the link to the node, and, for the root, the total over all
+    /// nodes.
     pub fn flows(&self, problem: &TreeProblem) -> Vec<RBig> {
         let mut flows = self.tasks.clone();
         for &node in problem.order().iter().rev() {

@@ -4,7 +4,7 @@ use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
 /// Returns the shortest decimal that parses as this float, as an exact rational. For a number with up to 15 digits in
-/// a file, this is exactly the number in the file.
+/// a file, the result is exactly the number in the file.
 ///
 /// # Panics
 /// Panics if the float is not finite.
@@ -43,7 +43,8 @@ pub fn short_decimal(value: &RBig, up: bool) -> RBig {
 }
 
 /// Rounds a positive rational down to 15 significant figures ([`short_decimal`]), and returns the next larger decimal
-/// of 15 significant figures. A value that was rounded down in a file is below this decimal.
+/// of 15 significant figures. If a file states an exact value rounded down to 15 figures, the exact value is below the
+/// decimal that follows the stated value.
 pub fn next_decimal(value: &RBig) -> RBig {
     let low = short_decimal(value, false);
     let magnitude = float_of(&low).abs().log10().floor();

@@ -15,8 +15,8 @@ const SHORTER: f64 = 0.8;
 /// negligible.
 const FEW: u128 = 5000;
 
-/// The numbers, within a period, of the tasks of a node and its subtree, for one application. The tasks of a subtree
-/// have consecutive numbers.
+/// The numbers by which a schedule identifies the tasks of a node and its subtree within a period, for one
+/// application. The tasks of a subtree have consecutive numbers.
 #[derive(Clone, Copy)]
 struct Numbers {
     /// Number of the first task of the subtree. The tasks that the node itself computes come first.
@@ -37,9 +37,9 @@ struct Unrolling<'a> {
 }
 
 impl Periodic {
-    /// Returns the schedule of the first `periods` periods, or, if `periods` is `None`, of all tasks. It includes
-    /// start-up and clean-up. The last period may contain fewer tasks of an application. `problem` is the tree problem
-    /// of `instance`.
+    /// Returns the schedule of the first `periods` periods, or, if `periods` is `None`, of all tasks. The schedule
+    /// includes start-up and clean-up. The last period may contain fewer tasks of an application. `problem` is the
+    /// tree problem of `instance`.
     ///
     /// # Errors
     /// [`PeriodicError`] if the schedule is too long or has too many entries.
@@ -128,7 +128,7 @@ impl Periodic {
 
 impl Unrolling<'_> {
     /// Adds the computations and the sends of a node in one period of the node's clock. For each application, `quota`
-    /// contains two numbers: the tasks in all earlier periods, and the tasks in this period.
+    /// contains two counts: the tasks in all earlier periods, and the tasks in this period.
     fn node(&mut self, node: usize, period: u64, quota: &[(u64, u64)]) -> Result<(), PeriodicError> {
         let applications = quota.len();
         let numbers = &self.numbers[node * applications..][..applications];

@@ -6,10 +6,10 @@ use crate::online::{Outcome, Run};
 /// Returns the ended runs, with one combined run in place of the runs of the tasks of each compound job. Returns
 /// `None` if the instance has no compound jobs.
 ///
-/// A combined run is a run of the first task of the job. It lasts from the first start to the last end of the job's
-/// tasks. It has succeeded if all tasks have succeeded; otherwise, its outcome is the outcome of the first run that
-/// did not succeed. A compound job that has not ended is omitted: all its ended runs have succeeded, but some of its
-/// tasks have no ended run.
+/// A combined run is a run of the first task of the job. The combined run lasts from the first start to the last end
+/// of the job's tasks. If all tasks have succeeded, the combined run has succeeded; otherwise, its outcome is the
+/// outcome of the first run that did not succeed. A compound job that has not ended is omitted: all its ended runs
+/// have succeeded, but some of its tasks have no ended run.
 pub(super) fn spans(instance: &Instance, runs: &[Run]) -> Option<Vec<Run>> {
     if !instance.has_compound_jobs() {
         return None;

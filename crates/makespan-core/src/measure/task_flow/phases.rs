@@ -15,7 +15,7 @@ use crate::online::Trace;
 pub enum Phase {
     /// All processors run tasks, and the number of waiting tasks is more than twice the number of processors.
     Saturation,
-    /// Neither saturated nor starved: the region between both, which the paper calls the slide region.
+    /// The system is neither saturated nor starved. The paper calls this phase the slide region.
     Slide,
     /// At least one processor is idle, and no task waits.
     Starvation,

@@ -1,4 +1,5 @@
-//! Adjacency lists: for each row of a table, the numbers of its edges.
+//! Adjacency lists: for each row of a table, the numbers of its edges. The number of an edge is its position in the
+//! list of all edges.
 
 use rustc_hash::FxHashMap;
 

@@ -114,8 +114,8 @@ impl Instance {
     }
 }
 
-/// Returns two numbers of tasks of a job: the tasks without a predecessor in the job, and the tasks without a
-/// successor in the job.
+/// Returns two counts of tasks of a job: the tasks without a predecessor in the job, and the tasks without a successor
+/// in the job.
 fn ends(work: &Work) -> (usize, usize) {
     let Work::Graph(graph) = work else { return (1, 1) };
     let (mut waits, mut awaited) = (vec![false; graph.len()], vec![false; graph.len()]);

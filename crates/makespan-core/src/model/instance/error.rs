@@ -154,8 +154,8 @@ pub enum InstanceError {
 pub struct NoRoom {
     /// Name of the job, or of a task of a compound job.
     pub job: String,
-    /// Name of the insufficient resource. If each single resource is sufficient, but not all together, the names of
-    /// all resources that the job needs.
+    /// Name of the insufficient resource. If each single resource is sufficient, but not all together, this field
+    /// contains the names of all resources that the job needs.
     pub resource: String,
     /// The least amount that the job needs, with its unit.
     pub needs: String,

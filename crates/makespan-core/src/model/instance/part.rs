@@ -8,7 +8,7 @@ use crate::model::{Job, JobId, TaskId, Work};
 pub struct SubInstance {
     /// The instance of the selected jobs and tasks.
     pub instance: Instance,
-    /// For each task of `instance`, the task of the other instance that it comes from.
+    /// For each task of `instance`, the corresponding task of the other instance.
     pub tasks: Vec<TaskId>,
 }
 

@@ -9,7 +9,7 @@ use crate::model::{Estimate, Profile, Task, TaskId};
 /// New times for a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewTimes {
-    /// The task. If it belongs to a bag, the times apply to all tasks of the bag.
+    /// The task. If the task belongs to a bag, the times apply to all tasks of the bag.
     pub task: TaskId,
     /// New times, on the allotments that the task already accepts.
     pub profile: Profile,

@@ -80,8 +80,8 @@ impl Totals {
     }
 }
 
-/// Sums and maxima of times over all tasks, in ticks. They determine an instant by which every schedule without
-/// unnecessary idle time has ended. Sums saturate.
+/// Sums and maxima of times over all tasks, in ticks. These values determine an instant by which every schedule
+/// without unnecessary idle time has ended. Sums saturate.
 #[derive(Clone, Debug)]
 pub(super) struct Horizon {
     /// The lowest and the highest speed of all nodes with processors.

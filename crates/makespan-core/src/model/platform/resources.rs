@@ -46,7 +46,7 @@ impl Platform {
         Self { list, ..self }.counted(licences, consumables)
     }
 
-    /// Sets the licences. They belong to no node, so a task on any node can hold them.
+    /// Sets the licences. Licences belong to no node, so a task on any node can hold them.
     ///
     /// # Errors
     /// [`PlatformError`] names a resource that has two kinds.

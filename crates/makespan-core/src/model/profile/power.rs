@@ -1,7 +1,7 @@
 //! The law `n^-exponent`, rounded up to a tick so that the time never rises as n grows.
 //!
 //! The power is computed in floats if their error cannot change the result, which is nearly always so for times of
-//! less than a day. Otherwise, it is computed in 128-bit integers.
+//! less than a day. Otherwise, the power is computed in 128-bit integers.
 
 /// Minimum exponent. Smaller exponents are treated as zero.
 pub(super) const LEAST: f64 = 1.0 / (1_u64 << 56) as f64;

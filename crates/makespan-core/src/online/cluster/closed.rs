@@ -26,10 +26,10 @@ pub(super) fn changes(instance: &Instance) -> Vec<ClosureChange> {
 
 const SHORTEST_DELAY: Time = Time::from_seconds(60);
 
-/// Returns the instant at which processors that went down at `down` are expected up again, as estimated at `now`. This
-/// is the announced repair `said`, or one minute after `down` if no repair was announced. While the repair is not
-/// later than `now`, the repair is postponed by a quarter of the expected down time, in whole seconds, but at least by
-/// a minute. The result does not depend on earlier calls.
+/// Returns the instant at which processors that went down at `down` are expected to be up again, as estimated at
+/// `now`. The result is the announced repair `said`, or one minute after `down` if no repair was announced. While the
+/// repair is not later than `now`, the repair is postponed by a quarter of the expected down time, in whole seconds,
+/// but at least by a minute. The result does not depend on earlier calls.
 pub fn expected_repair(down: Time, said: Option<Time>, now: Time) -> Time {
     let mut expected = said.map_or(down, |said| said.max(down));
     while expected <= now && expected < Time::MAX {

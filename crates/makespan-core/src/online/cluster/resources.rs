@@ -16,7 +16,7 @@ pub(super) struct HeldAmounts {
     platform: Vec<u64>,
     /// For each consumable, the amount that tasks have used up; 0 for any other resource.
     spent: Vec<u64>,
-    /// The amounts that each task has used up, each with the number of its resource.
+    /// The amounts that each task has used up, each with the position of its resource.
     used_up: FxHashMap<TaskId, Vec<(u16, u64)>>,
 }
 
@@ -83,7 +83,7 @@ impl HeldAmounts {
         }
     }
 
-    /// Returns the consumables of an interrupted task. They are taken again when the task restarts.
+    /// Returns the consumables of an interrupted task. When the task restarts, the consumables are taken again.
     pub fn forget(&mut self, task: TaskId) {
         for (resource, amount) in self.used_up.remove(&task).into_iter().flatten() {
             self.spent[resource as usize] -= amount;

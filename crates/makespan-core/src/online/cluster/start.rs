@@ -19,7 +19,7 @@ impl Cluster<'_> {
     ///
     /// # Errors
     /// The [`Defect`] of this start: the task is not waiting, its processors, data or resources are not available, or
-    /// it does not accept the processors. If an error is returned, nothing is changed.
+    /// the task does not accept the processors. If an error is returned, nothing is changed.
     pub fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<&Running, Defect> {
         self.check_waiting(task)?;
         self.check_place(task, &processors)?;

@@ -130,8 +130,8 @@ impl LogEntry {
         instance.name(self.task)
     }
 
-    /// Returns a sentence about the decision, without its subject. Reports print it after the name of the task or job.
-    /// Seconds are rounded to milliseconds.
+    /// Returns a sentence about the decision, without its subject. Reports print this sentence after the name of the
+    /// task or job. Seconds are rounded to milliseconds.
     pub fn sentence(&self) -> String {
         match self.what {
             LoggedDecision::Planned { variants, finish, cost, deadline } => format!(
@@ -167,7 +167,7 @@ impl LogEntry {
     }
 }
 
-/// Describes by how much an end is after the deadline. Returns an empty text if it is not after the deadline.
+/// Describes by how much an end is after the deadline. Returns an empty text if the end is not after the deadline.
 fn late(finish: Time, deadline: Time) -> String {
     if finish > deadline { format!(", {} s after its deadline", short(finish - deadline)) } else { String::new() }
 }

@@ -201,8 +201,8 @@ fn least_ahead(steps: &Steps, duration: Time, from: Time, changes: &mut Vec<(Tim
     steps.each_from(from, &mut |at, value| pieces.push((at, value)));
     // A piece is a period in which the function is constant. `ahead` contains the pieces in the window that may become
     // the minimum: a piece is omitted if a later piece has at most its value. So the values increase, and the first
-    // piece has the minimum. A piece enters when the end of the window reaches the start of the piece. It leaves when
-    // the start of the window reaches the end of the piece.
+    // piece has the minimum. A piece enters when the end of the window reaches the start of the piece. A piece leaves
+    // when the start of the window reaches the end of the piece.
     let mut ahead: VecDeque<(i64, Time)> = VecDeque::new();
     let enters = |at: Time| Time::from_ticks(at.ticks().saturating_sub(duration.ticks()).saturating_add(1)).max(from);
     let ends = |index: usize| pieces.get(index + 1).map_or(Time::MAX, |next| next.0);

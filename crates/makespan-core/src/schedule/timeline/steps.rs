@@ -1,4 +1,5 @@
-//! A step function of time, stored as a balanced tree. It supports additions over a period and searches by value.
+//! A step function of time, stored as a balanced tree. The tree supports additions over a period and searches by
+//! value.
 
 use crate::model::Time;
 

@@ -1,5 +1,5 @@
-//! The check that tasks never hold more of a resource than the platform has. For each resource, it sums the held
-//! amounts over the starts and ends of tasks in order of time.
+//! The check that tasks never hold more of a resource than the platform has. For each resource, the check sums the
+//! held amounts over the starts and ends of tasks in order of time.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub(super) fn check(instance: &Instance, schedule: &Schedule) -> Vec<Violation> 
         .collect()
 }
 
-/// Returns the amount that a task holds on a node which has `here` of its `of` processors.
+/// Returns the amount that a task holds on a node that has `here` of the task's `of` processors.
 fn amount(need: &Need, here: u32, of: u32) -> u128 {
     let (here, of) = (u128::from(here), u128::from(of));
     match need {

@@ -13,7 +13,7 @@ pub enum NodeEvent {
         /// Kind of the task.
         kind: usize,
     },
-    /// A child has room for one more task in its buffer, and requests it.
+    /// A child has room for one more task in its buffer, and requests a task.
     Requested {
         /// Number of the child.
         child: usize,
@@ -67,11 +67,12 @@ pub enum NodeDecision {
 pub struct Children<'a> {
     /// Bytes per second to each child.
     pub bandwidth: &'a [f64],
-    /// Latency in seconds that each task takes on the link to each child.
+    /// For each child, the latency of the link in seconds. Each sent task takes the latency once.
     pub latency: &'a [f64],
     /// Number of unanswered requests, by child and lane.
     pub requests: &'a [u32],
-    /// Number of tasks in the child's buffer or being sent to it, as far as this node knows, by child and kind.
+    /// Number of tasks that are in a child's buffer or are being sent to the child, as far as this node knows, by
+    /// child and kind.
     pub levels: &'a [u32],
     /// True if a task is being sent to the child, by child and lane.
     pub receiving: &'a [bool],
@@ -97,9 +98,9 @@ pub struct NodeView<'a> {
     pub children: Children<'a>,
 }
 
-/// The decentralised scheduler of one node. It sees only its own node and the children of this node. It receives each
-/// event at the instant of the event. After all events of an instant, it is called repeatedly until it returns no
-/// further decision.
+/// The decentralised scheduler of one node. A policy sees only its own node and the children of this node. The policy
+/// receives each event at the instant of the event. After all events of an instant, the policy is called repeatedly
+/// until it returns no further decision.
 pub trait NodePolicy {
     /// Receives an event. The policy makes decisions later, in [`NodePolicy::decide`].
     fn hear(&mut self, event: NodeEvent, view: &NodeView<'_>) {
@@ -127,7 +128,8 @@ impl NodeView<'_> {
         self.ready[kind] > 0 && self.idle[self.lane(kind)] > 0
     }
 
-    /// Returns true if the child has requested a task of this lane and no task of this lane is being sent to it.
+    /// Returns true if the child has requested a task of this lane and no task of this lane is being sent to the
+    /// child.
     pub fn asks(&self, child: usize, lane: usize) -> bool {
         let at = child * self.lanes() + lane;
         self.children.requests[at] > 0 && !self.children.receiving[at]
@@ -139,7 +141,8 @@ impl NodeView<'_> {
         self.ready[kind] > 0 && self.ports[lane] > 0 && self.asks(child, lane)
     }
 
-    /// Returns the number of tasks of a kind in a child's buffer or being sent to it, as far as this node knows.
+    /// Returns the number of tasks of a kind that are in a child's buffer or are being sent to the child, as far as
+    /// this node knows.
     pub fn level(&self, child: usize, kind: usize) -> u32 {
         self.children.levels[child * self.kinds.len() + kind]
     }

@@ -18,7 +18,7 @@ pub struct NetworkNode {
     pub speed: f64,
     /// Bytes per second from the parent. Ignored for the root.
     pub bandwidth: f64,
-    /// Latency that each task takes on the link from the parent. Ignored for the root.
+    /// Latency of the link from the parent. Each sent task takes the latency once. Ignored for the root.
     pub latency: Time,
 }
 
