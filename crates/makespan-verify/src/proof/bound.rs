@@ -21,8 +21,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Returns the strongest bound on the objective that the proof yields. If the proof applies only up to some
-    /// makespan, the bound has this condition.
+    /// Returns the strongest bound on the objective that the proof yields. If the proof applies only to schedules up
+    /// to some makespan, the condition of the bound is this makespan.
     ///
     /// # Errors
     /// [`CertificateError`] if the proof yields no bound on this instance.

@@ -15,7 +15,8 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 ///
 /// Suppose that all tasks end by the horizon H. Let `lambda_k(t) >= 0` be a price of a processor of node k at instant
 /// t, and `y_e >= 0` a price of a tick on each edge. Let `c_ik` be the cost of task i on node k, and `t_ik` its time
-/// on this node. Let `s_i` be its start and `C_i` its end. The cost of every schedule that ends by H is at least
+/// on this node. Let `s_i` be the start of task i, and `C_i` its end. The cost of every schedule that ends by H is at
+/// least
 ///
 /// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of lambda_k * open_k`,
 ///
@@ -31,9 +32,10 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 /// the cost. The result is a sum over tasks, and the term of each task is at least its minimum. ∎
 ///
 /// Transfers have no prices of their own. If a task may hold several processors, `c_ik` is its minimum cost, which is
-/// the cost of its longest time. On its edges, this task has its shortest time. It pays for no processor. The sum
-/// includes each task of a bag separately. The expression in brackets is piecewise linear in s. The minimum occurs at
-/// the beginning or the end of the range of s, or at an s for which s or s + t is one of the instants of the prices.
+/// the cost of its longest time. On its edges, such a task has its shortest time. Such a task pays for no processor.
+/// The sum includes each task of a bag separately. The expression in brackets is piecewise linear in s. The minimum
+/// occurs at the beginning or the end of the range of s, or at an s for which s or s + t is one of the instants of the
+/// prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
 /// there are no prices. The bound is then the sum of the minimum costs of all tasks.
@@ -59,7 +61,7 @@ pub struct CostPrices {
     pub scale: u32,
 }
 
-/// The sum of the prices of the edges to a task, and the sum of the prices of the edges from it.
+/// The sum of the prices of the edges to a task, and the sum of the prices of the edges from this task.
 #[derive(Clone, Copy, Debug, Default)]
 struct EdgePrices {
     into: i128,
@@ -215,7 +217,7 @@ impl CostPrices {
     }
 }
 
-/// The node number of a choice that represents all nodes, for a task that may hold several processors.
+/// The node index of a choice that represents all nodes, for a task that may hold several processors.
 const SEVERAL: usize = usize::MAX;
 
 /// Returns the nodes on which a task can run. For a task that may hold several processors, a single choice represents

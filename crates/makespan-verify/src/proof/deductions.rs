@@ -55,8 +55,8 @@ pub struct Deductions {
     pub steps: Vec<Step>,
 }
 
-/// A deduction. Tasks are given by their number among the distinct tasks of the instance ([`Instance::different`]), and
-/// instants as multiples of the unit.
+/// A deduction. Tasks are given by their position among the distinct tasks of the instance ([`Instance::different`]),
+/// and instants as multiples of the unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {

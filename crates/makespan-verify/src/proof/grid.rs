@@ -24,7 +24,7 @@ const MAX_TRANSFERS: usize = 1 << 20;
 /// * the end of a task for which it waits, plus the time of the transfer. This time depends only on the processors of
 ///   both tasks, because transfers do not slow each other down;
 /// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside
-///   the instance returns it. Tasks never return consumables, so consumables exclude no earlier start.
+///   the instance returns such an amount. Tasks never return consumables, so consumables exclude no earlier start.
 ///
 /// The speed of the processors, the walltime and the placement do not depend on the start of a task. So, by induction
 /// over time, each start is a multiple of this number. The proof is not valid for the cost, the throughput, or data
@@ -126,8 +126,8 @@ fn add_transfers(instance: &Instance, grid: &mut Divisor) {
     carried.flat_map(|payload| routes.iter().map(move |route| route.time(payload))).for_each(|time| grid.add(time));
 }
 
-/// Rounds a lower bound on an objective up to the next value that a schedule on the grid ([`time_grid`]) can have. For sums, this
-/// is a multiple of the grid times the greatest common divisor of the weights.
+/// Rounds a lower bound on an objective up to the next value that a schedule on the grid ([`time_grid`]) can have. For
+/// sums, this value is a multiple of the grid times the greatest common divisor of the weights.
 pub(super) fn rounded(objective: Objective, value: Value, instance: &Instance) -> Result<Value, CertificateError> {
     let (Value::Integer(least), Some(shape)) = (&value, objective.shape()) else { return Ok(value) };
     if *least <= 0 {

@@ -21,7 +21,7 @@ pub(super) trait Kind {
         self.value(self.objectives()[0], instance).map(|value| value.integer())
     }
 
-    /// Returns the makespan up to which the proof applies to schedules, or `None` if the proof applies to all
+    /// Returns the largest makespan of the schedules to which the proof applies, or `None` if the proof applies to all
     /// schedules.
     fn horizon(&self) -> Option<Time> {
         None

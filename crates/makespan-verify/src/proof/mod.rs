@@ -219,15 +219,16 @@ impl Proof {
         self.kind().objectives()
     }
 
-    /// Returns the makespan up to which the proof applies to schedules, or `None` if it applies to all schedules.
+    /// Returns the largest makespan of the schedules to which the proof applies, or `None` if the proof applies to all
+    /// schedules.
     pub fn horizon(&self) -> Option<Time> {
         self.kind().horizon()
     }
 
     /// Returns the strongest proven bound on the objective, for all schedules with makespan at most
-    /// [`Proof::horizon`]. It is a lower bound, or an upper bound on a throughput. In some schedule of minimum value,
-    /// all starts and ends are multiples of [`time_grid`]. So a lower bound is rounded up to the next value that a
-    /// schedule of this kind can have.
+    /// [`Proof::horizon`]. The result is a lower bound or, for a throughput, an upper bound. In some schedule of
+    /// minimum value, all starts and ends are multiples of [`time_grid`]. So a lower bound is rounded up to the next
+    /// value that a schedule of this kind can have.
     ///
     /// # Errors
     /// [`CertificateError`] if nothing is proved for this instance.

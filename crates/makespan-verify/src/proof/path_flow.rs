@@ -41,7 +41,7 @@ use rate::Rate;
 /// periods and speeds are our extension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathFlow {
-    /// Pairs of the number of a distinct task in the instance, and the flow through this task. Tasks without a pair
+    /// Pairs of the position of a distinct task in the instance, and the flow through this task. Tasks without a pair
     /// have no flow.
     pub tasks: Vec<(u32, u64)>,
     /// Pairs of the position of an edge in the instance, and the flow along this edge. Edges without a pair have no

@@ -22,8 +22,8 @@ use makespan_core::{Instance, Objective};
 ///
 /// Source: W. A. Horn, "Minimizing average flow time with parallel machines", Operations Research 21, 1973, DOI
 /// 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, "Scheduling independent tasks to reduce mean finishing
-/// time", Comm. ACM 17, 1974, DOI 10.1145/361082.361064: an assignment problem. For n jobs on m processors, the check
-/// takes O(n (n + m)) if at most n positions have a price.
+/// time", Comm. ACM 17, 1974, DOI 10.1145/361082.361064. For n jobs on m processors, the check takes O(n (n + m)) if
+/// at most n positions have a price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PositionPrices {
     /// For each processor of the platform, in order, the prices of its positions, counted from the end.
@@ -77,7 +77,7 @@ impl PositionPrices {
                 let Some(time) = instance.time_on(job.first(), nodes[processor]) else { continue };
                 let mut end = i128::from(ready[processor].ticks());
                 // Positions without a price all have price zero, so the first of them is the cheapest. The search
-                // stops after it.
+                // stops after this position.
                 for price in prices.iter().copied().chain([0]) {
                     end += i128::from(time.ticks());
                     let cost = end + i128::from(price);

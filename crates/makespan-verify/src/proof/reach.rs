@@ -30,11 +30,11 @@ const NEVER: i128 = i128::MAX / 4;
 /// successors of a task, the argument is applied backwards from the end. If a task cannot meet the deadline on a node,
 /// the node is excluded for this task. Then the earliest starts are computed again.
 ///
-/// Some paths begin at a common first task and meet again at a common last task. A task between these two either runs
-/// on the node of the first or last task, or on another node. On the node of the first or last task, the task shares
-/// the processors with other tasks, and not all of them may fit. On another node, there is a transfer before the task
-/// and a transfer after it. So there is a minimum time from the first to the last task, which depends on the kinds of
-/// their nodes (module `phases`).
+/// Some paths begin at a common first task and meet again at a common last task. A task between these two tasks either
+/// runs on the node of the first or last task, or on another node. On the node of the first or last task, the task
+/// shares the processors with other tasks, and not all of them may fit. On another node, there is a transfer before
+/// the task and a transfer after it. So there is a minimum time from the first to the last task, which depends on the
+/// kinds of their nodes (module `phases`).
 #[derive(Clone, Debug)]
 pub struct Reaching {
     /// The earliest start of each task on any node.
@@ -290,7 +290,7 @@ impl Reaching {
             if head < NEVER {
                 let end = head + self.times[row + kind];
                 if end < own.first {
-                    // If there is a second node of this kind, the task can end on it just as early.
+                    // If there is a second node of this kind, the task can end on that node just as early.
                     own = Ends { first: end, kind, second: if nodes > 1 { end } else { own.first } };
                 } else {
                     own.second = own.second.min(end);

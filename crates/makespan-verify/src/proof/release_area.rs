@@ -20,11 +20,13 @@ const SCALE: i32 = 40;
 
 impl LateWork {
     /// Returns the certificate with the instant and the number of tasks that give the strongest bound at these prices.
-    /// There is one price for each node, of any scale; prices are converted to integers.
+    /// `prices` contains one price for each node. Only the ratios of prices matter, because prices are scaled and
+    /// rounded to integers.
     ///
     /// Tries all release dates and, for each date, each number of tasks up to the number of processors, and also all
     /// tasks together. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so rounding may
-    /// make it miss the strongest bound. The returned certificate is valid in any case, because checks are exact.
+    /// lead to a weaker bound than the strongest one. The returned certificate is valid in any case, because checks
+    /// are exact.
     pub fn best(instance: &Instance, prices: &[f64]) -> Self {
         let prices = whole(instance, prices);
         let sold = sold(instance, &prices);

@@ -14,8 +14,8 @@ pub struct TaskSpan {
     pub tail: i128,
 }
 
-/// The spans of all distinct tasks, by their number in the instance ([`Instance::different`]). Paths include the edges
-/// between jobs.
+/// The spans of all distinct tasks, by their position in the instance ([`Instance::different`]). Paths include the
+/// edges between jobs.
 ///
 /// The first task of a bag represents all its tasks.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Spans {
         self.0[instance.different(task)]
     }
 
-    /// Returns the spans of a job, by the number of the task within the job. A bag has one span.
+    /// Returns the spans of a job, by the position of the task within the job. A bag has one span.
     pub fn of_job(&self, instance: &Instance, id: JobId) -> &[TaskSpan] {
         let job = instance.job(id);
         let first = instance.different(job.first());
@@ -85,7 +85,7 @@ impl<'a> NodeTimes<'a> {
         Self { instance, nodes: computing.filter_map(one).collect() }
     }
 
-    /// Returns the time of a task on one processor, or `None` if it cannot run on this processor.
+    /// Returns the time of a task on one processor, or `None` if the task cannot run on this processor.
     pub(super) fn on(&self, task: TaskId, processor: &ProcSet) -> Option<i128> {
         Some(i128::from(self.instance.try_time(task, processor)?.ticks()))
     }

@@ -17,7 +17,7 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time};
 /// it. The task must end early enough for the longest path of tasks after it. On these paths, each task has its
 /// shortest time. If the remaining time is too short for some task, the supposition is false.
 ///
-/// Otherwise, consider a task on a machine. The time for which it runs within `from .. until` is smallest at its
+/// Otherwise, consider a task on a machine. The time for which the task runs within `from .. until` is smallest at its
 /// earliest or at its latest start, and the task pays the price of its machine for this time. Over all machines, the
 /// task pays at least the minimum of this payment. If all tasks together pay more than the open time of the machines
 /// between `from` and `until` costs, the supposition is also false. In both cases, the makespan is at least `deadline`
@@ -85,9 +85,9 @@ impl TimeWindow {
         self.of_jobs(known, [id], true)
     }
 
-    /// Returns the proven makespan, in ticks, of these jobs: `deadline + 1`. It also bounds the makespan of the
-    /// instance, because other jobs never shorten a schedule. If `alone` is true, jobs that wait for these jobs are
-    /// ignored.
+    /// Returns the proven makespan, in ticks, of these jobs: `deadline + 1`. This value also bounds the makespan of
+    /// the instance, because other jobs never shorten a schedule. If `alone` is true, jobs that wait for these jobs
+    /// are ignored.
     fn of_jobs(
         &self,
         known: &WindowData<'_>,
@@ -149,7 +149,7 @@ impl Priced<'_> {
         Ok(Some(sum))
     }
 
-    /// Returns the minimum payment of one task, or `None` if it cannot run in its span.
+    /// Returns the minimum payment of one task, or `None` if the task cannot run in its span.
     fn paid(&self, places: &NodeKinds<'_>, task: TaskId, span: TaskSpan) -> Result<Option<i128>, CertificateError> {
         let mut least: Option<Option<i128>> = None;
         places.each(task, |run| {

@@ -48,7 +48,8 @@ impl Kind for TreePrices {
         Scope::Any
     }
 
-    /// Returns the proven upper bound. Every rounding in the computation increases the bound, so it remains valid.
+    /// Returns the proven upper bound. Every rounding in the computation increases the bound, so the bound remains
+    /// valid.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let problem = TreeProblem::new(instance).map_err(CertificateError::NoTree)?;
         self.proves(&problem).map(Value::Rational)

@@ -9,7 +9,7 @@ pub(super) struct Runs<'a> {
     pub(super) places: NodeKinds<'a>,
     begins: Vec<usize>,
     all: Vec<NodeRun>,
-    /// The minimum time of each distinct task, or `None` if it has no way to run.
+    /// The minimum time of each distinct task, or `None` if the task has no way to run.
     fastest: Vec<Option<i128>>,
     pub(super) tasks: Vec<TaskId>,
     pub(super) counts: Vec<u64>,
@@ -62,7 +62,7 @@ impl<'a> Runs<'a> {
         &self.all[self.begins[row]..self.begins[row + 1]]
     }
 
-    /// Returns the minimum time of a task, or `None` if it has no way to run.
+    /// Returns the minimum time of a task, or `None` if the task has no way to run.
     pub(super) fn fastest(&self, row: usize) -> Option<i128> {
         self.fastest[row]
     }

@@ -86,9 +86,9 @@ impl Kind for DualFeasible {
 
     /// Returns the proven makespan in ticks: `deadline + 1`.
     ///
-    /// If every term uses the width itself, the check takes O(log m) for each job and step. Otherwise, it tries every
-    /// allotment of a job. More than 256 allotments are grouped (see [`super::TimePrices`]), and the cost of a group
-    /// is the cost of its smallest allotment for its shortest time.
+    /// If every term uses the width itself, the check takes O(log m) for each job and step. Otherwise, the check tries
+    /// every allotment of a job. More than 256 allotments are grouped (see [`super::TimePrices`]), and the cost of a
+    /// group is the cost of its smallest allotment for its shortest time.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // A makespan is never negative, so the bound 0 is always valid.

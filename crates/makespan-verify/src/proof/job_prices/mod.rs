@@ -23,12 +23,12 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 ///
 /// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
 /// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of
-/// length t from s on is its number of processors, multiplied by the integral of `a_k lambda` over `[s, s + t]`. The
-/// minimum is over the ways to run the task, and over the starts s from its head until `C - tail - t`. The head of a
-/// task is the length of the longest path before it, and its tail is the length of the longest path after it. For
-/// sequential tasks, heads and tails include the transfers that no placement avoids ([`super::Reaching`]). If a task
-/// holds several processors, it pays, for each of them, the minimum price of the nodes that are at least as fast as
-/// the slowest one.
+/// length t from s on is the number of processors of the run, multiplied by the integral of `a_k lambda` over
+/// `[s, s + t]`. The minimum is over the ways to run the task, and over the starts s from its head until
+/// `C - tail - t`. The head of a task is the length of the longest path before it, and its tail is the length of the
+/// longest path after it. For sequential tasks, heads and tails include the transfers that no placement avoids
+/// ([`super::Reaching`]). If a task holds several processors, it pays, for each of them, the minimum price of the
+/// nodes that are at least as fast as the slowest one.
 ///
 /// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
 /// All tasks together pay at most the last sum, because tasks never hold more processors of a node than are open. So

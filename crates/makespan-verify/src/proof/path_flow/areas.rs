@@ -19,11 +19,11 @@ pub struct Areas {
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<u64>,
-    /// Pairs of the name of a resource and the price of one unit of it for a tick.
+    /// Pairs of the name of a resource and the price of one unit of this resource for a tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
-    /// The arcs. An arc has three values: the number of the distinct task after which the arc begins, the number of
-    /// the task before which the arc ends, and the flow.
+    /// The arcs. An arc has three values: the position of the distinct task after which the arc begins, the position
+    /// of the task before which the arc ends, and the flow.
     pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct ArcSet<'a> {
 /// The flow of area arcs into tasks and out of tasks.
 #[derive(Default)]
 pub(super) struct AreaFlow {
-    /// Pairs of a distinct task, by its number, and a flow into it.
+    /// Pairs of the position of a distinct task, and a flow into this task.
     pub into: Vec<(usize, i128)>,
-    /// Pairs of a distinct task, by its number, and a flow out of it.
+    /// Pairs of the position of a distinct task, and a flow out of this task.
     pub out: Vec<(usize, i128)>,
     /// The total flow of the arcs that begin at a release instead of a task.
     pub begins: i128,
@@ -50,8 +50,8 @@ pub(super) struct AreaFlow {
 }
 
 impl<'a> ArcSet<'a> {
-    /// Checks that the task at the end of each arc waits for the task at its beginning. For each task, sums the flow
-    /// of the arcs that have the task between their ends. Takes O((tasks + edges) * arcs).
+    /// Checks that the task at the end of each arc waits for the task at the beginning of the arc. For each task, sums
+    /// the flow of the arcs that have the task between their ends. Takes O((tasks + edges) * arcs).
     pub(super) fn new(
         areas: &'a Areas,
         instance: &'a Instance,
@@ -135,8 +135,8 @@ impl<'a> Walk<'a> {
         Ok(behind)
     }
 
-    /// Collects the distinct tasks strictly between the ends of an arc. `behind` marks the tasks that wait for its
-    /// beginning. Takes O(tasks + edges), counting only the marked tasks.
+    /// Collects the distinct tasks strictly between the ends of an arc. `behind` marks the tasks that wait for the
+    /// beginning of the arc. Takes O(tasks + edges), counting only the marked tasks.
     fn between(&self, behind: &[bool], before: Option<u32>, between: &mut Vec<usize>) -> Result<(), CertificateError> {
         between.clear();
         let Some(before) = before else {

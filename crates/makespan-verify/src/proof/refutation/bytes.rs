@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
                 return Ok(number);
             }
         }
-        malformed("a number of its steps has more than nine bytes")
+        malformed("its steps contain a number of more than nine bytes")
     }
 
     /// Reads a signed number: an unsigned number whose lowest bit is the sign (zigzag). Rejects numbers beyond
@@ -96,14 +96,14 @@ impl<'a> Reader<'a> {
         let number = self.unsigned()?;
         let half = (number >> 1).cast_signed();
         let value = if number & 1 == 0 { half } else { -1 - half };
-        if value.abs() > LIMIT { malformed("a number of its steps is too large") } else { Ok(value) }
+        if value.abs() > LIMIT { malformed("its steps contain a number that is too large") } else { Ok(value) }
     }
 
     /// Reads an unsigned number of up to [`LIMIT`].
     pub(super) fn amount(&mut self) -> Result<i64, CertificateError> {
         match i64::try_from(self.unsigned()?) {
             Ok(amount) if amount <= LIMIT => Ok(amount),
-            _ => malformed("a number of its steps is too large"),
+            _ => malformed("its steps contain a number that is too large"),
         }
     }
 

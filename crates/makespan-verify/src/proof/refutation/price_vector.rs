@@ -162,7 +162,7 @@ impl PriceVector {
         Ok(least)
     }
 
-    /// Returns the minimum cost of a task in one mode, or `None` if it cannot start in this mode.
+    /// Returns the minimum cost of a task in one mode, or `None` if the task cannot start in this mode.
     pub(super) fn least_in(
         &self,
         window: StartWindow,

@@ -33,7 +33,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// `mirror` is the deadline of all tasks if the time reversal of every schedule is a schedule.
+    /// If the time reversal of every schedule is a schedule, `mirror` is the deadline of all tasks, otherwise `None`.
     pub(super) fn new(relaxation: Relaxation, mirror: Option<i64>) -> Result<Self, CertificateError> {
         if relaxation.supplies.len() > MAX_SUPPLIES {
             return malformed(format!("a refutation supports at most {MAX_SUPPLIES} resources"));
@@ -156,7 +156,10 @@ impl Replay {
         meter.spend(count * count)?;
         let most = most_within(&scale)?;
         if most[count] > capacity {
-            return malformed(format!("a scale of its steps adds up to {}, more than {capacity}", most[count]));
+            return malformed(format!(
+                "the amounts of a scale in its steps sum to {}, more than {capacity}",
+                most[count]
+            ));
         }
         let of = |values: &[i128], size: i128| {
             usize::try_from(size).ok().and_then(|at| values.get(at).copied()).unwrap_or(0)

@@ -130,8 +130,8 @@ impl Rules {
         Ok(needed > self.relaxation.supplies[held.supply].at(held.at))
     }
 
-    /// Returns the minimum amount that the tasks hold at an instant, apart from `except`. The sum includes only tasks
-    /// that must run at the instant.
+    /// Returns the minimum amount that all tasks except `except` hold at an instant. The sum includes only tasks that
+    /// must run at the instant.
     fn used(&mut self, state: &State, held: Held, except: Option<usize>) -> Result<i128, CertificateError> {
         self.meter.spend(state.windows().len())?;
         let mut sum = 0_i128;
@@ -168,7 +168,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Returns the minimum amount that the tasks hold within a window of time, summed over its units of time.
+    /// Returns the minimum amount that all tasks except `except` hold within a window of time, summed over the units
+    /// of time of the window.
     fn energy(&mut self, state: &State, held: HeldWithin, except: Option<usize>) -> Result<i128, CertificateError> {
         let mut sum = 0_i128;
         for (task, &window) in state.windows().iter().enumerate().filter(|(task, _)| Some(*task) != except) {
@@ -240,8 +241,8 @@ impl Rules {
     }
 }
 
-/// Returns the minimum amount that a task in one mode holds within a window of time, summed over its units of time.
-/// The minimum occurs at the first or at the last start.
+/// Returns the minimum amount that a task in one mode holds within a window of time, summed over the units of time of
+/// the window. The minimum occurs at the first or at the last start.
 fn energy_of(window: StartWindow, mode: &Mode, held: HeldWithin) -> Result<i128, CertificateError> {
     let latest = window.latest.min(mode.latest);
     let after = window.earliest + mode.time - held.from;

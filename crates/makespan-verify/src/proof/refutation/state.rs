@@ -122,7 +122,7 @@ impl State {
     }
 }
 
-/// Converts the number of a mode. The number of modes is limited, so the conversion cannot fail.
+/// Converts the position of a mode. The number of modes is limited, so the conversion cannot fail.
 fn mode(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

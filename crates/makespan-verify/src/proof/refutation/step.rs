@@ -11,7 +11,7 @@ use super::bytes::Reader;
 pub(super) enum RefutationStep {
     /// If all literals of this nogood except one are false, the remaining literal is true.
     Nogood(u64),
-    /// The second task waits for the first one, so its earliest start may rise.
+    /// The second task waits for the first one, so the earliest start of the second task may rise.
     After(usize, usize),
     /// The second task waits for the first one, so the latest start of the first task may fall.
     Before(usize, usize),
@@ -58,7 +58,7 @@ pub(super) struct HeldWithin {
     pub(super) until: i64,
 }
 
-/// The numbers of tasks, supplies and price vectors to which steps can refer.
+/// The counts of tasks, supplies and price vectors to which steps can refer.
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     pub(super) tasks: usize,

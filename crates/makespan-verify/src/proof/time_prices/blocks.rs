@@ -58,7 +58,7 @@ impl Blocks {
         self.tree[index]
     }
 
-    /// Returns the number of the choice if the block is a single choice, otherwise `None`.
+    /// If the block is a single choice, returns the index of the choice, otherwise `None`.
     pub(super) fn choice(&self, index: usize) -> Option<usize> {
         index.checked_sub(self.lowest)
     }
@@ -73,7 +73,7 @@ impl Blocks {
         self.lowest + choice
     }
 
-    /// Sets the time for which a choice pays. It must be at least the time of the choice.
+    /// Sets the time for which a choice pays. This time must be at least the time of the choice.
     pub(super) fn pay(&mut self, choice: usize, paid: i64) {
         self.tree[self.lowest + choice].paid = paid;
     }

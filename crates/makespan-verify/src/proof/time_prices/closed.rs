@@ -4,8 +4,8 @@ use makespan_core::{Instance, Time, Timeline};
 
 use crate::proof::prefix::{Event, PriceIntegral};
 
-/// The unavailable periods of an instance: the open processors at each instant, and the instants at which their number
-/// changes.
+/// The unavailable periods of an instance: the open processors at each instant, and the instants at which the number
+/// of open processors changes.
 #[derive(Debug)]
 pub(super) struct ClosedPeriods {
     timeline: Timeline,

@@ -9,7 +9,7 @@ use crate::proof::error::malformed;
 use crate::proof::prices::refute;
 use crate::proof::{CertificateError, Kind, Scope, Value};
 
-/// A price of processors at every instant that refutes a deadline D.
+/// Prices of processors over time that refute a deadline D.
 ///
 /// If all jobs end by D, they together pay at most the price of the open processors. This is the inequality of
 /// [`TimePrices`] with horizon D and all weights zero. If the jobs pay more even in their cheapest runs, or if some

@@ -1,4 +1,5 @@
-//! Bounds from prices for processor time that change at given instants: a Lagrangian relaxation in continuous time.
+//! Bounds from prices for processor time: a Lagrangian relaxation in continuous time. The prices change at given
+//! instants.
 
 mod blocks;
 mod closed;
@@ -62,8 +63,8 @@ const ONE: u64 = 1_000_000;
 /// minimum may also be at an end of one of these intervals: then s is an instant at which processors open, or s + p is
 /// an instant at which some close. Only these starts are tried.
 ///
-/// A profile that accepts at most 256 numbers of processors is enumerated. In larger profiles, successive allotments
-/// are grouped: each allotment up to 64 is a group of its own, and a larger group that starts at k contains k / 32
+/// If a profile accepts at most 256 allotments, each of them is tried. In larger profiles, successive allotments are
+/// grouped: each allotment up to 64 is a group of its own, and a larger group that starts at k contains k / 32
 /// allotments. A group is replaced by a single choice that is at least as good as each of its allotments. The job ends
 /// after the shortest time of the group, and pays for the smallest allotment of the group during this time. If prices
 /// never rise after the release date, the job pays for the time that the minimum work of the group takes on this

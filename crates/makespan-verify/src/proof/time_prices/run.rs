@@ -56,8 +56,8 @@ impl PricedRun {
         Some(())
     }
 
-    /// Returns the minimum cost of the run over all starts, or `known` if it is smaller. Returns `None` on overflow.
-    /// The price is for all processors of the run.
+    /// Returns the minimum cost of the run over all starts, or `known` if `known` is smaller. Returns `None` on
+    /// overflow. The price is for all processors of the run.
     pub(super) fn least(
         &self,
         prefix: &PriceIntegral,
@@ -101,8 +101,8 @@ impl PricedRun {
         let rounds = Rounds::new(tasks, beside, self.time)?;
         let last = rounds.0.last().map_or(0, |round| round.0);
         self.check_range(prefix, closed, weight, (last, tasks))?;
-        // Pairs of an end and the minimum price of a run that ends by it. The list contains the ends at which the
-        // minimum price may stop to fall.
+        // Pairs of an end and the minimum price of a run that ends by this instant. The list contains the ends at
+        // which the minimum price may stop to fall.
         let mut ends: Vec<(i64, i128)> = Vec::new();
         self.each_start(prefix, closed, |start| {
             if self.is_possible(closed, start) {

@@ -114,7 +114,7 @@ impl Tiny {
         (best > 0).then_some(best)
     }
 
-    /// Returns the value of the objective that a refutation of everything below `least` proves.
+    /// Returns the value of the objective that a refutation of all values below `least` proves.
     pub fn value(&self, objective: Objective, least: i64) -> i128 {
         let ticks = i128::from(least) * i128::from(self.grid);
         match objective {
@@ -131,8 +131,8 @@ impl Tiny {
         }
     }
 
-    /// Adds one more task to a partial schedule in every possible way. Each task starts as early as possible. A task
-    /// is its number, start, end, width.
+    /// Adds one more task to a partial schedule in every possible way. Each task starts as early as possible. An entry
+    /// of `placed` contains the position, start, end and width of a task.
     fn extend(&self, placed: &mut Vec<(usize, i64, i64, u32)>, objective: Objective, best: &mut i64) {
         if placed.len() == self.jobs.len() {
             *best = self.cost(placed, objective).min(*best);
