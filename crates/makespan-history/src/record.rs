@@ -31,7 +31,7 @@ pub struct RunRecord {
     pub inputs: Option<u64>,
     /// True if the process was pinned to its processors, so that its time does not depend on other jobs.
     pub pinned: bool,
-    /// Mean number of jobs of the run that ran at the same time, including the job of this record.
+    /// Mean number of the run's jobs that ran at the same time, including the job of this record.
     pub at_once: Option<f64>,
     /// True if the run was a trial ([`crate::estimate::Exploration`]).
     pub explored: bool,

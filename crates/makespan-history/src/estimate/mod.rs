@@ -1,11 +1,12 @@
 //! Estimates times of tasks without stated times from the history.
 //!
-//! An estimate uses runs of the same command. If these do not suffice, it also uses runs of other commands with the
-//! same template. An estimate uses only successful runs: the latest runs of each allotment, and runs on this machine
-//! before runs on other machines. The estimate is the median time of these runs. If the size of the input files
-//! explains the times much better, the estimate is a robust line over the size. Times at several allotments give a
-//! speed-up law ([`crate::law`]). If the kernel measured the CPU time, times at one allotment also give a law. For
-//! example, a process that kept 3.6 of 4 processors busy is assumed to be 3.6 times as fast as on one processor.
+//! An estimate uses runs of the same command. If these runs do not suffice, the estimate also uses runs of other
+//! commands with the same template. An estimate uses only successful runs: the latest runs of each allotment, and runs
+//! on this machine before runs on other machines. The estimate is the median time of these runs. If the size of the
+//! input files explains the times much better, the estimate is a robust line over the size. Times at several
+//! allotments give a speed-up law ([`crate::law`]). If the kernel measured the CPU time, times at one allotment also
+//! give a law. For example, a process that kept 3.6 of 4 processors busy is assumed to be 3.6 times as fast as on one
+//! processor.
 //!
 //! Pinned runs and unpinned runs are kept apart, because the time of an unpinned run depends on the jobs that run at
 //! the same time. A pinned task learns only from pinned runs. Unpinned runs give no speed-up.
@@ -101,9 +102,9 @@ type TemplateKey = (String, bool, bool);
 struct CommandModels {
     /// The model of the runs of the command.
     own: Option<Model>,
-    /// The model of the runs of its template.
+    /// The model of the runs of the command's template.
     shared: Option<Model>,
-    /// True if the model of the template was read. It is read only if a task needs it.
+    /// True if the model of the template was read. This model is read only if a task needs it.
     is_whole: bool,
 }
 

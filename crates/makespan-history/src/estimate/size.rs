@@ -12,7 +12,7 @@ pub(super) struct SizedTime {
 /// A model of the sequential time: a constant, or a line over the size of the input files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SizeModel {
-    /// Median time in seconds. It is used if the size is unknown or does not affect the time.
+    /// Median time in seconds, used if the size is unknown or does not affect the time.
     typical: f64,
     line: Option<RobustLine>,
 }
@@ -22,7 +22,7 @@ const MAX_POINTS: usize = 100;
 /// Minimum number of points for a line. The points must also have at least this number of different sizes.
 const MIN_POINTS: usize = 5;
 const MIN_SIZES: usize = 3;
-/// A line is used if the deviation from it is at most this fraction of the deviation from the median.
+/// A line is used if the deviation from the line is at most this fraction of the deviation from the median.
 const MARKEDLY: f64 = 0.5;
 
 impl SizeModel {
@@ -55,7 +55,8 @@ impl SizeModel {
     }
 }
 
-/// Returns the line through the samples, if it rises, gives positive times, and fits much better than the median.
+/// Returns the line through the samples, if the line rises, gives positive times, and fits much better than the
+/// median.
 fn line(samples: &[SizedTime], typical: f64) -> Option<RobustLine> {
     let sized = samples.iter().filter_map(|sample| Some((sample.inputs? as f64, sample.seconds)));
     let points: Vec<(f64, f64)> = sized.take(MAX_POINTS).collect();

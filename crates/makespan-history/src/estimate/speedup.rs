@@ -18,7 +18,7 @@ pub(super) enum Speedup {
     Known { law: SpeedupLaw, allotments: RangeInclusive<u32> },
     /// The runs show no speed-up.
     Unknown {
-        /// The most frequent allotment. If several allotments are equally frequent, the largest of them.
+        /// The most frequent allotment. If several allotments are equally frequent, this is the largest of them.
         most_often: u32,
     },
 }

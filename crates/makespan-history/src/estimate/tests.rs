@@ -236,7 +236,7 @@ proptest! {
     }
 
     /// Times that grow with the input size are estimated from the size, for sequential and for parallel commands.
-    /// Times that do not depend on the size are estimated without it.
+    /// Times that do not depend on the size are estimated without the size.
     #[test]
     fn sizes_count_where_they_say_something(seed in any::<u64>(), start in 0.0..20.0_f64, parallel in any::<bool>()) {
         let law = SpeedupLaw::Amdahl { serial: 0.1 };

@@ -75,7 +75,7 @@ fn add(transaction: &Transaction<'_>, record: &RunRecord) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the number of a command and the template that the user stated for it.
+/// Returns the id of a command and the template that the user stated for it.
 fn find(transaction: &Transaction<'_>, words: &str) -> Result<Option<(i64, Option<String>)>, Error> {
     let mut statement = transaction.prepare_cached("SELECT id, stated FROM commands WHERE words = ?1")?;
     statement.query_row([words], |row| Ok((row.get(0)?, row.get(1)?))).optional()

@@ -8,7 +8,7 @@ use crate::HistoryError;
 /// A record as it is stored. Its values are not checked, so that invalid records can be listed and removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRecord {
-    /// The number of the record. Later records have larger numbers.
+    /// The id of the record. Later records have larger ids.
     pub id: i64,
     /// The command as a user would type it in a shell.
     pub line: String,
@@ -38,7 +38,7 @@ pub struct StoredRecord {
     pub explored: bool,
     /// True if the process was pinned to its processors.
     pub pinned: bool,
-    /// Mean number of jobs of the run that ran at the same time.
+    /// Mean number of the run's jobs that ran at the same time.
     pub at_once: Option<f64>,
 }
 

@@ -58,7 +58,8 @@ impl History {
         transaction.execute("DELETE FROM commands WHERE id NOT IN (SELECT command FROM runs)", [])?;
         transaction.commit()?;
         // The log still contains the removed data, and the file keeps its size. `VACUUM` and the checkpoint remove the
-        // data from the log and shrink the file. While another process reads, a later checkpoint does this.
+        // data from the log and shrink the file. If another process is reading, a later checkpoint removes the data
+        // instead.
         let _ = self.connection.execute_batch("VACUUM");
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         Ok(removed as u64)

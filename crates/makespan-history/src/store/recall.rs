@@ -12,7 +12,7 @@ pub(crate) const LONGEST: i64 = 10 * 366 * 86_400 * Time::TICKS_PER_SECOND;
 /// A successful run that estimates may use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RecalledRun {
-    /// Number of the run's command.
+    /// Id of the run's command.
     pub command: i64,
     pub processors: u32,
     pub seconds: f64,
@@ -39,13 +39,13 @@ pub(crate) struct RecallSetting<'a> {
 const COLUMNS: &str = "processors, wall, cpu, inputs, host, folder, command";
 
 impl History {
-    /// Begins a transaction that only reads. Until it is dropped, all reads see one state, and none waits for a lock of
-    /// its own.
+    /// Begins a transaction that only reads. Until the transaction is dropped, all reads see one state, and no read
+    /// waits for a lock of its own.
     pub(crate) fn snapshot(&self) -> Result<Transaction<'_>, HistoryError> {
         self.connection.unchecked_transaction().map_err(|error| self.error(error))
     }
 
-    /// Returns the number of a command, or `None` if the command never ran.
+    /// Returns the id of a command, or `None` if the command never ran.
     pub(crate) fn number_of(&self, command: &Command) -> Result<Option<i64>, HistoryError> {
         let read = || {
             let mut statement = self.connection.prepare_cached("SELECT id FROM commands WHERE words = ?1")?;
@@ -54,7 +54,7 @@ impl History {
         read().map_err(|error| self.error(error))
     }
 
-    /// Returns the latest successful runs of the command with this number, from the latest to the earliest. The order is
+    /// Returns the latest successful runs of the command with this id, from the latest to the earliest. The order is
     /// the order of insertion, because clocks may be wrong.
     pub(crate) fn of_command(
         &self,
@@ -124,7 +124,7 @@ impl History {
     }
 }
 
-/// Returns the run in a row, unless its figures are impossible.
+/// Returns the run that this table row contains, unless its figures are impossible.
 fn believed(
     row: &Row<'_>,
     RecallSetting { host, folder, .. }: RecallSetting<'_>,
