@@ -13,7 +13,7 @@ use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};
 ///
 /// # Errors
 /// [`SpecError`] names the part of the spec that is not known, and a remedy. If the spec names a policy, the error
-/// states that it is a policy.
+/// states that the name belongs to a policy.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     let is_policy = |name: &str| makespan_algos::policy::policies().iter().any(|entry| entry.name == name);
     let hint = "a policy, for `simulate` and `run --policy`";
@@ -35,8 +35,8 @@ const LONGEST_PLANNING: Time = Time::from_seconds(1);
 /// The fraction of one core's time that a run spends on improving its plan.
 const SHARE: f64 = 0.1;
 
-/// Returns the default objective of a run. If all jobs are equally important and urgent, this is the makespan.
-/// Otherwise, it is the weighted sum of completion times.
+/// Returns the default objective of a run. If all jobs are equally important and urgent, the objective is the
+/// makespan. Otherwise, the objective is the weighted sum of completion times.
 ///
 /// Jobs are equally important and urgent if no job has a deadline, all jobs are released at the same time, and all
 /// jobs have weight 1, which is the default. Best-effort bags are ignored, because they run after all other jobs.

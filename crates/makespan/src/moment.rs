@@ -23,7 +23,8 @@ pub struct Moment {
 
 impl Moment {
     /// Returns the state at `now`. A task waits from its release until its last run starts, except during earlier
-    /// runs, which failures interrupted. A task that never ran does not wait, because it was cancelled.
+    /// runs, which failures interrupted. A task that has no run in the whole trace was cancelled, so such a task never
+    /// counts as waiting.
     pub fn of(scene: &Scene<'_>, trace: &Trace, now: Time) -> Self {
         let instance = scene.instance;
         let mut failures = scene.options.failures.clone();
@@ -168,7 +169,7 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// A wrapper of a policy that records the processors that are down at each call.
+    /// A wrapper of a policy. At each call, the wrapper records the processors that are down.
     struct Seen {
         policy: Box<dyn Policy>,
         down: Vec<(Time, Vec<Unavailable>)>,

@@ -40,7 +40,7 @@ pub struct TreeRun {
 /// The reason why bags on a tree cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TreeRunError {
-    /// The problem does not form a network.
+    /// The problem cannot be converted to a network, for example because an application has too many tasks.
     #[error(transparent)]
     Network(#[from] NetworkError),
     /// The bound differs from the value that its certificate proves, which is a defect of Makespan.

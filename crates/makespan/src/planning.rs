@@ -48,7 +48,7 @@ pub enum PlanError {
     Unsteady {
         /// Full spec of the algorithm.
         algorithm: String,
-        /// The capacity that the rates exceed, and the first node that exceeds it.
+        /// The first node whose capacity the rates exceed, and this capacity.
         error: RatesError,
     },
     /// No bound can be proved for this kind of platform.
@@ -163,8 +163,8 @@ impl Planner {
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
         let time = self.scheduler(instance)?.time_limit();
         let planned = self.plan_unproved(instance)?;
-        // If the scheduler ended before its time limit, the rest of its time is used for the bounds that the scheduler
-        // did not prove.
+        // If the scheduler ended before its time limit, the rest of this time limit is used for the bounds that the
+        // scheduler did not prove.
         let end = |time: Duration| begin + time.saturating_sub(spent).max(time / 4);
         let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(end(time), &stop));
         let bounds = match planned.plan.schedule() {

@@ -158,8 +158,8 @@ mod tests {
 
     use super::*;
 
-    /// A policy for tests of its log. The policy starts waiting tasks on the first free processors, and logs each
-    /// start as a collision.
+    /// A policy that writes a log, for tests. The policy starts waiting tasks on the first free processors, and logs
+    /// each start as a collision.
     struct Teller(Vec<LogEntry>);
 
     impl Policy for Teller {

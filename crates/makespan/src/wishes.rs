@@ -55,8 +55,8 @@ pub enum WishError {
 
 impl Wishes {
     /// Returns the spec of the algorithm with its parameters. If neither the algorithm nor the objective is stated,
-    /// the objective is the makespan for task graphs, because users wait for the last task of a graph. The objective
-    /// is also the makespan on machines that differ in speed, because the search supports no other objective there.
+    /// the objective is the makespan for task graphs, because users wait for the last task of a graph. On machines
+    /// that differ in speed, the objective is also the makespan, because the search supports no other objective there.
     ///
     /// # Errors
     /// [`WishError`] if an option sets a parameter that the algorithm does not have, or that the spec already sets.
