@@ -32,7 +32,7 @@ impl Pilots {
             self.hearing.mute.0.insert(job, None);
             if let Some(text) = self.why_mute(job) {
                 self.tell(format!(
-                    "pilot {job} runs, and after {} s none of its agents is there: {text}",
+                    "pilot {job} runs, but after {} s none of its agents has reported: {text}",
                     PATIENCE.as_secs()
                 ));
             }
@@ -59,7 +59,7 @@ impl Pilots {
             let seconds = DEAF.as_secs();
             self.is_over(
                 job,
-                &format!("nothing was heard of its agents for {seconds} s, though Slurm says that it runs"),
+                &format!("its agents gave no sign of life for {seconds} s, although Slurm reports that it runs"),
             );
         }
     }

@@ -327,7 +327,7 @@ fn remarks(queue: &Queue) -> Vec<String> {
         .collect();
     if let Some(first) = side_by_side.first() {
         remarks.push(format!(
-            "jobs that ask for nodes side by side (--contiguous) are let start on any, earlier than Slurm may do it: {}, such as job {first}",
+            "jobs that request adjacent nodes (--contiguous) are planned on any nodes, so they may start earlier than in Slurm: {}, such as job {first}",
             side_by_side.len()
         ));
     }

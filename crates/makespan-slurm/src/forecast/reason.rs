@@ -146,7 +146,7 @@ impl Reasons<'_> {
     fn later(&self, job: &QueueJob) -> Option<WaitReason> {
         let queue = self.model.queue;
         if let Some(at) = job.eligible.filter(|&at| at > queue.now) {
-            let text = format!("it is not to start before {}", (self.clock)(at));
+            let text = format!("it may not start before {}", (self.clock)(at));
             return Some(
                 WaitReason::new("begin-time", text).with(format!("scontrol update JobId={} StartTime=now", job.id)),
             );
@@ -276,7 +276,7 @@ impl Reasons<'_> {
                 } else {
                     ""
                 };
-                format!("its nodes are free, but kept for job {name} from {at} on, which comes before it{latest}")
+                format!("its nodes are free, but reserved from {at} on for job {name}, which comes before it{latest}")
             }
             (None, Some(closed)) => {
                 let kept = &self.model.queue.reservations[closed];

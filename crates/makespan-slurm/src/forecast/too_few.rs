@@ -69,7 +69,7 @@ impl Model<'_> {
             let remedy = format!("nodes that are away come back: {name} ({}{reason})", state(node));
             return Some(WaitReason::new("nodes", text).with(remedy));
         }
-        let text = format!("{asks}, and {name} of {part} is none that it may have");
+        let text = format!("{asks}, and {name} in {part} cannot run it");
         Some(WaitReason::new("nodes", text).with("other nodes, a smaller request, or another partition"))
     }
 }

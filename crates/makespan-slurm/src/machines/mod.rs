@@ -162,7 +162,7 @@ fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<Pla
     }
     remarks.extend(resources::remarks(parts.iter().map(|part| (part.node, part.share))));
     if parts.iter().any(|part| part.node.threads_per_core > 1 && part.node.cpus > part.node.cores) {
-        remarks.push("processors are hardware threads, several of a core".to_owned());
+        remarks.push("processors are hardware threads, and a core has several".to_owned());
     }
     let platform = Platform::new(nodes).map_err(|error| MachinesError::Platform { place: place.to_owned(), error })?;
     Ok(PlanMachines { platform: platform.requiring_compact(), remarks })

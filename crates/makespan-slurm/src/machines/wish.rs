@@ -11,10 +11,10 @@ use crate::{Node, Partition};
 const OWN: [(&str, &str, &str); 6] = [
     ("nodes", "N", "--nodes or --pilots"),
     ("time", "t", "--time or --pilots"),
-    ("job-name", "J", "another --folder, after which pilots are called"),
-    ("output", "o", "nothing: what pilots say is in the folder of the run"),
+    ("job-name", "J", "another --folder, because pilots have its name"),
+    ("output", "o", "nothing: the output of pilots is in the folder of the run"),
     ("array", "a", "--pilots, such as 2x4nodes"),
-    ("no-requeue", "", "nothing: pilots are never put back"),
+    ("no-requeue", "", "nothing: pilots are never requeued"),
 ];
 
 /// Options with which a job requests GPUs.

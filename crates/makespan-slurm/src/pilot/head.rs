@@ -84,7 +84,7 @@ impl Use {
         }
         (self.needed.elapsed() >= wait).then(|| {
             let seconds = wait.as_secs();
-            format!("for {seconds} s no planner was there, and nothing is left to do; resuming the run asks for another pilot")
+            format!("for {seconds} s, no planner gave a sign of life and no task was left; resuming the run requests another pilot")
         })
     }
 }

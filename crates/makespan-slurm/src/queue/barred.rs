@@ -92,8 +92,10 @@ impl Queue {
                 return Some(Bar { text, remedy: WAIT });
             }
             (amount > 0 && is_safe && used.saturating_add(more) > budget.total).then(|| {
-                let text =
-                    format!("limit on {what} of {whose}: {used} of {} are used, and it may use {more}", budget.total);
+                let text = format!(
+                    "limit on {what} of {whose}: {used} of {} are used, and the job may use {more}",
+                    budget.total
+                );
                 Bar { text, remedy: WAIT }
             })
         })

@@ -83,7 +83,7 @@ pub(super) fn remarks(
             let other = crate::cluster::version_of_json(text).filter(|other| !same_version(version, other));
             remarks.extend(other.map(|other| {
                 format!(
-                    "{name} is of Slurm {other} and {config} of {version}: they are from different clusters or times"
+                    "{name} is from Slurm {other}, and {config} is from Slurm {version}: they are from different clusters or times"
                 )
             }));
         }
@@ -107,7 +107,7 @@ fn against(taken: &JobList, other: &JobList) -> Vec<String> {
         let first = missing.first()?;
         let count = missing.len();
         let named = if count == 1 { format!("job {first}") } else { format!("{count} jobs, such as {first},") };
-        Some(format!("{} has {named} of which {} says nothing: it may have been cut off", of.name, other.name))
+        Some(format!("{} has {named} that {} does not contain: the latter may have been cut off", of.name, other.name))
     };
     [missing(&other.active, other, taken), missing(&taken.active, taken, other)].into_iter().flatten().collect()
 }
@@ -116,8 +116,8 @@ fn against(taken: &JobList, other: &JobList) -> Vec<String> {
 fn instants(name: &str, told: Option<OutputInstant>, other: &str, other_told: Option<OutputInstant>) -> Option<String> {
     let (told, other_told) = told.zip(other_told)?;
     let of = |told: OutputInstant| match told {
-        OutputInstant::Exactly(at) => format!("is of {}", date(at)),
-        OutputInstant::AtLeast(at) => format!("speaks of {}", date(at)),
+        OutputInstant::Exactly(at) => format!("is from {}", date(at)),
+        OutputInstant::AtLeast(at) => format!("contains the instant {}", date(at)),
     };
     told.contradicts(other_told)
         .then(|| format!("{name} {} and {other} {} (UTC): they are from different times", of(told), of(other_told)))

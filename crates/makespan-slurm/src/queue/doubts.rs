@@ -88,10 +88,10 @@ fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) ->
 pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
     let looks = match jobs {
         [] => return None,
-        [_] => "a text of it looks like fields, which may be wrong",
-        _ => "texts of them look like fields, which may be wrong",
+        [_] => "a text in its record looks like fields, so these fields may be wrong",
+        _ => "texts in their records look like fields, so these fields may be wrong",
     };
-    let help = if lacks_json { "; `squeue --json --states=all` tells them apart" } else { "" };
+    let help = if lacks_json { "; `squeue --json --states=all` separates texts and fields" } else { "" };
     Some(format!("{}: {looks}{help}", named(jobs)))
 }
 

@@ -110,7 +110,7 @@ impl JobContext<'_> {
             ));
         }
         let Some((numbers, at_once, left_out)) = found else {
-            self.remarks.push(format!("job {}: `{tasks}` is no list of tasks; it is counted once", job.id));
+            self.remarks.push(format!("job {}: `{tasks}` is no list of tasks; the job counts as one task", job.id));
             return vec![one];
         };
         if left_out > 0 {
@@ -188,7 +188,7 @@ impl JobContext<'_> {
         let (holds, strange) = holdings(job, &self.nodes);
         if let Some(name) = strange.first() {
             self.remarks
-                .push(format!("job {} runs on `{name}`, which is not one of the nodes; it is left out", job.id));
+                .push(format!("job {} runs on `{name}`, which is not one of the nodes; this node is ignored", job.id));
         }
         let started = job.start.unwrap_or(self.now);
         let by_limit = limit.and_then(|limit| started.checked_add_unsigned(limit));

@@ -59,5 +59,5 @@ pub(super) fn once<T>(items: &mut Vec<T>, what: &str, key: impl Fn(&T) -> String
         is_new
     });
     let first = first?;
-    Some(format!("records of {what}s that were there before, such as {what} {first}, and are left out: {count}"))
+    Some(format!("repeated records of {what}s, such as {what} {first}, are left out: {count}"))
 }

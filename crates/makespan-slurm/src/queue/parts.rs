@@ -167,8 +167,8 @@ impl Texts {
         };
         let told = now::of_nodes(nodes, json).map(now::OutputInstant::instant);
         let from = match told {
-            Some(_) => format!("the last of which {} speaks", self.name(part)),
-            None => "when the file of the jobs was last changed".to_owned(),
+            Some(_) => format!("the last instant in {}", self.name(part)),
+            None => "the last change of the file of the jobs".to_owned(),
         };
         let at = told.or(self.changed)?;
         remarks.push(format!("there are no jobs, so the instant of the outputs is unknown: it is taken to be {from}"));

@@ -159,8 +159,8 @@ impl Queue {
             match builder.work(job, &processors, width) {
                 Ok((work, is_less)) => {
                     if is_less {
-                        remarks
-                            .add(job, "it holds more than its share of the nodes by processors, which is not counted");
+                        let remark = "the share of a resource that its processors imply is not free on its nodes, so this resource is not counted";
+                        remarks.add(job, remark);
                     }
                     if job.run.is_some() {
                         running.push((TaskId(works.len() as u64), processors));
@@ -170,7 +170,7 @@ impl Queue {
                         remarks.add(job, "the request for adjacent nodes (--contiguous) is ignored");
                     }
                     if job.run.is_none() && request.only_nodes(request.max_nodes).len() < request.required.len() {
-                        remarks.add(job, "of its nodes some have to be among them (--nodelist), which is not kept to");
+                        remarks.add(job, "the request for certain nodes among others (--nodelist) is ignored");
                     }
                     works.push(work.with_submission(texts.submission(job, self)));
                     jobs.push(index);

@@ -21,7 +21,7 @@ const HELPFUL: [(ClusterOutput, &str); 4] = [
 ];
 
 /// The consequence if accounting data are missing. It matters only if run times are learned.
-const NO_PAST: &str = "times are learned from jobs that the controller remembers alone";
+const NO_PAST: &str = "run times are learned only from jobs that the controller remembers";
 
 impl Queue {
     /// Queries a running Slurm. Runs only commands that change nothing.
@@ -118,7 +118,7 @@ impl Queue {
             if stated.saturating_sub(told) > TOLERANCE {
                 let (stated, told) = (date(stated), date(told));
                 texts.remarks.push(format!(
-                    "the stated instant is {stated} (UTC), and the outputs speak of nothing after {told}"
+                    "the stated instant is {stated} (UTC), and the outputs contain nothing after {told}"
                 ));
             }
         }

@@ -57,14 +57,17 @@ fn files_of_two_instants_and_of_two_clusters_are_told_apart() {
     let files = ["scontrol.config.txt", "scontrol.jobs-d.txt.gz", "scontrol.nodes.json.gz"].map(|name| ("24.11", name));
     let folder = mixed(&[&files[..], &[("26.05", "squeue.json.gz")]].concat());
     let said = remarks(folder.path());
-    let instants = "scontrol.jobs-d.txt is of 2026-11-22T01:50:14 and squeue.json is of 2026-11-22T02:03:57 (UTC)";
+    let instants = "scontrol.jobs-d.txt is from 2026-11-22T01:50:14 and squeue.json is from 2026-11-22T02:03:57 (UTC)";
     assert!(said.contains(instants) && said.contains("the jobs of scontrol.jobs-d.txt are used"), "{said}");
-    assert!(said.contains("squeue.json is of Slurm 26.05.5 and scontrol.config.txt of 24.11.5"), "{said}");
+    assert!(
+        said.contains("squeue.json is from Slurm 26.05.5, and scontrol.config.txt is from Slurm 24.11.5"),
+        "{said}"
+    );
     // The jobs that are used determine the instant.
     assert_eq!(Queue::from_folder(folder.path(), None).unwrap().now, 1_795_312_214);
     // If the nodes are newer or older than the jobs, jobs run on idle nodes.
     let folder = mixed(&[("24.11", "scontrol.jobs-d.txt.gz"), ("26.05", "scontrol.nodes.json.gz")]);
-    assert!(remarks(folder.path()).contains("scontrol.nodes.json speaks of 2026-11-22T02:03:57"));
+    assert!(remarks(folder.path()).contains("scontrol.nodes.json contains the instant 2026-11-22T02:03:57"));
     let idle = "NodeName=n0 CPUTot=8 CPUAlloc=0 State=IDLE Partitions=p\n";
     let said = queue(idle, &(runs(1, "") + &runs(2, ""))).remarks.join("; ");
     assert!(said.contains("2 jobs run on nodes that are idle, such as job 1 on n0"), "{said}");
@@ -78,9 +81,9 @@ fn a_list_that_lacks_jobs_of_another_is_named() {
     fs::write(folder.path().join("scontrol.jobs-d.txt"), &jobs).unwrap();
     fs::write(folder.path().join("scontrol.jobs.txt"), runs(1, "") + &waits(7, "")).unwrap();
     let said = remarks(folder.path());
-    assert!(said.contains("scontrol.jobs.txt has job 7 of which scontrol.jobs-d.txt says nothing"), "{said}");
+    assert!(said.contains("scontrol.jobs.txt has job 7 that scontrol.jobs-d.txt does not contain"), "{said}");
     assert!(
-        said.contains("scontrol.jobs-d.txt has 2 jobs, such as 2, of which scontrol.jobs.txt says nothing"),
+        said.contains("scontrol.jobs-d.txt has 2 jobs, such as 2, that scontrol.jobs.txt does not contain"),
         "{said}"
     );
 }
@@ -190,11 +193,11 @@ fn what_is_listed_twice_is_one_and_said_with_its_file() {
     assert_eq!((counts, queue.jobs.len(), queue.hidden.len()), ((2, 1, 1, 1), 1, 0));
     let said = queue.remarks.join("\n");
     for part in [
-        "scontrol.nodes-d.txt: records of nodes that were there before, such as node n0, and are left out: 2",
-        "scontrol.partitions.txt: records of partitions that were there before, such as partition p, and are left out: 1",
-        "scontrol.reservations.txt: records of reservations that were there before, such as reservation r, and are left out: 1",
-        "scontrol.licenses.txt: records of licences that were there before, such as licence l, and are left out: 1",
-        "scontrol.jobs-d.txt: records of jobs that were there before, such as job 1, and are left out: 1",
+        "scontrol.nodes-d.txt: repeated records of nodes, such as node n0, are left out: 2",
+        "scontrol.partitions.txt: repeated records of partitions, such as partition p, are left out: 1",
+        "scontrol.reservations.txt: repeated records of reservations, such as reservation r, are left out: 1",
+        "scontrol.licenses.txt: repeated records of licences, such as licence l, are left out: 1",
+        "scontrol.jobs-d.txt: repeated records of jobs, such as job 1, are left out: 1",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
@@ -205,7 +208,7 @@ fn an_array_that_is_too_long_to_count_is_said_to_be() {
     for tasks in ["0-18446744073709551615", "abc"] {
         let queue = queue(NODE, &(runs(1, "") + &waits(2, &format!("ArrayJobId=2 ArrayTaskId={tasks}"))));
         let said = queue.remarks.join("\n");
-        assert!(said.contains(&format!("job 2: `{tasks}` is no list of tasks; it is counted once")), "{said}");
+        assert!(said.contains(&format!("job 2: `{tasks}` is no list of tasks; the job counts as one task")), "{said}");
         assert_eq!(queue.jobs.len(), 2);
     }
 }
@@ -217,12 +220,12 @@ fn a_queue_without_jobs_has_the_instant_of_its_nodes_or_of_its_files() {
     let queue = said_of(&[none, ("scontrol.nodes-d.txt", busy.as_bytes())]).unwrap();
     let said = queue.remarks.join("\n");
     assert_eq!(queue.now, 1_795_312_800);
-    assert!(said.contains("taken to be the last of which scontrol.nodes-d.txt speaks"), "{said}");
+    assert!(said.contains("taken to be the last instant in scontrol.nodes-d.txt"), "{said}");
     let queue = said_of(&[none, ("scontrol.nodes-d.txt", NODE.as_bytes())]).unwrap();
     let said = queue.remarks.join("\n");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
     assert!((now - queue.now).abs() < 600, "{}", queue.now);
-    assert!(said.contains("taken to be when the file of the jobs was last changed"), "{said}");
+    assert!(said.contains("taken to be the last change of the file of the jobs"), "{said}");
     // No file states the instant.
     let texts = Texts::default().with(ClusterOutput::Nodes, NODE).with(ClusterOutput::Jobs, "No jobs in the system\n");
     assert!(texts.queue(None).unwrap_err().1.contains("--at"));
@@ -394,6 +397,6 @@ fn a_name_that_holds_a_record_is_no_job() {
         }
         // Without JSON, a warning recommends the command that would help.
         let said = texts.queue(Some(1_795_312_860)).unwrap().remarks.join("\n");
-        assert!(said.contains("like fields, which may be wrong; `squeue --json"), "{name}: {said}");
+        assert!(said.contains("like fields, so these fields may be wrong; `squeue --json"), "{name}: {said}");
     }
 }

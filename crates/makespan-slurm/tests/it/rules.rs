@@ -365,7 +365,7 @@ proptest! {
         }
         let left = if first.start == Some(1000) { free - asks } else { free };
         if behind.start > Some(1000) && left > 0 && other <= closes {
-            prop_assert!(behind.why.text.contains("kept for job 1"), "{:?}", behind.why);
+            prop_assert!(behind.why.text.contains(" on for job 1,"), "{:?}", behind.why);
         }
     }
 }
@@ -629,7 +629,7 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
     assert!(why.text.contains(text), "{why:?}");
     assert!(start(&halves, "NumNodes=1-1 NumCPUs=2").2.text.contains("it asks for 1 node with 2 processors on n1"));
     let why = start(&halves, "NumNodes=2-2 NumCPUs=2 ExcNodeList=n1").2;
-    assert!(why.kind == "nodes" && why.text.contains("n1 of p is none that it may have"), "{why:?}");
+    assert!(why.kind == "nodes" && why.text.contains("n1 in p cannot run it"), "{why:?}");
 }
 
 #[test]
@@ -643,9 +643,9 @@ fn what_is_asked_of_nodes_and_not_kept_to_is_said_by_number() {
     let queue =
         Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).queue(Some(1000)).unwrap();
     let said = forecast(&queue, &ForecastOptions::default()).remarks.join("\n");
-    assert!(said.contains("(--contiguous) are let start on any") && said.contains(": 2, such as job 1"), "{said}");
+    assert!(said.contains("(--contiguous) are planned on any nodes") && said.contains(": 2, such as job 1"), "{said}");
     let present = queue.present().unwrap();
     let said = present.remarks.join("\n");
     assert!(said.contains("jobs 1, 2: the request for adjacent nodes"), "{said}");
-    assert!(said.contains("job 4: of its nodes some have to be among them (--nodelist)"), "{said}");
+    assert!(said.contains("job 4: the request for certain nodes among others (--nodelist)"), "{said}");
 }

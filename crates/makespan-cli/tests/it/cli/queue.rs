@@ -118,7 +118,7 @@ fn what_is_learned_is_told_where_something_is_learned() {
     let told = |times: &[&str]| {
         let said = said(&sandbox, &[&["--from", folder.to_str().unwrap()], times].concat(), 240);
         assert_eq!(said.status, Some(0), "{}", said.err);
-        said.out.contains("times are learned from jobs that the controller remembers")
+        said.out.contains("run times are learned only from jobs that the controller remembers")
     };
     assert!(told(&[]) && told(&["--times", "learned"]));
     assert!(!told(&["--times", "limits"]) && !told(&["--times", "usual"]));
@@ -585,7 +585,7 @@ fn the_example_shows_starts_and_reasons() {
         "nothing prevents its start",
         "it waits for the end of jobs 4104, 4103, 4102",
         "it waits for job 4108 to succeed",
-        "it is not to start before 12:00",
+        "it may not start before 12:00",
         "its nodes are free, but reserved (maintenance) from 18:00 on",
         "too few nodes",
         "it is held by its user",

@@ -133,7 +133,7 @@ fn a_pilot_without_agents_says_what_its_log_says() {
     let fakes = Fakes::new().with("srun", "echo 'srun: error: no rights at all' >&2; exit 1");
     let planner =
         told_to_file(with_command(&fakes, &space, "run list.txt --on slurm --no-history --folder run"), &space);
-    space.wait("a word of it", || space.read("told").contains("none of its agents is there"));
+    space.wait("a word of it", || space.read("told").contains("none of its agents has reported"));
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(planner.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
     let said = space.said(planner);
     assert_eq!(said.status, Some(130), "{said:#?}");
@@ -154,7 +154,12 @@ fn pilots_that_fail_at_once_are_given_up_with_a_word() {
     let fakes = Fakes::new().with("sbatch", &format!("cat >/dev/null; exec {text}"));
     let said = space.said(with(&fakes, &space, "run list.txt --on slurm --no-history --folder run"));
     assert!(matches!(said.status, Some(1..=100)), "{said:#?}");
-    said.holds(&["before any of its agents was there", "may not share the folder", "slurm doctor", "no pilot is left"]);
+    said.holds(&[
+        "before any of its agents had reported",
+        "may not share the folder",
+        "slurm doctor",
+        "no pilot is left",
+    ]);
     assert_eq!(said.err.matches("work remains").count(), 2, "{said:#?}");
 }
 

@@ -105,7 +105,7 @@ pub(super) fn renames(nodes: &Nodes) -> Finding {
     let distinct: BTreeSet<u32> = counts.iter().copied().collect();
     let between = format!("{} nodes", nodes.len());
     if taken == FILES {
-        let alone = if nodes.len() > 1 && distinct.contains(&FILES) { ", one of them all" } else { "" };
+        let alone = if nodes.len() > 1 && distinct.contains(&FILES) { ", and one node moved all of them" } else { "" };
         return Finding::good(TOPIC, format!("atomic: {between} moved {FILES} files, each exactly once{alone}"));
     }
     let found = format!("not atomic: {between} moved {FILES} files {taken} times");

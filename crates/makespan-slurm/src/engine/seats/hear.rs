@@ -101,7 +101,7 @@ impl Pilots {
             self.close(slot, None);
         }
         match self.why_mute(job).filter(|_| how != FORGOTTEN) {
-            Some(why) => self.tell(format!("{reason} before any of its agents was there: {why}")),
+            Some(why) => self.tell(format!("{reason} before any of its agents had reported: {why}")),
             None => self.tell(reason),
         }
         self.nodes.seats[seat].ends = None;

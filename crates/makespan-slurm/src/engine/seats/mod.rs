@@ -220,7 +220,7 @@ impl Pilots {
                 match self.submit(seat, None) {
                     Ok(()) => {
                         let job = self.nodes.seats[seat].job.unwrap_or(0);
-                        self.tell(format!("work remains: pilot {job} is asked for"));
+                        self.tell(format!("work remains: pilot {job} is requested"));
                     }
                     Err((text, passing)) => {
                         self.tell(format!("cannot get a pilot: {text}"));
