@@ -4,6 +4,10 @@
 check *FORM:
     ./check {{FORM}}
 
+# Count the lines of the code that users of `makespan-verify` trust
+trusted-lines:
+    scripts/trusted-lines
+
 # Build the documentation site in target/site/html, which runs all examples and draws all figures
 site *ARGS:
     scripts/site/build {{ARGS}}

@@ -1,15 +1,15 @@
 //! What each target does with its bytes: it reads them, and does with what was read what a command would do first. A reader may
 //! refuse anything, in one line; it may not panic, and not take more than 256 MB for less than 1 MB.
 
-use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Job, Platform, ProcSet, Profile, Time};
 pub use makespan_formats::Format;
 use makespan_formats::list::{Arguments, MakeOutput, Template, read_make, read_snakemake};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
-    FormatOption, Language, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec, TreePlanFile, parse_bandwidth,
-    parse_failures, parse_instance, parse_replay, write_instance,
+    FormatOption, Language, PlanFile, ReadOptions, ReplayOptions, SpeedupSpec, parse_bandwidth, parse_failures,
+    parse_instance, parse_replay, write_instance,
 };
+use makespan_verify::check::{problems, verdict};
 
 fn assert_one_line(error: &dyn std::fmt::Display) {
     let text = error.to_string();
@@ -103,33 +103,30 @@ fn flat() -> Instance {
     Instance::new(Platform::flat(8).expect("8 are enough"), vec![job, bag], Vec::new()).expect("the jobs fit")
 }
 
-/// Schedules, which are checked as `verify` does.
-pub fn schedule(bytes: &[u8]) {
-    let instance = flat();
-    match ScheduleFile::read("x", bytes, &instance) {
+/// Checks a plan file, if the bytes are one.
+fn plan(instance: &Instance, bytes: &[u8]) {
+    match PlanFile::read("x", bytes, instance) {
         Ok(file) => {
-            let _ = makespan_core::validate(&instance, &file.schedule);
-            for bound in &file.bounds {
-                let _ = bound.verify(&instance);
-            }
+            let problems = problems(instance, &file);
+            assert!(problems.iter().all(|problem| !problem.is_empty()));
+            assert!(!verdict("x", instance, &file, &problems).is_empty());
         }
         Err(error) => assert_one_line(&error),
     }
 }
 
-/// Plans of bags on trees, which are checked as `verify` does.
+/// Plan files of an instance with a job and a bag.
+pub fn schedule(bytes: &[u8]) {
+    plan(&flat(), bytes);
+}
+
+/// Plan files of bags on a tree.
 pub fn tree_plan(bytes: &[u8]) {
     const TREE: &str = r#"{"version": 1, "platform": {"nodes": [{"name": "r", "processors": 1, "speed": 3},
       {"name": "a", "processors": 2, "parent": "r", "bandwidth": 4}]},
       "jobs": [{"name": "x", "count": 200, "work": 3, "data": 2}]}"#;
     let tree = parse_instance(TREE.as_bytes(), "x", &ReadOptions::default()).expect("the tree is one");
-    let problem = TreeProblem::new(&tree.instance).expect("the tree is one");
-    match TreePlanFile::read("x", bytes, &tree.instance) {
-        Ok(file) => {
-            file.problems(&tree.instance, &problem);
-        }
-        Err(error) => assert_one_line(&error),
-    }
+    plan(&tree.instance, bytes);
 }
 
 /// Tables of failures.

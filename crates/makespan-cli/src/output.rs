@@ -1,6 +1,5 @@
 //! Output to standard output, to standard error and to files.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
-use makespan_core::byte_of;
+use makespan_core::is_control;
+pub use makespan_core::{harmless, shown};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan_formats::list::quoted;
 use makespan_formats::picture::{PictureFormat, write_picture};
@@ -104,18 +104,6 @@ pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
 }
 
-/// Escapes the control characters in a text, except line breaks and tabs. Without the escapes, names from files could
-/// control the terminal.
-pub fn harmless(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| is_control(c) && !matches!(c, '\n' | '\t'))
-}
-
-/// Escapes all control characters in a name. Without the escapes, text after a line break in a name would look like a
-/// message of the program.
-pub fn shown(name: &str) -> Cow<'_, str> {
-    escaped(name, is_control)
-}
-
 /// Quotes a word for a shell. Bytes that are not UTF-8 are written as `$'..'`, which bash, ksh and zsh understand.
 pub fn shell_word(word: &OsStr) -> String {
     let plain = word.to_str().filter(|text| !text.contains(is_control));
@@ -147,26 +135,6 @@ pub fn shortened(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// Returns true if a character moves the cursor, ends a line, or changes the direction of the text around it.
-fn is_control(c: char) -> bool {
-    c.is_control()
-        || byte_of(c).is_some()
-        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-}
-
-fn escaped(text: &str, harmful: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&harmful) {
-        return Cow::Borrowed(text);
-    }
-    let one = |c: char| match byte_of(c) {
-        // This byte is not UTF-8.
-        Some(_) => char::REPLACEMENT_CHARACTER.to_string(),
-        None if harmful(c) => c.escape_default().to_string(),
-        None => c.to_string(),
-    };
-    text.chars().map(one).collect()
 }
 
 /// Formats a label and a text in lines of at most 100 columns, or fewer if the terminal is narrower. All lines after

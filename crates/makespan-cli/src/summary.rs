@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use makespan::ratio;
 use makespan::{Front, FrontPoint};
 use makespan_core::{
     Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet, Punctuality, Rows, Schedule, SeparateEnds,
     Time, counted,
 };
-use makespan_verify::{Bound, Value};
+use makespan_verify::Bound;
+pub use makespan_verify::check::{amount, bound_word, figure, gap, value};
 
-use makespan_formats::gantt::bound_word;
 use makespan_slurm::compress;
 
 use crate::output::{table, wrapped};
@@ -49,16 +48,6 @@ pub fn instance(instance: &Instance) -> String {
         let _ = write!(text, ", {}", counted(periods, "unavailable period"));
     }
     text
-}
-
-/// Formats a number of seconds with a sensible number of digits.
-pub fn figure(value: f64) -> String {
-    match value.abs() {
-        size if size >= 1e6 => format!("{value:.0}"),
-        size if size >= 1e3 => format!("{value:.1}"),
-        size if size >= 1e-3 || size == 0.0 => format!("{value:.3}"),
-        _ => format!("{value:.6}"),
-    }
 }
 
 /// Formats the numbers of one column with the number of decimals that the largest number needs, so that the decimal
@@ -101,36 +90,13 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// Formats a value of an objective, in its own unit: seconds, weighted seconds, a cost, or weighted tasks per second.
-pub fn value(objective: Objective, value: impl Into<Value>) -> String {
-    figure(amount(objective, value))
-}
-
-/// Returns a value of an objective as a number, in the unit of [`value`].
-pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
-    // Throughput is a fraction without a decimal scale.
-    let places = if objective == Objective::Throughput { 0 } else { objective.places() };
-    value.into().as_f64() / 10_f64.powi(places as i32)
-}
-
-/// Describes a ratio, such as `at most 3.21 % above the optimum`.
-pub fn gap(ratio: Option<f64>) -> String {
-    match ratio {
-        None => "no proof".into(),
-        // A schedule can be below the bound only if it contains a part of the jobs.
-        Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
-        Some(ratio) if ratio <= 1.0 => "optimal".into(),
-        Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),
-    }
-}
-
 /// Returns rows for the objectives with their bounds, then rows for the other metrics. If `minimised` is not empty,
 /// marks the objectives that `minimised` does not contain, except those with a proved optimal value.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let rows = bounds.iter().map(|bound| {
         let objective = bound.objective;
-        let ratio = ratio(instance, schedule, bound);
+        let ratio = bound.ratio_of(instance, schedule);
         vec![
             objective.to_string(),
             value(objective, objective.value(instance, schedule)),
@@ -215,7 +181,7 @@ pub fn front_rows(instance: &Instance, front: &Front, bounds: &[Bound]) -> (Vec<
     let rows = points.iter().enumerate().map(|(index, point)| {
         let schedule = &point.schedule;
         let over = |bound: Option<&Bound>| {
-            bound.and_then(|bound| ratio(instance, schedule, bound)).map_or("-".into(), |ratio| format!("{ratio:.4}"))
+            bound.and_then(|bound| bound.ratio_of(instance, schedule)).map_or("-".into(), |ratio| format!("{ratio:.4}"))
         };
         let bound = point.bound.as_ref();
         vec![

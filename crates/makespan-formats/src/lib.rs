@@ -8,20 +8,15 @@
 
 #![warn(missing_docs)]
 
-mod amount;
 pub mod anomaly;
 mod atomic;
-mod bandwidth;
 mod clock;
-mod document;
 mod encoding;
-pub mod error;
 pub mod etc;
 mod failures;
 mod figure;
 mod format;
 pub mod gantt;
-mod guess;
 mod ignored;
 mod input;
 pub mod instance;
@@ -38,22 +33,22 @@ mod odd;
 mod packing;
 pub mod performance_profile;
 pub mod picture;
-mod plan_file;
 pub mod plot;
 mod policy_log;
 mod read;
 mod replay;
 pub mod report;
-mod scalar;
-pub mod schedule;
 pub mod simgrid;
 mod speedup;
 #[cfg(test)]
 mod submitted;
-mod suggest;
 pub mod swf;
+mod toml_document;
 pub mod tree_plan;
 mod xml;
+
+pub use makespan_verify::native::{PlanFile, error, schedule};
+use makespan_verify::native::{amount, bandwidth, document, guess, scalar, suggest};
 
 pub use amount::parse_amount;
 pub use atomic::write_atomic;
@@ -63,12 +58,11 @@ pub use error::{FilePlace, FormatError};
 pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};
 pub use format::{Format, FormatOption};
-use format::{batsim, sacct, workflow};
+use format::{batsim, workflow};
 pub use instance::{Language, ReadMachines, parse_machines, read_machines, read_platform, write_instance};
 pub use look::{Lists, states_shell};
 pub use moldable_set::read_moldable_set;
 pub use names::CsvNames;
-pub use plan_file::PlanFile;
 pub use policy_log::{LogRow, write_log_csv};
 pub use read::{
     ReadInstance, ReadOptions, is_list, parse_instance, parse_replay, read_instance, read_replay, read_task_files,

@@ -6,8 +6,6 @@ use std::collections::BTreeMap;
 use makespan_core::{Need, Needs, Platform, Resource, counted};
 use rustc_hash::FxHashSet;
 
-use crate::amount::rounded;
-
 /// Largest supported amount of a resource.
 const MOST: f64 = i64::MAX as f64;
 
@@ -110,6 +108,15 @@ impl UnstatedNeeds {
 /// Reason why needs for resources that the platform does not state are ignored.
 pub(crate) const UNSTATED: &str =
     "the machines state none, so this need is ignored (--platform FILE states the resources of nodes)";
+
+/// Returns a number of bytes as a rounded text for people.
+pub(crate) fn rounded(bytes: f64) -> String {
+    let units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.into_iter().find(|unit| bytes >= unit.0) {
+        Some((size, unit)) => format!("{:.2} {unit}", bytes / size),
+        None => format!("{bytes} bytes"),
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -10,14 +10,14 @@ use std::path::Path;
 
 use makespan_core::{Instance, Platform};
 
-use crate::error::{BOTH_STATED, FilePlace, FormatError};
+use crate::error::{FilePlace, FormatError};
 use crate::format::head::{Head, WANTED, ending_of};
 use crate::format::{Format, FormatOption, ReadLog, Reader};
 use crate::input::{Input, filled, open, without_mark};
 use crate::list::{bash_lines, is_plain_shell, shell_of, with_shell};
 use crate::look::{Lists, states_shell};
 use crate::replay::record::planned;
-use crate::replay::{Replay, ReplayOptions, given, replay};
+use crate::replay::{BOTH_STATED, Replay, ReplayOptions, given, replay};
 use crate::swf::{self, Lines};
 use crate::{StatedFiles, batsim, etc, look, workflow};
 pub use options::ReadOptions;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use makespan_core::{Profile, SpeedupLaw, Time};
+use makespan_core::SpeedupLaw;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
@@ -108,31 +108,8 @@ impl Laws {
     }
 }
 
-/// Returns the profile with this law on `1 ..= max` processors that takes exactly `time` on `processors`. Returns
-/// `None` if the sequential time is too long.
-pub(crate) fn through(time: Time, processors: u32, law: SpeedupLaw, max: u32) -> Option<Profile> {
-    let profile = |ticks: i64| Profile::law(Time::from_ticks(ticks), law, 1, max).ok();
-    let at = |ticks: i64| profile(ticks).map(|profile| profile.time(processors));
-    // If the sequential time grows by one tick, the time on `processors` grows by at most one tick. So bisection finds
-    // a sequential time for every `time`.
-    let guess = time.ticks() as f64 / law.time_fraction(processors);
-    let top = (guess * (1.0 + 1e-9)).ceil() + 2.0;
-    if top >= (i64::MAX / 2) as f64 {
-        return None;
-    }
-    let (mut low, mut high) = ((guess * (1.0 - 1e-9)).floor() as i64, top as i64);
-    low = (low - 2).max(1);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if at(middle)? >= time { high = middle } else { low = middle + 1 }
-    }
-    profile(low)
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -168,23 +145,5 @@ mod tests {
         assert_eq!(laws.next(4, Some(1.7)), Some(SpeedupLaw::Amdahl { serial: 0.0 }), "a measurement's error");
         assert_eq!(laws.next(4, Some(0.1)), Some(SpeedupLaw::Amdahl { serial: 1.0 }), "below one processor's work");
         assert_eq!((laws.next(1, Some(0.5)), laws.next(4, None)), (None, None));
-    }
-
-    proptest! {
-        #[test]
-        fn the_law_passes_through_the_logged_time(
-            ticks in 1_i64..1_000_000_000_000_000, processors in 1_u32..2000, a in 1.0_f64..300.0, sigma in 0.0_f64..2.0,
-            kind in 0..4,
-        ) {
-            let law = match kind {
-                0 => SpeedupLaw::Linear {},
-                1 => SpeedupLaw::Amdahl { serial: sigma / 2.0 },
-                2 => SpeedupLaw::Power { exponent: sigma / 2.0 },
-                _ => SpeedupLaw::Downey { parallelism: a, sigma },
-            };
-            let time = Time::from_ticks(ticks);
-            let profile = through(time, processors, law, 2000).unwrap();
-            prop_assert_eq!(profile.time(processors), time);
-        }
     }
 }

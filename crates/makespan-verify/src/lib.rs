@@ -1,8 +1,11 @@
-//! The checker of Makespan: bounds, and the certificates from which they follow.
+//! The checker of Makespan: bounds, the certificates from which they follow, and the check of plan files.
 //!
-//! A [`Bound`] carries a certificate that [`Bound::verify`] checks in exact integers. The crate uses the model of
-//! [`makespan_core`] and libraries for integers and JSON. It has no solver, no search and no thread. If a checker is
-//! simple, an error in the code that finds bounds cannot make a wrong bound look proved.
+//! A [`Bound`] carries a certificate that [`Bound::verify`] checks in exact integers. [`native`] reads instances and plan
+//! files in JSON. [`check`] checks a plan file: its placements, values and bounds. The program `makespan-verify` does so
+//! for two files.
+//!
+//! The crate uses the model of [`makespan_core`] and libraries for integers and JSON. It has no solver, no search and no
+//! thread, so that people can read the code that they must trust.
 //!
 //! ```
 //! use makespan_core::{Instance, Job, JobId, Objective, Platform, Profile, Time};
@@ -21,6 +24,8 @@
 
 #![warn(missing_docs)]
 
+pub mod check;
+pub mod native;
 pub mod proof;
 
 pub use proof::{Bound, CertificateError, Proof, Value, release_area_bound};

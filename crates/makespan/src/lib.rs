@@ -50,7 +50,7 @@ pub use makespan_sim::network::{Change, Changed, EndCondition, NetworkOptions, N
 pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use moment::{Moment, expected_at};
 pub use network::{TreeRun, TreeRunError, TreeScene};
-pub use planning::{PlanError, Planned, Planner, bound, bounds_for, cheapest, plan, plan_ratio, ratio, thorough_bound};
+pub use planning::{PlanError, Planned, Planner, bound, bounds_for, cheapest, plan, plan_ratio, thorough_bound};
 pub use simulation::{Scene, SimulateError, Simulated, simulate, simulate_policy};
 pub use unknown::unknown;
 

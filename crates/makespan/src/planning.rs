@@ -85,13 +85,7 @@ impl Planned {
     }
 }
 
-/// Returns the ratio between the value of a schedule and a bound, at least 1, and exactly 1 only if both are equal. A
-/// larger ratio means a worse schedule. Returns `None` if the bound is zero or is not valid for the schedule.
-pub fn ratio(instance: &Instance, schedule: &Schedule, bound: &Bound) -> Option<f64> {
-    bound.ratio(&bound.objective.value(instance, schedule).into()).filter(|_| bound.speaks_of(schedule))
-}
-
-/// Returns the ratio between the value of a plan, with placements or rates, and the bound. See [`ratio`].
+/// Returns the ratio between the value of a plan, with placements or rates, and the bound. See [`Bound::ratio_of`].
 pub fn plan_ratio(instance: &Instance, plan: &Plan, bound: &Bound) -> Option<f64> {
     let speaks = plan.schedule().is_none_or(|schedule| bound.speaks_of(schedule));
     bound.ratio(&plan.value(bound.objective, instance)?).filter(|_| speaks)
@@ -340,7 +334,7 @@ mod tests {
         let of = |value: i128| {
             let proof = Proof::Alone(Alone { job: JobId(0) });
             let bound = Bound { objective: Objective::Makespan, value: value.into(), makespan_at_most: None, proof };
-            ratio(&instance, &schedule, &bound)
+            bound.ratio_of(&instance, &schedule)
         };
         assert_eq!((of((1 << 60) + 1), of(0)), (Some(1.0), None));
         assert!(of(1 << 60).unwrap() > 1.0, "the ratio is above 1 although both values have the same float");

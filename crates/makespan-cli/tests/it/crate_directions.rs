@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{DependencyKind, MetadataCommand, NodeDep, PackageId, Target};
 
 /// The crates of the workspace on which each crate may depend.
 const ALLOWED: [(&str, &[&str]); 17] = [
@@ -54,12 +54,36 @@ const ALLOWED: [(&str, &[&str]); 17] = [
         ],
     ),
     ("makespan-example", &[]),
-    ("makespan-fuzz", &["makespan-core", "makespan-formats", "makespan-slurm"]),
+    ("makespan-fuzz", &["makespan-core", "makespan-verify", "makespan-formats", "makespan-slurm"]),
     ("makespan-py", &["makespan-core", "makespan-exec", "makespan-generate", "makespan"]),
 ];
 
 /// Packages on which the core must not depend: input and output, solvers, threads, randomness.
 const NOT_IN_CORE: [&str; 8] = ["clarabel", "rand", "rayon", "tokio", "serde_json", "toml", "nix", "csv"];
+
+/// The packages that the checker is built from, apart from packages that only generate code while it is built: integers,
+/// JSON with the place of each error, and small libraries for hash tables, short lists, error types and suggestions.
+const OF_CHECKER: [&str; 19] = [
+    "cfg-if",
+    "dashu-base",
+    "dashu-int",
+    "dashu-ratio",
+    "itoa",
+    "makespan-core",
+    "makespan-verify",
+    "memchr",
+    "num-modular",
+    "rustc-hash",
+    "serde",
+    "serde_core",
+    "serde_json",
+    "serde_path_to_error",
+    "smallvec",
+    "static_assertions",
+    "strsim",
+    "thiserror",
+    "zmij",
+];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let metadata = MetadataCommand::new().no_deps().exec().expect("cargo describes the workspace");
@@ -89,6 +113,28 @@ fn the_core_does_no_input_or_output_and_calls_no_solver() {
     for unwanted in NOT_IN_CORE {
         assert!(!core.contains(unwanted), "makespan-core must not depend on {unwanted}");
     }
+}
+
+#[test]
+fn the_checker_is_built_from_integers_and_json() {
+    let metadata =
+        MetadataCommand::new().other_options(["--locked".into()]).exec().expect("cargo describes the workspace");
+    let nodes = metadata.resolve.expect("the dependencies are resolved").nodes;
+    let package =
+        |id: &PackageId| metadata.packages.iter().find(|package| package.id == *id).expect("the package is listed");
+    let first = nodes.iter().map(|node| &node.id).find(|id| package(id).name.as_str() == "makespan-verify");
+    let (mut open, mut found) = (vec![first.expect("it is in the workspace")], BTreeSet::new());
+    while let Some(id) = open.pop() {
+        let is_macro = package(id).targets.iter().any(Target::is_proc_macro);
+        if is_macro || !found.insert(package(id).name.as_str()) {
+            continue;
+        }
+        let node = nodes.iter().find(|node| node.id == *id).expect("the package is resolved");
+        let is_used =
+            |dependency: &&NodeDep| dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
+        open.extend(node.deps.iter().filter(is_used).map(|dependency| &dependency.pkg));
+    }
+    assert_eq!(found, BTreeSet::from(OF_CHECKER));
 }
 
 #[test]

@@ -7,3 +7,4 @@ mod language;
 mod licences;
 mod service;
 mod slurm;
+mod trusted_lines;

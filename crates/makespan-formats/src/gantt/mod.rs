@@ -24,7 +24,6 @@ use palette::Colours;
 use panel::Panel;
 
 pub use marks::{Deadline, Marks};
-pub use summary::bound_word;
 pub use ticks::duration;
 
 /// Schedule with its name in the chart, such as "planned" or "happened".

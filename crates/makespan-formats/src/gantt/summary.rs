@@ -2,6 +2,7 @@
 
 use makespan_core::{Instance, Objective, Placement, Schedule, SeparateEnds};
 use makespan_verify::Bound;
+pub(crate) use makespan_verify::check::bound_word;
 
 use super::ticks::duration;
 
@@ -15,11 +16,6 @@ pub(crate) struct Standing {
     pub bound: Option<i128>,
     /// Condition under which the bound is valid ([`Instance::condition`]).
     pub condition: &'static str,
-}
-
-/// Returns the noun for a bound that is valid under a condition ([`Instance::condition`]).
-pub fn bound_word(condition: &str) -> String {
-    if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") }
 }
 
 impl Standing {

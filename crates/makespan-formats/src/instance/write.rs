@@ -7,14 +7,13 @@ use makespan_core::{
     Dependence, Estimate, Instance, JobId, Need, Needs, Node, Payload, Platform, PlatformError, Profile, Resources,
     SpeedupLaw, Task, Time,
 };
+use makespan_verify::native::instance::{
+    AmountOut, PER_PROCESSOR, ResourcesOut, SiteEntry, SubmissionEntry, usual_weight,
+};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::command::SHELL;
-use super::job::usual_weight;
-use super::resources::{AmountOut, PER_PROCESSOR, ResourcesOut};
-use super::site::SiteEntry;
-use super::submission::SubmissionEntry;
 use crate::guess::{GUESSED_LAW, guessed};
 
 /// Version of the format that is written.

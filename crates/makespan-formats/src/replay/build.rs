@@ -8,9 +8,12 @@ use super::record::{LogContent, LogRecord, mark_guess};
 use super::{Estimates, LoggedStarts, Replay, ReplayOptions};
 use crate::SpeedupSpec;
 use crate::anomaly::Anomaly;
-use crate::error::{BOTH_STATED, FilePlace, FormatError};
+use crate::error::{FilePlace, FormatError};
 use crate::format::Format;
 use crate::speedup::Laws;
+
+/// Error message if the machines are stated twice.
+pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors are stated; state one";
 
 /// Returns the replay of a log. Jobs are in the order of their submit times. The data that a policy may use are
 /// separate from the real run times and starts.

@@ -15,7 +15,7 @@ use crate::anomaly::LogStatistics;
 use crate::clock::Clock;
 use crate::format::Format;
 
-pub(crate) use build::{given, replay};
+pub(crate) use build::{BOTH_STATED, given, replay};
 
 /// Run times that a policy receives as estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

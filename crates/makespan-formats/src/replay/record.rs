@@ -11,9 +11,9 @@ use crate::SpeedupSpec;
 use crate::anomaly::{Anomaly, LogStatistics};
 use crate::clock::Clock;
 use crate::error::{FilePlace, FormatError};
-use crate::guess::GUESS;
+use crate::guess::{GUESS, through};
 use crate::needs::{UNSTATED, UnstatedNeeds};
-use crate::speedup::{Laws, through};
+use crate::speedup::Laws;
 use crate::swf::{Log, SwfLogOptions};
 
 /// A record that can become a job. The number of processors and the needs are not checked yet.

@@ -1,84 +1,11 @@
-//! Reads and writes Plan JSON for bags on a tree, the file format that `plan` writes and `verify` reads.
-//!
-//! Rates are decimals that are rounded down, so they remain feasible. The fair throughput is the throughput of the
-//! rounded rates, rounded down. The bound is rounded up. All stated values are checked with rational numbers.
+//! Plans for bags on a tree: the file, the picture and the table of transfers.
 
-mod check;
-mod read;
 mod svg;
 #[cfg(test)]
 mod tests;
 mod unrolled;
-mod write;
 
-use dashu_ratio::RBig;
-use makespan_core::tree::{Periodic, Rates, RatesError, TreeProblem, short_decimal};
-use makespan_verify::Bound;
-
+pub use makespan_verify::native::tree_plan::{StatedPeriod, TreePlanFile, is_tree_plan};
 pub use svg::write_tree_svg;
 pub(crate) use svg::{FULL, shares};
 pub use unrolled::write_network_csv;
-
-/// A steady state and all other data in its file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TreePlanFile {
-    /// Spec of the algorithm.
-    pub algorithm: String,
-    /// Stated fair throughput, in weighted tasks per second.
-    pub fair_throughput: RBig,
-    /// Stated upper bound on the fair throughput of any steady state. The certificate is not checked.
-    pub bound: Bound,
-    /// Rates at which the nodes compute tasks.
-    pub rates: Rates,
-    /// Period with whole numbers of tasks, if the file states one.
-    pub period: Option<StatedPeriod>,
-    /// Remarks for the user.
-    pub remarks: Vec<String>,
-}
-
-/// A period and its stated throughput.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StatedPeriod {
-    /// Length of the period, and the number of tasks of each node and application in the period.
-    pub periodic: Periodic,
-    /// Stated fair throughput of the period, in weighted tasks per second.
-    pub fair_throughput: RBig,
-}
-
-impl StatedPeriod {
-    /// Returns a period with its throughput, rounded down as in files.
-    pub fn new(problem: &TreeProblem, periodic: Periodic) -> Self {
-        let fair_throughput = short_decimal(&periodic.throughput(problem), false);
-        Self { periodic, fair_throughput }
-    }
-}
-
-impl TreePlanFile {
-    /// Returns a file with these rates and this bound, as decimals of 15 digits. Rates are rounded down and the bound
-    /// is rounded up, so both remain valid.
-    ///
-    /// # Errors
-    /// [`RatesError`] if the rates are not a steady state.
-    pub fn new(problem: &TreeProblem, rates: &Rates, bound: &Bound) -> Result<Self, RatesError> {
-        let decimals = rates.all().iter().map(|rate| short_decimal(rate, false)).collect();
-        let rates = Rates::new(problem.applications().len(), decimals);
-        let fair_throughput = short_decimal(&rates.fair_throughput(problem)?, false);
-        Ok(Self {
-            algorithm: "steady-state".into(),
-            fair_throughput,
-            bound: Bound { value: short_decimal(&bound.value.rational(), true).into(), ..bound.clone() },
-            rates,
-            period: None,
-            remarks: Vec::new(),
-        })
-    }
-}
-
-/// Returns whether a JSON document is a plan for a tree. Such a plan has rates instead of a schedule.
-pub fn is_tree_plan(bytes: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        fair_throughput: Option<serde::de::IgnoredAny>,
-    }
-    serde_json::from_slice::<Head>(bytes).is_ok_and(|head| head.fair_throughput.is_some())
-}

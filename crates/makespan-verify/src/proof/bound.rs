@@ -64,6 +64,13 @@ impl Bound {
         Some(if more > less { ratio.max(1.0_f64.next_up()) } else { ratio })
     }
 
+    /// Returns the ratio between the value of a schedule and the bound, at least 1, and exactly 1 only if both are
+    /// equal. A larger ratio means a worse schedule. Returns `None` if the bound is zero or is not valid for the
+    /// schedule.
+    pub fn ratio_of(&self, instance: &Instance, schedule: &Schedule) -> Option<f64> {
+        self.ratio(&self.objective.value(instance, schedule).into()).filter(|_| self.speaks_of(schedule))
+    }
+
     /// Checks the bound in exact arithmetic without a solver: in integers, or in rationals for a throughput. If the
     /// certificate is valid only up to a horizon, the condition of the bound must limit the makespan to at most this
     /// horizon. Otherwise, the bound may have any condition or none.

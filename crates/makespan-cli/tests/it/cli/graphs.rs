@@ -221,7 +221,7 @@ fn a_strategy_is_written_shown_and_verified() {
     let start =
         &|plan: &mut serde_json::Value| plan["strategy"]["variants"][other]["placements"][0]["start"] = 1000.into();
     rejected(start, &format!("strategy.variants[{other}]: "));
-    rejected(&|plan| plan["strategy"]["chosen"] = other.into(), "not that of the chosen variant");
+    rejected(&|plan| plan["strategy"]["chosen"] = other.into(), "differs from the schedule of the chosen variant");
     rejected(&|plan| plan["strategy"]["chosen"] = 99.into(), "strategy.chosen");
     rejected(&|plan| plan["strategy"]["variants"].as_array_mut().unwrap().reverse(), "not ordered by finish");
     rejected(&|plan| plan["strategy"]["variants"][0]["colour"] = 1.into(), "colour");

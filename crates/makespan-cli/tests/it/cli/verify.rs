@@ -1,17 +1,41 @@
 //! `makespan verify` rejects every wrong plan.
 
+use std::ffi::OsString;
+
+use makespan_verify::check::program;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
-use crate::cli::sandbox::Sandbox;
+use crate::cli::sandbox::{Said, Sandbox};
 
 /// Creates a sandbox with an instance and a valid plan.
 fn planned() -> Sandbox {
     let sandbox = Sandbox::with_small();
     sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();
     sandbox.makespan("verify small.toml p.json").succeeds();
+    convert(&sandbox, "small.toml");
     sandbox
+}
+
+/// Writes the instance as `native.json`, which the program `makespan-verify` reads.
+fn convert(sandbox: &Sandbox, instance: &str) {
+    sandbox.makespan(&format!("convert {instance} native.json")).succeeds();
+}
+
+/// Checks that `makespan-verify` reports about `native.json` and a plan what `makespan verify` said about the plan.
+#[track_caller]
+fn agreed(sandbox: &Sandbox, plan: &str, said: &Said) {
+    let folder = sandbox.path("").display().to_string();
+    let words = ["native.json", plan].map(|name| OsString::from(sandbox.path(name)));
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let status = program(&words, &mut out, &mut err);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(&folder, "");
+    let (out, err) = (text(out), text(err));
+    assert_eq!((Some(i32::from(status)), &out), (said.status, &said.out), "{err}");
+    let sentence =
+        |text: &str| text.trim().trim_start_matches(['×', 'x', ' ']).trim_start_matches("error: ").to_owned();
+    assert_eq!(sentence(&err), sentence(&said.err));
 }
 
 /// Changes the plan and checks that `verify` rejects it on standard output, with a reason that contains all `parts`.
@@ -28,6 +52,7 @@ fn rejected(sandbox: &Sandbox, change: impl FnOnce(&mut Value), parts: &[&str]) 
     for part in parts {
         assert!(said.out.contains(part), "`{part}` is missing in\n{}", said.out);
     }
+    agreed(sandbox, "changed.json", &said);
     let said = sandbox.makespan("verify small.toml changed.json --format json");
     let verdict: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((said.status, &verdict["valid"]), (Some(1), &Value::Bool(false)));
@@ -177,6 +202,7 @@ fn dual_feasible_functions_are_checked_again() {
     assert!(said.contains("is too short: "), "{said}");
     sandbox.makespan("plan small.toml --algorithm demt --output p.json").succeeds();
     sandbox.makespan("verify small.toml p.json").succeeds();
+    convert(&sandbox, "small.toml");
     let on = ["bound on the makespan"];
     let certificate = |plan: &mut Value, key: &str, value: Value| {
         let certificate = &mut plan["bounds"]["makespan"]["certificate"];
@@ -195,10 +221,12 @@ fn a_schedule_that_is_none_is_one_error() {
     let sandbox = planned();
     let case = |content: &[u8], parts: &[&str]| {
         sandbox.write("bad.json", content);
-        sandbox.makespan("verify small.toml bad.json").refused(&[&["bad.json"], parts].concat());
+        let said = sandbox.makespan("verify small.toml bad.json");
+        agreed(&sandbox, "bad.json", &said);
+        said.refused(&[&["bad.json"], parts].concat());
     };
     let plan = sandbox.read("p.json");
-    case(b"", &["no schedule"]);
+    case(b"", &["no plan file"]);
     case(b"{", &["too early"]);
     case(&plan.as_bytes()[..plan.len() / 2], &["too early"]);
     case(plan.replacen("\"rigid\"", "\"rigit\"", 1).as_bytes(), &["placements[", "rigit", "did you mean `rigid`"]);
@@ -207,10 +235,10 @@ fn a_schedule_that_is_none_is_one_error() {
     case(plan.replacen("\"placements\"", "\"placement\"", 1).as_bytes(), &["placement", "did you mean `placements`"]);
     case(plan.replacen("\"start\": 0", "\"start\": -1", 1).as_bytes(), &["start", "-1"]);
     case(plan.replacen("\"makespan\": ", "\"makespan\": 1e400, \"x\": ", 1).as_bytes(), &["makespan"]);
-    case(b"\xff\xfe{}", &["no schedule"]);
+    case(b"\xff\xfe{}", &["no plan file"]);
     sandbox.makespan("verify small.toml missing.json").refused(&["missing.json", "No such file"]);
     sandbox.makespan("verify small.toml .").refused(&["directory"]);
-    sandbox.makespan("verify small.toml small.toml").refused(&["small.toml is no schedule", "plan --output"]);
+    sandbox.makespan("verify small.toml small.toml").refused(&["small.toml: this is no plan file", "plan --output"]);
 }
 
 #[test]
@@ -249,6 +277,7 @@ fn every_plan_of_every_algorithm_is_accepted() {
         let arrival = arrival.map_or(String::new(), |tenths| format!("--arrival-rate {}", f64::from(tenths) / 10.0));
         let line = format!("generate moldable --family {family} --jobs {jobs} --processors {processors} --seed {seed}");
         sandbox.makespan(&format!("{line} {arrival} --output i.toml")).succeeds();
+        convert(&sandbox, "i.toml");
         // Mapping heuristics need sequential jobs that are released together, and a steady state needs bags. Other
         // instances are refused.
         for spec in &specs {
@@ -259,6 +288,7 @@ fn every_plan_of_every_algorithm_is_accepted() {
             }
             said.succeeds();
             let said = sandbox.makespan("verify i.toml i.json");
+            agreed(&sandbox, "i.json", &said);
             prop_assert_eq!(said.status, Some(0), "{} {:?}", spec, said);
         }
         Ok::<(), TestCaseError>(())

@@ -1,9 +1,9 @@
 //! Splits lines into cells, and reads the names of jobs and array tasks.
 
 use super::columns::SacctColumns;
-use super::submitted::numbers;
 use super::values::{count, instant};
 use crate::anomaly::Anomaly;
+use makespan_verify::native::hosts::numbers;
 
 /// Maximum number of array tasks in one record.
 const MAX_PARTS: usize = 100_000;

@@ -22,7 +22,6 @@ mod values;
 use crate::format::head::Head;
 
 pub(crate) use read::read_sacct;
-pub(crate) use submitted::hosts;
 
 /// Returns whether a file begins like a dump: the first line contains `|` and the name of the column of job ids.
 pub(crate) fn is_dump(head: &Head<'_>) -> bool {

@@ -4,7 +4,7 @@
 use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Platform, Profile, Time};
 
 use super::draft::ExternalFiles;
-use crate::amount::rounded;
+use crate::needs::rounded;
 use crate::suggest::nearest;
 
 /// Name of the task that sends the files from outside.

@@ -1,0 +1,12 @@
+//! The check of plan files, and the words of its verdict. The program `makespan-verify` and the command `makespan verify`
+//! both use this module.
+
+mod problems;
+mod program;
+mod verdict;
+mod words;
+
+pub use problems::problems;
+pub use program::program;
+pub use verdict::verdict;
+pub use words::{amount, bound_word, figure, gap, value};

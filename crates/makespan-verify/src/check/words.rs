@@ -1,0 +1,43 @@
+//! Words for values, bounds and ratios.
+
+use makespan_core::Objective;
+
+use crate::proof::Value;
+
+/// Formats a number of seconds with a sensible number of digits.
+pub fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e6 => format!("{value:.0}"),
+        size if size >= 1e3 => format!("{value:.1}"),
+        size if size >= 1e-3 || size == 0.0 => format!("{value:.3}"),
+        _ => format!("{value:.6}"),
+    }
+}
+
+/// Formats a value of an objective, in its own unit: seconds, weighted seconds, a cost, or weighted tasks per second.
+pub fn value(objective: Objective, value: impl Into<Value>) -> String {
+    figure(amount(objective, value))
+}
+
+/// Returns a value of an objective as a number, in the unit of [`value`].
+pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
+    // Throughput is a fraction without a decimal scale.
+    let places = if objective == Objective::Throughput { 0 } else { objective.places() };
+    value.into().as_f64() / 10_f64.powi(places as i32)
+}
+
+/// Describes a ratio, such as `at most 3.21 % above the optimum`.
+pub fn gap(ratio: Option<f64>) -> String {
+    match ratio {
+        None => "no proof".into(),
+        // A schedule can be below the bound only if it contains a part of the jobs.
+        Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
+        Some(ratio) if ratio <= 1.0 => "optimal".into(),
+        Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),
+    }
+}
+
+/// Returns the noun for a bound that is valid under a condition ([`Instance::condition`]).
+pub fn bound_word(condition: &str) -> String {
+    if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") }
+}

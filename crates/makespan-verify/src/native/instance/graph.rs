@@ -1,0 +1,104 @@
+//! Reads the tasks and edges of a compound job in a native file.
+
+use makespan_core::{Edge, Graph, NamedTask, Needs, Payload, Task, Time};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::command::CommandEntry;
+use super::resources::NeedsEntry;
+use super::times::{TaskTimes, TimeFields, times};
+use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn};
+use crate::native::document::UniquelyNamed;
+use crate::native::scalar::{Bytes, Scalar};
+use crate::native::suggest::nearest;
+
+/// A task in a file. The task is checked while it is read, so that errors state the place in the file.
+#[derive(Deserialize)]
+#[serde(try_from = "TaskFields")]
+pub(super) struct TaskEntry {
+    task: NamedTask,
+    /// Names of the nodes in `time_on`, in the order of the times.
+    nodes: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskFields {
+    name: String,
+    time: Option<OneOrMany<Time, Scalar<Time>>>,
+    work: Option<Scalar<Time>>,
+    time_on: Option<TimesOn>,
+    speedup: Option<SpeedupEntry>,
+    estimate: Option<EstimateEntry>,
+    processors: Option<Allotments>,
+    needs: Option<NeedsEntry>,
+    #[serde(default)]
+    command: CommandEntry,
+}
+
+impl UniquelyNamed for TaskEntry {
+    const KIND: &'static str = "task";
+
+    fn name(&self) -> &str {
+        &self.task.name
+    }
+}
+
+/// An edge between two tasks, which are stated by name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EdgeEntry {
+    from: String,
+    to: String,
+    data: Option<Scalar<Bytes>>,
+    transfer: Option<Scalar<Time>>,
+}
+
+impl TryFrom<TaskFields> for TaskEntry {
+    type Error = String;
+
+    fn try_from(fields: TaskFields) -> Result<Self, String> {
+        let written = TimeFields {
+            time: fields.time,
+            work: fields.work,
+            time_on: fields.time_on,
+            speedup: fields.speedup,
+            estimate: fields.estimate,
+        };
+        let TaskTimes { profile, estimate, nodes } =
+            times(written, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
+        let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
+        let task = Task { estimate, command: fields.command.0, needs, ..Task::new(profile) };
+        Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes })
+    }
+}
+
+/// A graph, and for each task the names of the nodes in its `time_on`.
+type Joined = (Graph, Vec<Option<Vec<String>>>);
+
+/// Builds the graph from the tasks and edges.
+pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Joined, String> {
+    let (tasks, nodes): (Vec<NamedTask>, Vec<_>) = tasks.into_iter().map(|entry| (entry.task, entry.nodes)).unzip();
+    let numbers: FxHashMap<&str, u32> =
+        tasks.iter().enumerate().map(|(number, task)| (&*task.name, number as u32)).collect();
+    let number = |at: usize, key: &str, name: &str| {
+        numbers.get(name).copied().ok_or_else(|| {
+            let near = nearest(name, tasks.iter().map(|task| &*task.name));
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("edges[{at}].{key}: there is no task `{name}`{hint}")
+        })
+    };
+    let edge = |(at, edge): (usize, &EdgeEntry)| {
+        let (from, to) = (number(at, "from", &edge.from)?, number(at, "to", &edge.to)?);
+        let payload = match (&edge.data, &edge.transfer) {
+            (Some(_), Some(_)) => {
+                return Err(format!("edges[{at}] has both `data` and `transfer`; write one of them"));
+            }
+            (data, None) => Payload::Bytes(data.map_or(0, |data| data.0.0)),
+            (None, Some(time)) => Payload::Fixed(time.0),
+        };
+        Ok(Edge { from, to, payload })
+    };
+    let edges = edges.iter().enumerate().map(edge).collect::<Result<Vec<_>, String>>()?;
+    Ok((Graph::new(tasks, edges).map_err(|error| error.to_string())?, nodes))
+}

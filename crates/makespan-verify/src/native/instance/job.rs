@@ -1,0 +1,217 @@
+//! Reads a job in a native file.
+
+use makespan_core::{Graph, Job, NamedTask, Needs, Profile, Task, Time, Weight, Work};
+use serde::Deserialize;
+
+use super::command::CommandEntry;
+use super::graph::{EdgeEntry, TaskEntry, graph};
+use super::positions::Positions;
+use super::resources::NeedsEntry;
+use super::submission::SubmissionEntry;
+use super::times::{TaskTimes, TimeFields, times};
+use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, names};
+use crate::native::document::{Unique, UniquelyNamed};
+use crate::native::guess::keep_walltime;
+use crate::native::scalar::{BagTasks, Bytes, Scalar};
+
+/// A job in a file. The job is checked while it is read, so that errors state the place in the file.
+#[derive(Deserialize)]
+#[serde(try_from = "Fields")]
+pub(super) struct JobEntry {
+    job: Job,
+    /// Names of the nodes in each task's `time_on`, in the order of the times. The names are resolved when the
+    /// platform is known.
+    nodes: Vec<Option<Vec<String>>>,
+}
+
+impl UniquelyNamed for JobEntry {
+    const KIND: &'static str = "job";
+
+    fn name(&self) -> &str {
+        &self.job.name
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    name: String,
+    weight: Option<Scalar<Weight>>,
+    priority: Option<i32>,
+    released: Option<Scalar<Time>>,
+    deadline: Option<Scalar<Time>>,
+    walltime: Option<Scalar<Time>>,
+    count: Option<Scalar<BagTasks>>,
+    data: Option<Scalar<Bytes>>,
+    time: Option<OneOrMany<Time, Scalar<Time>>>,
+    work: Option<Scalar<Time>>,
+    time_on: Option<TimesOn>,
+    speedup: Option<SpeedupEntry>,
+    estimate: Option<EstimateEntry>,
+    processors: Option<Allotments>,
+    needs: Option<NeedsEntry>,
+    #[serde(default, deserialize_with = "names")]
+    after: Vec<String>,
+    #[serde(default)]
+    command: CommandEntry,
+    submission: Option<SubmissionEntry>,
+    tasks: Option<Unique<TaskEntry>>,
+    edges: Option<Vec<EdgeEntry>>,
+}
+
+impl TryFrom<Fields> for JobEntry {
+    type Error = String;
+
+    fn try_from(fields: Fields) -> Result<Self, String> {
+        if fields.name.is_empty() {
+            return Err("a job's name is empty; give it a unique name".to_owned());
+        }
+        if fields.tasks.is_some() || fields.edges.is_some() {
+            let name = fields.name.clone();
+            return compound(fields).map_err(|problem| format!("job `{name}`: {problem}"));
+        }
+        let written = TimeFields {
+            time: fields.time,
+            work: fields.work,
+            time_on: fields.time_on,
+            speedup: fields.speedup,
+            estimate: fields.estimate,
+        };
+        let TaskTimes { profile, estimate, nodes } =
+            times(written, fields.processors).map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        let count = fields.count.map(|count| count.0.0);
+        let data = fields.data.map(|data| data.0.0);
+        if data.is_some() && count.is_none() {
+            return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
+        }
+        let submission = fields.submission.map(SubmissionEntry::read).transpose();
+        let submission = submission.map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
+        let task = Task { estimate, command: fields.command.0, data, needs, ..Task::new(profile) };
+        let mut job = Job {
+            name: fields.name,
+            priority: fields.priority.unwrap_or(0),
+            weight: fields.weight.map_or(usual_weight(count.is_some(), data), |weight| weight.0),
+            release: fields.released.map_or(Time::ZERO, |release| release.0),
+            deadline: fields.deadline.map(|deadline| deadline.0),
+            walltime: fields.walltime.map(|walltime| walltime.0),
+            user: None,
+            after: fields.after.into_iter().map(Into::into).collect(),
+            submission,
+            work: match count {
+                Some(count) => Work::Bag(task, count),
+                None => Work::Task(task),
+            },
+        };
+        keep_walltime(&mut job);
+        Ok(Self { job, nodes: vec![nodes] })
+    }
+}
+
+impl JobEntry {
+    /// Returns, for each task with one time per node, the number of nodes for which the task states a time.
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+        self.nodes.iter().flatten().map(Vec::len)
+    }
+
+    /// Adapts a job to version 1 of the format. In version 1, the `walltime` of a job with `tasks` is the time from
+    /// the release date to the deadline.
+    pub(super) fn of_version_1(mut self) -> Result<Self, String> {
+        if matches!(self.job.work, Work::Graph(_))
+            && let Some(allowed) = self.job.walltime.take()
+        {
+            if self.job.deadline.is_some() {
+                let name = &self.job.name;
+                return Err(format!(
+                    "job `{name}`: it has both `deadline` and `walltime`, which in version 1 is the deadline of a job with \
+                     `tasks`, from its release on; write one of them, or `version = 2`"
+                ));
+            }
+            self.job.deadline = Some(self.job.release + allowed);
+        }
+        Ok(self)
+    }
+
+    /// Returns the job for a platform with these node positions.
+    pub(super) fn resolved(self, positions: &Positions<'_>) -> Result<Job, String> {
+        let Self { mut job, nodes } = self;
+        if nodes.iter().all(Option::is_none) {
+            return Ok(job);
+        }
+        let Job { name, work, .. } = &mut job;
+        let of_job = |problem| format!("job `{name}`: {problem}");
+        match work {
+            Work::Task(task) | Work::Bag(task, _) => {
+                task.profile = placed(&task.profile, nodes[0].as_deref(), positions).map_err(of_job)?;
+            }
+            Work::Graph(graph) => {
+                let mut tasks = graph.tasks().to_vec();
+                for (NamedTask { name, task }, nodes) in tasks.iter_mut().zip(&nodes) {
+                    task.profile = placed(&task.profile, nodes.as_deref(), positions)
+                        .map_err(|problem| of_job(format!("task `{name}`: {problem}")))?;
+                }
+                *graph = Graph::new(tasks, graph.edges().to_vec()).map_err(|error| of_job(error.to_string()))?;
+            }
+        }
+        Ok(job)
+    }
+}
+
+/// Returns a profile with the times in the order of the platform's nodes. `nodes` are the names of the nodes, in the
+/// order of the times in `profile`.
+fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>) -> Result<Profile, String> {
+    let (Some(nodes), Some(times)) = (nodes, profile.machine_times()) else { return Ok(profile.clone()) };
+    let position = |node: &String| {
+        let unknown =
+            || format!("`time_on` names `{node}`, but the platform has no such node; {}", positions.hint(node));
+        positions.get(node).ok_or_else(unknown)
+    };
+    let known = nodes.iter().map(position).collect::<Result<Vec<usize>, String>>()?;
+    let mut row = vec![Profile::CANNOT_RUN; positions.len()];
+    for (known, &time) in known.into_iter().zip(times) {
+        row[known] = time;
+    }
+    Profile::on_machines(row).map_err(|error| error.to_string())
+}
+
+/// Reads a job with `tasks` and possibly `edges`.
+fn compound(fields: Fields) -> Result<JobEntry, String> {
+    let Some(tasks) = fields.tasks else {
+        return Err("it has `edges` and no `tasks`; write the tasks that they join".to_owned());
+    };
+    let given = [
+        ("count", fields.count.is_some()),
+        ("data", fields.data.is_some()),
+        ("time", fields.time.is_some()),
+        ("work", fields.work.is_some()),
+        ("time_on", fields.time_on.is_some()),
+        ("speedup", fields.speedup.is_some()),
+        ("estimate", fields.estimate.is_some()),
+        ("processors", fields.processors.is_some()),
+        ("needs", fields.needs.is_some()),
+        ("command", !fields.command.0.is_empty()),
+    ];
+    if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(format!("it has both `tasks` and `{key}`; in a job with `tasks`, only the tasks state these data"));
+    }
+    let (graph, nodes) = graph(tasks.0, &fields.edges.unwrap_or_default())?;
+    let job = Job::compound(fields.name, graph);
+    let mut job = Job {
+        priority: fields.priority.unwrap_or(0),
+        weight: fields.weight.map_or(job.weight, |weight| weight.0),
+        release: fields.released.map_or(job.release, |release| release.0),
+        deadline: fields.deadline.map(|deadline| deadline.0),
+        walltime: fields.walltime.map(|walltime| walltime.0),
+        after: fields.after.into_iter().map(Into::into).collect(),
+        submission: fields.submission.map(SubmissionEntry::read).transpose()?,
+        ..job
+    };
+    keep_walltime(&mut job);
+    Ok(JobEntry { job, nodes })
+}
+
+/// Returns the default weight of a job. A bag whose tasks state no `data` has weight 0 (best effort). A bag with
+/// `data` is an application on a tree and has weight 1, like all other jobs.
+pub fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
+    if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
+}

@@ -1,0 +1,31 @@
+//! Schema of a native file.
+
+use makespan_core::{ProcSet, Time};
+use serde::Deserialize;
+
+use super::job::JobEntry;
+use super::platform::PlatformEntry;
+use crate::native::document::Unique;
+use crate::native::scalar::{Count, Scalar};
+
+/// Content of the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    pub version: Scalar<Count>,
+    /// `None` if the platform is the machine that runs the instance.
+    pub platform: Option<PlatformEntry>,
+    /// `None` if the file is only read for its platform.
+    pub jobs: Option<Unique<JobEntry>>,
+    #[serde(default)]
+    pub unavailable: Vec<ClosedPeriod>,
+}
+
+/// A reservation or an outage.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClosedPeriod {
+    pub processors: Scalar<ProcSet>,
+    pub start: Scalar<Time>,
+    pub end: Scalar<Time>,
+}

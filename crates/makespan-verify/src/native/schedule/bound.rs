@@ -1,0 +1,103 @@
+//! Reads and writes a bound in JSON: the value, the condition (if there is one) and the certificate.
+
+use std::io::{self, Write};
+
+use crate::{Bound, Proof, Value};
+use dashu_ratio::RBig;
+use makespan_core::tree::parse_decimal;
+use makespan_core::{Instance, Objective, Time};
+use serde::Deserialize;
+
+use crate::native::error::{FilePlace, FormatError};
+use crate::native::scalar::{Scalar, exact_decimal};
+
+/// A bound in a file: `{"value": 801.5, "certificate": {..}}`. The key of the entry is the name of the objective. If
+/// the bound is valid only for schedules that end by an instant, `"makespan_at_most"` states this instant in seconds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoundEntry {
+    value: Scalar<String>,
+    makespan_at_most: Option<Scalar<Time>>,
+    /// True if run times of the instance were guesses when the file was written. Only for readers of the file: the
+    /// certificate is checked against the current instance.
+    #[serde(default)]
+    #[expect(dead_code, reason = "the format has this key, but the check does not need it")]
+    rests_on_guesses: bool,
+    /// The certificate as an intermediate value, because serde cannot read exact numbers inside tagged enums directly.
+    certificate: serde_json::Value,
+}
+
+impl BoundEntry {
+    /// Returns the stated kind of proof.
+    pub fn kind(&self) -> &str {
+        self.certificate.get("kind").and_then(serde_json::Value::as_str).unwrap_or_default()
+    }
+}
+
+/// Returns the bound of an entry. Checks only the form of the entry, not the certificate. `field` is the path of the
+/// entry for errors.
+///
+/// # Errors
+/// [`FormatError`] with the place of the error.
+pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
+    let value = exact(file, &format!("{field}.value"), objective, &entry.value.0)?;
+    let proof: Proof = serde_json::from_value(entry.certificate)
+        .map_err(|error| FormatError::content(file, FilePlace::field(format!("{field}.certificate")), error))?;
+    let makespan_at_most = entry.makespan_at_most.map(|most| most.0);
+    Ok(Bound { objective, value, makespan_at_most, proof })
+}
+
+/// Reads an exact decimal. A throughput is a rational number. All other values are in the integer unit of the
+/// objective.
+fn exact(file: &str, field: &str, objective: Objective, text: &str) -> Result<Value, FormatError> {
+    if objective == Objective::Throughput {
+        return rational(file, field, text).map(Value::Rational);
+    }
+    value(file, field, objective, text).map(Value::Integer)
+}
+
+/// Reads an exact decimal with any number of decimal places.
+pub fn rational(file: &str, field: &str, text: &str) -> Result<RBig, FormatError> {
+    let problem = || FormatError::content(file, FilePlace::field(field), format!("`{text}` is not a decimal number"));
+    parse_decimal(text).ok_or_else(problem)
+}
+
+/// Reads an exact decimal as a value in the integer unit of the objective.
+pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -> Result<i128, FormatError> {
+    let places = objective.places();
+    exact_decimal(text, places).ok_or_else(|| {
+        let problem = format!("`{text}` is not exact; write a decimal number with at most {places} places");
+        FormatError::content(file, FilePlace::field(field), problem)
+    })
+}
+
+/// Writes a bound on `instance` on one line, in the form that [`read_bound`] reads. If the instance has guessed run
+/// times, the entry states that run times are guesses.
+///
+/// # Errors
+/// Errors of the writer.
+pub fn write_bound(instance: &Instance, bound: &Bound, writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "{{\"value\": {}", bound.value.decimal(bound.objective))?;
+    if let Some(most) = bound.makespan_at_most {
+        write!(writer, ", \"makespan_at_most\": {most}")?;
+    }
+    if instance.has_guesses() {
+        write!(writer, ", \"rests_on_guesses\": true")?;
+    }
+    write!(writer, ", \"certificate\": {}}}", serde_json::to_string(&bound.proof)?)
+}
+
+/// Writes bounds with their certificates as one JSON object, in the form of a schedule file. There must be at most one
+/// bound for each objective.
+///
+/// # Errors
+/// Errors of the writer.
+pub fn write_bounds(instance: &Instance, bounds: &[&Bound], writer: &mut dyn Write) -> io::Result<()> {
+    write!(writer, "{{")?;
+    for (at, bound) in bounds.iter().enumerate() {
+        writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
+        write!(writer, "\"{}\": ", bound.objective.name())?;
+        write_bound(instance, bound, writer)?;
+    }
+    write!(writer, "}}")
+}

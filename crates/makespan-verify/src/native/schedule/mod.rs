@@ -1,0 +1,97 @@
+//! Reads and writes Schedule JSON, the file format that `plan` writes and `verify` reads.
+//!
+//! All values are exact decimals. A [`ScheduleFile`] stores the schedule and the values that the file states. So
+//! comparing integers is sufficient to detect a value that contradicts the schedule.
+
+mod bound;
+mod front;
+mod placements;
+mod read;
+mod strategy;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use bound::rational;
+pub use bound::{BoundEntry, read_bound, write_bound, write_bounds};
+pub use front::FrontEntry;
+pub use strategy::{StrategyEntry, VariantEntry};
+
+use std::collections::BTreeMap;
+
+use crate::Bound;
+use makespan_core::{Instance, Objective, Schedule};
+
+/// A schedule, with all other data in its file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScheduleFile {
+    /// Spec of the algorithm.
+    pub algorithm: String,
+    /// Seed of the algorithm, if it has one.
+    pub seed: Option<u64>,
+    /// Stated makespan, in ticks.
+    pub makespan: i128,
+    /// Stated weighted completion, in millionths of a weight times ticks.
+    pub weighted_completion: i128,
+    /// The values that the file states for other objectives, in the integer unit of each objective.
+    pub others: BTreeMap<Objective, i128>,
+    /// Stated bounds, at most one for each objective. The certificates of these bounds are not checked (see
+    /// [`Bound::verify`]). Only a bound on cost may be restricted to schedules that end by an instant (see
+    /// [`Bound::speaks_of`]).
+    pub bounds: Vec<Bound>,
+    /// Remarks for the user.
+    pub remarks: Vec<String>,
+    /// Schedules of a Pareto front, in ascending order of makespan. Empty if the file contains no front.
+    pub front: Vec<FrontEntry>,
+    /// Variants of a strategy, if the algorithm returns a strategy.
+    pub strategy: Option<StrategyEntry>,
+    /// The schedule itself. If the file contains a front or a strategy, this is the chosen schedule.
+    pub schedule: Schedule,
+}
+
+impl ScheduleFile {
+    /// Returns the file for a schedule. The file contains the true values of the standard objectives
+    /// ([`Objective::standard`]), and no mean flow, cost, seed, bounds or remarks.
+    pub fn new(instance: &Instance, algorithm: impl Into<String>, schedule: Schedule) -> Self {
+        let others = Objective::standard(instance).filter(|objective| !Objective::STANDARD.contains(objective));
+        Self {
+            algorithm: algorithm.into(),
+            seed: None,
+            makespan: Objective::Makespan.value(instance, &schedule),
+            weighted_completion: Objective::WeightedCompletion.value(instance, &schedule),
+            others: others.map(|objective| (objective, objective.value(instance, &schedule))).collect(),
+            bounds: Vec::new(),
+            remarks: Vec::new(),
+            front: Vec::new(),
+            strategy: None,
+            schedule,
+        }
+    }
+
+    /// Returns the stated value of an objective, in its integer unit. Makespan and weighted completion are always
+    /// stated.
+    pub fn stated(&self, objective: Objective) -> Option<i128> {
+        match objective {
+            Objective::Makespan => Some(self.makespan),
+            Objective::WeightedCompletion => Some(self.weighted_completion),
+            other => self.others.get(&other).copied(),
+        }
+    }
+
+    /// Sets the bounds. If an objective has a bound but no stated value, computes and adds the value.
+    #[must_use]
+    pub fn with_bounds(mut self, instance: &Instance, bounds: &[Bound]) -> Self {
+        self.bounds = bounds.to_vec();
+        for objective in Objective::OF_SCHEDULES {
+            if self.stated(objective).is_none() && self.bound(objective).is_some() {
+                self.others.insert(objective, objective.value(instance, &self.schedule));
+            }
+        }
+        self
+    }
+
+    /// Returns the stated bound on an objective.
+    pub fn bound(&self, objective: Objective) -> Option<&Bound> {
+        self.bounds.iter().find(|bound| bound.objective == objective)
+    }
+}

@@ -1,0 +1,140 @@
+//! Reads and writes the variants of a strategy in Schedule JSON. A strategy consists of alternative schedules with
+//! different costs.
+
+use std::io::{self, Write};
+
+use makespan_core::{Area, Instance, Objective, Schedule, Strategy, Variant, validate};
+use serde::Deserialize;
+
+use super::bound::value;
+use super::placements::{PlacementEntry, placements};
+use super::write::write_placements;
+use crate::native::error::{FilePlace, FormatError};
+use crate::native::scalar::{Count, Scalar};
+
+/// Variants of a strategy, with the values that their file states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StrategyEntry {
+    /// Index of the chosen variant.
+    pub chosen: usize,
+    /// Variants, in ascending order of finish.
+    pub variants: Vec<VariantEntry>,
+}
+
+/// A variant of a strategy. Its stated values are not checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariantEntry {
+    /// Stated end of the last task, in ticks.
+    pub finish: i128,
+    /// Stated cost, in thousandths.
+    pub cost: i128,
+    /// Stated sum of the busy times of all processors, in ticks.
+    pub busy: Area,
+    /// The schedule of the variant.
+    pub schedule: Schedule,
+}
+
+impl StrategyEntry {
+    /// Returns the entry for a strategy, with the true values of its variants.
+    pub fn new(strategy: &Strategy) -> Self {
+        let entry = |variant: &Variant| VariantEntry {
+            finish: variant.finish.ticks().into(),
+            cost: variant.cost,
+            busy: variant.busy,
+            schedule: variant.schedule.clone(),
+        };
+        Self { chosen: strategy.chosen(), variants: strategy.variants().iter().map(entry).collect() }
+    }
+
+    /// Checks the strategy, except for the file's main schedule. Returns one sentence for each problem. A problem is a
+    /// variant that violates a rule, a value that contradicts the placements, variants that are not ordered by finish,
+    /// or a chosen variant that is not the schedule of the file.
+    pub fn problems(&self, instance: &Instance, schedule: &Schedule) -> Vec<String> {
+        let mut problems = Vec::new();
+        for (at, variant) in self.variants.iter().enumerate() {
+            if let Err(violations) = validate(instance, &variant.schedule) {
+                problems.extend(violations.iter().map(|violation| format!("strategy.variants[{at}]: {violation}")));
+            }
+            let real = Variant::new(instance, variant.schedule.clone());
+            let figures = [
+                ("finish", Objective::Makespan, variant.finish, real.finish.ticks().into()),
+                ("cost", Objective::Cost, variant.cost, real.cost),
+                ("busy time", Objective::Makespan, variant.busy, real.busy),
+            ];
+            for (name, unit, stated, real) in figures.into_iter().filter(|(_, _, stated, real)| stated != real) {
+                let (stated, real) = (unit.decimal(stated), unit.decimal(real));
+                problems.push(format!(
+                    "strategy.variants[{at}]: the stated {name} is {stated}; the placements give {real}"
+                ));
+            }
+        }
+        if !self.variants.is_sorted_by_key(|variant| variant.finish) {
+            problems.push("strategy.variants: they are not ordered by finish".into());
+        }
+        match self.variants.get(self.chosen) {
+            None => problems.push(format!("strategy.chosen is {}, but there is no such variant", self.chosen)),
+            Some(chosen) if chosen.schedule != *schedule => {
+                problems.push("the schedule differs from the schedule of the chosen variant".into());
+            }
+            Some(_) => {}
+        }
+        problems
+    }
+
+    pub(super) fn write(&self, instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
+        write!(writer, "{{\"chosen\": {}, \"variants\": [", self.chosen)?;
+        for (at, variant) in self.variants.iter().enumerate() {
+            writer.write_all(if at == 0 { b"\n  " } else { b",\n  " })?;
+            let (finish, busy) =
+                (Objective::Makespan.decimal(variant.finish), Objective::Makespan.decimal(variant.busy));
+            let cost = Objective::Cost.decimal(variant.cost);
+            write!(writer, "{{\"finish\": {finish}, \"cost\": {cost}, \"busy\": {busy},\n   ")?;
+            write_placements(instance, &variant.schedule, writer)?;
+            write!(writer, "}}")?;
+        }
+        write!(writer, "]}}")
+    }
+}
+
+/// A strategy in a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    chosen: Scalar<Count>,
+    variants: Vec<EntryVariant>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryVariant {
+    finish: Scalar<String>,
+    cost: Scalar<String>,
+    busy: Scalar<String>,
+    placements: Vec<PlacementEntry>,
+}
+
+/// Reads a strategy.
+pub(super) fn read(file: &str, entry: Entry, instance: &Instance) -> Result<StrategyEntry, FormatError> {
+    let variant = |(at, variant): (usize, EntryVariant)| {
+        let path = format!("strategy.variants[{at}]");
+        let figure = |name: &str, unit, text: &Scalar<String>| value(file, &format!("{path}.{name}"), unit, &text.0);
+        Ok(VariantEntry {
+            finish: figure("finish", Objective::Makespan, &variant.finish)?,
+            cost: figure("cost", Objective::Cost, &variant.cost)?,
+            busy: figure("busy", Objective::Makespan, &variant.busy)?,
+            schedule: Schedule::with_groups(placements(
+                file,
+                &format!("{path}.placements"),
+                variant.placements,
+                instance,
+            )?),
+        })
+    };
+    let variants: Vec<VariantEntry> = entry.variants.into_iter().enumerate().map(variant).collect::<Result<_, _>>()?;
+    let chosen = entry.chosen.0.0 as usize;
+    if chosen >= variants.len() {
+        let problem = format!("there are {} variants; write the position of one of them, from 0 on", variants.len());
+        return Err(FormatError::content(file, FilePlace::field("strategy.chosen"), problem));
+    }
+    Ok(StrategyEntry { chosen, variants })
+}

@@ -1,0 +1,109 @@
+//! Finds the known word that is most similar to an unknown word.
+
+/// Returns the candidate most similar to `word`, or `None` if no candidate is similar enough to be a
+/// correction.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // The first measure favours a common prefix. The second measure favours short words with one missing letter or two
+    // swapped letters.
+    let likeness =
+        |candidate| strsim::jaro_winkler(word, candidate).max(strsim::normalized_damerau_levenshtein(word, candidate));
+    let scored = candidates.into_iter().map(|candidate| (likeness(candidate), candidate));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))?;
+    (best.0 >= 0.65).then_some(best.1)
+}
+
+/// Rewrites an error of serde, such as "unknown field `x`, expected one of `a`, `b`", in plain words. The
+/// message suggests the nearest key.
+pub fn explain(message: &str) -> String {
+    for (kind, word) in [("unknown field `", "key"), ("unknown variant `", "word")] {
+        let Some((unknown, expected)) = message.strip_prefix(kind).and_then(|rest| rest.split_once("`, ")) else {
+            continue;
+        };
+        // In serde's list of known words, every second piece between backticks is a word.
+        let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        let list = known.join(", ");
+        return match nearest(unknown, known.iter().copied()) {
+            Some(near) => format!("unknown {word} `{unknown}`; did you mean `{near}`? (known: {list})"),
+            None => format!("unknown {word} `{unknown}`; known are {list}"),
+        };
+    }
+    if let Some(rest) = message.strip_prefix("missing field `") {
+        return format!("the key `{} is missing", rest.replace("`, ", "` "));
+    }
+    if let Some(key) = message.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`')) {
+        return format!("the key `{key}` is written twice; write it once");
+    }
+    if let Some((found, expected)) =
+        message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("{} stands here; expected {}", found_in_words(found), expected_in_words(expected));
+    }
+    if message.starts_with("EOF") {
+        return format!("the text ends too early ({message})");
+    }
+    message.to_owned()
+}
+
+/// Rewrites serde's description of the value that it found.
+fn found_in_words(found: &str) -> String {
+    let (kind, value) = found.split_once(' ').unwrap_or((found, ""));
+    let value = value.trim_matches('`');
+    match kind {
+        "integer" => format!("the number {value}"),
+        "floating" => format!("the number {}", value.trim_start_matches("point ").trim_matches('`')),
+        "string" => format!("the text {value}"),
+        "boolean" => format!("`{value}`"),
+        "map" => "a table".into(),
+        "sequence" => "a list".into(),
+        "null" | "unit" | "Option" => "nothing".into(),
+        _ => found.into(),
+    }
+}
+
+/// Rewrites serde's description of the value that it expected. Names of Rust types become the words for types in JSON
+/// and TOML.
+fn expected_in_words(expected: &str) -> String {
+    let whole = |bits: &str| !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit() || byte == b's');
+    let is_integer = expected.strip_prefix(['i', 'u']).is_some_and(|bits| whole(bits) || bits == "size");
+    match expected {
+        _ if is_integer => "a whole number".into(),
+        "f64" | "f32" => "a number".into(),
+        "a string" | "str" | "string" => "a text".into(),
+        "a sequence" | "an array" => "a list".into(),
+        "a boolean" | "bool" => "true or false".into(),
+        "a map" | "map" => "a table".into(),
+        _ if expected.starts_with("struct ") => "a table".into(),
+        _ if expected.starts_with("tuple") || expected.starts_with("an array of length") => "a list".into(),
+        _ if expected.starts_with("enum ") || expected.starts_with("variant") => "one of the known words".into(),
+        _ => expected.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_nearest_known_key() {
+        let text = explain("unknown field `wieght`, expected one of `name`, `weight`, `released`");
+        assert!(text.contains("did you mean `weight`?"), "{text}");
+        let text = explain("unknown field `zzz`, expected `min` or `max`");
+        assert_eq!(text, "unknown key `zzz`; known are min, max");
+        assert_eq!(explain("missing field `name`"), "the key `name` is missing");
+        assert_eq!(explain("duplicate field `time`"), "the key `time` is written twice; write it once");
+    }
+
+    #[test]
+    fn types_have_the_names_that_they_have_in_files() {
+        for (serde, words) in [
+            ("invalid type: integer `3`, expected struct Fields", "the number 3 stands here; expected a table"),
+            ("invalid type: floating point `1.5`, expected i32", "the number 1.5 stands here; expected a whole number"),
+            ("invalid type: string \"x\", expected u64", "the text \"x\" stands here; expected a whole number"),
+            ("invalid type: boolean `true`, expected a string", "`true` stands here; expected a text"),
+            ("invalid type: map, expected a list of jobs", "a table stands here; expected a list of jobs"),
+            ("invalid type: null, expected a sequence", "nothing stands here; expected a list"),
+        ] {
+            assert_eq!(explain(serde), words);
+        }
+    }
+}

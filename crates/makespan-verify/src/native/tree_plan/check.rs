@@ -1,0 +1,81 @@
+//! Checks a plan for a tree. Problems are described in sentences.
+
+use crate::Bound;
+use makespan_core::Instance;
+use makespan_core::tree::{Rates, RatesError, TreeProblem, decimal_text, short_decimal};
+
+use super::{StatedPeriod, TreePlanFile};
+
+impl TreePlanFile {
+    /// Checks all statements of the file. The rates must be a steady state with the stated throughput, the dual prices
+    /// must prove the bound, and the period must be valid. The check is exact and needs no solver.
+    pub fn problems(&self, instance: &Instance, problem: &TreeProblem) -> Vec<String> {
+        let mut problems = Vec::new();
+        match self.rates.fair_throughput(problem) {
+            Err(error) => problems.push(named(instance, &error)),
+            Ok(value) => {
+                let real = short_decimal(&value, false);
+                if real != self.fair_throughput {
+                    let (stated, real) = (decimal_text(&self.fair_throughput), decimal_text(&real));
+                    problems.push(format!("the stated fair throughput is {stated}; the rates give {real}"));
+                }
+            }
+        }
+        problems.extend(self.wrong_bound(instance));
+        problems.extend(self.wrong_period(instance, problem));
+        problems
+    }
+
+    /// Checks that the certificate proves the bound, and that the stated bound is exactly the proven bound, rounded up.
+    fn wrong_bound(&self, instance: &Instance) -> Option<String> {
+        let Bound { objective, value: stated, proof, .. } = &self.bound;
+        if let Err(error) = self.bound.verify(instance) {
+            return Some(format!("bound on the {objective}: {error}"));
+        }
+        let proven = short_decimal(&proof.proves(*objective, instance).ok()?.rational(), true);
+        let (stated, proven) = (decimal_text(&stated.rational()), decimal_text(&proven));
+        (stated != proven)
+            .then(|| format!("the stated bound on the {objective} is {stated}; its certificate proves {proven}"))
+    }
+
+    /// Checks the period. The tasks per second must be a steady state. The length of the period includes the rounding
+    /// of single tasks to ticks. The number of tasks must be the stated rate times the length of the period, rounded
+    /// down. Otherwise, the file would state two different plans. The throughput must be the stated throughput.
+    fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
+        let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
+        let seconds = periodic.period;
+        if seconds.ticks() <= 0 {
+            return Some("the period must be longer than 0 s".into());
+        }
+        let rates = Rates::new(problem.applications().len(), periodic.rates());
+        if let Err(wrong) = rates.fair_throughput(problem) {
+            return Some(format!("period: {}", named(instance, &wrong)));
+        }
+        let real = short_decimal(&periodic.throughput(problem), false);
+        if real != *fair_throughput {
+            let (stated, real) = (decimal_text(fair_throughput), decimal_text(&real));
+            return Some(format!(
+                "period: the stated fair throughput is {stated}; its tasks in {seconds} s give {real}"
+            ));
+        }
+        let same = self.rates.all().len() == periodic.tasks.len() && periodic.is_rounded_from(problem, &self.rates);
+        (!same)
+            .then(|| format!("period: its tasks are not the rates times {seconds} s, rounded down, or leave it idle"))
+    }
+}
+
+/// Formats an error with the names of its node and application.
+fn named(instance: &Instance, error: &RatesError) -> String {
+    let node = |at: usize| instance.platform().nodes().get(at).map_or("?", |node| node.name.as_str());
+    match *error {
+        RatesError::Size { .. } | RatesError::Throughput => error.to_string(),
+        RatesError::Negative { node: at, application } => {
+            let job = instance.jobs().get(application).map_or("?", |job| job.name.as_str());
+            format!("job `{job}` has a negative rate on node `{}`", node(at))
+        }
+        RatesError::Processors { node: at, load } => {
+            format!("node `{}` would compute {load:.12} times as much as its processors can", node(at))
+        }
+        RatesError::Port { node: at, load } => format!("node `{}` would send {load:.12} seconds in a second", node(at)),
+    }
+}
