@@ -51,6 +51,7 @@ mod late;
 pub mod machines;
 mod makespan;
 mod minsum;
+mod release_area;
 mod rounding;
 pub mod tree;
 mod windows;
@@ -61,6 +62,7 @@ pub use minsum::{
     Grid, PriceOptions, PriceSearch, PricedChoice, mean_flow, on_nodes, printed_minsum_estimate, refuted,
     weighted_completion, weighted_completion_on,
 };
+pub use release_area::release_area_bound;
 
 use makespan_core::{Instance, Objective, Unsupported};
 use makespan_verify::proof::{Deductions, LastJob, Paths};

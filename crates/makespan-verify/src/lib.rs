@@ -28,4 +28,4 @@ pub mod check;
 pub mod native;
 pub mod proof;
 
-pub use proof::{Bound, CertificateError, Proof, Value, release_area_bound};
+pub use proof::{Bound, CertificateError, Proof, Value};

@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use makespan_algos::policy::{PolicyError, policy_for};
+use makespan_bounds::release_area_bound;
 use makespan_core::{
     Actual, CompoundMeasures, Instance, Job, LogEntry, Measures, Outcome, Policy, Profile, Task, TaskFlowMeasures,
     TaskId, Time, Work,
 };
 use makespan_sim::{Observer, Simulation, SimulationError, SimulationOptions};
-use makespan_verify::release_area_bound;
 use thiserror::Error;
 
 /// The results of a simulation under a policy.

@@ -20,9 +20,10 @@ mod positions;
 mod taking_part;
 
 use makespan_core::{Instance, JobId, Objective, Profile, Time, Unsupported};
-use makespan_verify::proof::{CostPrices, LateWork, MachinePrices};
+use makespan_verify::proof::{CostPrices, MachinePrices};
 use makespan_verify::{Bound, Proof};
 
+use crate::release_area::late_work;
 use crate::{Clock, minsum};
 
 pub use newton::maximise;
@@ -70,8 +71,8 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
 
 /// Returns the best bound on an objective for an instance that [`check`] accepts. The candidates are
 /// [`MachinePrices`], prices in time ([`makespan_verify::proof::MachineTimePrices`]) and, for the makespan of jobs with
-/// different release dates, [`LateWork`]. [`Positions`] is another candidate for the mean flow, and for the weighted
-/// completion of jobs of equal weight.
+/// different release dates, [`makespan_verify::proof::LateWork`]. [`Positions`] is another candidate for the mean flow,
+/// and for the weighted completion of jobs of equal weight.
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
     bound_until(instance, objective, &Clock::ENDLESS)
 }
@@ -125,7 +126,7 @@ pub fn completion_by(
 fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = |prices: Vec<f64>| {
-        let late = LateWork::best(instance, &prices);
+        let late = late_work(instance, &prices);
         let from = late.from;
         Some((Bound::proved_by(Objective::Makespan, Proof::LateWork(late), instance).ok()?, from))
     };

@@ -122,7 +122,7 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
         assert!(bound.value.integer() <= optimum, "{seed}: {bound:?} is above {optimum}");
         late += usize::from(matches!(bound.proof, Proof::LateWork(_)));
         in_time += usize::from(matches!(bound.proof, Proof::MachineTimePrices(_)));
-        let area = makespan_verify::release_area_bound(&instance);
+        let area = crate::release_area_bound(&instance);
         assert!(i128::from(area.ticks()) <= bound.value.integer(), "{seed}: {area:?} is more");
     }
     assert!(late > 3 && in_time > 30, "only {late} and {in_time} are proved by what is released late and in time");

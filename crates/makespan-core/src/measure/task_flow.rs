@@ -41,7 +41,7 @@ impl TaskFlowMeasures {
 
     /// Computes the measures of a trace of a sequential instance. The use of processors includes interrupted runs.
     /// `bound` is a lower bound on the makespan for the real run times. If the real run times equal the estimates,
-    /// `makespan_verify::release_area_bound` computes this bound.
+    /// `makespan_bounds::release_area_bound` computes this bound.
     pub fn of(instance: &Instance, trace: &Trace, bound: Time) -> Self {
         let platform = instance.platform();
         let started = || trace.runs.iter().filter(|run| run.outcome != Outcome::NotStarted);

@@ -5,7 +5,7 @@
 //! section 5. The paper has 4000 tasks of mean size 5000 or 50000 on ten nodes, the six schedulers of Table 2, and
 //! several mean rates of arrival. The paper does not give the following values, so we chose them. Capacities are 1000,
 //! 2000 .. 10000. The communication cost is 0.05 s. Sizes are uniform. Rates are level, or swing by half of their
-//! mean. Makespans are compared with [`makespan_verify::release_area_bound`].
+//! mean. Makespans are compared with [`makespan_bounds::release_area_bound`].
 
 mod claims;
 mod points;
@@ -15,10 +15,10 @@ use std::fmt;
 
 use clap::Args;
 use makespan::{Scene, simulate};
+use makespan_bounds::release_area_bound;
 use makespan_core::{Actual, Objective, Phase, Time};
 use makespan_generate::{FlowOptions, flow};
 use makespan_sim::{Silent, SimulationOptions};
-use makespan_verify::release_area_bound;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;

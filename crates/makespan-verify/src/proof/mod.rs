@@ -31,7 +31,6 @@ mod prices;
 mod reach;
 mod refutation;
 mod rejection;
-mod release_area;
 mod resource_window;
 #[cfg(test)]
 mod samples;
@@ -68,7 +67,6 @@ pub use position_prices::PositionPrices;
 pub use reach::{Reach, Reaching};
 pub use refutation::Refutation;
 pub use rejection::{Rejection, Selection};
-pub use release_area::release_area_bound;
 pub use resource_window::ResourceWindow;
 pub use soonest::{earliest_completion, soonest_completion};
 pub use spans::{Spans, TaskSpan};

@@ -1,69 +1,67 @@
-//! A bound on the makespan of a flow of tasks, from the work that is released late.
+//! Bounds on the makespan of a flow of tasks, from the work that is released late.
 
 use makespan_core::{Instance, JobId, Objective, Time};
+use makespan_verify::Proof;
+use makespan_verify::proof::LateWork;
 
-use crate::proof::{LateWork, Proof};
-
-/// Returns a lower bound on the makespan of a sequential instance: the bound of [`LateWork::best`] at prices in
+/// Returns a lower bound on the makespan of a sequential instance: the bound of [`LateWork`] at prices in
 /// proportion to the speeds of the nodes. With these prices, the work of a task is its time at speed 1. For a task
 /// with a time for each machine, the work is the minimum over the nodes of the time multiplied by the speed.
 ///
-/// Returns zero if nothing is proved, for example if values are too large. Takes as much time as [`LateWork::best`].
+/// Returns zero if nothing is proved, for example if values are too large. Takes O(n log n + n m) for n tasks on m
+/// processors.
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
-    let proved = Proof::LateWork(LateWork::best(instance, &speeds)).proves(Objective::Makespan, instance).ok();
+    let proved = Proof::LateWork(late_work(instance, &speeds)).proves(Objective::Makespan, instance).ok();
     proved.and_then(|ticks| i64::try_from(ticks.integer()).ok()).map_or(Time::ZERO, Time::from_ticks)
 }
 
 /// Logarithm of the maximum sum of the integer prices of all processors, to base 2.
 const SCALE: i32 = 40;
 
-impl LateWork {
-    /// Returns the certificate with the instant and the number of tasks that give the strongest bound at these prices.
-    /// `prices` contains one price for each node. Only the ratios of prices matter, because prices are scaled and
-    /// rounded to integers.
-    ///
-    /// Tries all release dates and, for each date, each number of tasks up to the number of processors, and also all
-    /// tasks together. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so rounding may
-    /// lead to a weaker bound than the strongest one. The returned certificate is valid in any case, because checks
-    /// are exact.
-    pub fn best(instance: &Instance, prices: &[f64]) -> Self {
-        let prices = whole(instance, prices);
-        let sold = sold(instance, &prices);
-        let nothing = Self { from: Time::ZERO, tasks: None, prices: Vec::new() };
-        let mut order: Vec<JobId> = instance.ids().collect();
-        order.sort_by_key(|&job| std::cmp::Reverse(instance.job(job).release));
-        let Some(&all_sold) = sold.last().filter(|&&sold| sold > 0.0) else { return Self { prices, ..nothing } };
-        let mut largest: Vec<f64> = Vec::with_capacity(sold.len() + 1);
-        let (mut total, mut best) = (0.0, (f64::NEG_INFINITY, nothing.from, nothing.tasks));
-        let mut jobs = order.into_iter().peekable();
-        while let Some(id) = jobs.next() {
-            let (paid, count) = (paid(instance, id, &prices), instance.job(id).tasks());
-            total += paid * count as f64;
-            for _ in 0..count.min(sold.len() as u64) {
-                largest.insert(largest.partition_point(|&other| other >= paid), paid);
-                largest.truncate(sold.len());
-            }
-            let release = instance.job(id).release;
-            // Continues until all tasks with this release date are included.
-            if jobs.peek().is_some_and(|&next| instance.job(next).release == release) {
-                continue;
-            }
-            let (mut span, mut tasks, mut sum) = (total / all_sold, None, 0.0);
-            for (number, (paid, sold)) in (1..).zip(largest.iter().zip(&sold)) {
-                sum += paid;
-                if sum / sold > span {
-                    (span, tasks) = (sum / sold, Some(number));
-                }
-            }
-            let end = release.ticks() as f64 + span;
-            if end > best.0 {
-                best = (end, release, tasks);
+/// Returns the certificate with the instant and the number of tasks that give the strongest bound at these prices.
+/// `prices` contains one price for each node. Only the ratios of prices matter, because prices are scaled and rounded
+/// to integers.
+///
+/// Tries all release dates and, for each date, each number of tasks up to the number of processors, and also all
+/// tasks together. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so rounding may lead
+/// to a weaker bound than the strongest one. The returned certificate is valid in any case, because checks are exact.
+pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
+    let prices = whole(instance, prices);
+    let sold = sold(instance, &prices);
+    let nothing = LateWork { from: Time::ZERO, tasks: None, prices: Vec::new() };
+    let mut order: Vec<JobId> = instance.ids().collect();
+    order.sort_by_key(|&job| std::cmp::Reverse(instance.job(job).release));
+    let Some(&all_sold) = sold.last().filter(|&&sold| sold > 0.0) else { return LateWork { prices, ..nothing } };
+    let mut largest: Vec<f64> = Vec::with_capacity(sold.len() + 1);
+    let (mut total, mut best) = (0.0, (f64::NEG_INFINITY, nothing.from, nothing.tasks));
+    let mut jobs = order.into_iter().peekable();
+    while let Some(id) = jobs.next() {
+        let (paid, count) = (paid(instance, id, &prices), instance.job(id).tasks());
+        total += paid * count as f64;
+        for _ in 0..count.min(sold.len() as u64) {
+            largest.insert(largest.partition_point(|&other| other >= paid), paid);
+            largest.truncate(sold.len());
+        }
+        let release = instance.job(id).release;
+        // Continues until all tasks with this release date are included.
+        if jobs.peek().is_some_and(|&next| instance.job(next).release == release) {
+            continue;
+        }
+        let (mut span, mut tasks, mut sum) = (total / all_sold, None, 0.0);
+        for (number, (paid, sold)) in (1..).zip(largest.iter().zip(&sold)) {
+            sum += paid;
+            if sum / sold > span {
+                (span, tasks) = (sum / sold, Some(number));
             }
         }
-        let (_, from, tasks) = best;
-        Self { from, tasks, prices }
+        let end = release.ticks() as f64 + span;
+        if end > best.0 {
+            best = (end, release, tasks);
+        }
     }
+    let (_, from, tasks) = best;
+    LateWork { from, tasks, prices }
 }
 
 /// Scales prices by a power of two and rounds them down, so that large prices that are whole numbers keep their ratios.
