@@ -3,7 +3,7 @@
 //! The search assigns starts and modes (allotments) to tasks, and learns a nogood from each conflict (lazy clause
 //! generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009, DOI 10.1007/s10601-008-9064-x). The
 //! nogoods, with the names of the propagations that prove them, are a certificate ([`Refutation`]). Every bound is
-//! checked by `makespan-core` before it is returned.
+//! checked by `makespan-verify` before it is returned.
 
 mod analysis;
 mod engine;
@@ -16,7 +16,7 @@ mod tests;
 mod trim;
 
 use makespan_core::{Instance, Objective, Schedule, ScheduleBuilder, Time, validate};
-use makespan_verify::proof::Refutation;
+use makespan_verify::proof::{Refutation, time_grid};
 use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
@@ -84,11 +84,22 @@ pub fn search(
     floor: Option<&Bound>,
     work: CompleteWork,
 ) -> Completed {
-    let mut completed = Completed::default();
     if !is_meant(instance) {
-        return completed;
+        return Completed::default();
     }
-    let Some(model) = Model::new(instance, objective) else { return completed };
+    let model = Model::new(instance, objective, time_grid(instance));
+    model.map_or_else(Completed::default, |model| search_in(&model, instance, known, floor, work))
+}
+
+/// Does the work of [`search`] for the objective and on the grid of `model`.
+fn search_in(
+    model: &Model,
+    instance: &Instance,
+    known: &Schedule,
+    floor: Option<&Bound>,
+    work: CompleteWork,
+) -> Completed {
+    let (objective, mut completed) = (model.objective, Completed::default());
     let units = Units::new(instance, objective, model.grid);
     let Some(mut upper) = units.of(known) else { return completed };
     let mut lower = floor.map_or(0, |bound| units.of_bound(bound)).max(0);
@@ -106,7 +117,7 @@ pub fn search(
     let all = (work.conflicts as f64 * WHOLE) as u64;
     let mut part = Work { clock: &whole, conflicts: all };
     let mut attempt = 0;
-    let mut search = Search::begin(&model, objective, open, attempt, &part);
+    let mut search = Search::begin(model, objective, open, attempt, &part);
     loop {
         let outcome = match &mut search {
             Ok(search) => search.go_on(&mut part),
@@ -119,7 +130,7 @@ pub fn search(
                 return completed;
             }
             Outcome::Found(solution) => {
-                let better = built(instance, &model, &solution);
+                let better = built(instance, model, &solution);
                 let better = better.filter(|schedule| objective.value(instance, schedule) < value);
                 let Some((schedule, reached)) =
                     better.and_then(|better| units.of(&better).map(|units| (better, units)))
@@ -142,7 +153,7 @@ pub fn search(
             // Another search may yield a shorter proof.
             Outcome::TooLong if attempt + 1 < search::RESTARTS.len() => {
                 attempt += 1;
-                search = Search::begin(&model, objective, open, attempt, &part);
+                search = Search::begin(model, objective, open, attempt, &part);
             }
             Outcome::TooLong | Outcome::Unfinished => break,
         }
@@ -155,7 +166,7 @@ pub fn search(
         let most = lower + (open - lower) / 2;
         let half = work.clock.part(0.5);
         let mut part = Work { clock: &half, conflicts: left / 2 };
-        let outcome = search::run(&model, objective, most, &mut part);
+        let outcome = search::run(model, objective, most, &mut part);
         let used = left / 2 - part.conflicts;
         left -= used;
         completed.conflicts += used;

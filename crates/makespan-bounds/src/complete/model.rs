@@ -4,7 +4,7 @@
 //! creates its own copy from the instance, so an error here costs proofs, but never makes a bound wrong.
 
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
-use makespan_verify::proof::{Refutation, time_grid};
+use makespan_verify::proof::Refutation;
 
 /// Upper limit for instants and values. It is the limit of the certificate's byte format.
 const LIMIT: i64 = 1 << 58;
@@ -14,6 +14,7 @@ const MAX_MODES: usize = 4096;
 /// Tasks that need amounts of renewable resources.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
+    pub(super) objective: Objective,
     /// Length of the unit of time, in ticks.
     pub(super) grid: i64,
     pub(super) tasks: Vec<ModelTask>,
@@ -127,19 +128,18 @@ impl ModelTask {
 }
 
 impl Model {
-    /// Returns the relaxed problem of an instance, or `None` if the search does not support the instance or the
-    /// objective.
-    pub(super) fn new(instance: &Instance, objective: Objective) -> Option<Self> {
+    /// Returns the relaxed problem of an instance in units of `grid` ticks, or `None` if the search does not support the
+    /// instance or the objective.
+    pub(super) fn new(instance: &Instance, objective: Objective, grid: i64) -> Option<Self> {
         let is_meant = matches!(objective, Objective::Makespan | Objective::MaxLateness) || objective.is_sum_of_ends();
         if !is_meant || !instance.has_equal_processors() || instance.staged().is_some() {
             return None;
         }
-        let grid = time_grid(instance);
         let tasks = tasks(instance, objective, grid)?;
         let supplies = supplies(instance, grid)?;
         let waits = waits(instance, grid);
         let is_sum = objective.is_sum_of_ends();
-        let mut model = Self { grid, tasks, supplies, waits, is_sum, base: 0, horizon: 0 };
+        let mut model = Self { objective, grid, tasks, supplies, waits, is_sum, base: 0, horizon: 0 };
         model.find_heads();
         model.horizon = model.find_horizon()?;
         model.base = model.tasks.iter().map(least).sum();

@@ -7,7 +7,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::{CompleteWork, search};
+use super::model::Model;
+use super::{CompleteWork, search, search_in};
 use crate::Clock;
 
 /// Jobs on up to three processors, with up to two licences.
@@ -136,8 +137,8 @@ impl Tiny {
     }
 }
 
-/// Searches tiny instances. Every optimum must be found and proved.
-fn all_are_proved(seed: u64, count: usize, most: usize) {
+/// Searches tiny instances, whose times are multiples of `grid` ticks. Every optimum must be found and proved.
+fn all_are_proved(seed: u64, count: usize, most: usize, grid: i64) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     for _ in 0..count {
         let tiny = Tiny::draw(&mut rng, most);
@@ -148,7 +149,8 @@ fn all_are_proved(seed: u64, count: usize, most: usize) {
             }
             let known = tiny.one_by_one(&instance);
             let work = CompleteWork { clock: &Clock::ENDLESS, conflicts: 1_000_000 };
-            let completed = search(&instance, objective, &known, None, work);
+            let model = Model::new(&instance, objective, grid).unwrap();
+            let completed = search_in(&model, &instance, &known, None, work);
             let best = completed.schedule.as_ref().unwrap_or(&known);
             let least = tiny.least(objective);
             assert_eq!(objective.value(&instance, best), least, "{objective} {tiny:?}");
@@ -161,13 +163,25 @@ fn all_are_proved(seed: u64, count: usize, most: usize) {
 
 #[test]
 fn optima_of_tiny_instances_are_proved() {
-    all_are_proved(0, 150, 4);
+    all_are_proved(0, 150, 4, Time::TICKS_PER_SECOND);
 }
 
 #[test]
 #[ignore = "long: 2,000 instances"]
 fn optima_of_many_tiny_instances_are_proved() {
-    all_are_proved(1, 2000, 5);
+    all_are_proved(1, 2000, 5, Time::TICKS_PER_SECOND);
+}
+
+#[test]
+fn optima_are_proved_on_a_fine_grid() {
+    // Prices are constant within intervals, because the horizon has too many units.
+    all_are_proved(3, 40, 3, Time::TICKS_PER_SECOND / 1000);
+}
+
+#[test]
+#[ignore = "long: 300 instances"]
+fn many_optima_are_proved_on_a_fine_grid() {
+    all_are_proved(4, 300, 4, Time::TICKS_PER_SECOND / 1000);
 }
 
 #[test]

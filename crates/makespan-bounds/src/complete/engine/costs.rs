@@ -208,3 +208,35 @@ impl Costs {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_between_points_are_those_of_all_starts() {
+        let intervals = Intervals { length: 4, end: 22 };
+        let prices = [3, 0, 7, 2, 9, 1];
+        let line = PriceLine::new(intervals, &prices);
+        let (time, head, latest) = (3, 2, 19);
+        let cost = |start: i64| 5 * (start + time) + 2 * (line.until(start + time) - line.until(start));
+        let starts = intervals.starts(head, latest, time);
+        assert!(starts.len() < 18, "{starts:?}");
+        let costs = Costs::new(starts, cost);
+        for from in 0..23 {
+            for until in from..23 {
+                let inside = || (from.max(head)..=until.min(latest)).map(|start| (start, cost(start)));
+                let least = inside().map(|one| one.1).min().unwrap_or(NEVER);
+                assert_eq!(costs.least(from, until), least, "{from} {until}");
+                for limit in 0..150 {
+                    let below = || inside().filter(|one| one.1 < limit).map(|one| one.0);
+                    assert_eq!(costs.first_below(from, until, limit), below().next(), "{from} {until} {limit}");
+                    assert_eq!(costs.last_below(from, until, limit), below().next_back(), "{from} {until} {limit}");
+                }
+            }
+        }
+        let sums: Vec<i64> = (0..=22).map(|at| line.until(at)).collect();
+        assert_eq!(sums[..7], [0, 3, 6, 9, 12, 12, 12]);
+        assert_eq!(sums[22], 3 * 4 + 7 * 4 + 2 * 4 + 9 * 4 + 2);
+    }
+}

@@ -109,7 +109,9 @@ impl Engine {
     fn held_in(&self, period: Period, task: usize, window: StartWindow) -> i64 {
         let Period { supply, from, until } = period;
         let of = &self.model.tasks[task];
-        if window.latest.min(of.latest[window.first]) >= until {
+        // The fastest mode may leave the period empty.
+        let latest = window.latest.min(of.latest[window.last]);
+        if latest >= until || window.earliest + of.times[window.last] <= from {
             return 0;
         }
         let in_mode = |mode: usize| {
@@ -201,8 +203,8 @@ impl Engine {
         let Period { supply, from, until } = period;
         let number = supply as u8;
         let all = self.model.supplies[supply].within(from, until);
-        let held = |task: usize| self.held_in(period, task, self.window(task));
-        let sum = sum + several.iter().map(|&task| held(task)).sum::<i64>();
+        let held = |&task: &usize| self.held_in(period, task, self.window(task));
+        let sum = sum + several.iter().map(held).sum::<i64>();
         if sum > all {
             let mut premises = Vec::new();
             self.held_because(period, None, sum - all - 1, &mut premises);
@@ -210,8 +212,11 @@ impl Engine {
         }
         for &task in several {
             let window = self.window(task);
-            let free = all - (sum - self.held_in(period, task, window));
             let in_mode = |mode: usize| self.held_in(period, task, StartWindow { first: mode, last: mode, ..window });
+            if in_mode(window.last) <= all - sum {
+                continue;
+            }
+            let free = all - (sum - self.held_in(period, task, window));
             let wide = (window.first..=window.last).rev().map(in_mode).take_while(|&held| held > free);
             let (count, least) = wide.fold((0, i64::MAX), |(count, least), held| (count + 1, least.min(held)));
             if count == 0 {

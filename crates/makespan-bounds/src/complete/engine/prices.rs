@@ -137,7 +137,8 @@ impl Engine {
         (room > 0).then_some(room + own)
     }
 
-    /// Returns the literal that a cut by prices makes true, or `None` if nothing is left. [`Step::Priced`] defines `kind`.
+    /// Returns the literal that a cut by prices makes true, or `None` if nothing is left. [`Step::Priced`] defines
+    /// `kind`.
     pub(in crate::complete) fn cut(
         &self,
         number: usize,
