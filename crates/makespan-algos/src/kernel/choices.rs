@@ -45,7 +45,7 @@ impl Choices {
         Self { all: Vec::new(), ends: Vec::new(), releases: Vec::new(), node }
     }
 
-    /// Adds a task. Returns its number.
+    /// Adds a task. Returns the index of the task.
     pub fn push(&mut self, profile: &Profile, release: Time) -> u32 {
         self.all.extend(thinned(profile));
         self.ends.push(self.all.len());
@@ -53,7 +53,7 @@ impl Choices {
         self.releases.len() as u32 - 1
     }
 
-    /// Returns the choices of some of the tasks. The new number of a task is its index in `tasks`.
+    /// Returns the choices of some of the tasks. The new index of a task is its position in `tasks`.
     #[must_use]
     pub fn of_some(&self, tasks: &[u32]) -> Self {
         let mut some = Self { node: self.node, ..Self::default() };

@@ -8,7 +8,7 @@ use super::packing::{Packing, Row};
 use crate::kernel::index_type;
 
 index_type! {
-    /// The number of a cluster of a platform.
+    /// The index of a cluster of a platform.
     ClusterId
 }
 
@@ -21,7 +21,7 @@ pub struct Cluster {
     pub speed: f64,
     /// The index of the speed among all speeds of the platform.
     class: usize,
-    /// For each processor, the instant from which it is free, and its id. In ascending order.
+    /// In ascending order, for each processor: the instant from which the processor is free, and its id.
     free: Vec<(i64, u32)>,
 }
 

@@ -10,13 +10,13 @@ use super::packing::{Packing, Row};
 pub struct CpaLimits {
     /// The factor by which the run times on these processors exceed those on the fastest processors.
     pub slower: f64,
-    /// Divisor of the area: a number of processors. The phase ends when the critical path is at most the area divided
-    /// by this number.
+    /// Divisor of the area: a number of processors. When the critical path is at most the area divided by this number,
+    /// the phase ends.
     pub processors: f64,
     /// Maximum number of processors of a task.
     pub most: u32,
-    /// Maximum number of processors that all tasks of a precedence level use together. Tasks may exceed it only with
-    /// their smallest allotments.
+    /// Maximum number of processors that all tasks of a precedence level use together. Only tasks with their smallest
+    /// allotments may exceed this maximum.
     pub of_level: Option<u64>,
 }
 
@@ -54,7 +54,7 @@ pub fn allotments(packing: &Packing<'_>, limits: &CpaLimits) -> Vec<u32> {
     growing.choices
 }
 
-/// Returns, for each row, the number of tasks on the path to the row that has the most tasks.
+/// Returns, for each row, the maximum number of tasks on a path that ends at the row.
 fn depths(packing: &Packing<'_>) -> Vec<u32> {
     let instance = packing.instance();
     let mut depths = vec![0; packing.rows().len()];

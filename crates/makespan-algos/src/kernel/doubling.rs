@@ -71,7 +71,8 @@ impl OpenRoom for OpenPlatform<'_> {
     }
 }
 
-/// Selects tasks into batches of length `t_j = guess / 2^(K - j)`. Batch j runs from `t_j` to `t_j+1`.
+/// Selects tasks into batches of length `t_j = guess / 2^(K - j)`. Here, K is the binary logarithm of `guess` divided
+/// by the shortest time, rounded down. Batch j runs from `t_j` to `t_j+1`.
 ///
 /// A task is a candidate for a batch if enough processors are open long enough for the task during the batch.
 /// Sequential candidates that take at most half of the length are stacked into piles, by decreasing weight. A knapsack
@@ -127,10 +128,10 @@ fn select<'a>(
     BatchRoom { processors, limits }: &BatchRoom,
 ) -> (Vec<TaskPile>, Vec<SelectionTask<'a>>) {
     let half = Time::from_ticks(length.ticks() / 2);
-    // Maximum height of a pile. It may be less than the length of the batch, because processors may be closed.
+    // Maximum length of a pile. This length may be less than the length of the batch, because processors may be closed.
     let highest = limits.first().map_or(Time::ZERO, |limit| limit.1);
     let mut piles: Vec<(Item, Vec<usize>)> = Vec::new();
-    // The pile to which small sequential tasks are added: its index and its height.
+    // The pile to which small sequential tasks are added: its index and its length.
     let mut open: Option<(usize, Time)> = None;
     let mut allotments = vec![0; remaining.len()];
     for (index, candidate) in remaining.iter().enumerate() {

@@ -10,7 +10,7 @@ use super::list::{AllottedTask, ListSweep};
 /// A number of processors, and the longest time for which at least this number of processors is open.
 pub type OpenLimit = (u32, Time);
 
-/// Maximum number of levels. A level is a number of open processors. From a larger number of levels, some are
+/// Maximum number of levels. A level is a number of open processors. If there are more levels, some of them are
 /// selected.
 const MAX_LEVELS: usize = 24;
 /// Inverse of the relative precision of the guess.
@@ -49,8 +49,8 @@ pub struct Ending {
 #[derive(Clone, Debug)]
 struct Fitting {
     length: Time,
-    /// The number of processors of each task, and whether it is in the first shelf. A task of the first shelf may take
-    /// the whole length, any other task at most half of it.
+    /// The number of processors of each task, and whether the task is in the first shelf. A task of the first shelf may
+    /// take the whole length, any other task at most half of it.
     allotments: Vec<(u32, bool)>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> OpenPlatform<'a> {
         (self.availability.open_area(start, end) / ticks) as u32
     }
 
-    /// Returns the first change of the number of open processors after `offset`. Both are counted from
+    /// Returns the first change of the number of open processors after `offset`. Both instants are counted from
     /// [`OpenPlatform::from`].
     pub fn next_change(&self, offset: Time) -> Option<Time> {
         let now = later(self.from, offset);
@@ -177,8 +177,8 @@ impl<'a> OpenPlatform<'a> {
         first.map_or(Ending { end: self.from, list: Vec::new() }, |(&end, list)| Ending { end, list: list.clone() })
     }
 
-    /// Returns the latest acceptable end of a plan, given the end `end` of the shortest list. Counted from
-    /// [`OpenPlatform::from`], it is 3/2 of `end`.
+    /// Returns the latest acceptable end of a plan, given the end `end` of the shortest list. The latest acceptable end
+    /// is 3/2 of `end`. Both ends are counted from [`OpenPlatform::from`].
     pub fn latest(&self, end: Time) -> Time {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
     }
@@ -212,8 +212,8 @@ impl<'a> OpenPlatform<'a> {
         if ends.iter().all(|&end| end <= latest) { list } else { shortest.list }
     }
 
-    /// Changes the allotment of each task of a list to the one with which the task ends first. The task is assumed to
-    /// start when the open processors have done the work of all tasks before it.
+    /// Gives each task of a list the allotment with which the task ends first. The task is assumed to start when the
+    /// open processors have done the work of all tasks before it.
     pub fn earliest(&self, instance: &Instance, list: &mut [AllottedTask]) {
         let mut before: Area = 0;
         for allotted in list {
@@ -239,7 +239,7 @@ impl<'a> OpenPlatform<'a> {
         ends.min().map(|(_, processors)| processors)
     }
 
-    /// Returns allotments for the shortest length found such that their work fits.
+    /// Finds a short length, and returns allotments whose work fits into this length.
     fn fitting(&self, profiles: &[&Profile]) -> Fitting {
         let work = profiles.iter().filter_map(|profile| profile.least_work(Time::MAX)).fold(0, Area::saturating_add);
         // Begin with the length in which the open processor time equals the least work, because no shorter length is

@@ -1,5 +1,5 @@
 //! A linear programme for a graph of moldable tasks. It minimises the larger of the longest path and the area, with
-//! mixtures of allotments. An iteration solves it approximately and states the gap.
+//! mixtures of allotments. An iteration solves the programme approximately, and states a lower bound.
 
 use super::packing::{Packing, Row};
 
@@ -20,7 +20,8 @@ const GOLDEN: f64 = 0.618_033_988_749_894_8;
 pub struct MixedSolution {
     /// The time of each row, as a mixture of two allotments.
     pub rows: Vec<Mixture>,
-    /// At these times, the larger of the longest path and the area divided by the number of processors.
+    /// The larger of two quantities at the times of `rows`: the longest path, and the area divided by the number of
+    /// processors.
     pub value: f64,
     /// A lower bound on the value of any solution, and on the makespan of any schedule.
     pub bound: f64,
@@ -55,18 +56,18 @@ struct Corner {
 ///             sum_i n_i w_i(x_i)          <= C
 /// ```
 ///
-/// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the
-/// allotments, divided by the number of processors. This is the programme of Lepère, Trystram and Woeginger (DOI
-/// 10.1142/S0129054102001308) and of Jansen and Zhang (DOI 10.1145/1159892.1159899), with a smaller feasible set:
-/// their `w_i` is a function that is nowhere larger than the function here.
+/// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the allotments,
+/// divided by the number of processors. This is the programme of Lepère, Trystram and Woeginger (DOI
+/// 10.1142/S0129054102001308) and of Jansen and Zhang (DOI 10.1145/1159892.1159899), with a smaller feasible set: their
+/// `w_i` is a function that is nowhere larger than the function here.
 ///
 /// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of
-/// paths. Here, `y_i` is the part of the mixture that goes through row `i`. The two sides of the game are the times
-/// and the paths with their share. In each round, each side chooses the best answer to the mean of the other side's
-/// previous answers ("fictitious play", J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530). In each
-/// round, the longest path at the mean times is added to the mixture, and a golden section search finds the best
-/// share. The best times for a slightly smaller and a slightly larger share are mixed so that the paths of the mixture
-/// are as long as the area. The result is added to the mean times, with more weight in later rounds. Releases,
+/// paths. Here, `y_i` is the part of the mixture that goes through row `i`. This is a game of two sides: one chooses
+/// the times, the other chooses the paths and `s`. In each round, each side chooses the best answer to the mean of the
+/// other side's previous answers ("fictitious play", J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530).
+/// In each round, the longest path at the mean times is added to the mixture, and a golden section search finds the
+/// best share. The best times for a slightly smaller and a slightly larger share are mixed so that the paths of the
+/// mixture are as long as the area. The result is added to the mean times, with more weight in later rounds. Releases,
 /// transfers and closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments with e
 /// edges.
 pub fn solve(packing: &Packing<'_>) -> MixedSolution {
@@ -105,7 +106,7 @@ struct Play<'p, 'a> {
     /// The index of the first corner of each row, and finally the number of corners.
     begins: Vec<usize>,
     counts: Vec<f64>,
-    /// For each row, the share of the mixture of paths that contains the row.
+    /// For each row, the part of the mixture of paths that goes through the row.
     through: Vec<f64>,
     /// The weighted mean of the times of all rounds.
     times: Vec<f64>,

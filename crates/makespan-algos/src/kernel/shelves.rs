@@ -79,22 +79,23 @@ pub const ROUNDING: i64 = 7;
 
 /// Builds a schedule of length at most one and a half times `guess` for monotone tasks, from the tasks that
 /// [`makespan_bounds::dual::search`] chose for the first shelf. For tasks that are not monotone, the construction may
-/// fail. It then returns `None`.
+/// fail. In this case, the function returns `None`.
 ///
 /// The proof of the paper requires that work never decreases with the number of processors. A speed-up law has this
 /// property before times are rounded up to ticks. After rounding, the work may decrease by one tick on each processor.
-/// If the construction then fails, the shelves are built again for a larger guess, with one additional tick at the
-/// end. The larger guess is a multiple of 4 ticks, and at most `guess` plus 4. These shelves end at most [`ROUNDING`]
-/// ticks later than one and a half times `guess`, for two reasons:
+/// If the construction then fails, the shelves are built again for a larger guess, with one additional tick at the end.
+/// The larger guess is a multiple of 4 ticks, and at most `guess` plus 4. These shelves end at most [`ROUNDING`] ticks
+/// later than one and a half times `guess`, for two reasons:
 ///
 /// * Half, three quarters and one and a half times the larger guess are integers. A time that is rounded up to an
-///   integer meets an integer limit if and only if the exact time meets it. So every step decides as with exact times,
-///   and the second shelf fits. (The work of the chosen allotments may exceed the area of `guess` by less than a tick
-///   on each processor, the error of [`Profile::least_work`]. It does not exceed the area of the larger guess.)
+///   integer meets an integer limit if and only if the exact time meets this limit. So every step decides as with exact
+///   times, and the second shelf fits. (The work of the chosen allotments may exceed the area of `guess` by less than a
+///   tick on each processor, the error of [`Profile::least_work`]. The work does not exceed the area of the larger
+///   guess.)
 /// * Sequential times are integers. Every processor has at most two tasks with times that are rounded up, each by less
 ///   than a tick. Thus, including the small tasks, the mean load of the processors is less than the larger guess plus
-///   two ticks. So some processor has a load of at most the larger guess plus one tick. A small task takes at most
-///   half of the guess, so it ends in time on this processor.
+///   two ticks. So some processor has a load of at most the larger guess plus one tick. A small task takes at most half
+///   of the guess, so it ends in time on this processor.
 ///
 /// O(n log n + processors).
 pub fn two_shelves(
@@ -183,8 +184,8 @@ impl Building<'_> {
     }
 
     /// Second transformation: stacks pairs of sequential tasks of the first shelf, each of which takes at most three
-    /// quarters of the guess. If one such task remains, it is stacked on another task of the shelf, if both together
-    /// end within the height.
+    /// quarters of the guess. A single such task may remain. If this task and another task of the shelf together end
+    /// within the height, it is stacked on the other task.
     fn stack(&mut self) -> bool {
         let (mut low, rest): (Vec<_>, Vec<_>) =
             self.lower.iter().copied().partition(|&entry| entry.processors == 1 && self.is_low(entry));
@@ -206,8 +207,9 @@ impl Building<'_> {
         true
     }
 
-    /// Third transformation: moves a task of the second shelf to idle processors of the first shelf if it meets the
-    /// height there. If it takes at most the guess there, it joins the first shelf. Otherwise, it fills its columns.
+    /// Third transformation: if a task of the second shelf meets the height on idle processors of the first shelf,
+    /// moves the task there. If the task takes at most the guess on these processors, the task joins the first shelf.
+    /// Otherwise, the task fills its columns.
     fn lower_one(&mut self) -> bool {
         let Some(&Entry { task, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());

@@ -139,8 +139,8 @@ impl<'a> Usage<'a> {
         ProcSet::from_intervals(kept)
     }
 
-    /// Returns the number of processors of a node, at most `most`, that a task on `width` processors can use there.
-    /// The resources of the node must suffice for them throughout the period.
+    /// Returns the number of processors of a node, at most `most`, that a task on `width` processors can use there. The
+    /// resources of the node must suffice for these processors throughout the period.
     fn room_on(&self, node: usize, task: TaskId, most: u32, width: u32, period: Period) -> u32 {
         let demands = self.instance.demands(task).iter().filter(|demand| demand.kind == ResourceKind::OfNodes);
         demands.fold(most, |room, demand| demand.need.fitting(self.left_on(node, demand, period), room, width))
@@ -153,8 +153,8 @@ impl<'a> Usage<'a> {
         there.saturating_sub(u64::try_from(held).unwrap_or(u64::MAX))
     }
 
-    /// Returns the first instant from `from` on at which the resources suffice for a task on one processor of a node,
-    /// for `time`. Takes O(log n + visited steps) for n steps.
+    /// Returns the first instant from `from` on from which the resources suffice for `time`, for a task on one
+    /// processor of a node. Takes O(log n + visited steps) for n steps.
     pub fn earliest(&self, task: TaskId, node: usize, mut from: Time, time: Time) -> Option<Time> {
         let demands = self.instance.demands(task);
         while let Some(short) = demands.iter().find(|demand| {
@@ -181,7 +181,8 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// Returns the period for which a resource is held. Consumables are never returned.
+/// Returns the period for which a resource is held. For a consumable, the period has no end, because consumables are
+/// never returned.
 fn lasting(kind: ResourceKind, period: Period) -> Period {
     if kind == ResourceKind::Consumable { Period::since(period.from) } else { period }
 }

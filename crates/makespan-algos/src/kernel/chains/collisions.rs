@@ -18,8 +18,8 @@ use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 /// not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
-/// Weight of a task that ends too late for its successors, for each thousandth of lateness. A thousandth is a part of
-/// the time from the release of the job to its deadline.
+/// Weight of a task that ends too late for its successors, for each thousandth of lateness. The lateness is measured in
+/// thousandths of the time from the release of the job to its deadline.
 const LATE: i64 = 1 << 30;
 
 /// Weights of the penalty for a task that is moved from its planned place.
@@ -27,8 +27,8 @@ const LATE: i64 = 1 << 30;
 pub struct Penalties {
     /// Penalty for each additional thousandth of cost. A lower cost is not rewarded.
     pub cost: i64,
-    /// Penalty for a delay of the start, for each thousandth of delay, rounded up. A thousandth is a part of the time
-    /// from the release of the job to its deadline.
+    /// Penalty for a delay of the start, for each thousandth of delay, rounded up. The delay is measured in thousandths
+    /// of the time from the release of the job to its deadline.
     pub delay: i64,
     /// Penalty for a processor of another type than planned.
     pub change: i64,
@@ -43,7 +43,7 @@ impl Default for Penalties {
 /// A task that was moved from its planned place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collision {
-    /// The number of the task in its job.
+    /// The index of the task in its job.
     pub task: u32,
     /// The planned place.
     pub planned: TaskPlace,

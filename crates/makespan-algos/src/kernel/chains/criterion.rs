@@ -7,14 +7,14 @@ pub enum Criterion {
     /// is the sum over its tasks.
     #[default]
     Cost,
-    /// Greatest average utilisation of the processors. It is reached by the longest total run time.
+    /// Greatest average utilisation of the processors. The longest total run time has the greatest utilisation.
     Utilisation,
 }
 
 /// The cost of some tasks, and the processor time that they use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Cost, in thousandths.
+    /// Cost, computed as in [`Criterion::Cost`].
     pub cost: i64,
     /// Busy time of the processors, in ticks.
     pub busy: i64,

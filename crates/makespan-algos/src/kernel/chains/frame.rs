@@ -31,7 +31,7 @@ pub struct Frame<'a> {
     pub chart: Chart,
     /// The position of each task in the topological order of the chart.
     positions: Vec<u32>,
-    /// The number of the first edge in the instance.
+    /// The index of the first edge of the job among the edges of the instance.
     first_edge: u32,
     /// For each edge, the minimum transfer time over all pairs of processors.
     least: Vec<i64>,
@@ -41,8 +41,8 @@ pub struct Frame<'a> {
     pub before: Vec<i64>,
     /// For each task, a lower bound on the time in which all processors together can run all its successors.
     pub after: Vec<i64>,
-    /// The processors on which tasks are placed. If tasks are planned on types of processors, one processor of each
-    /// type.
+    /// The processors on which tasks are placed. If tasks are planned on types of processors, these are one processor
+    /// of each type.
     machines: Vec<ProcessorId>,
     /// For each processor, the index in `machines` of the processor that represents its type.
     kinds: Vec<u32>,
@@ -106,8 +106,8 @@ impl<'a> Frame<'a> {
         self.problem
     }
 
-    /// Returns the processors on which tasks are placed. If tasks are planned on types of processors, one processor of
-    /// each type.
+    /// Returns the processors on which tasks are placed. If tasks are planned on types of processors, these are one
+    /// processor of each type.
     pub fn machines(&self) -> &[ProcessorId] {
         &self.machines
     }
@@ -140,7 +140,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Returns the number of a task in the problem.
+    /// Returns the index of a task in the problem.
     pub fn number(&self, task: u32) -> u32 {
         self.first + task
     }
@@ -150,8 +150,8 @@ impl<'a> Frame<'a> {
         self.positions[task as usize]
     }
 
-    /// Returns the predecessors or successors of a task. Each is described by its number in this job and by the edge
-    /// between it and the task.
+    /// Returns the predecessors or successors of a task. For each of them, returns its index in this job, and the edge
+    /// that connects it to the task.
     pub fn beside(&self, task: u32, side: GraphDirection) -> impl Iterator<Item = Neighbour> + '_ {
         let neighbours = match side {
             GraphDirection::Before => self.problem.incoming(self.first + task),
@@ -170,7 +170,7 @@ impl<'a> Frame<'a> {
         self.beside(task, GraphDirection::After)
     }
 
-    /// Returns the time of a task on a processor, or [`NEVER`] if it cannot run there.
+    /// Returns the time of a task on a processor, or [`NEVER`] if the task cannot run there.
     pub fn time_on(&self, task: u32, processor: ProcessorId) -> i64 {
         self.problem.time(self.first + task, self.problem.node_of(processor))
     }

@@ -13,7 +13,7 @@ use crate::kernel::graph::GraphProblem;
 pub struct Method {
     /// The settings for each job.
     pub settings: Settings,
-    /// The deadline of a job that states none. It is counted from the release, as a multiple of HEFT's makespan for
+    /// The deadline of a job that states no deadline, counted from the release, as a multiple of HEFT's makespan for
     /// the job on idle processors.
     pub deadline: f64,
     /// Whether chains are planned on types of processors. If so, collisions are resolved afterwards.

@@ -21,12 +21,13 @@ pub struct ChainAim {
     pub room: TransferRoom,
 }
 
-/// Maximum number of labels for a task on one processor. A label is a possible end of the task. For a run of many
-/// tasks, the maximum is `RUN_LABELS` divided by the number of tasks, but at least `MIN_LABELS`.
+/// Maximum number of labels for a task on one processor. A label is a possible end of the task. A run is a sequence of
+/// unplaced tasks between two placed tasks. For a run of many tasks, the maximum is `RUN_LABELS` divided by the number
+/// of tasks, but at least `MIN_LABELS`.
 const MAX_LABELS: usize = 64;
 const MIN_LABELS: usize = 16;
 const RUN_LABELS: usize = 4096;
-/// Maximum number of minimum distances to earlier tasks of the run that are stored for a task.
+/// Maximum number of stored minimum distances between a task and earlier tasks of its run.
 const MAX_GAPS: usize = 8;
 
 /// Places the unplaced tasks of a chain optimally, while the placed tasks keep their places. Returns `false` if a task
@@ -68,7 +69,7 @@ struct Label {
     before: Number,
 }
 
-/// The number of a label of a task.
+/// The index of a label of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Number {
     machine: u32,
@@ -82,7 +83,7 @@ type Labels = [Vec<Vec<Label>>];
 /// The distances that a task of a run must keep from earlier tasks of the run. Both lists are sorted by decreasing
 /// position of the earlier task.
 struct Needs {
-    /// The edges from earlier tasks of the run: the position of the earlier task, and the number of the edge.
+    /// The edges from earlier tasks of the run: the position of the earlier task, and the index of the edge.
     edges: Vec<(usize, u32)>,
     /// The position of an earlier task of the run, and the minimum time from its end to the start of this task.
     /// Unplaced tasks outside the run need this time, because they must run between the two tasks.

@@ -19,7 +19,7 @@ pub enum Isolated {
 /// The reserve of an isolated task, which holds its processor for longer than the task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reserve {
-    /// The number of the task in its job.
+    /// The index of the task in its job.
     pub task: u32,
     /// The end of the reserve, in ticks.
     pub until: i64,

@@ -26,10 +26,10 @@ const MAX_ONCE: usize = 20_000;
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
 /// Number of equal parts of the time from the earliest possible end of a job (the length of its longest chain) to its
-/// latest end. The job is planned for each boundary of these parts. The first number of `ENDS` is for chains on
-/// processors, the second for chains on types of processors. `MANY` contains a number of tasks, and the number of
-/// parts for jobs with more tasks.
+/// latest end. The job is planned for each boundary of these parts. The first number is for chains on processors, the
+/// second for chains on types of processors.
 const ENDS: (i64, i64) = (4, 8);
+/// Maximum number of tasks for which `ENDS` is used, and the number of parts for jobs with more tasks.
 const MANY: (usize, i64) = (512, 1);
 
 /// The schedule that chains are planned into.
@@ -67,7 +67,7 @@ pub struct JobSchedule {
     pub places: Vec<TaskPlace>,
     /// The end of the last task, in ticks.
     pub finish: i64,
-    /// The cost, in thousandths.
+    /// The cost, computed as in [`Criterion::Cost`].
     pub cost: i64,
     /// The time for which processors are busy with the job or held for it, in ticks.
     pub busy: i64,
@@ -304,8 +304,8 @@ fn step(span: i64) -> i64 {
     1 << span.max(1).ilog2().saturating_sub(STEPS)
 }
 
-/// Delays the starts in HEFT's schedule in proportion, so that it ends at about the latest end of the job. Delays are
-/// rounded to whole steps. Returns `None` if a processor is busy.
+/// Delays the starts in HEFT's schedule in proportion, so that the schedule ends at about the latest end of the job.
+/// Delays are rounded to whole steps. Returns `None` if a processor is busy.
 fn stretched<'a>(task: &ChainJob<'a>) -> Option<Draft<'a>> {
     let first = task.first;
     let (release, places) = (first.release(), first.places()?);

@@ -32,7 +32,7 @@ pub struct PlanningLimits<'b> {
     pub run: &'b [u32],
 }
 
-/// The earliest starts and the latest ends of some tasks. They leave enough time for all unplaced tasks.
+/// The earliest starts and the latest ends of some tasks. These windows leave enough time for all unplaced tasks.
 #[derive(Clone, Debug)]
 pub struct Windows {
     /// The earliest start of each task.

@@ -10,7 +10,7 @@ pub struct Base<W> {
     pub guard: W,
 }
 
-/// Free amounts of all resources over time. Instants are in units of the problem, from 0 on.
+/// Free amounts of all resources over time. Instants are counted from 0, in the unit of time of the problem.
 pub trait Free: Clone {
     type Word: Word;
 

@@ -17,8 +17,8 @@ struct Renewable {
     demands: Vec<u64>,
 }
 
-/// An allotment of a task in a packing, with the amounts of consumables that the task then uses up. It becomes a mode
-/// of the task, unless another allotment is better.
+/// An allotment of a task in a packing, with the amounts of consumables that the task then uses up. The draft becomes a
+/// mode of the task, unless another allotment is better.
 struct Draft {
     row: Row,
     choice: u32,

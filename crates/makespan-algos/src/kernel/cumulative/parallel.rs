@@ -49,12 +49,12 @@ impl<'p, 'a> ParallelScheme<'p, 'a> {
         each!(&mut self.0, events => events.forward(order, modes, keep))
     }
 
-    /// Returns the start of each task, indexed by its number.
+    /// Returns the start of each task, indexed by task.
     pub fn starts(&self) -> &[i64] {
         each!(&self.0, events => &events.starts)
     }
 
-    /// Returns the end of each task, indexed by its number.
+    /// Returns the end of each task, indexed by task.
     pub fn ends(&self) -> &[i64] {
         each!(&self.0, events => &events.ends)
     }
@@ -77,8 +77,8 @@ struct Events<'p, 'a, W: Word> {
     missing: Vec<u32>,
     /// One bit for each position in the order: set if the task at this position may start and has not started.
     ready: Vec<u64>,
-    /// Future events: the instant, and a number. Ends have the number of the task. Releases have the number of the row
-    /// plus the number of tasks. Changes of the available amounts have the largest number.
+    /// Future events: the instant, and a code. The code of an end is the index of the task. The code of a release is
+    /// the index of the row plus the number of tasks. The code of a change of the available amounts is the maximum.
     agenda: BinaryHeap<Reverse<(i64, u32)>>,
 }
 
@@ -154,7 +154,7 @@ impl<'p, 'a, W: Word> Events<'p, 'a, W> {
         }
     }
 
-    /// Makes the tasks of a row ready. All predecessors have ended. If the release is in the future, adds an event
+    /// Makes the tasks of a row ready. All predecessors must have ended. If the release is in the future, adds an event
     /// instead.
     fn release(&mut self, row: Row, now: i64) {
         let release = self.problem.release(row);
@@ -182,7 +182,7 @@ impl<'p, 'a, W: Word> Events<'p, 'a, W> {
         }
     }
 
-    /// Starts all tasks that fit now. Returns their number, or `None` if `keep` returns `false`.
+    /// Starts all tasks that fit now. Returns the number of started tasks, or `None` if `keep` returns `false`.
     fn start_all(
         &mut self,
         order: &[u32],

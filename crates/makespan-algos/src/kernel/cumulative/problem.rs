@@ -24,7 +24,7 @@ pub struct Mode {
 /// Tasks and their demands. Every resource is one pool. Created by [`CumulativeProblem::new`].
 ///
 /// Tasks are numbered as in the instance. The tasks of a bag share one [`Row`]. Times are counted from the first
-/// release. Their unit is the greatest common divisor of all times in ticks.
+/// release. The unit of time is the greatest common divisor of all times in ticks.
 #[derive(Clone, Debug)]
 pub struct CumulativeProblem<'a> {
     pub(super) instance: &'a Instance,
@@ -41,7 +41,7 @@ pub struct CumulativeProblem<'a> {
     /// The index of the first mode of each row, and finally the number of modes.
     pub(super) mode_begins: Vec<u32>,
     pub(super) modes: Vec<Mode>,
-    /// The mode of each choice of the packing. If the choice was omitted, a mode that is at least as good.
+    /// The mode of each choice of the packing. For an omitted choice, this is a mode that is at least as good.
     pub(super) mode_of: Vec<Option<u32>>,
     /// The amounts of consumables that each mode uses up.
     pub(super) used_up: Vec<u64>,
@@ -60,7 +60,7 @@ pub struct CumulativeProblem<'a> {
 /// The data of the equal tasks of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowData {
-    /// The number of the first task of the row.
+    /// The index of the first task of the row.
     pub first: u32,
     /// The number of tasks of the row.
     pub count: u32,
@@ -132,13 +132,13 @@ impl<'a> CumulativeProblem<'a> {
         self.rows[row.index()].release
     }
 
-    /// Returns the numbers of the modes of a row, by increasing number of processors.
+    /// Returns the indices of the modes of a row, by increasing number of processors.
     #[inline]
     pub fn modes_of(&self, row: Row) -> Range<u32> {
         self.mode_begins[row.index()]..self.mode_begins[row.index() + 1]
     }
 
-    /// Returns a mode by its number.
+    /// Returns the mode with this index.
     #[inline]
     pub fn mode(&self, mode: u32) -> &Mode {
         &self.modes[mode as usize]

@@ -14,7 +14,7 @@ enum Event {
 }
 
 impl CumulativeProblem<'_> {
-    /// Returns the schedule with these starts and modes, which are indexed by the number of the task.
+    /// Returns the schedule with these starts and modes, which are indexed by task.
     ///
     /// # Panics
     /// Panics if tasks hold more processors than exist. This is a defect of the caller.

@@ -6,7 +6,7 @@ use super::slots::Slots;
 use super::steps::Steps;
 
 /// Inserts the tasks of a list one after another. In the forward pass, each task starts at the first instant at which
-/// its demand is free until its end. In the backward pass, it starts at the last such instant.
+/// its demand is free until its end. In the backward pass, each task starts at the last such instant.
 ///
 /// The forward pass is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources
 /// planning and scheduling", in Industrial Scheduling, 1963. See R. Kolisch, EJOR 90, 1996, DOI
@@ -63,9 +63,9 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
         Self(Form::WideSlots(Insertion::new(problem)))
     }
 
-    /// Inserts all tasks in a topological order. `modes` contains the number of the mode of each task, indexed by the
-    /// task. `keep` receives each task with its end, and returns whether to continue. If `keep` returns `false`, the
-    /// partial schedule is discarded. Returns whether all tasks are placed.
+    /// Inserts all tasks in a topological order. `modes` contains the index of the mode of each task. `keep` receives
+    /// each task with its end, and returns whether to continue. If `keep` returns `false`, the partial schedule is
+    /// discarded. Returns whether all tasks are placed.
     pub fn forward(&mut self, order: &[u32], modes: &[u32], keep: impl FnMut(u32, i64) -> bool) -> bool {
         each!(&mut self.0, insertion => insertion.forward(order, modes, keep))
     }
@@ -78,12 +78,12 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
         each!(&mut self.0, insertion => insertion.backward(order, modes, latest))
     }
 
-    /// Returns the start of each task, indexed by its number.
+    /// Returns the start of each task, indexed by task.
     pub fn starts(&self) -> &[i64] {
         each!(&self.0, insertion => &insertion.starts)
     }
 
-    /// Returns the end of each task, indexed by its number.
+    /// Returns the end of each task, indexed by task.
     pub fn ends(&self) -> &[i64] {
         each!(&self.0, insertion => &insertion.ends)
     }

@@ -4,8 +4,8 @@ use super::free::{Base, Free};
 use super::word::Word;
 use crate::free_time::Rows;
 
-/// Rows of one word each. A new demand inserts at most two steps. So later steps move by at most two positions in the
-/// array.
+/// The steps, as rows of one word each. A new demand inserts at most two steps. So later steps move by at most two
+/// positions in the array.
 #[derive(Clone, Debug)]
 pub struct Steps<W> {
     free: Rows<W>,

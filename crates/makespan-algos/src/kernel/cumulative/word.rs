@@ -2,7 +2,7 @@
 //!
 //! A field has as many bits as the capacity of its resource needs, and a guard bit above them. Free amounts have all
 //! guard bits set, and demands have none set. One subtraction determines whether a demand fits for all resources at
-//! once. If a field has too little, it borrows from its own guard bit and not from another field.
+//! once. If the amount in a field is too small, the field borrows from its own guard bit and not from another field.
 
 use std::fmt::Debug;
 

@@ -1,13 +1,13 @@
-//! A schedule as a sequence of tasks for each processor. A task can be removed. For each position at which it can be
-//! inserted again, the exact makespan is computed before the insertion.
+//! A schedule as a sequence of tasks for each processor. A task can be removed. For each position at which the task can
+//! be inserted again, the exact makespan is computed before the insertion.
 //!
 //! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible
 //! job shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with
 //! transfers and any graph. Let T be the removed task. For every other task, compute its earliest end and its *rest*:
-//! the longest path from its start to the end of the schedule. At a position, T starts when its data have arrived and
-//! the previous task of the processor has ended. After T comes the longest of these rests: the rests of T's
-//! successors, and the rest of the next task of the processor. The sum is the longest path through T. The makespan is the
-//! maximum of this path and the longest path without T.
+//! the longest path from the start of the task to the end of the schedule. At a position, T starts when its data have
+//! arrived and the previous task of the processor has ended. After T comes the longest of these rests: the rests of T's
+//! successors, and the rest of the next task of the processor. The sum is the longest path through T. The makespan is
+//! the maximum of this path and the longest path without T.
 //!
 //! Some positions need not be tried. Let A be a task on the processor. If A ends before any data for T are sent, the
 //! position after A is at least as good as all earlier positions. If the rest of A is shorter than the rests of all
@@ -22,9 +22,10 @@ mod tests;
 use super::{GraphProblem, Neighbour, ProcessorId, TaskPlace};
 use order::Marks;
 
-/// The number that represents no task.
+/// The index that represents no task.
 const NONE: u32 = u32::MAX;
-/// The end of a removed task. It is before all instants of a schedule, so that the removed task delays no other task.
+/// The end of a removed task. This end is before all instants of a schedule, so that the removed task delays no other
+/// task.
 const GONE: i64 = i64::MIN / 4;
 
 /// The sequence of tasks on each processor, and the earliest end of each task. Processors are always open.
@@ -148,8 +149,8 @@ impl<'a> MachineOrders<'a> {
         (0..self.order.len()).map(place).collect()
     }
 
-    /// Removes a task. Returns the length of the longest path without it, and its old position. Takes O(tasks +
-    /// edges).
+    /// Removes a task. Returns the length of the longest path without the task, and the old position of the task. Takes
+    /// O(tasks + edges).
     pub fn take(&mut self, task: u32) -> (i64, OrderPosition) {
         let index = task as usize;
         let (before, behind) = (self.before[index], self.behind[index]);

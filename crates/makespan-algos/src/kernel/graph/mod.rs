@@ -14,21 +14,21 @@ use makespan_core::{Dependence, Instance, JobId, Placement, Platform, ProcSet, S
 use crate::kernel::index_type;
 pub use transfer_times::TransferTimes;
 
-/// Time of a task on a node that cannot run it. No task takes this long.
+/// Time of a task on a node that cannot run the task. No task takes this long.
 pub const NEVER: i64 = i64::MAX;
 
 index_type! {
-    /// The number of a node among the nodes with processors, in the order of the platform.
+    /// The index of a node among the nodes with processors, in the order of the platform.
     NodeId
 }
 
 index_type! {
-    /// The number of a processor of the platform.
+    /// The index of a processor of the platform.
     ProcessorId
 }
 
 /// An instance in flat arrays that searches can read fast. The instance has no bags, and each task runs on one
-/// processor. Tasks and edges have the numbers that they have in the instance. Times are in ticks.
+/// processor. Tasks and edges have the indices that they have in the instance. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct GraphProblem {
     /// The job of each task.
@@ -58,7 +58,7 @@ pub struct GraphProblem {
 pub struct Neighbour {
     /// The neighbour.
     pub task: u32,
-    /// The number of the edge in the instance.
+    /// The index of the edge in the instance.
     pub edge: u32,
 }
 
@@ -104,8 +104,8 @@ impl GraphProblem {
         Self::on(instance, instance.platform())
     }
 
-    /// Returns the problem in which transfers within a node also take time. They take as long as over the link of the
-    /// node and the interconnect.
+    /// Returns the problem in which transfers within a node also take time. Such a transfer takes as long as over the
+    /// link of the node and the interconnect.
     ///
     /// # Panics
     /// Panics if a task does not accept one processor.
@@ -235,7 +235,7 @@ impl GraphProblem {
         ProcessorId(self.nodes[node.index()].start)
     }
 
-    /// Returns the time of a task on a node, or [`NEVER`] if it cannot run there.
+    /// Returns the time of a task on a node, or [`NEVER`] if the task cannot run there.
     pub fn time(&self, task: u32, node: NodeId) -> i64 {
         self.times[task as usize * self.nodes.len() + node.index()]
     }

@@ -5,7 +5,7 @@ use makespan_core::FreeTime;
 use super::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::free_time::Calendar;
 
-/// Returns the place of a task with the least `cost`, and the end of the task there. `cost` is a function of the node
+/// Returns the place where a task has the least `cost`, and the end of the task there. `cost` is a function of the node
 /// and of this end. Among places of equal cost, the first one is chosen. Returns `None` if no node can run the task.
 ///
 /// This is the insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough,

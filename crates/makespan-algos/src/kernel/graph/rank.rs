@@ -75,7 +75,7 @@ pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     order
 }
 
-/// A task whose predecessors are all in the order. Sorted by rank, so that the greatest element comes next.
+/// A task whose predecessors are all in the order. Such tasks are ordered by rank, and the greatest one comes next.
 struct Ready {
     rank: f64,
     position: u32,

@@ -8,10 +8,10 @@ use super::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::free_time::Calendar;
 use crate::kernel::move_to;
 
-/// A value in place of a processor. The task runs on the processor on which it ends first.
+/// A value in place of a processor: the task runs on the processor on which it ends first.
 pub const ANY: ProcessorId = ProcessorId(u32::MAX);
 
-/// The deadline of a job without a deadline.
+/// The value in place of a deadline for a job that has no deadline.
 const NO_DUE: i64 = i64::MAX / 4;
 
 /// Maximum number of stored instants at which processors become free.
@@ -44,7 +44,7 @@ pub struct Sequence<'a> {
     value: f64,
     /// For every position that is a multiple of `stride`, the instant at which each processor becomes free.
     kept: Vec<i64>,
-    /// For each of these positions, the maximum of [`Goal::pressing`] over the tasks before it.
+    /// For every position that is a multiple of `stride`, the maximum of [`Goal::pressing`] over the tasks before it.
     latest: Vec<i64>,
     stride: usize,
     free: Vec<i64>,

@@ -74,7 +74,8 @@ impl TransferTimes {
         self.routes.iter().any(|route| route.time(self.payloads[edge as usize]).ticks() > 0)
     }
 
-    /// Returns the mean transfer time of an edge over all pairs of different nodes, in ticks. Zero if there is only one node.
+    /// Returns the mean transfer time of an edge over all pairs of different nodes, in ticks. Returns zero if there is
+    /// only one node.
     pub fn mean(&self, edge: u32) -> f64 {
         match self.payloads[edge as usize] {
             _ if self.nodes == 1 => 0.0,

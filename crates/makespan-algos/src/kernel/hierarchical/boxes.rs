@@ -1,4 +1,5 @@
-//! Boxes of the second shelf: the widths that are reserved for its tasks.
+//! Boxes of the second shelf: the widths that are reserved for the tasks of this shelf. An SMP (a node) has k
+//! processors.
 
 use makespan_core::{Profile, Time};
 

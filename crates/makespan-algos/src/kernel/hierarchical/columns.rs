@@ -1,4 +1,5 @@
-//! Starts of the tasks. Each processor is a column that is filled from bottom to top.
+//! Starts of the tasks. Each processor is a column that is filled from bottom to top. The parent module explains the
+//! parts `P_full`, `P_1` and `P_2`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

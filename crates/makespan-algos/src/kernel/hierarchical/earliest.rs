@@ -12,8 +12,8 @@ pub(super) struct EarliestSpot {
     pub(super) end: Time,
 }
 
-/// The columns of each SMP, sorted by the instant from which each column is free. Also the SMPs, sorted by the instant
-/// from which the whole SMP is free. An SMP is a node.
+/// The columns of each SMP (a node), sorted by the instant from which the column is free. Also the SMPs, sorted by the
+/// instant from which all columns of the SMP are free.
 struct Smps {
     columns: Vec<Vec<(Time, u32)>>,
     order: Vec<usize>,

@@ -1,5 +1,6 @@
-//! The last step of the construction. It is needed if `P_2` does not fit and no transformation is possible. If all
-//! tasks are monotone, `P_2` then contains one or two tasks (section 6 and appendix of the paper).
+//! The last step of the construction. This step is needed if `P_2` does not fit and no transformation is possible. If
+//! all tasks are monotone, `P_2` then contains one or two tasks (section 6 and appendix of the paper). The parent
+//! module explains the parts `P_full`, `P_1` and `P_2`.
 
 use std::cmp::Reverse;
 
@@ -9,13 +10,12 @@ use super::{FinalStep, fastest_within};
 /// One way to complete the schedule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ending {
-    /// Whether the SMPs that `P_full` and `P_1` use in part are grouped. If they are, the idle processors are whole
-    /// SMPs and a part of one more SMP. If they are not, `P_full` is on the left, and `P_1` and `P_2` are on the
-    /// right.
+    /// Whether the SMPs that `P_full` and `P_1` use in part are grouped. If so, the idle processors are whole SMPs and
+    /// a part of one more SMP. Otherwise, `P_full` is on the left, and `P_1` and `P_2` are on the right.
     pub(super) grouped: bool,
     /// The task for the idle processors of the first shelf, and its number of processors.
     pub(super) beside: Option<(usize, u32)>,
-    /// A sequential task of `P_1`, and the task below it, whose first column it shares.
+    /// A sequential task of `P_1`, and the task below. Both share the first column of the task below.
     pub(super) stacked: Option<(usize, usize)>,
     /// The only task of `P_2`, which is placed where it ends first, and its maximum number of processors.
     pub(super) above: Option<(usize, u32)>,
@@ -54,9 +54,10 @@ impl TaskParts<'_> {
         }
     }
 
-    /// Returns the ways to place the only task of `P_2`, whose box is too wide. First, without a box, above the
-    /// columns that are not in `P_full`. Second, on the idle processors of the first shelf. If one processor is
-    /// missing there, the last sequential task of `P_1` can free it by moving onto the shortest task of `P_1`.
+    /// Returns the ways to place the only task of `P_2`, whose box is too wide. First, the task is placed without a
+    /// box, above the columns that are not in `P_full`. Second, the task is placed on the idle processors of the first
+    /// shelf. If one processor is missing there, the last sequential task of `P_1` can free a processor by moving onto
+    /// the shortest task of `P_1`.
     fn one_left(&mut self) -> Vec<Ending> {
         let Some(task) = self.second.pop().map(|slot| slot.task) else { return vec![Ending::default()] };
         let above = self.profiles[task].min_allotment(self.half).map(|most| (task, most));

@@ -5,16 +5,16 @@
 //! 199-208, HAL inria-00001082.
 //!
 //! Let d be a guess of the makespan. If all tasks are monotone, the schedule has at most the length `height`: 2 - 2/k
-//! times d, or 3/2 times d for k = 2. The tasks are divided into four parts. A column is one processor over time.
-//! Tasks of `P_full` keep their columns busy for more than d. Tasks of `P_1` start at zero and take at most d. Tasks
-//! of `P_2` run above `P_1` and above idle columns, and end by the height. *Small* tasks, which take at most d/2 on
-//! one processor, fill the gaps. Each file contains one step of the paper:
+//! times d, or 3/2 times d for k = 2. The tasks are divided into four parts. A column is one processor over time. Tasks
+//! of `P_full` keep their columns busy for more than d. Tasks of `P_1` start at zero and take at most d. Tasks of `P_2`
+//! run above `P_1` and above idle columns, and end by the height. *Small* tasks, which take at most d/2 on one
+//! processor, fill the gaps. Each file contains one step of the paper:
 //!
 //! * `partition`: chooses the tasks of the first shelf by a knapsack (section 3.1), or refutes the guess;
 //! * `reduce`: reduces allotments of the first shelf to a k + 2^j processors, which pack without loss (section 3.2);
 //! * `boxes`: puts tasks of the second shelf into boxes of a k + 2^j processors (section 4.3);
 //! * `moves`: the three transformations (section 5);  `ending`: the last step for one or two tasks (appendix);
-//! * `pack`: assigns processors to all of them (figures 5 to 9);  `columns`: assigns starts, and gaps to small tasks
+//! * `pack`: assigns processors to all tasks (figures 5 to 9);  `columns`: assigns starts, and gaps to small tasks
 //!   (section 7);
 //! * `earliest`: finds the best placement of one task with the earliest end. This is needed if the assumptions of the
 //!   paper are not met.
@@ -54,7 +54,7 @@ pub struct Cluster {
 /// A part of the construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConstructionPart {
-    /// Tasks with reduced allotments and stacked tasks. They keep their columns busy for more than the guess.
+    /// Tasks with reduced allotments and stacked tasks. These tasks keep their columns busy for more than the guess.
     Full,
     /// The first shelf.
     First,

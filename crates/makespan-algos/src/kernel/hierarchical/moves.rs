@@ -1,5 +1,5 @@
-//! The parts, and the three transformations. The transformations make the second shelf fit, and none of them adds
-//! work.
+//! The parts, and the three transformations. The transformations make the second shelf fit, and none of them adds work.
+//! The parent module explains the parts `P_full`, `P_1` and `P_2`.
 
 use std::cmp::Reverse;
 
@@ -47,7 +47,7 @@ pub(super) struct TaskParts<'a> {
     pub(super) full: Vec<Full>,
     /// Tasks of `P_1` that no transformation moves.
     pub(super) first: Vec<ReservedWidth>,
-    /// Tasks of `P_1` on a k + 2^j processors, more than one, that could lose half of the last 2^j processors.
+    /// Tasks of `P_1` on several processors, a k + 2^j of them, that could lose half of the last 2^j processors.
     pub(super) narrowable: Vec<ReservedWidth>,
     /// Sequential tasks of `P_1` that take at most half of the height, by decreasing time.
     pub(super) singles: Vec<ReservedWidth>,
@@ -112,8 +112,8 @@ impl<'a> TaskParts<'a> {
         self.second.push(slot);
     }
 
-    /// Adds a task with a reserved width to `P_1`, or to `P_full` if it takes longer than the guess. The processors
-    /// must be idle.
+    /// Adds a task with a reserved width to `P_1`, or to `P_full` if the task takes longer than the guess. The
+    /// processors must be idle.
     pub(super) fn enter(&mut self, slot: ReservedWidth) {
         let time = self.time(slot);
         if time > self.guess {
@@ -146,16 +146,17 @@ impl<'a> TaskParts<'a> {
         (self.second, self.singles, self.is_sorted) = (second, singles, true);
     }
 
-    /// Performs one transformation, if one is possible. Returns whether it performed one.
+    /// Performs one transformation, if possible. Returns whether a transformation was performed.
     pub(super) fn transform(&mut self) -> bool {
         self.lower_one() || self.narrow_one() || self.stack_two()
     }
 
-    /// Section 5.1: moves a task of `P_2` to idle processors of the first shelf, if it takes at most the height there.
+    /// Section 5.1: if a task of `P_2` takes at most the height on idle processors of the first shelf, moves the task
+    /// there.
     ///
     /// The paper reduces the canonical allotment of the first shelf. This function uses the smallest number a k + 2^j
-    /// with which the task meets the height. This number is never larger, and fits more often. For example, a task
-    /// with three processors in `P_2` and two in `P_1` may need only one.
+    /// with which the task meets the height. This number is never larger, and fits more often. For example, a task with
+    /// three processors in `P_2` and two in `P_1` may need only one.
     fn lower_one(&mut self) -> bool {
         let Some(&ReservedWidth { task, width }) = self.second.last() else { return false };
         let least = self.least(task);

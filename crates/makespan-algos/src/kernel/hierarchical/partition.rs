@@ -11,10 +11,11 @@ use super::Cluster;
 pub enum Partition {
     /// No schedule ends by the guess, even without best placement.
     Refuted(Rejection),
-    /// For each task, whether it is in the first shelf. The work of all tasks is at most the area of the guess.
+    /// For each task, whether the task is in the first shelf. The work of all tasks is at most the area of the guess.
     Chosen(Vec<bool>),
     /// An undecided guess: the table of the knapsack would be too large, and the bound by dual prices does not refute
-    /// the guess. For each task, whether it is in the first shelf. The work of this choice exceeds the area.
+    /// the guess. Contains, for each task, whether the task is in the first shelf. The work of this choice exceeds the
+    /// area.
     Undecided(Vec<bool>),
 }
 

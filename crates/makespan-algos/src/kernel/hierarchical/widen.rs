@@ -5,8 +5,8 @@ use makespan_core::{ProcSet, Profile};
 use super::{Cluster, PlacedTask, fastest_within};
 
 /// Moves a placement from nodes of `cluster.each` processors to nodes of `each` processors. If the task holds all
-/// processors of a node, it may also use the additional processors. The new placement is a best placement. It has the
-/// old start and ends no later.
+/// processors of a node, it may also use the additional processors. The new placement is a best placement with the old
+/// start, and ends no later.
 pub fn widened(placed: &PlacedTask, profile: &Profile, cluster: Cluster, each: u32) -> PlacedTask {
     let mut whole = Vec::new();
     let mut rest = Vec::new();

@@ -11,8 +11,8 @@ use crate::kernel::leaves::{LeafMinimum, LeafRequest, Tree};
 /// task starts if the timeline has enough free processors until the end of the task. Returns the reservations in the
 /// order of the list.
 ///
-/// From a given instant on, fewer processors are free for a longer time. Thus a group of tasks is skipped if the
-/// processors of its narrowest task are not free for the time of its shortest task.
+/// The longer a task takes from a given instant on, the fewer processors are free until its end. Thus a group of tasks
+/// is skipped if the processors of its narrowest task are not free for the time of its shortest task.
 pub fn reserve_around(
     timeline: &mut Timeline,
     instance: &Instance,

@@ -27,10 +27,11 @@ const COLD: f64 = 5e-3;
 const SOFT: f64 = 0.03;
 /// The search ends with this fraction in place of `SOFT`.
 const HARD: f64 = 0.0012;
-/// If the excess of a load is more than this multiple of the fraction, the price grows only linearly.
+/// If the excess of a load is more than this multiple of the current fraction (between `SOFT` and `HARD`), the price
+/// grows only linearly.
 const BENT: f64 = 5.0;
 /// If the cost of a change divided by the temperature exceeds this number, the change is rejected without a random
-/// number. Its probability of acceptance, at most e^-38, is practically 0.
+/// number. The probability of acceptance, at most e^-38, is practically 0.
 const HOPELESS: f64 = 38.0;
 /// Fraction of the changes that are chains. The other changes are moves of one task.
 const EJECTIONS: f64 = 0.95;
@@ -40,8 +41,8 @@ const EJECTIONS: f64 = 0.95;
 const FEW: usize = 25;
 /// Number of tasks per machine up to which an instance has few tasks.
 const FEW_EACH: usize = 4;
-/// For few tasks, the number of times that the temperature falls from the initial temperature. One fall often ends far
-/// from the best mapping.
+/// For few tasks, the number of times that the temperature falls from its initial to its final value. One fall often
+/// ends far from the best mapping.
 const CYCLES: f64 = 8.0;
 /// Position of the target load between the bound and the shortest makespan found: 0 is the bound.
 const TARGET: f64 = 0.3;
@@ -71,9 +72,10 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Returns the candidates for prices of machines. `bound` is a bound on the makespan, and `known` is a makespan
-    /// that a known mapping reaches. If a task would end after `known` on a machine, the machine is not a candidate
-    /// for this task. If there are few tasks, each candidate has one entry.
+    /// Returns the machines that are tried for each task (the candidates), given the prices of the machines. `bound` is
+    /// a bound on the makespan, and `known` is a makespan that a known mapping reaches. If a task would end after
+    /// `known` on a machine, the machine is not a candidate for this task. If there are few tasks, each candidate has
+    /// one entry.
     pub fn new(problem: &MappingProblem<'_>, prices: &[f64], bound: i64, known: i64) -> Self {
         let unit = bound.max(1) as f64;
         // If a machine is ready only after the bound, its price only keeps tasks away from it.

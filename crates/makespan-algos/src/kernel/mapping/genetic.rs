@@ -9,8 +9,8 @@ use super::{MachineId, Mapper, MappingProblem};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
     /// The fitness as printed in the paper. Let c be the ideal completion, at which all machines would complete
-    /// together. The fitness is the root of a sum over machines, of the squared difference between the completion of
-    /// the machine and c. Machines without tasks that are not ready before c are omitted.
+    /// together. For each machine, take the squared difference between the completion of the machine and c. The fitness
+    /// is the root of the sum of these squares. Machines without tasks that are not ready before c are omitted.
     Balance,
     /// The makespan: the last completion of a machine with tasks.
     Makespan,
@@ -30,18 +30,18 @@ pub enum Fitness {
 ///   millionth.
 ///
 /// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a
-/// machine is the inverse of its mean time. The size of a task is the minimum over all machines of the product of its
-/// time and the machine's capacity. On uniform machines, this is the formula of the paper. As in the paper, the ideal
-/// completion is never after the makespan of a mapping. It is the lower bound that follows from the capacities as dual
-/// prices. (Suppose that the size were a mean instead of a minimum. Good mappings on unrelated machines would then end
-/// long before the ideal completion, and a better fitness would make them worse.)
+/// machine is the inverse of its mean time. The size of a task is the minimum over all machines of the product of the
+/// time of the task and the capacity of the machine. On uniform machines, this is the formula of the paper. As in the
+/// paper, the ideal completion is never after the makespan of a mapping. It is the lower bound that follows from the
+/// capacities as dual prices. (Suppose that the size were a mean instead of a minimum. Good mappings on unrelated
+/// machines would then end long before the ideal completion, and a better fitness would make them worse.)
 ///
 /// Machines that are not ready before the ideal completion are omitted from both sums. Otherwise, the ideal completion
 /// could be long after any sensible end, and the fittest mapping would have all tasks on the slowest machine. If no
 /// machine is omitted, the formula is the printed one.
 ///
-/// Complexity: the initial population of P individuals takes O(n m s P), with subsets of s tasks. Each generation
-/// takes O(n + n m), and its refinery at most O(n^2 / m) more.
+/// Complexity: the initial population of P individuals takes O(n m s P), with subsets of s tasks. Each generation takes
+/// O(n + n m), and its refinery at most O(n^2 / m) more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Genetic {
     /// The fitness.
@@ -64,7 +64,7 @@ impl Default for Genetic {
 }
 
 const TOURNAMENT: usize = 3;
-/// Number of random pairs of genes that are tried, until a pair differs and can be exchanged.
+/// Maximum number of random pairs of genes that are tried to find a pair that differs and can be exchanged.
 const TRIES: usize = 32;
 /// Minimum relative gain that is an improvement.
 const GAIN: f64 = 1e-6;

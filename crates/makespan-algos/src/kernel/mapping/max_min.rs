@@ -8,8 +8,7 @@ use super::{MachineId, Mapper, MappingProblem};
 ///
 /// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm E. The name is from T. D.
 /// Braun et al., JPDC 61, 2001, section 3.5, DOI 10.1006/jpdc.2000.1714. Complexity: O(n (n + c m)) for n tasks on m
-/// machines. After each step, only the tasks that complete first on the machine that got a task are updated, and c is
-/// their number.
+/// machines. After each step, only c tasks are updated: the tasks that complete first on the machine that got a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MaxMin;
 

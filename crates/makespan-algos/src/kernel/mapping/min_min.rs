@@ -65,7 +65,7 @@ impl Mapper for MinMin {
     }
 }
 
-/// Returns all tasks once for each machine, sorted by the time on this machine, and then by number.
+/// Returns all tasks once for each machine, sorted by the time on this machine, and then by index.
 fn shortest_first(problem: &MappingProblem<'_>) -> Vec<u32> {
     let (tasks, machines) = (problem.tasks(), problem.machines());
     let mut orders = Vec::with_capacity(tasks * machines);

@@ -1,10 +1,10 @@
-//! Mapping of independent sequential tasks to machines of different speeds: the choice of a machine for each task, without start
-//! times.
+//! Mapping of independent sequential tasks to machines of different speeds: the choice of a machine for each task,
+//! without start times.
 //!
 //! Terms: a *machine* is one processor. Its *ready time* is the instant at which it has finished its earlier tasks. The
-//! *completion* of a task on a machine is the ready time plus the time of the task there. All times are in whole ticks. A
-//! [`Mapper`] solves a [`MappingProblem`]. Unless a mapper states otherwise, it breaks ties in favour of the task, and then the
-//! machine, with the smaller number.
+//! *completion* of a task on a machine is the ready time plus the time of the task there. All times are in whole ticks.
+//! A [`Mapper`] solves a [`MappingProblem`]. Unless a mapper states otherwise, it breaks ties in favour of the task,
+//! and then the machine, with the smaller index.
 //!
 //! ```
 //! use makespan_algos::kernel::mapping::{MachineId, Mapper, MinMin, MappingProblem, Times};

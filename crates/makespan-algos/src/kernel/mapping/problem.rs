@@ -5,7 +5,8 @@ use makespan_core::{Profile, Time};
 use crate::kernel::index_type;
 
 index_type! {
-    /// The number of a machine among the machines of a [`MappingProblem`]. Tasks have separate numbers, which are plain indices.
+    /// The index of a machine among the machines of a [`MappingProblem`]. Tasks are numbered separately, by plain
+    /// indices.
     MachineId
 }
 
@@ -101,7 +102,7 @@ impl<'a> MappingProblem<'a> {
         self.times.row(task)
     }
 
-    /// Returns the time of a task on a machine, in ticks, or [`Profile::CANNOT_RUN`] if it cannot run there.
+    /// Returns the time of a task on a machine, in ticks, or [`Profile::CANNOT_RUN`] if the task cannot run there.
     #[inline]
     pub fn time(&self, task: usize, machine: MachineId) -> i64 {
         self.times.row(task)[machine.index()].ticks()

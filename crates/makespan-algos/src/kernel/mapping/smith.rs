@@ -19,8 +19,8 @@ const DEAR: f64 = 2.0;
 ///
 /// Each machine runs its tasks by increasing time divided by weight. This order is optimal for one machine (W. E.
 /// Smith, Naval Research Logistics Quarterly 3, 1956, DOI 10.1002/nav.3800030106). A change moves a task to another
-/// machine or exchanges two tasks. It is accepted by the rule of Metropolis (Kirkpatrick, Gelatt, Vecchi, Science 220,
-/// 1983, DOI 10.1126/science.220.4598.671). Complexity: O(k) for each change, for machines with k tasks.
+/// machine or exchanges two tasks. The change is accepted by the rule of Metropolis (Kirkpatrick, Gelatt, Vecchi,
+/// Science 220, 1983, DOI 10.1126/science.220.4598.671). Complexity: O(k) for each change, for machines with k tasks.
 pub struct Smith<'a> {
     problem: &'a MappingProblem<'a>,
     weights: &'a [f64],
@@ -160,13 +160,13 @@ impl<'a> Smith<'a> {
         self.weights[task as usize] * (start + time) as f64 + behind * time as f64
     }
 
-    /// If the load of a machine increases by `more`, returns by how many more ticks it completes after the limit.
+    /// If the load of a machine increases by `more`, returns the increase of [`Smith::over`].
     fn later(&self, machine: MachineId, more: i64) -> i64 {
         self.over(machine, self.loads[machine.index()] + more) - self.over(machine, self.loads[machine.index()])
     }
 
-    /// Returns the number of ticks by which a machine with this load completes after the limit. Zero for a machine
-    /// without tasks.
+    /// Returns the number of ticks by which a machine with this load completes after the limit. Returns zero for a
+    /// machine without tasks.
     fn over(&self, machine: MachineId, load: i64) -> i64 {
         let Some(limit) = self.limit else { return 0 };
         if load > self.problem.ready()[machine.index()] { (load - limit).max(0) } else { 0 }

@@ -88,7 +88,7 @@ impl Hull {
 
 /// The prices of the time of each task, relative to the area.
 struct Prices {
-    /// For each task, the weight of the paths that contain it.
+    /// For each task, the weight of the paths that contain the task.
     through: Vec<f64>,
     /// The weight of all paths.
     all: f64,
@@ -97,7 +97,7 @@ struct Prices {
 }
 
 impl Prices {
-    /// Returns the price of a tick for each unit of path weight, in area.
+    /// Returns the price, in area, of a tick on paths of total weight 1.
     fn of_time(&self, problem: &MoldableProblem<'_>) -> f64 {
         let processors = f64::from(problem.instance().processors());
         self.share / (1.0 - self.share) * processors / self.all

@@ -196,7 +196,7 @@ impl<'p> ListSchedule<'p> {
         !self.changes.is_empty()
     }
 
-    /// Evaluates the changed list. Returns its value, or `None` if the value exceeds `limit`.
+    /// Evaluates the changed list. Returns the value of the list, or `None` if the value exceeds `limit`.
     pub fn evaluate(&mut self, limit: f64) -> Option<f64> {
         let changed = self.changes.iter().filter_map(|change| match change {
             Change::Choice(task, _) => Some(*task),

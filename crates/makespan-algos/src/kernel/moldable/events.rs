@@ -5,19 +5,19 @@ use super::given::{EvaluationInput, StartsAndEnds};
 use super::measure::PartialValue;
 
 /// Executes lists on processors that are always open. If a changed list gives the same starts as the current list
-/// before some instant, it is executed only from this instant on.
+/// before some instant, the changed list is executed only from this instant on.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039;
 /// the parallel scheme of J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial
-/// Scheduling, 1963. Complexity: O(n w + edges) for n tasks, if at most w of them wait or run at the same time.
+/// Scheduling, 1963. Complexity: O(n w + edges) for n tasks, if at most w tasks wait or run at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct EventList {
     /// For each task, the number of its predecessors that have not ended.
     missing: Vec<u32>,
     /// For each task, the number of its predecessors.
     waits: Vec<u32>,
-    /// The positions of the tasks that may start: their predecessors have ended, and they have not started. In
-    /// ascending order.
+    /// In ascending order, the positions of the tasks that may start: their predecessors have ended, and they have not
+    /// started.
     ready: Vec<u32>,
     /// The future events, the latest first.
     coming: Vec<(i64, Event)>,
@@ -46,9 +46,9 @@ impl EventList {
         Self { missing: waits.clone(), waits, ready: Vec::new(), coming: Vec::new() }
     }
 
-    /// Executes a list. Returns whether its value is at most `limit`. `present` contains the current schedule, whose
-    /// list is sorted by start, and an instant. Tasks that start before this instant in the current schedule keep
-    /// their starts.
+    /// Executes a list. Returns whether the value of the list is at most `limit`. `present` contains the current
+    /// schedule, whose list is sorted by start, and an instant. Tasks that start before this instant in the current
+    /// schedule keep their starts.
     pub fn run(
         &mut self,
         given: &EvaluationInput<'_>,

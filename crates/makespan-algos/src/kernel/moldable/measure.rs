@@ -4,7 +4,7 @@ use makespan_core::{EndCost, Objective};
 
 use super::MoldableProblem;
 
-/// Cost of each tick by which the makespan exceeds its limit. It exceeds all other costs.
+/// Cost of each tick by which the makespan exceeds its limit. This cost exceeds all other costs.
 const BEYOND: f64 = 1e9;
 
 /// An objective. Each group of tasks has a cost, which depends on the last end in the group. The objective is the
@@ -19,17 +19,17 @@ pub struct Measure {
     limit: i64,
 }
 
-/// The cost of a group: `weight` for each tick of its last end after `from`.
+/// The cost of a group: `weight` for each tick from `from` to the last end in the group.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     weight: f64,
     from: i64,
 }
 
-/// The value of a partial schedule. It never decreases when a task is added.
+/// The value of a partial schedule. This value never decreases when a task is added.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PartialValue {
-    /// For each group, a lower bound on its last end that follows from the placed tasks.
+    /// For each group, a lower bound on the last end in the group that follows from the placed tasks.
     ends: Vec<i64>,
     last: i64,
     cost: f64,

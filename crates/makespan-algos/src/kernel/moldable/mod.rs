@@ -1,4 +1,4 @@
-//! Schedules of moldable tasks on equal processors. A list is an order of the tasks, with an allotment for each. A
+//! Schedules of moldable tasks on equal processors. A list is an order of the tasks, with an allotment for each task. A
 //! scheme, `events` or `insertion`, turns a list into a schedule. After a change of the list, evaluation begins at the
 //! first changed position.
 //!

@@ -13,7 +13,8 @@ const MAX_TASKS: u64 = 20_000;
 const MAX_EDGES: usize = 2_000_000;
 
 /// An instance in flat arrays that searches can read fast. Only the order of the tasks and their numbers of processors
-/// matter. Tasks have the numbers that they have in the instance, also each task of a bag. Times are in ticks.
+/// matter. Tasks have the indices that they have in the instance. Each task of a bag has its own index. Times are in
+/// ticks.
 #[derive(Clone, Debug)]
 pub struct MoldableProblem<'a> {
     instance: &'a Instance,

@@ -55,7 +55,8 @@ impl Packing<'_> {
         self.rows().map(|row| self.choices_of(row).start).collect()
     }
 
-    /// Returns the fastest choice for each row. Among equally fast choices, the one with the fewest processors.
+    /// Returns the fastest choice for each row. Among equally fast choices, returns the choice with the fewest
+    /// processors.
     pub fn quickest(&self) -> Vec<u32> {
         let best = |row| self.choices_of(row).min_by_key(|&choice| self.choice(choice).time);
         self.rows().map(|row| best(row).unwrap_or_default()).collect()

@@ -9,8 +9,8 @@ use crate::kernel::graph::NodeId;
 /// For each row and each node, the instant at which the data of the row arrive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// For each row, the index in `times` of its arrival on the first node. The arrivals on the other nodes follow.
-    /// `AT_ONCE` if the data of the row arrive immediately. Empty if all transfers are immediate.
+    /// For each row, the index in `times` of its arrival on the first node, or `AT_ONCE` if the data of the row arrive
+    /// immediately. The arrivals on the other nodes follow. The list is empty if all transfers are immediate.
     begins: Vec<u32>,
     times: Vec<i64>,
 }
@@ -33,8 +33,8 @@ impl Arrivals {
         self.begins.is_empty()
     }
 
-    /// Returns the arrival of the data of a row on each node. Empty if the data arrive everywhere when the last
-    /// predecessor ends.
+    /// Returns the arrival of the data of a row on each node. If the data arrive everywhere when the last predecessor
+    /// ends, returns an empty list.
     #[inline]
     pub fn of(&self, row: Row, machines: &PackingMachines) -> &[i64] {
         match self.begins.get(row.index()) {

@@ -125,8 +125,8 @@ impl PackingState {
     /// Finds nodes on which a task fits now. If `beside` is given, the task must fit in both states. Returns the time
     /// of the task, and stores the nodes in `rooms`. Returns `None` if the task does not fit.
     ///
-    /// Uses the fastest nodes that suffice together. If one of these nodes is large enough, uses a single node. This
-    /// is the slowest such node, and among equally slow nodes the one with the fewest free processors left. Otherwise,
+    /// Uses the fastest nodes that suffice together. If one of these nodes is large enough, uses a single node. This is
+    /// the slowest such node, and among equally slow nodes the node with the fewest free processors left. Otherwise,
     /// uses as few nodes as possible.
     pub fn find(
         &self,
@@ -203,7 +203,7 @@ impl PackingState {
     }
 
     /// Returns the node that can take all processors of the task and has the fewest free processors afterwards. Uses
-    /// the levels.
+    /// the levels to find this node.
     fn alone(&self, processors: u32, room: impl Fn(usize) -> u32) -> Option<usize> {
         self.levels.from(processors).find(|&node| room(node) == processors)
     }

@@ -1,7 +1,7 @@
 //! The nodes, ordered by their number of free processors.
 
-/// For each number of free processors, the set of nodes with this number, as one bit for each node. The levels find
-/// the node that a task fills best without a visit to every node. They are used only if they need little memory
+/// For each number of free processors, the set of nodes with this number, as one bit for each node. The levels find the
+/// node that a task fills best without a visit to every node. The levels are used only if they need little memory
 /// compared with the other data of the nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
@@ -45,8 +45,8 @@ impl Levels {
         self.bits[free as usize * self.words + node / 64] ^= 1 << (node % 64);
     }
 
-    /// Returns the nodes with at least `free` free processors, those with the fewest first. Nodes with equally many
-    /// are in their order.
+    /// Returns the nodes with at least `free` free processors, the nodes with the fewest free processors first. Nodes
+    /// with equally many free processors are in their order.
     pub fn from(&self, free: u32) -> impl Iterator<Item = usize> {
         let words = self.words.max(1);
         let begin = (free as usize * words).min(self.bits.len());

@@ -35,7 +35,7 @@ pub use packer::Packer;
 pub(crate) use state::{HeldPart, PackingState};
 
 index_type! {
-    /// The number of a task among the tasks of an instance. The equal tasks of a bag share one number.
+    /// The index of a task among the tasks of an instance. The equal tasks of a bag share one index.
     Row
 }
 
@@ -44,7 +44,7 @@ index_type! {
 pub struct ListEntry {
     /// The task.
     pub task: TaskId,
-    /// The position of its allotment among all choices of the instance.
+    /// The index of the choice among all choices of the instance.
     pub choice: u32,
 }
 
@@ -188,7 +188,7 @@ impl<'a> Packing<'a> {
         self.choices[choice as usize]
     }
 
-    /// Returns the first task of a row. The other tasks of the row have the next numbers.
+    /// Returns the first task of a row. The other tasks of the row have the next indices.
     pub fn first_of(&self, row: Row) -> TaskId {
         self.rows[row.index()].first
     }

@@ -24,9 +24,9 @@ enum Event {
     Wake,
 }
 
-/// Executes lists. At each event, the list is read from its head. A task starts if its predecessors have ended and it
-/// fits until its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on the
-/// fastest processors that suffice. If a task does not fit at an instant, some other tasks are skipped at this
+/// Executes lists. At each event, the list is read from its head. A task starts if its predecessors have ended and the
+/// task fits until its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on
+/// the fastest processors that suffice. If a task does not fit at an instant, some other tasks are skipped at this
 /// instant: the tasks that need at least as many processors and as much of each resource.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039.
@@ -239,7 +239,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.left.extend_from_slice(&self.state.common);
     }
 
-    /// Starts the task at a position of the list if it fits. Returns whether it started.
+    /// Starts the task at a position of the list if it fits. Returns whether the task started.
     fn start(&mut self, list: &[ListEntry], place: usize) -> bool {
         let packing = self.packing;
         let ListEntry { task, choice } = list[place];
@@ -303,7 +303,7 @@ impl<'p, 'a> Packer<'p, 'a> {
     }
 }
 
-/// Removes the first event of an agenda if it is at an instant.
+/// Removes the first event of an agenda if the event is at a given instant.
 trait PopAt {
     fn pop_if_at(&mut self, now: i64) -> Option<Reverse<(i64, Event)>>;
 }

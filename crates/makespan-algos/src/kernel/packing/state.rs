@@ -11,7 +11,7 @@ use super::machines::PackingMachines;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackingState {
     pub now: i64,
-    /// The number of processors of each cell that no task holds. Closed processors are included.
+    /// For each cell, the number of its processors that no task holds. Closed processors are included.
     pub free: Vec<u32>,
     /// The remaining amount of each resource of each node.
     pub left: Vec<u64>,
@@ -21,8 +21,8 @@ pub(crate) struct PackingState {
     pub period: Vec<u32>,
     /// Number of all free processors.
     pub total: u32,
-    /// The nodes by number of free processors. Used only if all nodes are equally fast and always open, and best
-    /// placement is not required.
+    /// The nodes by number of free processors. They are used only if all nodes are equally fast and always open, and
+    /// best placement is not required.
     pub(super) levels: Levels,
     /// The amounts that work outside the instance holds: each resource of each node, then licences and consumables.
     others: Vec<u128>,
@@ -62,7 +62,7 @@ impl PackingState {
         self.advance(machines, now);
     }
 
-    /// Holds an amount for work outside the instance, or returns it.
+    /// Holds an amount for work outside the instance, or releases the amount.
     pub fn change_held(&mut self, machines: &PackingMachines, at: usize, back: bool) {
         let (_, node, resource, amount) = machines.held[at];
         let (there, left, place) = match node {
@@ -155,7 +155,7 @@ impl PackingState {
         }
     }
 
-    /// Returns the amounts that a task held, without the consumables that it used up.
+    /// Releases the amounts that a task held, except the consumables that it used up.
     pub fn give_back(&mut self, machines: &PackingMachines, demands: &[Demand], processors: u32, parts: &[HeldPart]) {
         for part in parts {
             let free = self.free[part.cell as usize];

@@ -5,8 +5,8 @@ use makespan_core::{Demand, ResourceKind};
 use super::latest_finish;
 use crate::kernel::packing::{Packing, Row};
 
-/// Schedules tasks by the worst case slack rule. Returns the start of each task, indexed by its number, or `None` if a
-/// task never fits.
+/// Schedules tasks by the worst case slack rule. Returns the start of each task, indexed by task, or `None` if a task
+/// never fits.
 ///
 /// A task is a candidate if all its predecessors have ended and it fits now. Whenever a task ends or is released,
 /// candidates start until there are none. The candidate with the least worst case slack starts first. If another

@@ -21,8 +21,8 @@ pub struct Request {
 /// Each task is placed at its earliest fit, given the tasks before it in the order. So a task that comes late in the
 /// order may start early in a gap (Kelley 1963; R. Kolisch, "Serial and parallel resource-constrained project
 /// scheduling methods revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). If the objective never decreases
-/// when a task ends later, the serial scheme can find an optimum. It needs the allotments of an optimal schedule, and
-/// the tasks of this schedule sorted by start.
+/// when a task ends later, the serial scheme can find an optimum. For this, the scheme needs the allotments of an
+/// optimal schedule, and the tasks of this schedule sorted by start.
 ///
 /// [`SerialInsertion::evaluate`] evaluates a changed order. [`SerialInsertion::accept`] makes the changed order the
 /// current order.
@@ -84,10 +84,10 @@ impl SerialInsertion {
         Self { stride, present: snapshots.clone(), valid: snapshots.len(), tried: snapshots, skyline }
     }
 
-    /// Returns the value of a changed order. Before the position `places.start`, it must agree with the current order.
-    /// `fold` receives the value so far, a position, the start of the task at this position and its request. It
-    /// returns the new value. The value begins with zero and must never decrease. If the value exceeds `limit`, the
-    /// result is infinite. `fold` is called for the positions from [`SerialInsertion::begin`] on.
+    /// Returns the value of a changed order. Before the position `places.start`, the changed order must agree with the
+    /// current order. `fold` receives the value so far, a position, the start of the task at this position and its
+    /// request. `fold` returns the new value. The value begins with zero and must never decrease. If the value exceeds
+    /// `limit`, the result is infinite. `fold` is called for the positions from [`SerialInsertion::begin`] on.
     pub fn evaluate(
         &mut self,
         places: Range<usize>,
@@ -105,8 +105,8 @@ impl SerialInsertion {
                 if place > limit.after && number < self.valid && value - self.present[number].value > limit.lead {
                     return f64::INFINITY;
                 }
-                // Before the first change, the snapshot is also valid for the current order. Store it there, so that
-                // the next evaluation can use it.
+                // Before the first change, the snapshot is also valid for the current order. Store the snapshot there,
+                // so that the next evaluation can use it.
                 let agrees = place <= places.start && number >= self.valid;
                 let snapshot = if agrees { &mut self.present[number] } else { &mut self.tried[number] };
                 snapshot.skyline.clone_from(&self.skyline);
@@ -136,7 +136,8 @@ impl SerialInsertion {
         self.skyline.latest()
     }
 
-    /// Makes the last evaluated order the current one. It differs from the old order only from position `from` on.
+    /// Makes the last evaluated order the current one. The new order differs from the old order only from position
+    /// `from` on.
     pub fn accept(&mut self, from: usize) {
         // Snapshots up to `from` are unchanged.
         let others = self.present.iter_mut().zip(&mut self.tried).skip(from / self.stride + 1);

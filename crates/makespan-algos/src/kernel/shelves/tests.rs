@@ -11,7 +11,7 @@ fn monotone(first: i64, falls: &[u8], processors: u32) -> Profile {
     let mut ticks = vec![first];
     for (k, fall) in (2_i64..).zip(falls).take(processors as usize - 1) {
         let last = ticks[ticks.len() - 1];
-        // Choose a time between no speed-up and linear speed-up. Round it so that work does not decrease.
+        // Choose a time between no speed-up and linear speed-up. Round this time so that work does not decrease.
         let least = (last * (k - 1) + k - 1) / k;
         ticks.push(last - (last - least) * i64::from(*fall) / 255);
     }

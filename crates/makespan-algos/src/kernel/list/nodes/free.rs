@@ -7,8 +7,8 @@ use makespan_core::{Instance, Platform, ProcSet, Time};
 /// A node, and the number of its processors that a task holds.
 pub(super) type NodePart = (u32, u32);
 
-/// Takes `width` of the processors `free` in best placement. Returns `None` if they have no such placement. The nodes
-/// are chosen as in the list algorithm. From each node, the lowest ids are taken.
+/// Takes `width` of the processors `free` in best placement. Returns `None` if `free` contains no such placement. The
+/// nodes are chosen as in the list algorithm. From each node, the lowest ids are taken.
 pub(crate) fn take_compact(platform: &Platform, free: &mut ProcSet, width: u32) -> Option<ProcSet> {
     let (mut counts, mut here) = by_node(platform, free);
     if width > counts.widest() {

@@ -32,8 +32,8 @@ fn list(instance: &Instance) -> Vec<AllottedTask> {
     instance.task_ids().map(allotted).collect()
 }
 
-/// Returns whether `width` processors can form a best placement. Only processors count that are not held at `now` and
-/// stay open until the job ends. Tries all sets of whole nodes, as in the definition.
+/// Returns whether `width` processors can form a best placement. Only processors are considered that are not held at
+/// `now` and stay open until the job ends. Tries all sets of whole nodes, as in the definition.
 fn fits(instance: &Instance, held: &[(Time, Vec<u32>)], width: u32, now: Time, end: Time) -> bool {
     let platform = instance.platform();
     let is_free = |id: u32| {
@@ -105,6 +105,7 @@ fn completions_are_those_of_the_placements() {
     let list = list(&instance);
     let mut builder = ScheduleBuilder::new(&instance);
     let ends = ListSweep::default().completions(&mut builder, &instance, &list, Time::ZERO).to_vec();
-    // a runs on 0-2 and b on 3. d cannot have 3 and a half of a's node, so it waits for b and then for a.
+    // Task a runs on processors 0 to 2, and task b on processor 3. Task d needs both processors of a node, so task d
+    // waits for the end of a.
     assert_eq!(ends, [4, 2, 9, 7].map(ticks));
 }

@@ -10,21 +10,21 @@ use crate::kernel::packing::{HeldPart, Packing, Row};
 pub(crate) struct RemainingTasks {
     /// The instant, in ticks.
     pub now: i64,
-    /// Processors that are unavailable until an instant. Tasks run on them, or they are down.
+    /// Processors that are unavailable until an instant, because tasks run on them or they are down.
     pub taken: Vec<(ProcSet, i64)>,
     /// The amounts of resources that are held or used up.
     pub held: Vec<HeldAmount>,
-    /// For each row, the number of tasks of the list that it waits for. [`RemainingTasks::ABSENT`] if the row is not
-    /// in the list.
+    /// For each row, the number of tasks of the list that the row waits for, or [`RemainingTasks::ABSENT`] if the row
+    /// is not in the list.
     pub waits: Vec<u64>,
-    /// For each row, the earliest start of its tasks as far as the list does not determine it.
+    /// For each row, the earliest start of its tasks as far as this start does not depend on the list.
     pub ready: Vec<i64>,
     /// The ends and the parts of started tasks, if tasks of the list wait for their data.
     pub ends: FxHashMap<TaskId, (i64, Vec<HeldPart>)>,
 }
 
 impl RemainingTasks {
-    /// The number for a row that is not in the list. It exceeds any number of tasks.
+    /// The value in `waits` for a row that is not in the list. This value exceeds any number of tasks.
     pub const ABSENT: u64 = u64::MAX / 2;
 
     /// Returns the number of the processors `processors` in each cell.

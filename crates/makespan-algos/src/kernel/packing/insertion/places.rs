@@ -41,7 +41,7 @@ pub(super) struct SoughtTask<'s> {
 }
 
 impl SoughtTask<'_> {
-    /// Returns the time of the task if it runs on one node, or `None` if it cannot run there.
+    /// Returns the time of the task if all its processors are on `node`, or `None` if the task cannot run there.
     fn duration_on(&self, machines: &PackingMachines, node: usize) -> Option<i64> {
         let wanted = self.wanted;
         let duration = match wanted.own_times {
@@ -104,7 +104,7 @@ impl PlaceFinder {
     fn alone(&mut self, machines: &PackingMachines, calendar: &Calendar, sought: &SoughtTask<'_>) -> Option<RunPeriod> {
         let processors = sought.wanted.processors;
         let mut best: Option<(RunPeriod, u32)> = None;
-        // The remaining amounts at the best place. Computed only to compare equal places.
+        // The remaining amounts at the best place. These amounts are computed only to compare equal places.
         let mut tight: Option<(u64, u64)> = None;
         for &node in sought.nodes {
             let at = node as usize;
@@ -269,7 +269,7 @@ impl PlaceFinder {
         loop {
             start = calendar.earliest_common(start, duration, &self.common, latest).filter(|&start| start <= latest)?;
             self.looks += nodes.len() as u64;
-            // The number of available processors now, and the next instant at which it may change.
+            // The number of available processors now, and the next instant at which this number may change.
             let (mut sum, mut next) = (0, i64::MAX);
             for (&node, cursor) in nodes.iter().zip(&mut self.cursors) {
                 let steps = &calendar.nodes[node as usize];

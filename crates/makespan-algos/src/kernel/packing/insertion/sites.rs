@@ -2,7 +2,7 @@
 
 use crate::kernel::packing::machines::PackingMachines;
 
-/// The number of a set of nodes.
+/// The index of a set of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeSet(u32);
 
@@ -18,7 +18,7 @@ pub struct Sites {
     /// The nodes of each set, in the order of the packing.
     nodes: Vec<u32>,
     begins: Vec<u32>,
-    /// For each node, the number of the set that contains only this node.
+    /// For each node, the index of the set that contains only this node.
     alone: Vec<NodeSet>,
 }
 
@@ -45,7 +45,7 @@ impl Sites {
         sites
     }
 
-    /// Returns the number of the set of these nodes. Adds the set if it is new.
+    /// Returns the index of the set of these nodes. Adds the set if it is new.
     fn add(&mut self, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
         let begin = self.nodes.len();
         self.nodes.extend(nodes);
@@ -73,7 +73,7 @@ impl Sites {
         self.begins.len() as u32 - 1
     }
 
-    /// Returns the set with this number.
+    /// Returns the set with this index.
     pub fn at(&self, number: u32) -> NodeSet {
         debug_assert!(number < self.count());
         NodeSet(number)
