@@ -1,7 +1,7 @@
 //! A macro that names the values that a parameter of an algorithm spec accepts.
 
 /// Gives a name to each variant of an enum. The constant `VALUES` lists the names for messages. `Display` writes the
-/// name of a variant, and `FromStr` parses it.
+/// name of a variant, and `FromStr` parses a name.
 macro_rules! named {
     (@list $one:literal, $other:literal) => { concat!($one, " or ", $other) };
     (@list $one:literal, $($others:literal),+) => { concat!($one, ", ", named!(@list $($others),+)) };

@@ -7,10 +7,11 @@ use makespan_core::Time;
 
 use super::FIRST;
 
-/// Maximum number of run times, and of ratios, that a group stores. Later ends replace the earliest ones.
+/// Maximum number of run times, and of ratios, that a group stores. The run times of later ends replace the earliest
+/// ones.
 const RECENT: usize = 50;
-/// After the estimates of a group were replaced, the group waits for one end, plus one end for every `MEMBERS`
-/// members, before it replaces them again.
+/// After the estimates of a group were replaced, the group waits for one end, plus one end for every `MEMBERS` members,
+/// before it replaces the estimates again.
 const MEMBERS: usize = 250;
 /// Largest relative change of a median, as 1 / `NEAR`, for which the estimates are kept.
 const NEAR: i128 = 10;
@@ -20,8 +21,8 @@ const NORMAL: f64 = 1.4826;
 /// The tasks of one kind, and the run times of ended tasks of this kind.
 #[derive(Debug, Default)]
 pub(super) struct EstimateGroup {
-    /// The numbers of the tasks of this kind that had not ended at the last update of the estimates. The equal tasks
-    /// of a bag have one number.
+    /// The indices of the tasks of this kind that had not ended at the last update of the estimates. The equal tasks of
+    /// a bag have one index.
     pub members: Vec<u32>,
     /// Run times of ended tasks, in ticks. Each is converted to the time on the minimum number of processors.
     pub times: Recent,

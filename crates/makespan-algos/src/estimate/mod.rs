@@ -67,12 +67,12 @@ const UNIT: i128 = 1_000_000;
 /// ```
 #[derive(Debug)]
 pub struct Medians {
-    /// The data of each task, by the number of the task. The equal tasks of a bag have one number.
+    /// The data of each task, indexed by task. The equal tasks of a bag share one entry.
     own: Vec<Own>,
     groups: Vec<EstimateGroup>,
     /// The index of each kind in `groups`.
     kinds: BTreeMap<String, u32>,
-    /// The numbers of the tasks by release date. The first `joined` of these tasks are members of their groups.
+    /// The indices of the tasks by release date. The first `joined` of these tasks are members of their groups.
     order: Vec<u32>,
     joined: usize,
 }
@@ -221,7 +221,7 @@ impl Medians {
     }
 
     /// Returns the estimate of a task from the times in `group`. Returns `None` if the time is stated, or if another
-    /// group determines it.
+    /// group determines the time.
     fn estimate(&self, own: &Own, group: u32) -> Option<(Time, Estimate)> {
         if self.decisive(own) != Some(group) {
             return None;

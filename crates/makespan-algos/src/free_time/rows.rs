@@ -43,7 +43,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         Self { width: amounts.len(), begins: vec![from], amounts, cells, head: 0 }
     }
 
-    /// Number of amounts in a row.
+    /// Returns the number of amounts in a row.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -53,7 +53,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.begins.is_empty()
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.begins.len()
     }

@@ -23,11 +23,11 @@ use nodes::Nodes;
 pub struct Skyline {
     /// The instant at which each step begins.
     from: Vec<i64>,
-    /// The number of free processors in each step. If best placement is required, the maximum number of processors of
-    /// a best placement in this step.
+    /// The number of free processors in each step. If best placement is required, this is the maximum number of
+    /// processors of a best placement in this step.
     free: Vec<i32>,
     /// The number of free processors of each class in each step, ordered by step. A class contains processors that are
-    /// available at the same times. Empty if there is only one class.
+    /// available at the same times. The list is empty if there is only one class.
     parts: Vec<i32>,
     classes: usize,
     /// The first step that may have a free processor.
@@ -36,7 +36,7 @@ pub struct Skyline {
     latest: i64,
     /// A buffer for the minimum number of free processors of each class during a period.
     least: RefCell<Vec<i32>>,
-    /// The number of processors of each class that the last call took. Empty if there is only one class.
+    /// The number of processors of each class that the last call took. The list is empty if there is only one class.
     taken: Vec<i32>,
     /// The nodes if best placement is required, otherwise `None`.
     nodes: Option<Arc<Nodes>>,

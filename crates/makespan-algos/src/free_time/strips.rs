@@ -8,11 +8,11 @@ use super::Period;
 ///
 /// The steps are stored in strips of some tens of steps. The steps of a strip are contiguous in memory. Each strip
 /// stores the minimum and the maximum of its steps. A query or a change visits all strips, but reads the steps of a
-/// strip only if its minimum and its maximum do not determine the result. Strips are several times faster than a tree
-/// for tens of steps (a common cluster) up to tens of thousands of steps (a crowded cluster).
+/// strip only if the minimum and the maximum of the strip do not determine the result. Strips are several times faster
+/// than a tree for tens of steps (a common cluster) up to tens of thousands of steps (a crowded cluster).
 ///
-/// A policy may learn of a failure before it learns that the failure ended tasks. More processors may then be held
-/// than exist. In this case, no processors are free.
+/// A policy may learn of a failure before it learns that the failure ended tasks. More processors may then be held than
+/// exist. In this case, no processors are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Strips {
     strips: Vec<Strip>,

@@ -8,7 +8,7 @@ use super::packing::{Packing, Row};
 /// The limits of the first phase of CPA.
 #[derive(Clone, Copy, Debug)]
 pub struct CpaLimits {
-    /// The factor by which the run times on these processors exceed those on the fastest processors.
+    /// The factor by which the run times on these processors exceed the run times on the fastest processors.
     pub slower: f64,
     /// Divisor of the area: a number of processors. When the critical path is at most the area divided by this number,
     /// the phase ends.

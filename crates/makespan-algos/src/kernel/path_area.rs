@@ -101,7 +101,7 @@ struct Play<'p, 'a> {
     packing: &'p Packing<'a>,
     corners: Vec<Corner>,
     /// For each corner except the last corner of its row: the increase of the area to the next corner, divided by the
-    /// decrease of the time. Increasing within a row.
+    /// decrease of the time. These quotients increase within a row.
     slopes: Vec<f64>,
     /// The index of the first corner of each row, and finally the number of corners.
     begins: Vec<usize>,

@@ -19,7 +19,7 @@ pub(crate) struct HoldingTask<'p> {
 pub(crate) struct Usage<'a> {
     instance: &'a Instance,
     /// The held amount of each resource over time: first the resources of each node, node by node, then the resources
-    /// that belong to no node. Empty if no task needs a resource.
+    /// that belong to no node. The list is empty if no task needs a resource.
     held: Vec<Rows<u128>>,
     /// The number of resources that each node has.
     of_nodes: usize,

@@ -26,7 +26,7 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// Returns every schedule of the plan. A steady state has none.
+    /// Returns every schedule of the plan. A steady state has no schedules.
     pub fn schedules(&self) -> impl Iterator<Item = &Schedule> {
         let all: Vec<&Schedule> = match self {
             Self::Schedule(schedule) => vec![schedule],

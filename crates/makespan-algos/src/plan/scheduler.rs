@@ -35,7 +35,7 @@ pub trait Scheduler: Send + Sync {
         None
     }
 
-    /// Returns the time limit, if set. It includes [`Context::spent`].
+    /// Returns the time limit, if set. The limit includes [`Context::spent`].
     fn time_limit(&self) -> Option<Duration> {
         None
     }

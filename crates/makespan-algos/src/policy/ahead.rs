@@ -5,13 +5,13 @@ use makespan_core::{Area, Instance, Placement, Time, View};
 use crate::plan::{Context, Scheduler};
 
 /// Returns a scheduler's plan of all waiting tasks, with the ids of the view's instance. Returns `None` if the
-/// scheduler cannot plan them, or if its plan has no placements.
+/// scheduler cannot plan these tasks, or if the plan has no placements.
 ///
-/// A scheduler may plan differently if the instance has a future unavailable period, even a period after the end of
-/// the plan. So periods that begin after the end of the plan must be hidden from the scheduler. The first plan uses
-/// the periods that begin before a lower bound on the end of the waiting tasks. Each further plan uses the periods
-/// that begin before the end of the previous plan. The first plan that ends before every hidden period begins is
-/// returned. Usually this is the first or the second plan.
+/// A scheduler may plan differently if the instance has a future unavailable period, even a period after the end of the
+/// plan. So periods that begin after the end of the plan must be hidden from the scheduler. The first plan uses the
+/// periods that begin before a lower bound on the end of the waiting tasks. Each further plan uses the periods that
+/// begin before the end of the previous plan. The first plan that ends before every hidden period begins is returned.
+/// Usually this is the first or the second plan.
 pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) -> Option<Vec<Placement>> {
     let periods = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let begins: Vec<Time> = periods.map(|period| period.start).collect();

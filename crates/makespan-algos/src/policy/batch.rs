@@ -7,10 +7,11 @@ use super::keeper::{Departure, PlanKeeper};
 use super::order::Queues;
 use crate::plan::Scheduler;
 
-/// Whenever a batch has ended, plans all waiting tasks as the next batch. Tasks that arrive during a batch wait for the next one.
+/// Whenever a batch has ended, plans all waiting tasks as the next batch. Tasks that arrive during a batch wait for the
+/// next batch.
 ///
-/// An offline ratio rho for the makespan becomes 2 rho online: D. Shmoys, J. Wein and D. Williamson, SIAM J. Comput. 24(6),
-/// 1995, DOI 10.1137/S0097539793248317. P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram (SPAA 2004, DOI
+/// An offline ratio rho for the makespan becomes 2 rho online: D. Shmoys, J. Wein and D. Williamson, SIAM J. Comput.
+/// 24(6), 1995, DOI 10.1137/S0097539793248317. P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram (SPAA 2004, DOI
 /// 10.1145/1007912.1007932) apply this rule to their scheduler. The ratio holds if estimates are exact. Then the tasks
 /// of a batch start exactly as planned. If a task ends early or late, the later tasks on its processors start as soon
 /// as all their processors are free, and each processor keeps the order of the plan. If processors fail or return, the
@@ -51,8 +52,9 @@ impl Batch {
     }
 
     /// Plans batches whose lengths double. When a batch has ended, the next batch is selected from the waiting tasks
-    /// that can end within its length. These tasks are taken in descending order of weight divided by work, as long as
-    /// their work fits into the open processor time of the batch. Then the length is doubled for the following batch.
+    /// that can end within the length of the next batch. These tasks are taken in descending order of weight divided by
+    /// work, as long as their work fits into the open processor time of the batch. Then the length is doubled for the
+    /// following batch.
     ///
     /// The length of the first batch is the shortest run time of any waiting task. After a batch that contains all
     /// waiting tasks, the length is reset to the shortest run time of any waiting task. While a length is shorter than
@@ -73,7 +75,7 @@ impl Batch {
         Self { selection: Selection::Doubling(None), ..self }
     }
 
-    /// Plans the tasks of a batch. If the scheduler cannot plan them, the plan is empty.
+    /// Plans the tasks of a batch. If the scheduler cannot plan these tasks, the plan is empty.
     fn begin(&mut self, batch: &TaskSet, view: &View<'_>) {
         let plan = plan_ahead(self.scheduler.as_ref(), self.seed, &View { waiting: batch, ..*view });
         self.keeper.begin(plan.unwrap_or_default());

@@ -348,8 +348,8 @@ fn by_scheduler<P: Policy + 'static>(
     Ok(built.only(move |instance| supported_by(judge.as_ref(), &name, &one_by_one(instance))))
 }
 
-/// Checks that a scheduler supports an instance. The error describes a policy, so it names the scheduler that the
-/// policy uses.
+/// Checks that a scheduler supports an instance. The error describes a policy, so the error names the scheduler that
+/// the policy uses.
 fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> Result<(), Unsupported> {
     scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
 }
@@ -425,7 +425,7 @@ pub fn policy(spec: &str, seed: u64) -> Result<Box<dyn Policy>, SpecError> {
 }
 
 /// Returns the policy that a spec names, if it supports this instance. If jobs are added to the instance later, the
-/// caller must check that the policy supports them.
+/// caller must check that the policy supports these jobs.
 ///
 /// # Errors
 /// [`PolicyError`] if the spec is invalid or the policy does not support the instance.

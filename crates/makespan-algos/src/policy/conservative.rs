@@ -20,17 +20,17 @@ use crate::free_time::Period;
 /// reservation is moved to a later instant while tasks end by their estimates. Thus a task backfills only if it delays
 /// no other task.
 ///
-/// If a task ends early, the reservations are compressed. In the order of the queue, each task releases its
-/// reservation and takes its earliest fit, which is never later. Tasks that arrive at the same instant get their
-/// reservations after the compression. So the order of the queue determines only which task may use the released
-/// processors first. No task can take the reservation of another task. If a task runs longer than its estimate,
-/// reservations that relied on it cannot be kept. Then all reservations are made again in the order of the queue.
+/// If a task ends early, the reservations are compressed. In the order of the queue, each task releases its reservation
+/// and takes its earliest fit, which is never later. Tasks that arrive at the same instant get their reservations after
+/// the compression. So the order of the queue determines only which task may use the released processors first. No task
+/// can take the reservation of another task. If a task runs longer than its estimate, reservations that relied on this
+/// estimate cannot be kept. Then all reservations are made again in the order of the queue.
 ///
-/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708,
-/// section 2, including the compression in the order of the queue. Complexity: O(log n) for an arrival, and for the
-/// end of a task at its expected end. For an early end, the policy checks for each waiting task whether enough
-/// processors are free before its reservation. If processors are not interchangeable, reservations have processors,
-/// and each query is a walk over all reservations.
+/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section
+/// 2, including the compression in the order of the queue. Complexity: O(log n) for an arrival, and for the end of a
+/// task at its expected end. For an early end, the policy checks for each waiting task whether enough processors are
+/// free before its reservation. If processors are not interchangeable, reservations have processors, and each query is
+/// a walk over all reservations.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("conservative[order=saf]", 1)?;
@@ -124,7 +124,7 @@ impl Policy for Conservative {
     }
 }
 
-/// The free processors for reservations. Used if their number determines whether a task fits.
+/// The free processors for reservations. They are used if their number determines whether a task fits.
 struct Counts<'a> {
     held: &'a mut HeldProcessors,
 }

@@ -9,13 +9,14 @@ use super::queue_state::{ProcessorStarts, QueueState, Update, wait_for};
 use super::space::Space;
 use crate::free_time::Period;
 
-/// Starts tasks in the order of the queue while they fit. The first task that does not fit gets a reservation at the earliest
-/// instant at which enough processors are free according to the estimates of running tasks. Any later task starts if it fits now
-/// and does not delay this reservation: it ends before the reservation, or takes processors that the reserved task leaves free.
+/// Starts tasks in the order of the queue while they fit. The first task that does not fit gets a reservation at the
+/// earliest instant at which enough processors are free according to the estimates of running tasks. Any later task
+/// starts if it fits now and does not delay this reservation: it ends before the reservation, or takes processors that
+/// the reserved task leaves free.
 ///
-/// Source: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, DOI 10.1007/3-540-60153-8_35, as described by A. Mu'alem and
-/// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none. If run times are at
-/// most the estimates, the head of the queue starts no later than its first reservation.
+/// Source: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, DOI 10.1007/3-540-60153-8_35, as described by A.
+/// Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none.
+/// If run times are at most the estimates, the head of the queue starts no later than its first reservation.
 ///
 /// Complexity: on equal processors that are always open, O(log n) for an event and for each task that it starts, plus
 /// the search for these tasks in a tree over the queue. Otherwise, a walk over the running tasks for each waiting task
@@ -23,7 +24,7 @@ use crate::free_time::Period;
 /// the queue is visited once at each instant, and each visited task costs a walk over the nodes. The reservation then
 /// includes all resources of the head.
 ///
-/// The processors of the head are chosen when it starts. The reservation has processors only if best placement is
+/// The processors of the head are chosen when the head starts. The reservation has processors only if best placement is
 /// required. These processors change if another placement of the head makes room for a later task.
 ///
 /// ```

@@ -15,8 +15,9 @@ pub struct ExpectedStart {
     pub processors: ProcSet,
     /// The running tasks that hold processors of the task, in ascending order. The task waits for their ends.
     pub running: Vec<TaskId>,
-    /// The waiting tasks that the task waits for, in ascending order. Some of them will hold its processors before its
-    /// start. The others were submitted earlier and start later than now, but no later than the task.
+    /// The waiting tasks that the task waits for, in ascending order. Some of these tasks will hold processors of the
+    /// task before it starts. The other tasks were submitted earlier and start later than now, but no later than the
+    /// task.
     pub waiting: Vec<TaskId>,
 }
 

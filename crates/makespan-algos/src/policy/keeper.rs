@@ -24,7 +24,7 @@ pub(super) enum Departure {
     /// Each task starts at its planned instant, or as soon as possible after this instant.
     Wait,
     /// Tasks always start in the planned order on each processor. A task may start before its planned instant, unless
-    /// an earlier task of the plan waits for a resource that it needs.
+    /// an earlier task of the plan waits for a resource that both tasks need.
     KeepOrder,
     /// Before the first departure, tasks start at their planned instants. After the first departure, tasks start in the
     /// planned order on each processor.
@@ -231,8 +231,8 @@ impl PlanKeeper {
         self.sort();
     }
 
-    /// Returns the expected instant until which a running task holds its processors. It is not before the end of the
-    /// reservation.
+    /// Returns the expected instant until which a running task holds its processors. This instant is not before the end
+    /// of the reservation.
     fn held_until(&self, run: &Running, view: &View<'_>) -> Time {
         let own = self.running.iter().find(|reservation| reservation.at.task == run.task);
         let reserved = own.map_or(Time::ZERO, |Reservation { at, .. }| at.end - at.start);
@@ -340,8 +340,8 @@ impl PlanKeeper {
         }
     }
 
-    /// Returns the next instant at which a task must be checked, or `None` if it may start now. All earlier planned
-    /// tasks on its processors have started.
+    /// Returns the next instant at which a task must be checked, or `None` if the task may start now. All earlier
+    /// planned tasks on its processors have started.
     fn opening(&self, view: &View<'_>, next: &Reservation) -> Option<Time> {
         let Reservation { at, planned, .. } = next;
         if self.departure == Departure::Wait && *planned > view.now {

@@ -54,7 +54,7 @@ struct Known {
     most: FxHashMap<TaskId, u32>,
     /// Whether each job has arrived.
     heard: Vec<bool>,
-    /// The release dates of jobs in ascending order, each with the number of tasks that are released by then.
+    /// The release dates of jobs in ascending order, each with the number of tasks that are released by this date.
     releases: Vec<(Time, u64)>,
 }
 
@@ -425,8 +425,8 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 }
 
 impl MoldableEasy {
-    /// Returns the policy with rules for the queue. If the order of the queue uses the area or the time of a task,
-    /// they are computed for the fewest processors of the task.
+    /// Returns the policy with rules for the queue. If the order of the queue uses the area or the time of a task, the
+    /// area and the time are computed for the fewest processors of the task.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading: QueueReading { request: Request::Fewest, ..reading }, ..Self::default() }
     }

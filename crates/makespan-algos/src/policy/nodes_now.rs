@@ -1,5 +1,5 @@
-//! The free processors and remaining resources of nodes, now and later. Used for queues of tasks that need resources.
-//! Each event updates the data.
+//! The free processors and remaining resources of nodes, now and later. These data are for queues of tasks that need
+//! resources. Each event updates the data.
 
 use makespan_core::{Decision, Event, Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time, View};
 use rustc_hash::FxHashMap;
@@ -84,7 +84,7 @@ impl NodesNow {
                 held.ids.push(ids);
             }
         }
-        // Do not subtract the consumables of the task, because the total of used-up amounts includes them.
+        // Do not subtract the consumables of the task, because the total of used-up amounts includes these consumables.
         let demands: Vec<_> = instance.demands(task).to_vec();
         let back: Vec<_> = demands.into_iter().filter(|demand| demand.kind != ResourceKind::Consumable).collect();
         self.state.hold_parts(&self.machines, &back, held.processors, &held.parts);
@@ -248,7 +248,7 @@ fn take(free: &mut ProcSet, count: u32) -> ProcSet {
 }
 
 /// The tasks that did not fit at an instant. Another task is skipped if it needs at least as many processors and as
-/// much of each resource as one of them.
+/// much of each resource as one of these tasks.
 #[derive(Debug, Default)]
 pub(super) struct UnfitTasks(Vec<QueuePlace>);
 

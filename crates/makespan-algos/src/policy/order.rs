@@ -36,9 +36,9 @@ pub enum QueueOrder {
     /// waited for a long time. Source: as [`QueueOrder::Wfp3`]. The logarithm of one is zero, so the logarithm of two
     /// is used for one processor.
     Unicef,
-    /// Least `log10(time) * processors + 870 * log10(release)` first. Times are in seconds, at least one. The function
-    /// was fitted to results of simulations. Source: D. Carastan-Santos and R. de Camargo, "Obtaining dynamic
-    /// scheduling policies with simulation and machine learning", SC 2017, DOI 10.1145/3126908.3126955, F1.
+    /// Least `log10(time) * processors + 870 * log10(release)` first. Times are in seconds, and at least one second.
+    /// The function was fitted to results of simulations. Source: D. Carastan-Santos and R. de Camargo, "Obtaining
+    /// dynamic scheduling policies with simulation and machine learning", SC 2017, DOI 10.1145/3126908.3126955, F1.
     F1,
 }
 
@@ -142,8 +142,9 @@ impl QueuePlace {
     }
 }
 
-/// The number of processors that a moldable task requests. It is used by policies that do not choose allotments. With
-/// real schedulers, users state this number at submission. A rigid task requests the processors that it needs.
+/// The number of processors that a moldable task requests. This number is used by policies that do not choose
+/// allotments. With real schedulers, users state this number at submission. A rigid task requests the processors that
+/// it needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Request {
     /// The largest number of processors for which each processor does at least half as much work per second as on the

@@ -118,8 +118,8 @@ impl<'a> PolicySimulation<'a> {
         self.running.push(Running { task, start, processors });
     }
 
-    /// Advances to the next instant with an event, and collects the events of this instant. Returns `false` if there
-    /// is none.
+    /// Advances to the next instant with an event, and collects the events of this instant. Returns `false` if there is
+    /// no such instant.
     fn advance(&mut self, wake: Option<Time>, events: &mut Vec<Event>) -> bool {
         events.clear();
         let end = self.ends.peek().map(|Reverse((end, _))| *end);

@@ -5,8 +5,8 @@ use makespan_core::{Instance, TaskId, TaskSet, Time};
 use super::order::{LeafRequest, QueuePlace, QueueReading, Widths};
 use crate::kernel::leaves::{LeafMinimum, Tree};
 
-/// Waiting tasks in the order of a queue. They are stored in small blocks that are contiguous in memory. A tree over
-/// the blocks stores in each node the minimum width and the minimum time of the tasks below the node.
+/// Waiting tasks in the order of a queue. The tasks are stored in small blocks that are contiguous in memory. A tree
+/// over the blocks stores in each node the minimum width and the minimum time of the tasks below the node.
 #[derive(Debug)]
 pub(super) struct Queue {
     reading: QueueReading,
@@ -26,8 +26,8 @@ pub(super) struct Queue {
 #[derive(Debug)]
 struct Block {
     places: Vec<QueuePlace>,
-    /// The upper limit of the block. Places in this block and in earlier blocks are at most equal to it, and places in
-    /// later blocks are greater.
+    /// The upper limit of the block. Places in this block and in earlier blocks are at most equal to this limit, and
+    /// places in later blocks are greater.
     upto: QueuePlace,
     /// The minimum width and the minimum time in this block.
     least: LeafRequest,
@@ -56,7 +56,7 @@ impl Gap {
 const LENGTH: usize = 16;
 
 impl Queue {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub(super) fn new(instance: &Instance, reading: QueueReading) -> Self {
         Self {
             reading,
@@ -74,8 +74,8 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Advances to an instant. If the order changes while tasks wait, computes it again. Returns whether this was
-    /// done.
+    /// Advances to an instant. If the order changes while tasks wait, computes the order again. Returns whether the
+    /// order was computed again.
     pub(super) fn advance(&mut self, instance: &Instance, now: Time) -> bool {
         if now == self.now || !self.reading.order.moves() {
             return false;
@@ -115,7 +115,8 @@ impl Queue {
         !moved.is_empty()
     }
 
-    /// Returns the place of a task, also if it does not wait. Its request changes only when its run times change.
+    /// Returns the place of a task, even if the task does not wait. The request of a task changes only when its run
+    /// times change.
     fn place_of(&self, instance: &Instance, task: TaskId) -> QueuePlace {
         QueuePlace::new(instance, task, self.widths.of(instance, task), self.reading, self.now)
     }

@@ -55,8 +55,8 @@ impl QueueState {
         state
     }
 
-    /// Processes the events of an instant. If they mention tasks that the state does not contain, for example tasks of
-    /// an earlier session, reads the state from the view.
+    /// Processes the events of an instant. If the events mention tasks that the state does not contain, for example
+    /// tasks of an earlier session, reads the state from the view.
     pub(super) fn hear(state: &mut Option<Self>, reading: QueueReading, events: &[Event], view: &View<'_>) -> Update {
         let Some(known) = state.as_mut() else {
             *state = Some(Self::of(view, reading));
@@ -133,8 +133,8 @@ impl QueueState {
         self.queue.iter().map(time).max().unwrap_or(Time::ZERO)
     }
 
-    /// Starts tasks from the head of the queue while they fit. Returns the first task that does not fit. Used if the
-    /// choice of processors matters.
+    /// Starts tasks from the head of the queue while they fit. Returns the first task that does not fit. This function
+    /// is for platforms on which the choice of processors matters.
     pub(super) fn start_heads(&mut self, space: &mut Space<'_>, decisions: &mut Vec<Decision>) -> Option<QueuePlace> {
         while let Some(place) = self.queue.first() {
             let Some(slot) = space.place(place.task, place.asked.width, space.now()) else { return Some(place) };
@@ -162,7 +162,7 @@ impl QueueState {
 /// Starts tasks if only the number of processors matters.
 pub(super) struct ProcessorStarts<'a, 'b> {
     view: &'a View<'b>,
-    /// The free processors. Computed when they are first needed.
+    /// The free processors. They are computed when they are first needed.
     free: Option<makespan_core::ProcSet>,
 }
 

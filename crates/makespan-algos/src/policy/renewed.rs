@@ -11,7 +11,7 @@ type Make<'a> = Box<dyn Fn(&Instance) -> Option<Box<dyn Policy>> + 'a>;
 /// policy usually reads the periods of the instance only at its first event. So if the periods change, a new policy
 /// with equal rules replaces the old policy, as when a run is resumed. The new policy receives the log, and reads
 /// running and waiting tasks from the view. If the new policy does not support unavailable periods, the old policy
-/// continues. It may start tasks that have not ended when a period begins.
+/// continues. The old policy may start tasks that have not ended when a period begins.
 pub struct RenewedPolicy<'a> {
     policy: Box<dyn Policy>,
     make: Make<'a>,
@@ -45,7 +45,7 @@ impl<'a> RenewedPolicy<'a> {
     }
 
     /// Returns the first events of a new policy: the submission of all waiting tasks, and all failures of processors.
-    /// If tasks depend on other tasks, also all failed tasks.
+    /// If tasks depend on other tasks, also returns the failures of all failed tasks.
     fn all(&self, view: &View<'_>) -> Vec<Event> {
         let instance = view.instance;
         let failed = self.failed.iter().copied().map(Event::Failed).filter(|_| !instance.edges().is_empty());

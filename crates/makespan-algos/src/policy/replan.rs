@@ -12,12 +12,12 @@ use crate::plan::Scheduler;
 /// Between two plans, each task starts at its planned instant on its planned processors. If the processors are still
 /// held by a task that exceeds its estimate, the remaining tasks are planned again around this task.
 ///
-/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To
-/// prevent this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task
-/// later than the previous plan, the policy reserves processors for it as early as running tasks allow. These are its
-/// processors in the old or in the new plan. The other tasks are planned around this reservation. Consider the plan in
-/// which a task first was the one that has waited longest. If tasks end by their estimates and no processor fails, the
-/// task starts no later than in this plan.
+/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To prevent
+/// this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task later
+/// than the previous plan, the policy reserves processors for this task as early as running tasks allow. The reserved
+/// processors are those of the task in the old or in the new plan. The other tasks are planned around this reservation.
+/// Consider the plan in which a task first was the one that has waited longest. If tasks end by their estimates and no
+/// processor fails, the task starts no later than in this plan.
 ///
 /// Best-effort tasks, each a bag of one task, start as planned. There is no preemption. So if other tasks could start
 /// earlier than planned, running best-effort tasks may still hold their processors.
@@ -108,8 +108,8 @@ impl Replan {
     }
 }
 
-/// Returns the earliest placement of a task on the processors of `at`. It does not overlap with running tasks or
-/// closed periods.
+/// Returns the earliest placement of a task on the processors of `at`. This placement does not overlap with running
+/// tasks or closed periods.
 fn earliest(view: &View<'_>, at: Placement) -> Placement {
     let held = view.running.iter().map(|run| Unavailable {
         processors: run.processors.clone(),
@@ -187,7 +187,7 @@ mod tests {
         assert!(start(&mut Replan::new(scheduler, 1).keeping(KeptStart::None)) > seconds(450));
     }
 
-    /// The policy. For each task, also the start that was planned when the task first was the oldest waiting task.
+    /// The policy, and for each task the start that was planned when the task first was the oldest waiting task.
     struct Watched {
         policy: Replan,
         promised: Vec<Option<Time>>,

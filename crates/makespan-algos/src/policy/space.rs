@@ -1,4 +1,4 @@
-//! The processors that are held now and later. Used on platforms on which the choice of processors matters.
+//! The processors that are held now and later. The data are for platforms on which the choice of processors matters.
 
 use makespan_core::{Instance, ProcSet, TaskId, Time, View};
 
@@ -8,7 +8,8 @@ use crate::kernel::usage::{HoldingTask, Usage};
 use crate::kernel::{take_compact, widest_compact};
 use crate::speeds::speeds;
 
-/// Processors that are closed from `start` to `end`. A task holds or reserves them, or they are down or unavailable.
+/// Processors that are closed from `start` to `end`. A task holds or reserves these processors, or they are down or
+/// unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClosedSlot {
     pub processors: ProcSet,
@@ -134,7 +135,7 @@ impl<'a> Space<'a> {
 
     /// Reserves processors for the first task that must wait, from the start to the end of the slot. The task may get
     /// any processors on which it ends by the end of the slot. If best placement is required or tasks need resources,
-    /// it gets the processors of the slot.
+    /// the task gets the processors of the slot.
     pub(super) fn reserve(&mut self, slot: ClosedSlot) {
         self.reach = self.reach.max(slot.end);
         if self.has_own_processors() {
@@ -170,8 +171,8 @@ impl<'a> Space<'a> {
     }
 
     /// Returns a slot from now on for the task at `place`, if it fits only when the reservation of the task at `head`
-    /// moves to other processors. On these, the task at `head` must not end later than reserved. Moves the reservation
-    /// if this is possible.
+    /// moves to other processors. On these processors, the task at `head` must not end later than reserved. Moves the
+    /// reservation if this is possible.
     pub(super) fn exchange(&mut self, place: QueuePlace, head: QueuePlace) -> Option<ClosedSlot> {
         if !self.has_own_processors() {
             return None;
@@ -296,8 +297,8 @@ impl<'a> Space<'a> {
         (taken.len() == width).then_some(taken)
     }
 
-    /// Chooses `width` of the processors `open`. If one node has enough, they are on this node, otherwise on as few
-    /// nodes as possible.
+    /// Chooses `width` of the processors `open`. If one node has enough, the chosen processors are on this node,
+    /// otherwise on as few nodes as possible.
     fn together(&self, open: &ProcSet, width: u32) -> ProcSet {
         let platform = self.instance.platform();
         let mut parts = platform.parts(open);

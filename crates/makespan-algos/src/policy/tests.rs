@@ -347,8 +347,8 @@ proptest! {
     }
 
     /// Checks that both kinds of passes start the same tasks if estimates are exact and the order is first come, first
-    /// served. With other orders, they may differ. If two tasks arrive together, a pass after each event visits the
-    /// first task before the second is known.
+    /// served. With other orders, the two kinds may differ. If two tasks arrive together, a pass after each event
+    /// visits the first task before the second is known.
     #[test]
     fn with_exact_estimates_and_fcfs_the_passes_of_easy_are_one(rows in rows(25)) {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, release, _)| (width, time, release, 100)).collect();

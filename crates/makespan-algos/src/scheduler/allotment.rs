@@ -24,9 +24,9 @@ impl<'a> DualAllotment<'a> {
         Self { instance, tasks, guess, first_shelf, profiles }
     }
 
-    /// Returns the allotment of the task at `index`. It has the least work among the allotments that meet the limit of
-    /// the task's shelf. The total work of all tasks is at most the area of the guess, so any greedy list is a
-    /// 2-approximation.
+    /// Returns the allotment of the task at `index`. This allotment has the least work among the allotments that meet
+    /// the limit of the task's shelf. The total work of all tasks is at most the area of the guess, so any greedy list
+    /// is a 2-approximation.
     pub(super) fn processors(&self, index: usize) -> u32 {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let profile = self.profiles[index];

@@ -6,15 +6,15 @@ use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, placing::Placing, rank};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Critical path on a processor. All tasks of the critical path of a job run on one processor: the one on which they
-/// have the least total time. Each other task runs on the processor on which it ends first. Tasks are placed by
-/// decreasing sum of upward and downward rank.
+/// Critical path on a processor. All tasks of the critical path of a job run on one processor: the processor on which
+/// these tasks have the least total time. Each other task runs on the processor on which it ends first. Tasks are
+/// placed by decreasing sum of upward and downward rank.
 ///
 /// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for
 /// heterogeneous computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 4.
 /// Assumptions: every task accepts one processor and runs on one processor. Guarantee: none. Complexity: as HEFT.
-/// Deviations: as [`super::Heft`]. If there are several jobs, each has a critical path. If no processor can run a
-/// whole critical path, the tasks of this path are placed like all other tasks.
+/// Deviations: as [`super::Heft`]. If there are several jobs, each has a critical path. If no processor can run a whole
+/// critical path, the tasks of this path are placed like all other tasks.
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpop;
@@ -95,7 +95,8 @@ fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<Process
     fixed
 }
 
-/// Returns the longest path that begins with an entry task. Among equally long paths, the first edge is used.
+/// Returns the longest path that begins with an entry task. Among equally long paths, the path with the first edge is
+/// returned.
 fn critical_path(problem: &GraphProblem, up: &[f64], entry: u32) -> Vec<u32> {
     let mut path = vec![entry];
     let mut at = entry;

@@ -24,11 +24,11 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 const SHARES: i64 = 4;
 /// Maximum number of collisions that are reported separately.
 const TOLD: usize = 10;
-/// Maximum number of places that the depth-first search may try, over all jobs. It is used if both chains and HEFT
-/// miss the deadline.
+/// Maximum number of places that the depth-first search may try, over all jobs. The search is used if both chains and
+/// HEFT miss the deadline.
 const TRIED: u64 = 60_000;
-/// Maximum number of tasks that annealing may place again, over all jobs. It is used if both chains and HEFT miss the
-/// deadline.
+/// Maximum number of tasks that annealing may place again, over all jobs. Annealing is used if both chains and HEFT
+/// miss the deadline.
 const ANNEALED: u64 = 400_000;
 
 /// Plans compound jobs by their critical chains. Within the deadlines of the jobs, the plan minimises the cost or
@@ -39,14 +39,16 @@ const ANNEALED: u64 = 400_000;
 /// counted from its release. If no chain plan is found and HEFT is late, a search tries to find a schedule in time.
 /// Small jobs are searched completely ([`squeeze`]). For larger jobs, the order and the processors of the tasks are
 /// annealed. Both searches have fixed numbers of steps. Chains improve the result, as they improve HEFT's schedule. If
-/// no search finds a schedule of a job in time, the job takes HEFT's places. Remarks report both cases. If some plans
-/// have fewer late jobs than others, the strategy contains only variants with the fewest.
+/// no search finds a schedule of a job in time, the job takes HEFT's places. Remarks report jobs whose places were
+/// found by a search, and jobs that take HEFT's places. If some plans have fewer late jobs than others, the strategy
+/// contains only variants with the fewest.
 ///
-/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing", 54th IWK,
-/// Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008. Assumptions: every task
-/// accepts one processor and runs on one processor; at most 256 processors. Guarantee: none. Complexity: O(r c k m^2) for r rounds,
-/// c chains of k tasks and m processors, times 256 to 511 steps of time. Deviations: see
-/// [`crate::kernel::chains::strategy::strategy`]. The choice of ends between HEFT's end and the job's deadline is ours.
+/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
+/// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
+/// Assumptions: every task accepts one processor and runs on one processor; at most 256 processors. Guarantee: none.
+/// Complexity: O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 256 to 511 steps of time.
+/// Deviations: see [`crate::kernel::chains::strategy::strategy`]. The choice of ends between HEFT's end and the job's
+/// deadline is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::CriticalJobs;
@@ -61,7 +63,7 @@ const ANNEALED: u64 = 400_000;
 /// let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
 /// let instance = Instance::new(platform, vec![job], vec![]).unwrap();
 /// let schedule = CriticalJobs::default().schedule(&instance, &mut Context::default()).unwrap().into_schedule().unwrap();
-/// // Both tasks on the slow processor, at half the cost of the fast one.
+/// // Both tasks run on the slow processor, at half the cost of the fast processor.
 /// assert_eq!(cost(&instance, &schedule), 2000);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,7 +84,8 @@ impl CriticalJobs {
 const MAX_PROCESSORS: usize = 256;
 
 impl CriticalJobs {
-    /// Checks that the method can plan an instance. If it cannot, the error recommends `instead`.
+    /// Checks that the method can plan an instance. If the method cannot plan the instance, the error recommends
+    /// `instead`.
     pub(crate) fn supports_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
         needs_counts(instance, instead)?;
         needs_single_processors_or(instance, instead)?;
@@ -135,9 +138,9 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants by the cost criterion. They are additional candidates for the utilisation criterion. This
-    /// criterion prefers long tasks, which fill processors up to a deadline, but a shorter schedule may have a better
-    /// utilisation.
+    /// Returns the variants that the method finds with the cost criterion. They are additional candidates for the
+    /// utilisation criterion. This criterion prefers long tasks, which fill processors up to a deadline, but a shorter
+    /// schedule may have a better utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -251,8 +254,8 @@ impl<'a> Planner<'a> {
         passed
     }
 
-    /// Searches for a schedule of a job that meets its deadline, around earlier jobs. Used if neither chains nor HEFT
-    /// find one.
+    /// Searches for a schedule of a job that meets its deadline, around earlier jobs. The search is used if neither
+    /// chains nor HEFT find such a schedule.
     fn search<'b>(&self, job: &'b Job<'a>, calendars: &[Calendar], context: &Context) -> Option<Draft<'b>> {
         let (real, jobs) = (&job.outline.real, self.jobs.len() as u64);
         if real.tasks() == 0 || real.release() + real.longest_path() > job.end {

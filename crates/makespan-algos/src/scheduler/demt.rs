@@ -21,7 +21,7 @@ pub enum Compaction {
     Raw,
     /// Each task starts as soon as its processors are idle.
     Shift,
-    /// A list algorithm in the order of the batches. It may change the processors of tasks.
+    /// A list algorithm in the order of the batches. This stage may change the processors of tasks.
     List,
 }
 
@@ -42,8 +42,8 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 ///
 /// The paper does not cover unavailable processors. If processors are unavailable at times, the guess is the least
 /// length in which the open processor time is enough for the work. A batch then uses the processors that are open
-/// during the batch, and allotments that fit on them. The batches for a platform that is always open are also tried.
-/// If tasks would end much later than a list that minimises the makespan, they move to the front.
+/// during the batch, and allotments that fit on them. The batches for a platform that is always open are also tried. If
+/// tasks would end much later than in a list that minimises the makespan, these tasks move to the front.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -96,8 +96,8 @@ impl Scheduler for Demt {
         if self.compaction == Compaction::List {
             counted_or_packed(instance)
         } else {
-            // Reject best placement, because batches are filled before processors are assigned, and only the number of
-            // their processors is checked.
+            // Reject best placement. Batches are filled before processors are assigned, and only the number of
+            // processors of a batch is checked.
             needs_free_placement(instance)
         }
     }

@@ -74,7 +74,7 @@ impl Scheduler for Hcpa {
 
 /// The reference cluster.
 struct Reference {
-    /// The factor by which the run times on the reference cluster exceed those on the fastest processors of the
+    /// The factor by which the run times on the reference cluster exceed the run times on the fastest processors of the
     /// platform.
     slower: f64,
     /// Number of reference processors that together are as fast as the whole platform.

@@ -6,16 +6,16 @@ use super::{check_supported, needs_single_processors, remark_parallel};
 use crate::kernel::graph::{GraphProblem, TaskPlace, placing::Placing, rank};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Heterogeneous earliest finish time: places tasks by decreasing upward rank. Each task runs on the processor on
-/// which it ends first, in the earliest gap that is long enough.
+/// Heterogeneous earliest finish time: places tasks by decreasing upward rank. Each task runs on the processor on which
+/// it ends first, in the earliest gap that is long enough.
 ///
 /// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, "Performance-effective and low-complexity task scheduling for
 /// heterogeneous computing", IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206, figure 2.
 /// Assumptions: every task accepts one processor and runs on one processor. Guarantee: none. Complexity: O((e + n) m)
-/// for n tasks with e edges on m processors, plus a step for each gap that is too short. Deviations: ties are broken
-/// in favour of the task and the processor with the lowest number, not randomly. Transfer times are averaged over all
-/// pairs of different nodes. Several jobs are planned together by one ranking. No task starts before the release of
-/// its job or while its processor is unavailable, but the ranks ignore releases and unavailable periods.
+/// for n tasks with e edges on m processors, plus a step for each gap that is too short. Deviations: ties are broken in
+/// favour of the task and the processor with the lowest index, not randomly. Transfer times are averaged over all pairs
+/// of different nodes. Several jobs are planned together by one ranking. No task starts before the release of its job
+/// or while its processor is unavailable, but the ranks ignore releases and unavailable periods.
 ///
 /// ```
 /// use makespan_algos::scheduler::Heft;

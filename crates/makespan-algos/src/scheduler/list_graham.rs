@@ -12,8 +12,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Graham's list algorithm on the allotments that the dual approximation selects.
 ///
-/// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015. The orders are those of the baselines of Dutot,
-/// Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1. Assumptions: none.
+/// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015. The orders are those of the baselines of
+/// Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1. Assumptions: none.
 ///
 /// Guarantee (makespan): 2 without release dates and unavailable processors. The reason is that the total work is at
 /// most the area of the guess, and no task takes longer than the guess. For each task with a speed-up law, 4 ticks are
@@ -21,10 +21,10 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// ([`makespan_bounds::dual::is_exact`]).
 ///
 /// If processors are unavailable at times, several lists with allotments for the open processors are compared, and the
-/// list that ends first is used. With an order other than `shelf`, tasks that would end far too late move to the
-/// front. For graphs of moldable tasks on equal processors, the order `shelf` tries up to ten sets of allotments. They
-/// range from the shortest longest path to the least area. Each set is tried in the order of the longest paths, and
-/// the schedule that ends first is kept. Complexity: the complexity of the dual search, plus O(n log n).
+/// list that ends first is used. With an order other than `shelf`, tasks that would end far too late move to the front.
+/// For graphs of moldable tasks on equal processors, the order `shelf` tries up to ten sets of allotments. These sets
+/// range from the shortest longest path to the least area. Each set is tried in the order of the longest paths, and the
+/// schedule that ends first is kept. Complexity: the complexity of the dual search, plus O(n log n).
 ///
 /// ```
 /// use makespan_algos::scheduler::{ListGraham, Order};
@@ -80,8 +80,8 @@ impl ListGraham {
     }
 }
 
-/// Returns weight divided by time, as an integer with 64 binary places. It is exact enough to sort tasks, and equal on
-/// all machines.
+/// Returns weight divided by time, as an integer with 64 binary places. This integer is exact enough to sort tasks, and
+/// equal on all machines.
 pub(super) fn density(instance: &Instance, task: TaskId, time: makespan_core::Time) -> u128 {
     (u128::from(instance.weight(task).millionths()) << 64) / u128::from(time.ticks().unsigned_abs().max(1))
 }

@@ -106,8 +106,8 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Returns the mapping problem of an instance. Its processors are the machines. Times are not copied if each task has
-/// its own time on each machine, every node has one processor, and no job has a walltime.
+/// Returns the mapping problem of an instance. The processors of the instance are the machines. Times are not copied if
+/// each task has its own time on each machine, every node has one processor, and no job has a walltime.
 pub fn problem_of(instance: &Instance) -> MappingProblem<'_> {
     let nodes = instance.platform().nodes();
     let machines = instance.processors() as usize;

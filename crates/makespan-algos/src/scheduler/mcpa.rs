@@ -6,14 +6,14 @@ use super::moldable_graph::{self, Placing};
 use crate::kernel::critical_area::{CpaLimits, allotments};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// CPA with an additional limit. The tasks of one precedence level together get at most the number of processors of
-/// the platform, so that they can run at the same time.
+/// CPA with an additional limit. The tasks of one precedence level together get at most as many processors as the
+/// platform has, so that they can run at the same time.
 ///
 /// Source: S. Bansal, P. Kumar, K. Singh, "An improved two-step algorithm for task and data parallel scheduling in
 /// distributed memory machines", Parallel Computing 32(10), 2006, DOI 10.1016/j.parco.2006.08.004. The level of a task
-/// is the maximum number of tasks on a path that leads to it. Assumptions: as [`Cpa`](super::Cpa). Guarantee: none.
-/// Complexity and deviations: those of CPA. In a level with more tasks than processors, each task keeps its smallest
-/// allotment.
+/// is the maximum number of tasks on a path that leads to the task. Assumptions: as [`Cpa`](super::Cpa). Guarantee:
+/// none. Complexity and deviations: those of CPA. In a level with more tasks than processors, each task keeps its
+/// smallest allotment.
 ///
 /// ```
 /// use makespan_algos::scheduler::Mcpa;
@@ -26,7 +26,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// };
 /// let instance = Instance::new(Platform::flat(2).unwrap(), vec![job("a"), job("b")], vec![]).unwrap();
 /// let plan = Mcpa::default().schedule(&instance, &mut Context::default()).unwrap();
-/// // Both are on one level, and keep one processor each.
+/// // Both tasks are on one level, and keep one processor each.
 /// assert!(plan.into_schedule().unwrap().placements().iter().all(|one| one.processors.len() == 1));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -78,8 +78,8 @@ impl Scheduler for Mheft {
     }
 }
 
-/// Returns the mean time of a row with its fewest processors, over the clusters that can run it. A row is a task or
-/// the equal tasks of a bag.
+/// Returns the mean time of a row with its fewest processors, over the clusters that can run the row. A row is a task
+/// or the equal tasks of a bag.
 fn mean_time(packing: &Packing<'_>, clusters: &Clusters<'_, '_>, row: Row) -> f64 {
     let fewest = |cluster| packing.choices_of(row).find_map(|choice| clusters.time(row, choice, cluster));
     let times: Vec<f64> = ClusterId::first(clusters.all().len()).filter_map(fewest).map(|time| time as f64).collect();

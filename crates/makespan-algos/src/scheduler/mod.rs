@@ -70,7 +70,7 @@ fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
 }
 
-/// Checks that numbers of equal processors describe an instance, or that it can be planned on a packing.
+/// Checks that an instance can be planned by counting equal processors, or on a packing.
 pub(crate) fn counts_or_packs(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { Ok(()) } else { packed::supports(instance) }
 }
@@ -121,8 +121,8 @@ fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), 
     Ok(())
 }
 
-/// Adds a remark with the number of tasks that could use several processors. For schedulers that run every task on one
-/// processor.
+/// Adds a remark with the number of tasks that could use several processors. The remark is for schedulers that run
+/// every task on one processor.
 fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
@@ -154,8 +154,8 @@ fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
 }
 
 /// Returns the guarantee of a greedy list (Garey and Graham): twice the optimal makespan. The total area of the
-/// allotments must be at most the least possible area, and each time at most the optimum. No job may be released
-/// later, no processor may be unavailable, and best placement must not be required.
+/// allotments must be at most the least possible area, and each task may take at most the optimum. No job may be
+/// released later, no processor may be unavailable, and best placement must not be required.
 fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;

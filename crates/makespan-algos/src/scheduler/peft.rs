@@ -67,7 +67,7 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     placing.into_places()
 }
 
-/// Returns, for each task and node, the minimum remaining time after the task if it runs on the node. For one
+/// Returns, for each task and node, the minimum remaining time after the task if the task runs on the node. For one
 /// successor, this is the minimum over the successor's nodes. A mean transfer time is added if the successor runs on
 /// another node. The result for the task is the maximum over all successors.
 fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {

@@ -37,14 +37,14 @@ named!(Scheme { "serial" => Serial, "parallel" => Parallel });
 ///
 /// Source: R. Kolisch, "Serial and parallel resource-constrained project scheduling methods revisited: theory and
 /// computation", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6, for the schemes and LFT, MTS and GRPW; the same
-/// author, "Efficient priority rules for the resource-constrained project scheduling problem", J. Operations
-/// Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1, for WCS. LFT is from E. Davis, J. Patterson, Management
-/// Science 21, 1975, DOI 10.1287/mnsc.21.8.944; MTS and GRPW are from R. Alvarez-Valdés, J. Tamarit, in Advances in
-/// Project Scheduling, 1989. Assumptions: processors are always open; with the serial scheme and for WCS, every
-/// resource is one pool ([`CumulativeProblem::new`]). Guarantee: none. Complexity: O(n log n + e) for the keys of n
-/// tasks with e edges, or O(n (n + e)) for MTS; plus the complexity of [`SerialScheme`], of decoding a list forward in
-/// time, or of [`priorities::worst_case_slack`]. Deviations: modes, or allotments of moldable tasks, are chosen first.
-/// The choice balances the longest path and the area ([`Packing::balanced`]). It is changed until the consumables
+/// author, "Efficient priority rules for the resource-constrained project scheduling problem", J. Operations Management
+/// 14, 1996, DOI 10.1016/0272-6963(95)00032-1, for WCS. LFT is from E. Davis, J. Patterson, Management Science 21,
+/// 1975, DOI 10.1287/mnsc.21.8.944; MTS and GRPW are from R. Alvarez-Valdés, J. Tamarit, in Advances in Project
+/// Scheduling, 1989. Assumptions: processors are always open; with the serial scheme and for WCS, every resource is one
+/// pool ([`CumulativeProblem::new`]). Guarantee: none. Complexity: O(n log n + e) for the keys of n tasks with e edges,
+/// or O(n (n + e)) for MTS; plus the complexity of [`SerialScheme`], of decoding a list forward in time, or of
+/// [`priorities::worst_case_slack`]. Deviations: modes, or allotments of moldable tasks, are chosen first. The choice
+/// balances the longest path and the area ([`Packing::balanced`]). This choice is changed until the consumables
 /// suffice. If keys are equal, the first task of the instance comes first. Several jobs are planned together, and the
 /// keys ignore releases.
 ///

@@ -78,7 +78,8 @@ impl Scheduler for Shelves {
         if objective != Objective::Makespan || !open || !all_monotone(instance) {
             return None;
         }
-        // If batches are released later, use this guarantee, too. It compares with an optimum that starts at zero.
+        // If batches are released later, use this guarantee, too. This guarantee compares with an optimum that starts
+        // at zero.
         let guarantee = nodes.guarantee(instance);
         Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }

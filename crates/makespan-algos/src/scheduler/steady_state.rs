@@ -22,7 +22,7 @@ pub const STEADY_STATE: &str = "steady-state";
 /// use makespan_algos::{Context, Plan, Scheduler};
 /// use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Time};
 ///
-/// // A root that only sends, and two workers of which the port can feed one and a half.
+/// // A root that only sends, and two workers. The port of the root can feed one and a half workers.
 /// let node = |name: &str, processors, parent: Option<usize>| {
 ///     let link = parent.map(|_| Link { bandwidth: 1.5, latency: Time::ZERO });
 ///     Node { parent, link, ..Node::new(name, processors) }

@@ -19,8 +19,8 @@ const MAX_PLACEMENTS: usize = 4_000_000;
 /// The initial temperature, as a fraction of the length of the schedule.
 const HOT: f64 = 0.02;
 
-/// Graham lists of canonical allotments for a sweep of target lengths, longest task first. The best list is then annealed over its
-/// order and allotments.
+/// Graham lists for a sweep of target lengths, longest task first. Each task gets its canonical allotment: the smallest
+/// one that meets the target. The best list is then annealed over its order and allotments.
 ///
 /// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI
 /// 10.1137/S0097539701385995); the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI

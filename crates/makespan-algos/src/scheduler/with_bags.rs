@@ -16,7 +16,8 @@ use super::optimise::Limit;
 use super::packed;
 use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// The fraction of a time limit for bounds on whole bags. The scheduler itself proves only bounds on their tasks.
+/// The fraction of a time limit for bounds on whole bags. The scheduler itself proves only bounds on the tasks of the
+/// bags.
 const OF_BAGS: f64 = 0.15;
 
 /// Turns a scheduler of jobs into a scheduler of jobs and bags. An instance without bags does not change.
@@ -27,10 +28,10 @@ const OF_BAGS: f64 = 0.15;
 ///
 /// After the scheduler has placed all competing jobs, the best-effort bags fill the remaining holes, in file order.
 /// Each task runs on the fewest processors that it accepts. It starts at the earliest instant from which these
-/// processors are free until its end and its other needs can be met. If processors differ, it runs at the place with
-/// the earliest end. No other job moves, so none is delayed. The tasks of a bag are numbered by start. If the plan is a
-/// strategy, another variant may be chosen. With the bags, it must be at least as good in every value. If a competing
-/// job waits for a best-effort bag, this bag also competes.
+/// processors are free until its end and its other needs can be met. If processors differ, the task runs at the place
+/// with the earliest end. No other job moves, so no other job is delayed. The tasks of a bag are numbered by start. If
+/// the plan is a strategy, another variant may be chosen. With the bags, the chosen variant must be at least as good in
+/// every value. If a competing job waits for a best-effort bag, this bag also competes.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
 /// section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: without bags, the

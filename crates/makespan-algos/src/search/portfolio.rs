@@ -22,7 +22,7 @@ pub(crate) struct Portfolio {
 }
 
 impl Portfolio {
-    /// Runs all searches and returns their results, by number. The first search runs on the caller's thread.
+    /// Runs all searches and returns their results, by index. The first search runs on the caller's thread.
     pub(crate) fn each<T: Send>(&self, search: impl Fn(u32) -> T + Sync) -> Vec<T> {
         std::thread::scope(|scope| {
             let search = &search;
@@ -33,7 +33,7 @@ impl Portfolio {
         })
     }
 
-    /// Returns the random numbers with the number `stream`. Different numbers give independent random numbers.
+    /// Returns the stream of random numbers with the index `stream`. Different streams are independent.
     pub(crate) fn random(&self, stream: u32) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(stream));

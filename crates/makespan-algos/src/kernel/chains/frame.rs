@@ -35,7 +35,7 @@ pub struct Frame<'a> {
     first_edge: u32,
     /// For each edge, the minimum transfer time over all pairs of processors.
     least: Vec<i64>,
-    /// The cost of each task on each processor. Zero if the task cannot run there.
+    /// The cost of each task on each processor. The cost is zero if the task cannot run there.
     cost: Vec<i64>,
     /// For each task, a lower bound on the time in which all processors together can run all its predecessors.
     pub before: Vec<i64>,

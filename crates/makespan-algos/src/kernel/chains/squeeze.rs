@@ -115,7 +115,7 @@ impl Search<'_> {
     }
 
     /// Returns at most one place for each processor: the earliest place of a task, if the job can end in time with this
-    /// place. Sorted by the end of the task.
+    /// place. The places are sorted by the end of the task.
     fn options(&self, task: u32) -> Vec<(i64, TaskPlace)> {
         let frame = self.draft.frame();
         let rest = self.tails[task as usize] - frame.chart.times[task as usize];

@@ -43,7 +43,7 @@ pub struct ListSchedule<'p> {
     since: i64,
     /// The first position that the changes may affect.
     from: usize,
-    /// The end of each task and the task, by ascending end. Empty until [`ListSchedule::by_end`] is called.
+    /// The end of each task and the task, by ascending end. The list is empty until [`ListSchedule::by_end`] is called.
     by_end: Vec<(i64, u32)>,
 }
 

@@ -12,7 +12,7 @@ const BEYOND: f64 = 1e9;
 #[derive(Clone, Debug)]
 pub struct Measure {
     groups: Vec<Group>,
-    /// The group of each task. Empty if there is one group.
+    /// The group of each task. The list is empty if there is one group.
     group_of: Vec<u32>,
     is_sum: bool,
     /// Maximum makespan of a schedule.

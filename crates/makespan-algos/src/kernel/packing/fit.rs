@@ -17,7 +17,7 @@ pub(crate) struct TaskToPlace<'a> {
     pub walltime: i64,
     /// The time of the task on each node of the platform, if the task has its own times.
     pub own_times: Option<&'a [makespan_core::Time]>,
-    /// The arrival of the data of the task on each node. Empty if the data have arrived everywhere.
+    /// The arrival of the data of the task on each node. The list is empty if the data have arrived everywhere.
     pub arrivals: &'a [i64],
 }
 

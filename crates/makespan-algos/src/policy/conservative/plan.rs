@@ -70,7 +70,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         self.upcoming = queue.iter().filter_map(start).collect();
     }
 
-    /// Adds a period in which processors became free. The waiting tasks have not been checked for it yet.
+    /// Adds a period in which processors became free. The waiting tasks have not been checked for this period yet.
     pub(super) fn moved(&mut self, start: Time, end: Time) {
         self.opened = Some(Period::hull(self.opened, Period { from: start, until: end }));
     }

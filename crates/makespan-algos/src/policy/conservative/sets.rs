@@ -10,12 +10,13 @@ use crate::policy::held::{disjoint, interchangeable};
 use crate::policy::order::QueuePlace;
 use crate::policy::space::{ClosedSlot, Space, running};
 
-/// The free processors for reservations. Used if processors differ by speed, by node or by unavailable periods.
+/// The free processors for reservations. They are used if processors differ by speed, by node or by unavailable
+/// periods.
 ///
 /// A reservation guarantees a start, not certain processors. Suppose that processors differ only by unavailable
 /// periods. Enough processors may be free for a new reservation at each instant, but not the same processors. In this
-/// case, all reservations get new processors, in the order of their starts, to make the new reservation possible.
-/// Their starts do not change. So an unavailable period that affects no task does not change any start.
+/// case, all reservations get new processors, in the order of their starts, to make the new reservation possible. Their
+/// starts do not change. So an unavailable period that affects no task does not change any start.
 pub(super) struct Sets<'a, 'b> {
     view: View<'a>,
     /// The running tasks and the reservations.

@@ -7,8 +7,8 @@ use makespan_core::{Instance, Payload, Route, TaskId, Time};
 pub enum Communication {
     /// The cost that all tasks have on all machines.
     Fixed(Time),
-    /// The cost of the links between the root of the platform and the node. It is the sum of the latencies, plus the
-    /// data of the task divided by the smallest bandwidth. Zero if there are no links.
+    /// The cost of the links between the root of the platform and the node. This cost is the sum of the latencies, plus
+    /// the data of the task divided by the smallest bandwidth. If there are no links, the cost is zero.
     Links,
 }
 

@@ -112,7 +112,8 @@ impl FlowMachines {
         }
     }
 
-    /// Updates which machines are up. Removes the tasks from the queues of machines that are down, and returns them.
+    /// Updates which machines are up. Removes the tasks from the queues of machines that are down, and returns these
+    /// tasks.
     pub(super) fn look(&mut self, view: &View<'_>) -> Vec<TaskId> {
         let mut lost = Vec::new();
         for (id, machine) in (0..).zip(&mut self.all) {
@@ -143,7 +144,7 @@ impl FlowMachines {
         self.all.iter().filter(|machine| machine.is_up).map(|machine| machine.ready(now) - now).min()
     }
 
-    /// Starts the next task on each idle machine if it has arrived.
+    /// Starts the next task of each idle machine, if this task has arrived.
     pub(super) fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         for (id, machine) in (0..).zip(&mut self.all) {
             if machine.running.is_some() || !machine.is_up {

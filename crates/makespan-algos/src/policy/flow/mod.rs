@@ -1,10 +1,10 @@
 //! A flow of independent tasks to nodes of different speeds. Every node has its own queue, and a dispatcher sends the
 //! tasks to these queues, using a mapper of [`crate::kernel::mapping`].
 //!
-//! Terms: a *machine* is one processor. Tasks that arrive wait in the *pool*. A mapping assigns a machine to each
-//! task. After the mapping, the tasks are *sent* to their machines, and never move to other machines. The
-//! communication cost of a task is the time until it reaches its machine. Meanwhile, the machine runs other tasks.
-//! Then the task waits in the queue of the machine.
+//! Terms: a *machine* is one processor. Tasks that arrive wait in the *pool*. A mapping assigns a machine to each task.
+//! After the mapping, the tasks are *sent* to their machines, and never move to other machines. The communication cost
+//! of a task is the time until the task reaches its machine. Meanwhile, the machine runs other tasks. Then the task
+//! waits in the queue of the machine.
 //!
 //! [`When`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them by a fast local
 //! search, shortly before a machine would become idle.
@@ -39,7 +39,7 @@ pub enum When {
     /// At the multiples of an interval. If the tasks of a mapping are sent after a multiple, the next mapping is at
     /// the multiple that follows.
     Every(Time),
-    /// The dynamic scheduling cycle as printed in the paper. It is checked once a second.
+    /// The dynamic scheduling cycle as printed in the paper. The cycle is checked once a second.
     Poll,
     /// The dynamic scheduling cycle, but checked at every event.
     Events,

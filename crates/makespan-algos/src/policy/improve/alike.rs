@@ -24,9 +24,9 @@ pub(super) fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = Tas
     is_rigid && is_alike(first) && tasks.all(is_alike)
 }
 
-/// Returns whether an unavailable period can delay the waiting tasks, which are alike. A period can do so if it has
-/// begun. A later period can do so if it begins too early for the following: all running tasks end, and then all
-/// waiting tasks run one after another.
+/// Returns whether an unavailable period can delay the waiting tasks, which are alike. A period that has begun can
+/// delay them. A later period can delay them if it begins before all running tasks could end and all waiting tasks
+/// could then run one after another.
 fn meets_period(view: &View<'_>) -> bool {
     let View { instance, waiting, now, .. } = *view;
     let ahead = instance.unavailable().iter().filter(|period| period.end > now);

@@ -24,9 +24,9 @@ use crate::search::SearchCourse;
 /// The waiting tasks and their plan.
 #[derive(Debug)]
 pub(super) struct WaitingPlan {
-    /// The tasks of the plan, identified by numbers, and the cost function for plans of these tasks.
+    /// The tasks of the plan, each with a number, and the cost function for plans of these tasks.
     pub residual: Residual,
-    /// The task of each number. It is in the plan, or was in an earlier plan.
+    /// The task of each number. This task is in the plan, or was in an earlier plan.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
     /// The sort key of the task of each number. Keys order tasks that have no position in a plan.
@@ -74,7 +74,7 @@ impl WaitingPlan {
         }
     }
 
-    /// Sets a given plan. It determines the positions of tasks that arrive.
+    /// Sets a given plan. The given plan determines the positions of tasks that arrive.
     pub fn follow(&mut self, plan: &Schedule) {
         let place = |(at, placement): (u32, &Placement)| (placement.task, (at, placement.processors.len()));
         self.given = (0..).zip(plan.placements()).map(place).collect();
@@ -95,7 +95,7 @@ impl WaitingPlan {
         self.numbers.get(&task).copied()
     }
 
-    /// Returns the allotment of a task with the index `position`.
+    /// Returns the allotment with the index `position` of a task.
     pub fn choice(&self, number: u32, position: u32) -> Choice {
         self.residual.choices.of(number)[position as usize]
     }

@@ -94,8 +94,8 @@ pub struct Improve {
     promise: PromisedStart<u32>,
     searches: Searches,
     background: Option<Background<Solution>>,
-    /// The plan for dependent tasks, or `None`. Used after a task has arrived for which a number of equal processors
-    /// is not enough.
+    /// The plan for dependent tasks, or `None`. This plan is used after a task has arrived for which a number of equal
+    /// processors is not enough.
     tied: Option<DependentPlan>,
     tied_background: Option<Background<DecodedList>>,
 }

@@ -4,7 +4,8 @@ use makespan_core::{TaskId, Time, View};
 
 use super::KeptStart;
 
-/// The promised latest start of the task that has waited longest. `W` is additional data about its planned slot.
+/// The promised latest start of the task that has waited longest. `W` is additional data about the planned slot of this
+/// task.
 #[derive(Debug)]
 pub(super) struct PromisedStart<W> {
     keep: KeptStart,

@@ -38,10 +38,10 @@ pub(super) struct FlowCandidate<'a> {
     pub priority: i32,
     /// The cost if the job is late.
     pub weight: Weight,
-    /// The instant by which it must end, in ticks.
+    /// The instant by which the job must end, in ticks.
     pub deadline: i64,
-    /// The instant by which the plan should end, in ticks. It leaves time to run the longest task again. If no time is
-    /// reserved for this, it is the deadline.
+    /// The instant by which the plan should end, in ticks. This instant leaves time to run the longest task again. If
+    /// no time is reserved for this, it is the deadline.
     pub wanted: i64,
     /// The makespan of HEFT for the job on idle processors.
     pub alone: i64,
@@ -76,7 +76,7 @@ impl Alone {
 }
 
 impl<'a> FlowCandidate<'a> {
-    /// Returns a candidate for a job. It includes the data of earlier plans of the job.
+    /// Returns a candidate for a job. The candidate includes the data of earlier plans of the job.
     pub fn new(alone: &'a Alone, rules: &JobFlowRules, records: &JobRecords, spares: bool) -> Self {
         let Alone { job, released, ref instance, ref problem } = *alone;
         let outline = Outline::new(instance, problem, JobId(0), &rules.method);

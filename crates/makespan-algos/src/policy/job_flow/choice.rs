@@ -58,7 +58,7 @@ pub(super) fn fits(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], n
 pub(super) fn delay(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
     let mut delay = 0;
     loop {
-        // The delay that each place needs alone. The common delay is not smaller than any of them.
+        // The delay that each place needs alone. The common delay is not smaller than any of these delays.
         let own = |(place, &until): (&TaskPlace, &i64)| {
             let start = (place.start + delay).max(now);
             calendars[place.processor.index()].earliest_fit(1, until - place.start, start) - place.start

@@ -1,5 +1,5 @@
-//! Searches for the best plans of several jobs (a *flow*). It changes the order of the jobs, and the variants of their
-//! strategies.
+//! Searches for the best plans of several jobs (a *flow*). The search changes the order of the jobs, and the variants
+//! of their strategies.
 
 use std::cmp::Ordering;
 
@@ -19,12 +19,12 @@ const ALL_ORDERS: usize = 4;
 const ROUNDS: usize = 2;
 
 impl FlowTable<'_> {
-    /// Returns plans of all jobs. They are at least as good as two other flows: the plans of the jobs one by one, by
-    /// urgency, and the current plans.
+    /// Returns plans of all jobs. These plans are at least as good as two other flows: the plans of the jobs one by
+    /// one, by urgency, and the current plans.
     ///
     /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then
-    /// neighbours in the best order are swapped, and late jobs are moved to the front. In all these orders, each job
-    /// is planned by HEFT, as early as possible.
+    /// neighbours in the best order are swapped, and late jobs are moved to the front. In all these orders, each job is
+    /// planned by HEFT, as early as possible.
     ///
     /// Finally, the search begins with the best flow found. Each job in turn takes the variant that is best for the
     /// flow. The strategy of the job is computed on the processors that the other jobs leave free.

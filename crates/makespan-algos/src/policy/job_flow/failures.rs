@@ -40,10 +40,10 @@ impl JobFlow {
         alarmed
     }
 
-    /// Plans jobs again (moves them). The first kind are jobs with planned tasks on processors that are expected to be
-    /// down. The second kind are jobs whose plan was in time, but which would now be late in the planned order. At an
-    /// alarm, the third kind are jobs that have begun and leave no time to repeat their longest task. The most urgent
-    /// jobs are moved first. Returns whether a job was moved.
+    /// Plans jobs of three kinds again (moves them). The first kind are jobs with planned tasks on processors that are
+    /// expected to be down. The second kind are jobs whose plan was in time, but which would now be late in the planned
+    /// order. At an alarm, the third kind are jobs that have begun and leave no time to repeat their longest task. The
+    /// most urgent jobs are moved first. Returns whether a job was moved.
     pub(super) fn rescue(
         &mut self,
         alarmed: bool,
@@ -194,8 +194,9 @@ impl JobFlow {
         self.ends(view).into_iter().filter(is_late).collect()
     }
 
-    /// Plans the remaining tasks of a job that has begun, by the rule of HEFT, if the job then ends before `finish`.
-    /// `finish` is its expected end in the planned order. Otherwise, the plan is kept and its new end is recorded.
+    /// Plans the remaining tasks of a job that has begun, by the rule of HEFT. `finish` is the expected end of the job
+    /// in the planned order. If the job ends before `finish` in the new plan, uses the new plan. Otherwise, keeps the
+    /// old plan and records its new end.
     fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
         let before = self.keeper.clone();
         self.release(|other| other == job, view);

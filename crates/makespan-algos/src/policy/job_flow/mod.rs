@@ -1,4 +1,5 @@
-//! A metascheduler for compound jobs that arrive over time. It plans them by their strategies, one by one or together.
+//! A metascheduler for compound jobs that arrive over time. The metascheduler plans jobs by their strategies, one by
+//! one or together.
 
 mod candidate;
 mod catalogue;
@@ -31,12 +32,11 @@ use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
 /// Schedules a flow of jobs, each of which is a graph of tasks. For each job, a strategy computes several variants of
-/// the job's plan. One of these variants determines the processors and times of all tasks of the job. It is the
-/// variant that is best for the job. If several jobs are planned together, it is the variant that is best for the
-/// whole flow.
+/// the job's plan. One of these variants determines the processors and times of all tasks of the job. This variant is
+/// the best one for the job. If several jobs are planned together, this variant is the best one for the whole flow.
 ///
-/// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full,
-/// or again at each arrival until a task of the job has started. Jobs that are planned one by one are planned in
+/// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full, or
+/// again at each arrival until a task of the job has started. Jobs that are planned one by one are planned in
 /// descending order of priority, then of weight, and then in the order of arrival. If jobs are planned together, their
 /// order and variants minimise the total weight of late jobs. Jobs with the highest priority come first in this
 /// comparison, then the jobs with each lower priority. Among equal weights, the number of late jobs that were not late
@@ -49,17 +49,16 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// more jobs meet their deadlines with early starts than with reserved starts. Jobs are planned again when processors
 /// go down, or when jobs that met their deadlines in the plan would now be late. A job without started tasks switches
 /// to another variant of its strategy, which may begin somewhat later, or gets a new strategy. With [`Serve::Replan`],
-/// all jobs without started tasks are planned again if the tasks of a started job had to move. The remaining tasks of
-/// a started job are planned again around all other tasks, by the rule of HEFT. If planning the remaining tasks of all
+/// all jobs without started tasks are planned again if the tasks of a started job had to move. The remaining tasks of a
+/// started job are planned again around all other tasks, by the rule of HEFT. If planning the remaining tasks of all
 /// started jobs together lowers the weight of late jobs, they are planned together. An interrupted task counts as not
 /// started. After the first failure or the first late task, plans reserve enough time to repeat the longest task of
 /// each job, if possible (`Spare`).
 ///
-/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
-/// computing", 54th IWK, Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine
-/// failures, but does not describe them. Assumptions: every task accepts one processor and runs on one processor; at
-/// most 256 processors. Complexity: planning n jobs together costs at most 400 schedules of HEFT for all of them, and
-/// 4 n strategies.
+/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
+/// 54th IWK, Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine failures, but does
+/// not describe them. Assumptions: every task accepts one processor and runs on one processor; at most 256 processors.
+/// Complexity: planning n jobs together costs at most 400 schedules of HEFT for all of them, and 4 n strategies.
 #[derive(Debug)]
 pub struct JobFlow {
     rules: JobFlowRules,
@@ -76,7 +75,7 @@ pub struct JobFlow {
     due: Time,
     records: JobRecords,
     log: Vec<LogEntry>,
-    /// The log of an earlier session. Emptied at the first event.
+    /// The log of an earlier session. The log is emptied at the first event.
     recalled: Vec<LogEntry>,
 }
 

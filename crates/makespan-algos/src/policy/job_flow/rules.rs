@@ -14,8 +14,8 @@ pub enum Serve {
     Arrival,
     /// One job at a time. The next job is planned when the previous job has ended.
     Consecutive,
-    /// Jobs are collected in a buffer. The time begins when a job enters the empty buffer. Then all jobs in the buffer
-    /// are planned together.
+    /// Jobs are collected in a buffer. The time of the buffer begins when a job enters the empty buffer. At the end of
+    /// this time, all jobs in the buffer are planned together.
     Buffer(Time),
     /// At each arrival, the new job and all jobs without started tasks. These jobs are also planned again when
     /// processors return.
@@ -108,7 +108,7 @@ pub(super) struct Value {
     pub broken: usize,
     /// Sum of the times by which jobs end after their wanted end. Only jobs that end in time are included.
     pub shortfall: i128,
-    /// Cost, in thousandths.
+    /// Cost: the sum of 1000 V / T over the tasks, with volumes V and run times T.
     pub cost: i128,
     /// Processor time for which the jobs hold processors.
     pub busy: i128,

@@ -13,8 +13,8 @@ pub(super) struct JobRequest {
     pub task: TaskId,
     pub submitted: Time,
     pub processors: u32,
-    /// The time for which the job must get its processors, in ticks. This is its minimum time if it states one,
-    /// otherwise its time limit in whole minutes.
+    /// The time for which the job must get its processors, in ticks. This is the minimum time of the job, if it states
+    /// one, otherwise the time limit of the job in whole minutes.
     pub limit: i64,
     /// The time limit, in ticks. The job gets as much of this time as possible.
     pub whole_limit: i64,
@@ -29,14 +29,15 @@ pub(super) struct JobRequest {
     /// The minimum number of the job's processors on a node.
     pub least_per_node: u32,
     pub exclusive: bool,
-    /// The number of the reservation in which the job must run.
+    /// The index of the reservation in which the job must run.
     pub reservation: Option<usize>,
     pub user: usize,
     pub amounts: LimitAmounts,
     pub tier: i64,
     pub nice: i64,
     pub fixed: Option<u32>,
-    /// The size factor of the priority, from 0 to 1. It depends on the fraction of the cluster that the job requests.
+    /// The size factor of the priority, from 0 to 1. This factor depends on the fraction of the cluster that the job
+    /// requests.
     pub size: f64,
     /// The factor of the partition, from 0 to 1.
     pub partition_factor: f64,
@@ -47,13 +48,13 @@ pub(super) struct JobRequest {
 /// A partition in which a job may start.
 #[derive(Clone, Debug)]
 pub(super) struct JobPartition {
-    /// The number of the partition, or 0 for a cluster without partitions.
+    /// The index of the partition, or 0 for a cluster without partitions.
     pub partition: usize,
-    /// The suitable nodes, by their numbers on the board.
+    /// The suitable nodes, by their indices on the board.
     pub nodes: Arc<[u32]>,
     /// Features that only a stated number of the job's nodes must have.
     pub counted: Option<Arc<CountedFeatures>>,
-    /// The numbers of the limits that restrict the job in this partition.
+    /// The indices of the limits that restrict the job in this partition.
     pub limits: Vec<u32>,
 }
 

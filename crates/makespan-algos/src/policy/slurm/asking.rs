@@ -12,8 +12,8 @@ use super::nodes::CountedFeatures;
 use super::shares::Shares;
 use crate::policy::order::Widths;
 
-/// The ways to satisfy a constraint. Each way has suitable nodes, and features that only a stated number of them must
-/// have.
+/// The ways to satisfy a constraint. Each way has suitable nodes, and features that only a stated number of these nodes
+/// must have.
 type Ways = Arc<[(Arc<[u32]>, Option<Arc<CountedFeatures>>)]>;
 
 /// Converts submissions to requests.
@@ -32,8 +32,8 @@ impl Asking {
         Self { widths, nodes: FxHashMap::default(), favor_small }
     }
 
-    /// Returns the request of a task. Returns `None` if the task can never start: it is held, no node is suitable, or
-    /// a limit is too low.
+    /// Returns the request of a task. Returns `None` if the task can never start: the task is held, no node is
+    /// suitable, or a limit is too low.
     pub fn of(
         &mut self,
         instance: &Instance,
@@ -158,8 +158,8 @@ impl Asking {
         }
     }
 
-    /// Returns the ways to satisfy the constraint of a job in a partition. The nodes of a way have the features and
-    /// are not excluded. They are numbered as on the board.
+    /// Returns the ways to satisfy the constraint of a job in a partition. The nodes of a way have the features and are
+    /// not excluded. The nodes are numbered as on the board.
     fn ways(
         &mut self,
         instance: &Instance,
@@ -252,8 +252,8 @@ fn qos_factor(site: Option<&Site>, submission: &Submission) -> f64 {
     own.map_or(0.0, |qos| f64::from(qos.priority) / f64::from(most))
 }
 
-/// Returns the time limit in ticks, rounded up to minutes. This is the walltime. If it is not stated, it is the
-/// default of the partition or, without a default, the estimate.
+/// Returns the time limit in ticks, rounded up to minutes. This is the walltime. If no walltime is stated, the time
+/// limit is the default of the partition or, without a default, the estimate.
 fn time_limit(instance: &Instance, task: TaskId, processors: u32, site: Option<&Site>, submission: &Submission) -> i64 {
     let stated = instance.walltime(task);
     let by_partition = || {

@@ -20,7 +20,7 @@ pub(super) struct AvailabilityBoard {
     nodes: Vec<Rows<i64>>,
     /// The remaining licences and consumables.
     common: Rows<i64>,
-    /// The reservations of each node: start, end and number.
+    /// The reservations of each node: start, end and index.
     kept: std::sync::Arc<Vec<Vec<(i64, i64, usize)>>>,
     /// The instants at which a job releases its processors and resources.
     ends: BTreeSet<i64>,
@@ -87,9 +87,9 @@ impl AvailabilityBoard {
         }
     }
 
-    /// Returns the numbers on the board of these nodes of a platform.
+    /// Returns the indices on the board of these nodes of a platform.
     pub fn numbers(platform: &Platform, nodes: impl Iterator<Item = usize>) -> Vec<u32> {
-        // If all nodes are equally fast, the numbers on the board are the positions in the platform. Nodes without
+        // If all nodes are equally fast, the indices on the board are the positions in the platform. Nodes without
         // processors (switches) are not counted.
         let plain = platform.node_count() == 1 || platform.kinds().all(|(node, _)| node.processors > 0);
         if plain {

@@ -13,7 +13,7 @@ use super::{Moment, State, Waiting};
 /// The partitions and nodes on which jobs of lower priority cannot start in a main cycle.
 struct Blocked {
     partitions: Vec<bool>,
-    /// Whether each node is blocked, by its number on the board.
+    /// Whether each node is blocked, by its index on the board.
     nodes: Vec<bool>,
     any: bool,
 }
@@ -179,7 +179,7 @@ impl State {
                 return true;
             }
             // A partition may offer several ways to satisfy the constraint. Block the partition only after the last of
-            // them, because another way may fit.
+            // these ways, because another way may fit.
             let is_last = asked.places.get(at + 1).is_none_or(|next| next.partition != place.partition);
             // Do not block the partition for a job in a reservation. Such a job does not compete for nodes outside the
             // reservation.
@@ -190,7 +190,7 @@ impl State {
         false
     }
 
-    /// Backfill cycle: plans jobs by priority, and starts those that fit now.
+    /// Backfill cycle: plans jobs by priority, and starts the jobs that fit now.
     pub(super) fn backfill_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
         let now = moment.view.now;
         (self.cycle, self.changed, self.due) = (now, false, None);
@@ -293,14 +293,14 @@ impl State {
     }
 }
 
-/// Returns whether a job gets a reservation for a later start. A job gets none if it has waited too short a time or
-/// its priority is too low.
+/// Returns whether a job gets a reservation for a later start. A job gets no reservation if it has waited too short a
+/// time or its priority is too low.
 fn is_reserved(waiting: &Waiting, rules: &SlurmRules, now: Time) -> bool {
     now - waiting.asked.submitted >= rules.bf_min_age_reserve && waiting.priority >= rules.bf_min_prio_reserve
 }
 
-/// Returns a number for each of the first `first` jobs, the last job first. The number of a job is the minimum number
-/// of processors over this job and all later jobs.
+/// Returns, for each of the first `first` jobs, the minimum number of processors over this job and all later jobs. The
+/// last job comes first in the result.
 fn narrowest(queue: &[Waiting], first: usize) -> Vec<u32> {
     let mut least = u32::MAX;
     let queue = &queue[..queue.len().min(first)];

@@ -12,7 +12,7 @@ enum Who {
     Account(Box<str>),
     /// A user in an account.
     User(Box<str>, Box<str>),
-    /// All users below an association. They share its group limit.
+    /// All users below an association. These users share the group limit of the association.
     Below(Box<str>, Box<str>),
     Qos(Box<str>),
     QosUser(Box<str>, Box<str>),
@@ -78,7 +78,7 @@ fn tighten(most: &mut LimitAmounts, other: &LimitAmounts) {
 }
 
 impl AllLimits {
-    /// Returns the numbers of the limits that restrict a job in a partition. Also returns the maximum amounts for this
+    /// Returns the indices of the limits that restrict a job in a partition. Also returns the maximum amounts for this
     /// job alone.
     pub fn of(
         &mut self,

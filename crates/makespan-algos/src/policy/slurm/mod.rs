@@ -290,7 +290,7 @@ impl State {
         }
     }
 
-    /// If they are due, computes usage and priorities.
+    /// If usage and priorities are due, computes them.
     fn compute(&mut self, rules: &PriorityRules, now: Time) {
         let due = self.computed.is_none_or(|before| now >= before + rules.calc_period);
         if !self.moving || !due {

@@ -1,4 +1,4 @@
-//! The nodes on which a job may run. A constraint may demand that a stated number of them have some feature.
+//! The nodes on which a job may run. A constraint may demand that a stated number of these nodes have some feature.
 
 use makespan_core::{FeatureChoice, put_counted_first};
 use rustc_hash::FxHashMap;
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 /// Nodes on which a job may run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JobNodes<'a> {
-    /// The numbers of the nodes on the board.
+    /// The indices of the nodes on the board.
     pub numbers: &'a [u32],
     /// The features that only a stated number of the nodes must have.
     pub counted: Option<&'a CountedFeatures>,

@@ -20,8 +20,8 @@ struct Member {
     factor: f64,
 }
 
-/// The tree of accounts and users. If the site does not contain a user or account, it is added with one share, below
-/// the root or below a known account.
+/// The tree of accounts and users. If the site does not contain a user or account, this user or account is added with
+/// one share, below the root or below a known account.
 #[derive(Debug)]
 pub(super) struct Shares {
     /// The accounts and users. The root is the first element.
@@ -33,8 +33,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Returns the accounts of a site. Usage decays with the half-life `half_life`. If this is zero, usage never
-    /// decays.
+    /// Returns the accounts of a site. Usage decays with the half-life `half_life`. If the half-life is zero, usage
+    /// never decays.
     pub fn new(site: Option<&Site>, half_life: Time) -> Self {
         let root =
             Member { parent: None, children: vec![], is_user: false, shares: 1.0, usage: 0.0, rate: 0.0, factor: 1.0 };
@@ -73,7 +73,7 @@ impl Shares {
         at
     }
 
-    /// Returns the number of a user in an account. Adds the user if it is new.
+    /// Returns the index of a user in an account. Adds the user if it is new.
     pub fn user(&mut self, account: Option<&str>, user: &str) -> usize {
         let account = match account {
             None => 0,
@@ -184,8 +184,8 @@ impl Shares {
         }
     }
 
-    /// Returns the level of a member. It is the member's fraction of the shares of all siblings, divided by its
-    /// fraction of their usage. If the member has no usage, the level is infinite.
+    /// Returns the level of a member. The level is the member's fraction of the shares of all siblings, divided by the
+    /// member's fraction of the usage of all siblings. If the member has no usage, the level is infinite.
     fn level(&self, at: usize) -> f64 {
         let member = &self.members[at];
         if member.shares <= 0.0 {

@@ -12,7 +12,7 @@ use crate::policy::order::{Request, Widths};
 /// The jobs that the rules of a cluster affect, for a policy that ignores these rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoredRules {
-    /// Tasks that could never start on the cluster. They are held, request more than the rules allow, or request
+    /// Tasks that could never start on the cluster. Such tasks are held, request more than the rules allow, or request
     /// something that no node has.
     pub never: Vec<TaskId>,
     /// Number of other jobs that at least one ignored rule affects.

@@ -1,4 +1,4 @@
-//! The speed at which the children of a node take tasks, as the node observes it.
+//! The speed at which the children of a node take tasks, as observed by the node.
 
 use makespan_core::Time;
 use makespan_core::network::NodeView;
@@ -37,7 +37,7 @@ pub(super) struct Appetites {
     window: u32,
 }
 
-/// For each task of a buffer, the number of requests after which the weight of observations is halved.
+/// The number of requests after which the weight of observations is halved, for each task that a buffer holds.
 const WINDOW: u32 = 8;
 
 impl Appetites {
@@ -81,8 +81,8 @@ impl Appetites {
     ///
     /// The send should wait if, during the send, another child would run out of work and lose more work than the sent
     /// task contains. The loss of this other child is at most the work that it could be sent, of the kinds in
-    /// `offered`. If it has not requested a task by the returned instant, it takes tasks so slowly that it would not
-    /// lose more.
+    /// `offered`. If the other child has not requested a task by the returned instant, the other child takes tasks so
+    /// slowly that it would not lose more work than that.
     pub(super) fn wait(&self, view: &NodeView<'_>, offered: &[bool], child: usize, hop: Hop) -> Option<Time> {
         let fed = |other: usize| {
             let kinds = (0..offered.len()).filter(|&kind| offered[kind]);

@@ -6,32 +6,33 @@ use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView
 use super::appetite::{Appetites, Hop};
 
 /// Back-pressure. An idle processor of the node is served first. Otherwise, the port sends a task of some kind to some
-/// child. The pair of child and kind has the largest value of `(Q_u - Q_child) / (latency + data / bandwidth)`: the
-/// difference of the two queue lengths, divided by the time of the hop.
+/// child. The chosen pair of child and kind is the pair with the largest value of
+/// `(Q_u - Q_child) / (latency + data / bandwidth)`: the difference of the two queue lengths, divided by the time of
+/// the hop.
 ///
 /// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling
 /// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,
 /// DOI 10.1109/9.182479). Sending along the largest weighted differences of queues is stable whenever any policy is
 /// stable, if queues are unbounded. In this policy, a queue is a buffer of a few tasks. The queues of the root are
-/// virtual, for buffers of B tasks. The queue of the kind that is furthest behind has B + 1 tasks. If
-/// another kind is x weighted tasks ahead of that kind, the queue of the other kind has x fewer tasks. This makes the throughput
-/// fair. The last few tasks of a kind would wait while other queues are longer. Therefore, if a kind was passed over
-/// for `PATIENCE` buffers of tasks, it is sent first.
+/// virtual, for buffers of B tasks. The queue of the kind that is furthest behind has B + 1 tasks. If another kind is x
+/// weighted tasks ahead of that kind, the queue of the other kind has x fewer tasks. This makes the throughput fair.
+/// The last few tasks of a kind would wait while other queues are longer. Therefore, if a kind was passed over for
+/// `PATIENCE` buffers of tasks, this kind is sent first.
 ///
 /// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from
-/// the requests of its children how fast they take work. If another child would run out of work during a hop, and
-/// would lose more work than the hop brings, the node waits.
+/// the requests of its children how fast they take work. If another child would run out of work during a hop, and would
+/// lose more work than the hop brings, the node waits.
 ///
 /// A node needs only the queue lengths of its children, which they report with their requests. A decision takes
 /// O(children * kinds), or O(children^2) if hops are long.
 #[derive(Clone, Debug)]
 pub struct BackPressure {
-    /// At the root, the number of tasks of each kind that the root has given away. Empty at other nodes.
+    /// At the root, the number of tasks of each kind that the root has given away. The list is empty at other nodes.
     given: Vec<f64>,
     top: f64,
     /// For each kind, the minimum weight of all kinds divided by the weight of this kind.
     step: Vec<f64>,
-    /// For each kind, the number of times that it waited while another kind was chosen. First for the node's own
+    /// For each kind, the number of times that the kind waited while another kind was chosen: first for the node's own
     /// processors (`COMPUTE`), then for sends (`SEND`).
     passed: [Vec<u32>; 2],
     /// Number of times after which a kind that was passed over is chosen first.
@@ -43,7 +44,7 @@ pub struct BackPressure {
     until: Time,
 }
 
-/// Maximum number of tasks of other kinds that may be chosen while a task waits, in full buffers.
+/// Maximum number of tasks of other kinds that may be chosen while a task waits, as a multiple of the size of a buffer.
 const PATIENCE: u32 = 2;
 /// Time that is assumed for a hop that takes no time, in seconds: one tick.
 const SHORTEST: f64 = 1e-9;
@@ -142,7 +143,7 @@ impl BackPressure {
         (best.choice, wait)
     }
 
-    /// Leaves the port idle until an instant. Requests a call at this instant if it has not done so yet.
+    /// Leaves the port idle until an instant. Requests a call at this instant, unless this was already done.
     fn waits(&mut self, now: Time, until: Time) -> Option<NodeDecision> {
         if now < self.until && self.until <= until {
             return None;
@@ -165,7 +166,7 @@ impl BackPressure {
     }
 }
 
-/// The best choice: the largest urgency, then the largest value. Among equal choices, the first one.
+/// The best choice: the largest urgency, then the largest value. Among equal choices, the first one is best.
 struct Best<T> {
     urgency: u32,
     value: f64,

@@ -18,7 +18,8 @@ impl Balance {
         Self { frequency, made }
     }
 
-    /// Returns when a choice is due: the number (g(i) + 1) / f(i). If its frequency is zero, returns infinity.
+    /// Returns when a choice is due: the number (g(i) + 1) / f(i). If the frequency of the choice is zero, returns
+    /// infinity.
     pub(super) fn due(&self, choice: usize) -> f64 {
         if self.frequency[choice] > 0.0 { (self.made[choice] + 1.0) / self.frequency[choice] } else { f64::INFINITY }
     }

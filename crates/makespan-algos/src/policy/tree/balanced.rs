@@ -40,7 +40,7 @@ impl Balanced {
     }
 }
 
-/// Returns the pairs that are possible now, with their numbers in the balance.
+/// Returns the pairs that are possible now, with their indices in the balance.
 fn possible<'a>(view: &'a NodeView<'_>) -> impl Iterator<Item = usize> + 'a {
     let kinds = view.kinds.len();
     let own = (0..kinds).filter(|&kind| view.can_compute(kind));

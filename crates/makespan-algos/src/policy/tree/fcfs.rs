@@ -6,13 +6,13 @@ use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView
 
 use super::balance::Balance;
 
-/// FCFS of O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications"
-/// (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.2. A node serves requests in the order of their arrival,
-/// with tasks in the order of their arrival. The root chooses the kind by one-dimensional load balancing, with the
-/// weights as frequencies.
+/// FCFS of O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS
+/// 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.2. A node serves requests in the order of their arrival, with tasks
+/// in the order of their arrival. The root chooses the kind by one-dimensional load balancing, with the weights as
+/// frequencies.
 ///
-/// When a processor of the node becomes idle, this is also a request. If several requests come at the same instant,
-/// those of children come first. The paper does not say whether a request that waits for the port delays the node's
+/// When a processor of the node becomes idle, this is also a request. If several requests come at the same instant, the
+/// requests of children come first. The paper does not say whether a request that waits for the port delays the node's
 /// own processors. In this policy, it does not. An idle processor takes the oldest task unless an older request can be
 /// served.
 #[derive(Clone, Debug)]

@@ -18,7 +18,8 @@ pub enum Heuristic {
     Lp,
     /// [`DataCentric`], with a maximum number of operations.
     DataCentric {
-        /// Maximum number of operations of a search. Each takes one wave of messages up the tree and one down.
+        /// Maximum number of operations of a search. Each operation takes one wave of messages up the tree and one
+        /// down.
         waves: usize,
     },
     /// [`BandwidthCentric`], with macro-tasks.
@@ -38,7 +39,7 @@ pub struct OfHeuristic {
 /// The data with which a run of a heuristic begins.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The network. Its kinds are those that the heuristic sends.
+    /// The network. The kinds of the network are the kinds that the heuristic sends.
     pub network: Network,
     /// Maximum number of tasks in a buffer, counted in kinds of `network`.
     pub buffer: u32,

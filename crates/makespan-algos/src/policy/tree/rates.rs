@@ -8,7 +8,7 @@ use makespan_core::network::Network;
 pub struct NodeRates {
     /// Tasks that the nodes compute, by node and kind.
     pub compute: Vec<f64>,
-    /// Tasks that the nodes receive from their parents, by node and kind. Zero for the root.
+    /// Tasks that the nodes receive from their parents, by node and kind. The rates of the root are zero.
     pub sent: Vec<f64>,
 }
 
@@ -28,8 +28,8 @@ impl NodeRates {
         Self { compute, sent }
     }
 
-    /// Returns the rates for `compute`, by kind and then by node. These nodes have the order that they had before the
-    /// network was created.
+    /// Returns the rates for `compute`, by kind and then by node. The nodes in `compute` have the order that they had
+    /// before the network was created.
     pub fn from_origin(network: &Network, compute: &[f64]) -> Self {
         let kinds = network.kinds().len();
         let of_node = |node: usize| {

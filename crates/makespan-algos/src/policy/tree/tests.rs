@@ -239,7 +239,7 @@ proptest! {
     }
 }
 
-/// A buffer must hold a whole macro-task. It holds no more tasks than a buffer of any other policy.
+/// A buffer must hold a whole macro-task. Such a buffer holds no more tasks than a buffer of any other policy.
 #[test]
 fn macro_tasks_that_do_not_fit_into_a_buffer_are_refused() {
     let network =

@@ -49,8 +49,8 @@ fn one_cluster<'p, 'a>(name: &str, packing: &'p Packing<'a>) -> Result<Clusters<
     Err(Unsupported(format!("it supports one cluster of equal processors, but {why}; take {instead}")))
 }
 
-/// Returns the plan with the allotments that `allotments` chooses. If these allotments use up too much of a
-/// consumable, they are changed.
+/// Returns the plan with the allotments that `allotments` chooses. If these allotments use up too much of a consumable,
+/// the allotments are changed.
 pub(in crate::scheduler) fn planned(
     scheduler: &dyn Scheduler,
     name: &str,

@@ -22,7 +22,8 @@ pub(super) struct Annealing<'a> {
     starts: Vec<i64>,
     /// The lateness of each task in the current solution, if the maximum lateness is minimised.
     lateness: Vec<i64>,
-    /// The ends of the tasks in the current solution. Used if jobs are parts of wholes, such as tasks of a bag.
+    /// The ends of the tasks in the current solution. They are used if jobs are parts of wholes, such as tasks of a
+    /// bag.
     ends: Vec<i64>,
     /// The lateness of each whole.
     peaks: Vec<i64>,
@@ -45,8 +46,9 @@ pub(crate) struct RankedSolution {
     pub(crate) solution: Solution,
 }
 
-/// The initial temperature for `FEW` tasks, as a fraction of the mean cost of a task. With more tasks, it is lower,
-/// because there are more changes to try. With fewer tasks, it is higher, because all changes are soon tried.
+/// The initial temperature for `FEW` tasks, as a fraction of the mean cost of a task. With more tasks, the temperature
+/// is lower, because there are more changes to try. With fewer tasks, the temperature is higher, because all changes
+/// are soon tried.
 const HOT: f64 = 0.2;
 /// Number of tasks for which `HOT` is the initial temperature.
 const FEW: f64 = 25.0;
@@ -54,10 +56,10 @@ const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;
 /// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
-/// The initial temperature if the objective is a sum over all tasks, for `FEW` tasks. With more tasks, it is inversely
-/// proportional to their number, and decreases faster beyond `MANY` tasks. With few tasks, it is inversely
-/// proportional to the third power of their number. With 25 tasks, a cool search sometimes stays 10 % above the bound.
-/// But with 50 tasks, a hot search gives values that are 1.5 % higher.
+/// The initial temperature if the objective is a sum over all tasks, for `FEW` tasks. With more tasks, the temperature
+/// is inversely proportional to their number, and decreases faster beyond `MANY` tasks. With few tasks, the temperature
+/// is inversely proportional to the third power of their number. With 25 tasks, a cool search sometimes stays 10 %
+/// above the bound. But with 50 tasks, a hot search gives values that are 1.5 % higher.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
 /// The initial temperature if a sum is minimised under a limit on the makespan. Time after the limit is expensive, so
@@ -71,11 +73,11 @@ const COOL_SUM: f64 = 0.5;
 /// Number of times that the temperature falls from its initial value, if a sum is minimised without a limit on the
 /// makespan. One fall often ends in a local optimum that another fall avoids.
 const CYCLES: f64 = 4.0;
-/// Number of times that the temperature falls if best placement is required, for at most `FEW` tasks. It is larger,
-/// because only few sets of wide allotments fill the nodes.
+/// Number of times that the temperature falls if best placement is required, for at most `FEW` tasks. This number is
+/// larger than `CYCLES`, because only few sets of wide allotments fill the nodes.
 const CYCLES_IN_NODES: f64 = 8.0;
-/// Limit on the excess of the cost over the acceptable cost, as a multiple of the temperature. If an evaluation
-/// exceeds this limit at a position after all changes of the order, it stops. The remaining tasks rarely reduce the
+/// Limit on the excess of the cost over the acceptable cost, as a multiple of the temperature. If an evaluation exceeds
+/// this limit at a position after all changes of the order, the evaluation stops. The remaining tasks rarely reduce the
 /// excess enough.
 const GIVEN_UP: f64 = 10.0;
 /// With n tasks, the order is sorted by the starts about once in n changes, but at most once in `OFTEN` changes. A
@@ -247,7 +249,7 @@ impl<'a> Annealing<'a> {
         goal.value(costs, serial.latest())
     }
 
-    /// Makes the last evaluated solution the current one. It was changed from position `from` on.
+    /// Makes the last evaluated solution the current one. The solution was changed from position `from` on.
     fn accept(&mut self, from: usize) {
         self.serial.accept(from);
         if self.goal.is_of_wholes() {

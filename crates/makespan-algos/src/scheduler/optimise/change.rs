@@ -14,7 +14,8 @@ pub(crate) struct Solution {
     pub(crate) chosen: Vec<u32>,
 }
 
-/// A change of a solution that can be undone. It changes positions in the order, one or two allotments, or both.
+/// A change of a solution that can be undone. The change affects positions in the order, one or two allotments, or
+/// both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     places: Places,
@@ -44,10 +45,10 @@ const ALLOTMENT: u32 = 45;
 const PLACE: u32 = 35;
 /// Percentage of changes that swap two tasks.
 const SWAP: u32 = 10;
-/// Percentage of changes in which two tasks exchange processors. They are drawn before the changes above.
+/// Percentage of changes in which two tasks exchange processors. These exchanges are drawn before the changes above.
 const EXCHANGES: u32 = 25;
-/// If best placement is required, the percentage of changes that align allotments with nodes. They are drawn before
-/// all other changes.
+/// If best placement is required, the percentage of changes that align allotments with nodes. These changes are drawn
+/// before all other changes.
 const TRADES: u32 = 35;
 
 impl Change {
@@ -78,8 +79,8 @@ impl Change {
         }
     }
 
-    /// Applies the change. Returns the first and the last changed position. After the last one, the order and the
-    /// allotments do not change.
+    /// Applies the change. Returns the first and the last changed position. After the last changed position, the order
+    /// and the allotments do not change.
     pub(super) fn apply(&self, solution: &mut Solution) -> (usize, usize) {
         if let Some(OtherChoice { task, new, .. }) = self.choice {
             solution.chosen[task as usize] = new;

@@ -47,8 +47,9 @@ impl From<SearchResult> for FrontPoint {
     }
 }
 
-/// Returns limits on the makespan: the least makespan, and evenly spaced limits between it and the greatest makespan.
-/// They are rounded down to ticks. If all times are scaled, the number of limits does not change, so plans scale, too.
+/// Returns limits on the makespan: the least makespan, and evenly spaced limits between the least and the greatest
+/// makespan. The limits are rounded down to ticks. If all times are scaled, the number of limits does not change, so
+/// plans scale, too.
 pub(super) fn limits(least: Time, most: Time) -> Vec<Time> {
     let span = i128::from(most.saturating_since(least).ticks());
     let steps = if span > 0 { BETWEEN } else { 0 };

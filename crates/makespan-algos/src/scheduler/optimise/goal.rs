@@ -27,7 +27,7 @@ pub(crate) struct Goal<'a> {
     weights: Vec<f64>,
     /// The cost of all tasks during their shortest run times.
     runs: f64,
-    /// The earliest possible end of each task, in ticks. If lateness is minimised, its deadline. Only the time after
+    /// The earliest possible end of each task, in ticks, or its deadline if lateness is minimised. Only the time after
     /// this instant has a cost. Otherwise, the large costs of heavy or late tasks would hide small differences between
     /// schedules.
     earliest: Vec<i64>,
@@ -49,9 +49,9 @@ pub(crate) struct Goal<'a> {
 /// Position of the target between the proven bound (0) and the best makespan (1).
 const TARGET: f64 = 0.625;
 /// The first price of a processor after a limit. It is a multiple of the total weight of all tasks divided by the
-/// number of processors. Used if a schedule that slightly exceeds the limit may be the better start.
+/// number of processors. This price is used if a schedule that slightly exceeds the limit may be the better start.
 pub(super) const LOW: f64 = 1.0;
-/// The first price that makes a search keep the limit, as for `LOW`.
+/// The first price that makes a search keep the limit, in the unit of `LOW`.
 pub(super) const HIGH: f64 = 20.0;
 /// The factor by which the price rises.
 const RISE: f64 = 1.25;
@@ -84,8 +84,8 @@ impl GoalTask {
 }
 
 impl<'a> Goal<'a> {
-    /// Returns the goal for the tasks of an instance. `limit` is a limit on the makespan in ticks, and its first
-    /// price: [`LOW`] or [`HIGH`].
+    /// Returns the goal for the tasks of an instance. `limit` contains a limit on the makespan in ticks, and the first
+    /// price of time after the limit: [`LOW`] or [`HIGH`].
     pub(super) fn new(
         instance: &Instance,
         objective: Objective,

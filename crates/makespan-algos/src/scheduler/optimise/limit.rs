@@ -17,7 +17,7 @@ impl Limit {
         factor.map(|factor| Self::times(factor, context.floor.unwrap_or(own)))
     }
 
-    /// Returns a limit of a whole number of ticks. It is at most `factor` times the floor, the proven bound.
+    /// Returns a limit of a whole number of ticks. The limit is at most `factor` times the floor, the proven bound.
     pub(in crate::scheduler) fn times(factor: f64, floor: Time) -> Self {
         let ticks = floor.ticks() as f64 * factor;
         // Round down, but not below the floor, because a factor of one must allow the floor.

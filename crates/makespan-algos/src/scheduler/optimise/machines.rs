@@ -32,8 +32,9 @@ const RETURNS: f64 = 4.0;
 const WARM: f64 = 0.3;
 /// Fraction of the time for short annealings.
 const SHORT: f64 = 1.0 / 3.0;
-/// Number of tasks beyond which there are no short annealings. There are none for few tasks either. In these cases,
-/// one annealing is made in each period. It begins with the last mapping of the annealing before it.
+/// Number of tasks beyond which there are no short annealings. Instances with few tasks have no short annealings
+/// either. In these cases, one annealing is made in each period. This annealing begins with the last mapping of the
+/// previous annealing.
 const MANY_RESTARTS: usize = 2000;
 /// Length of a period in seconds, for a budget of time.
 const ONE_SECONDS: f64 = 1.5;
@@ -103,7 +104,7 @@ pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
     FrontPoint { schedule, bound: of_completion.max_by_key(|bound| bound.value.integer()).cloned() }
 }
 
-/// Returns bounds on the weighted completion, and on the objective if it is another one.
+/// Returns bounds on the weighted completion, and on the objective if this is a different one.
 fn other_bounds(
     instance: &Instance,
     aim: Objective,
@@ -244,7 +245,7 @@ struct Shortening<'a> {
     times: f64,
     /// Whether short annealings come first, followed by annealings that begin with the best mapping.
     restarts: bool,
-    /// The number of the current annealing.
+    /// The index of the current annealing.
     number: f64,
 }
 

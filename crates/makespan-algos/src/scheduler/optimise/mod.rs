@@ -52,35 +52,35 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// with which the search begins (makespan 2 without release dates, unavailable processors and best placement). Bounds
 /// that are proved during the run are added to [`Context::bounds`].
 ///
-/// Sequential jobs on machines that differ are mapped to machines. For the makespan, prices of the time of machines
-/// are computed and rounded to a mapping. Then ejection chains are annealed, with pairs of task and machine that cost
+/// Sequential jobs on machines that differ are mapped to machines. For the makespan, prices of the time of machines are
+/// computed and rounded to a mapping. Then ejection chains are annealed, with pairs of task and machine that cost
 /// little at these prices ([`crate::kernel::mapping::EjectionChains`]). Each core makes one search. For these
 /// instances, a step is 512 changes. The mean flow, and the weighted completion of jobs with equal weights, are an
-/// assignment problem. It is solved exactly, with a proof, if this takes at most about a second
+/// assignment problem. If an exact solution takes at most about a second, the problem is solved exactly, with a proof
 /// ([`makespan_bounds::machines::positions`]). With different weights, the mapping is annealed, and each machine runs
-/// its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network, or
-/// if lateness is minimised, such jobs are planned as graphs of one task.
+/// its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network, or if
+/// lateness is minimised, such jobs are planned as graphs of one task.
 ///
 /// On equal processors, graphs of moldable tasks, and jobs that wait for jobs, are planned as lists with an allotment
 /// for each task ([`crate::kernel::moldable::ListSchedule`]). The lists are executed event by event and by serial
-/// insertion. For the makespan, they are also executed backward in time. After a part of the time, only the scheme
-/// that has found the best list continues. The lists begin with the allotments that balance the longest path and the
-/// area ([`crate::kernel::moldable::average_times`]).
+/// insertion. For the makespan, they are also executed backward in time. After a part of the time, only the scheme that
+/// has found the best list continues. The lists begin with the allotments that balance the longest path and the area
+/// ([`crate::kernel::moldable::average_times`]).
 ///
 /// The cost of graphs, and of sequential jobs, is minimised within their deadlines. The search begins with critical
 /// chains, HEFT and the prices of [`makespan_bounds::cost`]. The plan costs at most as much as the variant that
-/// [`super::CriticalJobs`] chooses. If no plan meets the deadlines, the result is the plan with the least lateness,
-/// and a remark reports this.
+/// [`super::CriticalJobs`] chooses. If no plan meets the deadlines, the result is the plan with the least lateness, and
+/// a remark reports this.
 ///
-/// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for others are planned as lists of
+/// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for other jobs are planned as lists of
 /// tasks with allotments. If each resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] states
 /// the conditions), a genetic algorithm combines lists. Tasks of a list are inserted into gaps, and the schedules are
 /// justified forward and backward. See [`crate::kernel::cumulative::SerialScheme`] for the sources. In this case, a
-/// step is one child of the genetic algorithm, for which several schedules are made. If a resource is not one pool,
-/// for example if nodes differ or processors close, lists are annealed. In the first part of the time, lists are
-/// executed forward in time, and later by insertion into gaps ([`crate::kernel::packing::Inserter`]). Insertion may
-/// leave processors idle for a task that needs more processors. With insertion, changes may also restrict single tasks
-/// to certain nodes. Insertion is used for at most 5,000 tasks, and only if it is not too slow.
+/// step is one child of the genetic algorithm, for which several schedules are made. If a resource is not one pool, for
+/// example if nodes differ or processors close, lists are annealed. In the first part of the time, lists are executed
+/// forward in time, and later by insertion into gaps ([`crate::kernel::packing::Inserter`]). Insertion may leave
+/// processors idle for a task that needs more processors. With insertion, changes may also restrict single tasks to
+/// certain nodes. Insertion is used for at most 5,000 tasks, and only if insertion is not too slow.
 ///
 /// If an objective depends on the ends of jobs, a bag ends when its last task ends. For such objectives, additional
 /// lists are tried in which the bag with the least remaining work comes first.
@@ -109,8 +109,8 @@ pub struct Optimise {
     pub target: Target,
     /// Maximum makespan of a schedule, as a multiple of the proven bound on the makespan.
     pub makespan_at_most: Option<f64>,
-    /// If the cost is minimised, the deadline of a job that states none. It is counted from the release, as a multiple
-    /// of HEFT's makespan for the job alone, as in [`super::CriticalJobs`].
+    /// If the cost is minimised, the deadline of a job that states no deadline. This deadline is counted from the
+    /// release, as a multiple of HEFT's makespan for the job alone, as in [`super::CriticalJobs`].
     pub deadline: f64,
     /// The budget of the search.
     pub budget: Budget,

@@ -128,7 +128,7 @@ impl<'a> OptimiseRun<'a> {
         self.bounds.into_inner()
     }
 
-    /// Proves a bound on lateness. No other part of the search proves one.
+    /// Proves a bound on lateness. No other part of the search proves such a bound.
     fn prove_lateness(&self, objective: Objective) {
         let known = |bound: &Bound| bound.objective == objective;
         if objective.is_lateness() && !self.bounds.borrow().iter().any(known) {
@@ -214,7 +214,8 @@ impl<'a> OptimiseRun<'a> {
         if self.instance.platform().restricts_placement() {
             return None;
         }
-        // If the instance is too large for annealing, one insertion takes seconds. Make it only if there is time.
+        // If the instance is too large for annealing, one insertion takes seconds. Make an insertion only if there is
+        // time.
         let late =
             self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.portfolio.stop.is_requested();
         let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?, task.limit);
@@ -358,7 +359,7 @@ fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     let is_proved = |objective: Objective| match objective {
         Objective::Makespan => true,
         // Weighted completion needs a separate search for prices, because the prices for the mean flow prove no bound
-        // on it.
+        // on weighted completion.
         Objective::WeightedCompletion => {
             !matches!(optimise.target, Target::Objective(objective) if objective.is_mean())
         }

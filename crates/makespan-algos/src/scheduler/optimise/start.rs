@@ -56,8 +56,8 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
     plans
 }
 
-/// Returns a schedule of the choices that cost least at some prices. It is a greedy list by the starts of these
-/// choices, then in Smith's order.
+/// Returns a schedule of the choices that cost least at some prices. The schedule is a greedy list by the starts of
+/// these choices, then in Smith's order.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     let area_over_weight = |choice: &PricedChoice| {
         let job = instance.simple(choice.job);

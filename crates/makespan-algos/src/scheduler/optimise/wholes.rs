@@ -15,7 +15,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 #[derive(Debug)]
 pub(super) struct OfWholes {
     pub(super) optimise: Optimise,
-    /// The number of the whole of each job.
+    /// The index of the whole of each job.
     pub(super) wholes: Vec<u32>,
 }
 
@@ -210,8 +210,8 @@ mod tests {
                 let schedule = start::schedule(&instance, &choices, &best.solution);
                 let none = wholes.value(objective, &instance, &Schedule::default());
                 let worth = wholes.value(objective, &instance, &schedule) - none;
-                // The cost of a whole begins at the earliest possible end of all its parts. Its lateness begins at
-                // this end or at the deadline, whichever is later.
+                // The cost of a whole begins at the earliest possible end of all its parts. The lateness of a whole
+                // begins at this end or at the deadline, whichever is later.
                 let mut earliest = vec![0; wholes.weights.len()];
                 for (job, &whole) in instance.simple_jobs().zip(&wholes.of) {
                     let alone = (job.release + job.profile().shortest()).ticks();

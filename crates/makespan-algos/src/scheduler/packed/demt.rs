@@ -54,7 +54,7 @@ fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
         let mut room = length;
         let mut first = true;
         for (_, area, row, choice) in candidates {
-            // If a bag is larger than a batch, add it only as the first of the batch.
+            // If a row has a larger area than a batch, add the row only as the first one of its batch.
             if area <= room || first {
                 room -= area;
                 choices[row.index()] = choice;

@@ -1,5 +1,6 @@
-//! Instances that numbers of processors do not describe. Tasks need other resources, wait for each other, run on
-//! several processors, or run on nodes of different speeds. List schedulers plan such instances on a [`Packing`].
+//! Instances in which more than the number of free processors matters. Tasks need other resources, wait for each other,
+//! run on several processors, or run on nodes of different speeds. List schedulers plan such instances on a
+//! [`Packing`].
 
 mod demt;
 mod moldable;
@@ -41,7 +42,7 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     packing(instance).map(drop)
 }
 
-/// Returns the packing of an instance, or an error if it cannot be planned on one.
+/// Returns the packing of an instance, or an error if the instance cannot be planned on a packing.
 pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
@@ -66,7 +67,8 @@ pub(crate) fn needy(instance: &Instance) -> Option<(Cow<'_, str>, &str)> {
     Some((instance.name(task), &instance.platform().resource_of(instance.demands(task)[0].resource).name))
 }
 
-/// Rejects instances with resources or dependences between jobs. For schedulers that only count processors.
+/// Rejects instances with resources or dependences between jobs. This check is for schedulers that only count
+/// processors.
 pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = needy(instance) {
         let what = format!("it counts only processors, but `{name}` needs `{resource}`; take {instead}");
@@ -191,7 +193,7 @@ fn density(packing: &Packing<'_>, choices: &[u32], row: Row) -> f64 {
 
 /// A search for plans on a packing.
 pub(super) trait PlanSearch: Sync {
-    /// The result of a search. A search can also begin with it.
+    /// The result of a search. A search can also begin with such a result.
     type Found: Send + Sync;
 
     /// Returns the best result found during the course, and its value. Returns `None` if no list can be executed.

@@ -17,7 +17,7 @@ pub(super) struct Filling<'a> {
     instance: &'a Instance,
     /// The amounts in use of resources other than processors. `None` if no bag needs such resources.
     usage: Option<Usage<'a>>,
-    /// The end of each job that has been placed. Empty if no job waits for another job.
+    /// The end of each job that has been placed. The list is empty if no job waits for another job.
     ends: Vec<Time>,
     placements: Vec<(Placement, Option<Arc<str>>)>,
 }

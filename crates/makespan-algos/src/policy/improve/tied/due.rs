@@ -7,8 +7,8 @@ use crate::kernel::packing::{HeldPart, Packing};
 use crate::scheduler::{DecodedList, Remains};
 
 impl DependentPlan {
-    /// Returns all tasks that may start now: the list, followed by tasks of bags without weight. These do not delay
-    /// the tasks of the list.
+    /// Returns all tasks that may start now: the list, followed by tasks of bags without weight. The tasks of bags do
+    /// not delay the tasks of the list.
     pub(super) fn with_best_effort(
         &self,
         packing: &Packing<'_>,
@@ -75,8 +75,8 @@ impl DependentPlan {
             self.pending.remove(&task);
             self.best_effort.remove(task);
         }
-        // Also wake up when processors open. The plan does not contain tasks of bags without weight, but they may
-        // start then.
+        // Also wake up when processors open. The plan does not contain tasks of bags without weight, but these tasks
+        // may start then.
         let opens = view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min();
         let opens = opens.filter(|_| !self.best_effort.is_empty());
         next.into_iter().chain(opens).min()

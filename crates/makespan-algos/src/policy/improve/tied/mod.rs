@@ -374,8 +374,8 @@ fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     shown.map_or(Cow::Borrowed(instance), Cow::Owned)
 }
 
-/// Returns a task with its largest allotment of at most `processors` processors. If there is none, returns it with its
-/// smallest allotment.
+/// Returns a task with its largest allotment of at most `processors` processors. If there is no such allotment, returns
+/// the task with its smallest allotment.
 fn entry(packing: &Packing<'_>, task: TaskId, processors: u32) -> ListEntry {
     let own = packing.choices_of(packing.row_of(task));
     let fits = own.clone().take_while(|&choice| packing.choice(choice).processors <= processors);

@@ -1,4 +1,4 @@
-//! Nodes that follow the traded rates. When a machine changes, they trade again.
+//! Nodes that follow the traded rates. When a machine changes, the nodes trade again.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ pub struct DataCentric {
     exchange: Rc<RefCell<Exchange>>,
     node: usize,
     balanced: Balanced,
-    /// The number of the search that found the current rates.
+    /// The index of the search that found the current rates.
     search: u32,
 }
 

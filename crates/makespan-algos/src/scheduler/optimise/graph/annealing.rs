@@ -34,7 +34,7 @@ pub(super) struct Annealing<'a> {
 }
 
 impl<'a> Annealing<'a> {
-    /// Returns the search number `index`, which begins with a sequence.
+    /// Returns the search with this index. The search begins with a sequence.
     pub(super) fn new(
         problem: &'a GraphProblem,
         sequence: Sequence<'a>,

@@ -37,8 +37,8 @@ const STEPS_A_LIST: u64 = 20;
 const HOT: f64 = 0.15;
 const FEW: f64 = 25.0;
 
-/// Returns the initial temperature, as a fraction of the mean time of a task and a transfer. For few tasks, it is
-/// higher, up to 1, because all their changes are soon tried.
+/// Returns the initial temperature, as a fraction of the mean time of a task and a transfer. For few tasks, the
+/// temperature is higher, up to 1, because all changes are soon tried.
 fn hottest(tasks: usize) -> f64 {
     (HOT * (FEW / tasks as f64).max(1.0)).min(1.0)
 }

@@ -17,10 +17,10 @@ const CRITICAL: f64 = 0.5;
 const TOGETHER: f64 = 0.1;
 /// Maximum number of neighbours that move together with a task.
 const MAX: usize = 3;
-/// For each task, the number of steps from one heating to the next. Several descents of the temperature find better
-/// schedules than one long descent.
+/// The number of steps per task from one heating to the next. Several descents of the temperature find better schedules
+/// than one long descent.
 const DESCENT: f64 = 300.0;
-/// For each task, the number of steps before the first heating, at temperature zero.
+/// The number of steps per task before the first heating, at temperature zero.
 const COLD: f64 = 8.0;
 
 /// A search, with its current solution and the best solution.

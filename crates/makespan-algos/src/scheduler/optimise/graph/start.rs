@@ -212,10 +212,10 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
     SequenceSolution { order, wanted }
 }
 
-/// Returns ranks that sort tasks by urgency. A task must start early enough that it and all tasks that wait for it can
-/// meet their deadlines. The task with the earliest such start comes first. If neither a task nor any task that waits
-/// for it has a deadline, it comes after the tasks with a deadline. Among these tasks, the task with the longest path
-/// to an end comes first.
+/// Returns ranks that sort tasks by urgency. A task must start so early that this task and all tasks that wait for it
+/// can meet their deadlines. The task with the earliest such start comes first. If neither a task nor any task that
+/// waits for it has a deadline, the task comes after the tasks with a deadline. Among these tasks, the task with the
+/// longest path to an end comes first.
 fn urgency(problem: &GraphProblem) -> Vec<f64> {
     let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
     let last = problem.dues().iter().flatten().copied().max().unwrap_or(0);

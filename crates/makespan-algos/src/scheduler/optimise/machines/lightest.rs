@@ -1,4 +1,4 @@
-//! The search for the least weighted completion or mean flow. It may have a limit on the makespan.
+//! The search for the least weighted completion or mean flow. The search may have a limit on the makespan.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use crate::kernel::mapping::{MachineId, Smith};
 use crate::search::{Neighbourhood, anneal};
 
 impl Run<'_> {
-    /// Returns the best mapping within the limit. The mappings `starts` are compared with those that the search finds
-    /// in the part `part` of the time. If no mapping is within the limit, returns the mapping that exceeds the limit
-    /// least.
+    /// Returns the best mapping within the limit. The mappings `starts` are compared with the mappings that the search
+    /// finds in the part `part` of the time. If no mapping is within the limit, returns the mapping that exceeds the
+    /// limit least.
     pub(super) fn lightest(&self, starts: &[Vec<MachineId>], limit: Option<i64>, part: Range<f64>) -> Vec<MachineId> {
         let rank = |mapping: &Vec<MachineId>| {
             let late = limit.map_or(0, |limit| (self.problem.makespan(mapping) - limit).max(0));

@@ -33,7 +33,7 @@ pub(in crate::scheduler) struct MoldableList {
 }
 
 impl<'p, 'a> Moldable<'p, 'a> {
-    /// Returns the problem of a packing, or `None` if more than numbers of processors matters.
+    /// Returns the problem of a packing, or `None` if more than the numbers of processors of tasks matters.
     pub(in crate::scheduler) fn new(packing: &'p Packing<'a>) -> Option<Self> {
         let problem = MoldableProblem::new(packing)?;
         let (reversed, average) = (problem.reversed(), average_times(&problem));

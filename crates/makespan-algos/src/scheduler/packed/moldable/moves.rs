@@ -84,7 +84,7 @@ impl Annealing<'_> {
         i64::from(self.present.processors(task)) - now
     }
 
-    /// Gives a task more processors, and gives fewer to tasks that run at the same time. Or does the opposite.
+    /// Gives more processors to a task, and fewer to tasks that run at the same time, or does the opposite.
     fn resize_together(&mut self) {
         let problem = self.present.problem();
         let task = self.random.random_range(0..problem.tasks() as u32);

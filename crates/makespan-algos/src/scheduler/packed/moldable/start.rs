@@ -27,7 +27,7 @@ pub(super) struct ListSource {
     known: Vec<(Times, Chosen)>,
     /// Choices of all tasks, without an order.
     chosen: Vec<Chosen>,
-    /// Orders and choices. Used if the objective depends on the ends of single jobs.
+    /// Orders and choices. They are used if the objective depends on the ends of single jobs.
     ordered: Vec<(Vec<u32>, Chosen)>,
 }
 
@@ -93,7 +93,7 @@ fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     (0..).zip(&of.average).map(choice).collect()
 }
 
-/// Returns the list of a known schedule by start. If the problem is reversed, by decreasing end.
+/// Returns the list of a known schedule by start. If the problem is reversed, the list is by decreasing end.
 fn again(problem: &MoldableProblem<'_>, times: &[(i64, i64)], chosen: &[u32]) -> List {
     let mut order: Vec<u32> = (0..times.len() as u32).collect();
     let key = |task: u32| {

@@ -59,7 +59,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Returns whether justification can move tasks. If the objective depends on the end of every task, it moves none.
+    /// Returns whether justification can move tasks. If the objective depends on the end of every task, justification
+    /// moves no task.
     pub fn is_justified(&self) -> bool {
         is_of_last_ends(self.aim.objective) || self.problem.instance().has_compound_jobs()
     }
@@ -77,7 +78,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
             return;
         };
         *value = self.value(last);
-        // Sort the list by start. It then gives a schedule that is at least as good.
+        // Sort the list by start. The sorted list gives a schedule that is at least as good.
         self.sort(order, last, false);
         let justified = self.is_justified() || self.is_beyond(last);
         for _ in 0..if justified { ROUNDS } else { 0 } {

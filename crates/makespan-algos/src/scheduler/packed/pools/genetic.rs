@@ -56,7 +56,7 @@ pub(super) struct Genetic<'s, 'p, 'a> {
     /// The final size of the population, or `None` while it grows.
     size: Option<usize>,
     in_vain: usize,
-    /// For each task, the number of the last child that contained it.
+    /// For each task, the index of the last child that contained the task.
     stamps: Vec<u32>,
     children: u32,
 }
@@ -243,7 +243,8 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         let tasks = mother.order.len();
         let (one, other) = (random.random_range(0..=tasks), random.random_range(0..=tasks));
         let (head, middle) = (one.min(other), one.max(other));
-        // The number may wrap around. It repeats after 2^32 children, and by then all its old stamps are overwritten.
+        // The index may wrap around. An index repeats after 2^32 children, and by then all stamps with the old index
+        // are overwritten.
         *children = children.wrapping_add(1);
         let own = *children;
         child.modes.clone_from(&mother.modes);
@@ -287,8 +288,8 @@ fn times(mean: f64, random: &mut impl Rng) -> usize {
     mean as usize + usize::from(random.random_bool(mean.fract()))
 }
 
-/// Moves a task by at most `by` positions forward or backward, but not past its predecessors or successors. Returns
-/// its new position.
+/// Moves a task by at most `by` positions forward or backward, but not past its predecessors or successors. Returns the
+/// new position of the task.
 pub(super) fn shift(problem: &CumulativeProblem<'_>, order: &mut [u32], at: usize, by: usize, to_front: bool) -> usize {
     let row = problem.row_of(order[at]);
     let mut to = at;

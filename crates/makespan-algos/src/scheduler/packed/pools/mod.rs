@@ -38,7 +38,7 @@ const PARALLEL: f64 = 0.4;
 pub(in crate::scheduler) struct ModeSolution {
     /// The tasks, each after all its predecessors.
     order: Vec<u32>,
-    /// The mode of each task, by the number of the task.
+    /// The mode of each task, indexed by task.
     modes: Vec<u32>,
     value: f64,
 }
@@ -109,8 +109,8 @@ impl PlanSearch for Pools<'_, '_> {
     }
 }
 
-/// Returns whether every list can be justified under an objective. If so, later ends of most tasks do not make its
-/// value worse.
+/// Returns whether every list can be justified under an objective. If so, later ends of most tasks do not make the
+/// value of the objective worse.
 fn is_of_last_ends(objective: Objective) -> bool {
     objective.shape().is_none_or(|shape| !shape.is_sum)
 }

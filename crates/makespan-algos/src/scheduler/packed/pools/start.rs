@@ -16,7 +16,7 @@ const DRAWN: usize = 8;
 /// Lists with modes. Each list uses up at most the stock.
 #[derive(Debug)]
 pub(super) struct ModeStarts {
-    /// Two arrays for each list, by the number of the task: its position, and its mode.
+    /// Two arrays for each list, indexed by task: the position and the mode of the task.
     lists: Vec<(Vec<u32>, Vec<u32>)>,
     /// Whether some task has several modes.
     has_modes: bool,

@@ -33,7 +33,7 @@ pub(in crate::scheduler::packed) fn of_ends(objective: Objective, instance: &Ins
 
 impl SearchAim {
     /// Returns the value of the objective after the end of one job has increased from `old` to `new`. `value` is the
-    /// value before this, and `last` is the latest end of all jobs.
+    /// value before this increase, and `last` is the latest end of all jobs.
     #[inline]
     pub(super) fn raised(&self, job: &Job<Rows>, value: f64, [old, new]: [i64; 2], last: i64) -> f64 {
         let Some(shape) = self.objective.of_jobs() else { return last as f64 };

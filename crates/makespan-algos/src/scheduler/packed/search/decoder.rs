@@ -20,7 +20,8 @@ pub(crate) enum Scheme {
 pub(crate) struct DecodedList {
     pub(super) scheme: Scheme,
     pub(crate) list: Vec<ListEntry>,
-    /// The site (a set of nodes) of each task. Empty if each task may run anywhere. The scheme `Events` ignores sites.
+    /// The site (a set of nodes) of each task. The list is empty if each task may run anywhere. The scheme `Events`
+    /// ignores sites.
     pub(crate) sites: Vec<NodeSet>,
 }
 
@@ -130,7 +131,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         makespan as f64 - self.paid
     }
 
-    /// Decodes a list of the remaining tasks. If a task has no place, returns its position as an error.
+    /// Decodes a list of the remaining tasks. If a task has no place, returns the position of the task as an error.
     pub fn carry(&mut self, listed: &DecodedList) -> Result<&Inserter<'p, 'a>, usize> {
         self.inserter.run(&listed.list, &listed.sites, |_, _| true)?;
         Ok(&self.inserter)

@@ -26,8 +26,8 @@ use starts::ListStarts;
 const EVENTS: f64 = 0.3;
 /// The fraction of the course after which the search decides whether insertion continues.
 const PROBED: f64 = 0.5;
-/// Maximum ratio of the time of an insertion to the time of decoding by events. If insertion is slower and has found
-/// no better list, it ends at `PROBED`.
+/// Maximum ratio of the time of an insertion to the time of decoding by events. If insertion is slower and has found no
+/// better list, insertion ends at `PROBED`.
 const SLOWER: f64 = 4.0;
 /// Maximum number of tasks for insertion. Each insertion examines the steps of all placed tasks.
 const MAX_INSERTED: usize = 5000;

@@ -75,7 +75,7 @@ impl<'p, 'a> Remains<'p, 'a> {
         annealing.into_best()
     }
 
-    /// Decodes a list. If a task has no place, returns its position as an error.
+    /// Decodes a list. If a task has no place, returns the position of the task as an error.
     pub(crate) fn carry(&mut self, listed: &DecodedList) -> Result<&Inserter<'p, 'a>, usize> {
         self.decoder.carry(listed)
     }

@@ -26,7 +26,7 @@ const GROUPS: f64 = 0.1;
 const STAYS: f64 = 0.5;
 /// Fraction of the moves to another processor in which the task gets the processor of a neighbour.
 const NEAR: f64 = 0.3;
-/// Probability with which a neighbour of a moved task moves together with it.
+/// Probability with which a neighbour of a moved task moves together with the task.
 const TOGETHER: f64 = 0.7;
 /// Number of steps after which the price of lateness changes.
 const PERIOD: u64 = 64;

@@ -29,8 +29,8 @@ const RESERVE: f64 = 0.01;
 pub(in crate::scheduler::optimise) struct CostRun<'a> {
     pub(in crate::scheduler::optimise) instance: &'a Instance,
     pub(in crate::scheduler::optimise) portfolio: Portfolio,
-    /// The deadline of a job that states none. It is counted from the release, as a multiple of HEFT's makespan for
-    /// the job alone.
+    /// The deadline of a job that states no deadline. This deadline is counted from the release, as a multiple of
+    /// HEFT's makespan for the job alone.
     pub(in crate::scheduler::optimise) deadline: f64,
     /// If set, all jobs must end by this multiple of the proven bound on the makespan. Deadlines that depend on HEFT
     /// are then not used.
@@ -47,8 +47,8 @@ pub(in crate::scheduler::optimise) struct Cheapest {
 }
 
 impl CostRun<'_> {
-    /// Returns the cheapest schedule found that meets all deadlines. If none meets them, returns the schedule with the
-    /// least lateness. Also returns the bounds that were proved.
+    /// Returns the cheapest schedule found that meets all deadlines. If no schedule meets the deadlines, returns the
+    /// schedule with the least lateness. Also returns the bounds that were proved.
     pub(in crate::scheduler::optimise) fn minimise(&self, context: &Context) -> Cheapest {
         let instance = self.instance;
         let mut bounds = vec![cost::cheapest(instance)];
@@ -72,7 +72,7 @@ impl CostRun<'_> {
             anneal(&mut annealing, &mut self.portfolio.course(1.0 - RESERVE, |steps| steps));
             annealing.into_best()
         });
-        // Include the initial solutions. If no step was made, they are the best schedules.
+        // Include the initial solutions. If no step was made, the initial solutions are the best schedules.
         let all = found.into_iter().chain(starts.iter().map(|places| (task.merit(places), places.clone())));
         let best = all.min_by(|a, b| a.0.cmp(&b.0));
         let (merit, schedule) = best.map(|(merit, places)| (merit, problem.schedule(&places))).unwrap_or_default();

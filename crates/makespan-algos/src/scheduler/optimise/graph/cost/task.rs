@@ -11,8 +11,8 @@ use crate::scheduler::heft;
 pub(super) struct CostTask<'a> {
     pub(super) instance: &'a Instance,
     pub(super) problem: &'a GraphProblem,
-    /// The deadline of a job that states none. It is counted from the release, as a multiple of HEFT's makespan for
-    /// the job alone.
+    /// The deadline of a job that states no deadline. This deadline is counted from the release, as a multiple of
+    /// HEFT's makespan for the job alone.
     pub(super) deadline: f64,
     /// The instant by which each job must end.
     pub(super) dues: Vec<i64>,
@@ -42,8 +42,8 @@ impl CostRank {
 }
 
 impl<'a> CostTask<'a> {
-    /// Returns the input. Every job must end by its deadline and, if there is one, by `limit`. If no job has edges,
-    /// all jobs without a stated deadline share one deadline. It depends on the end of HEFT's plan for all jobs.
+    /// Returns the input. Every job must end by its deadline and, if there is one, by `limit`. If no job has edges, all
+    /// jobs without a stated deadline share one deadline. This deadline depends on the end of HEFT's plan for all jobs.
     pub(super) fn new(instance: &'a Instance, problem: &'a GraphProblem, factor: f64, limit: Option<Time>) -> Self {
         let mut costs = Vec::with_capacity(problem.tasks() * problem.nodes());
         for task in instance.task_ids() {
