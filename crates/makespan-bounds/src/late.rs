@@ -36,8 +36,8 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Returns up to `most` deadlines d: those where the mean load of the jobs due by d most exceeds d. If `most` is more
-/// than one, adds the last deadline.
+/// Returns up to `most` deadlines d: the deadlines where the mean load of the jobs due by d most exceeds d. If `most`
+/// is more than one, adds the last deadline.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

@@ -11,7 +11,7 @@ use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 
-/// The run time of a task on a machine that cannot run it. It is larger than any run time.
+/// The run time of a task on a machine that cannot run the task. This value is larger than any run time.
 pub(crate) const NEVER: i64 = i64::MAX;
 
 /// The tasks of some jobs in flat arrays. Times are in ticks.
@@ -21,12 +21,14 @@ pub(crate) struct TaskArrays {
     pub(crate) kinds: usize,
     /// The number of processors of each kind.
     processors: Vec<u32>,
-    /// For each task, the run times on one processor of each kind. Empty for a task that may hold several processors.
+    /// For each task, the run times on one processor of each kind. The list is empty for a task that may hold several
+    /// processors.
     pub(crate) times: Vec<Vec<i64>>,
     pub(crate) heads: Vec<i64>,
     pub(crate) fastest: Vec<i64>,
     pub(crate) tails: Vec<i64>,
-    /// For each task, the number of equal tasks that it represents. Zero for a task that may hold several processors.
+    /// For each task, the number of equal tasks that it represents. The count is zero for a task that may hold several
+    /// processors.
     counts: Vec<u64>,
     /// For each node of the platform, its kind.
     pub(crate) kind_of: Vec<Option<usize>>,
@@ -160,7 +162,7 @@ impl TaskArrays {
     }
 
     /// Returns the possible starts of the tasks if all tasks end by `deadline`. Returns `None` if some task cannot end
-    /// by then.
+    /// by the deadline.
     pub(crate) fn starts(&self, deadline: i64) -> Option<KindStarts> {
         let each = |values: &[i64]| {
             values.iter().flat_map(|&value| std::iter::repeat_n(value, self.kinds)).collect::<Vec<i64>>()

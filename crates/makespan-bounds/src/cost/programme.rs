@@ -4,7 +4,7 @@ use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, TaskArrays};
 
-/// The node number of a task that may hold several processors.
+/// The value in place of a node index, for a task that may hold several processors.
 pub(super) const SEVERAL: usize = usize::MAX;
 /// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 16.0;
@@ -19,7 +19,7 @@ pub(super) struct CostProgramme {
     pub(super) edges: Vec<(u32, u32)>,
     tasks: Vec<Row>,
     choices: Vec<Choice>,
-    /// For each kind and period, the total time for which its processors are open.
+    /// For each kind and period, the total time for which the processors of the kind are open.
     open: Vec<f64>,
 }
 
@@ -69,7 +69,7 @@ struct Start {
 }
 
 impl CostProgramme {
-    /// Returns `None` if some task cannot end by the horizon.
+    /// Returns the programme, or `None` if some task cannot end by the horizon.
     pub(super) fn new(instance: &Instance, tasks: &TaskArrays, horizon: Time, periods: usize) -> Option<Self> {
         let first = instance.first_release();
         let unit = (horizon - first).ticks() as f64;

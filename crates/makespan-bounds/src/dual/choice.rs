@@ -22,8 +22,8 @@ pub struct LeastWork {
     /// The price of each processor that a crossing job holds, in processor-ticks. Arithmetic with this price proves
     /// that `least` is a lower bound. `None` if only the solution of the knapsack problem proves the bound.
     pub price: Option<i64>,
-    /// The total work of the best choice found, and for each job true if it crosses in this choice. `None` if the jobs
-    /// that must cross do not fit.
+    /// The total work of the best choice found, and for each job true if the job crosses in this choice. `None` if the
+    /// jobs that must cross do not fit.
     pub found: Option<(Area, Vec<bool>)>,
 }
 
@@ -31,8 +31,8 @@ pub struct LeastWork {
 /// work.
 const MAX_ENTRIES: usize = 1 << 26;
 
-/// Returns true if the knapsack table is small enough for this number of jobs and processors. If it is,
-/// [`super::search`] refutes all deadlines below its guess.
+/// Returns true if the knapsack table is small enough for this number of jobs and processors. If so, [`super::search`]
+/// refutes all deadlines below its guess.
 pub fn is_exact(jobs: usize, processors: u32) -> bool {
     jobs.saturating_mul(processors as usize + 1) <= MAX_ENTRIES
 }
@@ -45,9 +45,9 @@ struct Item {
 }
 
 /// Chooses the jobs that cross the middle so that the total work of all jobs is least. First lets jobs cross in
-/// descending order of the work saved per processor, as long as they fit. This gives a choice with some total work,
-/// and a lower bound. Both differ by less than the saving of one job. If `target` lies between both and the table is
-/// small enough, solves the knapsack by dynamic programming over the processors in O(jobs x capacity).
+/// descending order of the work saved per processor, as long as they fit. This gives a choice with some total work, and
+/// a lower bound. The work and the bound differ by less than the saving of one job. If `target` lies between the two
+/// and the table is small enough, solves the knapsack by dynamic programming over the processors in O(jobs x capacity).
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;

@@ -17,8 +17,8 @@ pub struct Dual {
     /// The guess `d`: the smallest deadline found for which the total work of a choice of shelves fits into the area
     /// of the processors.
     pub guess: Time,
-    /// For each job, true if it is in the first shelf, of length `guess`. The other jobs are in the second shelf, of
-    /// half this length.
+    /// For each job, true if the job is in the first shelf, of length `guess`. The other jobs are in the second shelf,
+    /// of half this length.
     pub first_shelf: Vec<bool>,
     /// The largest refuted deadline with its proof, or `None` if no deadline was refuted.
     pub rejection: Option<Rejection>,
@@ -32,15 +32,16 @@ pub struct Dual {
 /// that meets the deadline d/2. If the total work is more than m d even for the best choice of crossing jobs, no
 /// schedule has length d.
 ///
-/// The least work W(d) never increases with d. So for every d that is tried, all deadlines below W(d)/m are refuted.
-/// If W(d)/m is at least d, the deadline W(d)/m is accepted, because its least work is at most W(d). Each step moves
-/// both ends of the interval of undecided deadlines. The deadlines are whole ticks, so the search ends with the exact
-/// limit. Each step takes O(n log m). Near the end of the search, a step takes an additional O(n m) for the knapsack.
+/// The least work W(d) never increases with d. So for every d that is tried, all deadlines below W(d)/m are refuted. If
+/// W(d)/m is at least d, the deadline W(d)/m is accepted, because the least work for this deadline is at most W(d).
+/// Each step moves both ends of the interval of undecided deadlines. The deadlines are whole ticks, so the search ends
+/// with the exact limit. Each step takes O(n log m). Near the end of the search, a step takes an additional O(n m) for
+/// the knapsack.
 ///
-/// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than
-/// m d, but at most the least work plus the saving of one job. A job saves less than its work under d/2, which is at
-/// most m d/2. If d is not below the optimum, the least work is at most m times the optimum. So an undecided d is
-/// below twice the optimum, and the guess is at most twice the optimum.
+/// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than m
+/// d, but at most the least work plus the saving of one job. A job saves less than its work under d/2, which is at most
+/// m d/2. If d is not below the optimum, the least work is at most m times the optimum. So an undecided d is below
+/// twice the optimum, and the guess is at most twice the optimum.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);
     while search.accepted.ticks() - search.floor.ticks() > 1 {

@@ -18,7 +18,7 @@ impl Grid {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Returns the capacity C in classes. If sizes sum to at most the whole, the numbers of their classes sum to at
+    /// Returns the capacity C in classes. If sizes sum to at most the whole, the indices of their classes sum to at
     /// most C.
     pub(crate) fn capacity(self) -> usize {
         // Either each size is its own class, or each size is strictly larger than the lower limit of its class.
@@ -80,7 +80,7 @@ pub(super) struct BoardSetting<'a> {
     pub wide: bool,
     /// Maximum number of classes of a grid.
     pub classes: i64,
-    /// Functions of the class of the width. Empty if only the number of processors itself has a price.
+    /// Functions of the class of the width. The list is empty if only the number of processors itself has a price.
     pub widths: Vec<Function>,
     /// Functions of the class of the time.
     pub times: Vec<Function>,

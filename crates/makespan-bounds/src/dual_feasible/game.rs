@@ -39,7 +39,7 @@ struct Demand {
     jobs: Vec<f64>,
 }
 
-/// The weights and needs of the game so far. The game for the next deadline continues with them.
+/// The weights and needs of the game so far. The game for the next deadline continues with these weights and needs.
 pub(super) struct Game {
     rounds: u32,
     /// The total need of each term over all rounds. The terms are in this order: the area, the functions of time, the

@@ -1,8 +1,8 @@
 //! Refutation of deadlines by dual-feasible functions. [`makespan_verify::proof::DualFeasible`] states the theorem.
 //!
 //! The search divides time into equal classes. If the jobs have little choice of their width, the search also divides
-//! the number of processors into classes. It gives prices to all functions of the families in `functions` on these
-//! classes. At these prices, the jobs need as much as possible for any choice of allotments. The module `game`
+//! the number of processors into classes. The search gives prices to all functions of the families in `functions` on
+//! these classes. At these prices, the jobs need as much as possible for any choice of allotments. The module `game`
 //! explains the search for prices.
 
 mod board;
@@ -33,7 +33,7 @@ const MAX_CHECKS: usize = 3;
 const FIRST_ROUNDS: u32 = 120;
 /// Number of rounds for each later deadline.
 const ROUNDS: u32 = 32;
-/// If more functions of the width than this have prices, the number of rounds is divided by four.
+/// If more functions of the width than this number have prices, the number of rounds is divided by four.
 const MANY_WIDTHS: usize = 8;
 /// The minimum need, as a fraction of the capacity, for which a deadline is treated as refuted. The excess over one is
 /// a margin for rounding to integers.

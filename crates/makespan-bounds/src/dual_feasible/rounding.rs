@@ -12,7 +12,8 @@ const LEVELS: f64 = 5040.0;
 /// terms with the lowest prices are left out.
 const MAX_PAIRS: usize = 8;
 
-/// Converts costs to a certificate. The certificate may fail to prove the bound, so it must be checked.
+/// Converts costs to a certificate. The certificate may fail to prove the bound, so the caller must check the
+/// certificate.
 pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);

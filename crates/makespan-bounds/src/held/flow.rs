@@ -1,5 +1,6 @@
-//! Bounds that combine a flow along paths of tasks with a price for the amounts that tasks hold. A path may also use
-//! an area arc: between two tasks, the area of all tasks between them, divided by the capacity.
+//! Bounds that combine a flow along paths of tasks with a price for the amounts that tasks hold. A path may also use an
+//! area arc between two tasks. The length of this arc is the area of all tasks between the two tasks, divided by the
+//! capacity.
 
 mod ancestry;
 mod hull;

@@ -33,7 +33,8 @@ pub(super) struct JobRow {
     pub(super) soonest: f64,
     /// The instant from which on the end of the job costs something. Ends before this instant cost nothing.
     pub(super) from: f64,
-    /// For a bag, the number of its tasks that one task in the programme represents. One for other jobs.
+    /// For a bag, the number of its tasks that one task in the programme represents. For other jobs, this number is
+    /// one.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
 }

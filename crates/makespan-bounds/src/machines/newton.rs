@@ -13,7 +13,8 @@ const COLD: f64 = 1e-6;
 const STEPS: usize = 8;
 /// Maximum number of columns for which the matrix of second derivatives is formed.
 const MAX_COLUMNS: usize = 64;
-/// Maximum total number of run times that are examined. May be exceeded so that the number of steps is large enough.
+/// Maximum total number of run times that are examined. This number may be exceeded so that the number of steps is
+/// large enough.
 const MAX_LOOKS: f64 = 4e9;
 /// If a job would pay more than the minimum on a machine by this number of widths, the machine is ignored for the job.
 const REACH: f64 = 36.0;
@@ -30,7 +31,7 @@ struct Point {
     value: f64,
     /// For each column, the payments of the jobs to the column.
     earned: Vec<f64>,
-    /// `sum_i price_i x_ik x_il`, row by row. Empty if no matrix is formed.
+    /// `sum_i price_i x_ik x_il`, row by row. The list is empty if no matrix is formed.
     joint: Vec<f64>,
 }
 

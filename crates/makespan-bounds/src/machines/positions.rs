@@ -11,7 +11,8 @@ use crate::Clock;
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
-/// An assignment of jobs to processors with the least sum of completion times, and the prices that prove it.
+/// An assignment of jobs to processors with the least sum of completion times, and the prices that prove that this sum
+/// is least.
 #[derive(Clone, Debug)]
 pub struct Positions {
     /// For each job, its processor. `None` if the search reached its limit before it assigned all jobs.
@@ -112,7 +113,7 @@ struct Slot {
     /// Position from the end, beginning at 1.
     position: u32,
     job: u32,
-    /// Price of the position. It is not negative.
+    /// Price of the position. The price is not negative.
     price: i128,
 }
 
@@ -179,7 +180,7 @@ impl Matching<'_> {
                         (place.distance, place.from) = (through, at);
                     }
                 }
-                // Among positions at equal distances, prefer a free position, because it ends the search.
+                // Among positions at equal distances, prefer a free position, because a free position ends the search.
                 let key = (place.distance, index < used, index);
                 if place.distance < i128::MAX && nearest.is_none_or(|nearest| key < nearest) {
                     nearest = Some(key);

@@ -53,8 +53,8 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
 /// the interval programme was never better than the bound by prices in time.
 const FEW_JOBS: usize = 12;
 
-/// Returns the proven lower bound on the mean flow. It is the bound on weighted completion by prices in continuous
-/// time with all weights equal to one, minus the sum of the release dates.
+/// Returns the proven lower bound on the mean flow. This bound is the bound on weighted completion by prices in
+/// continuous time with all weights equal to one, minus the sum of the release dates.
 ///
 /// # Panics
 /// See [`weighted_completion`].
@@ -140,7 +140,7 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
             // This deadline was not refuted. Either the deadline is too late, or the search can refute no deadline
-            // after the last refuted one.
+            // after the last refuted deadline.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;

@@ -30,8 +30,8 @@ pub(super) struct Basis {
     pub extras: Vec<Vec<u32>>,
     /// True for ports without idle time.
     pub busy: Vec<bool>,
-    /// For each application, true if its surplus is basic, so that it may get more than its share of the throughput.
-    /// Applications are numbered from 1.
+    /// For each application, true if its surplus is basic, so that the application may get more than its share of the
+    /// throughput. Applications are numbered from 1.
     pub surplus: Vec<bool>,
 }
 

@@ -21,7 +21,8 @@ pub(super) struct Column<F> {
 /// The open share that a busy port determines.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
-    /// The share, and the derivatives with respect to it of the amounts of the subtree, as before the elimination.
+    /// The share, and the derivatives with respect to this share of the amounts of the subtree, as before the
+    /// elimination.
     pub column: Column<F>,
     /// The coefficient of the share in the equation of the port.
     pub coefficient: F,
@@ -94,8 +95,8 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// Returns the time for which the port above `child` is busy with the amounts that the subtree of `child` takes. It is
-/// the time to send the bytes, plus a latency for each task.
+/// Returns the time for which the port above `child` is busy with the amounts that the subtree of `child` takes. This
+/// is the time to send the bytes, plus a latency for each task.
 pub(super) fn port_time<F: Field>(figures: &Coefficients<F>, child: usize, takes: &[F]) -> F {
     let sum = |each: &[F]| {
         let mut sum = F::zero();

@@ -25,13 +25,13 @@ pub(super) struct Coefficients<F> {
     pub delay: Vec<F>,
     /// Seconds per task on the link from the parent to the node, in addition to the time for the bytes of the task.
     pub latency: Vec<F>,
-    /// Bytes per unit of work, by application. Zero for idleness.
+    /// Bytes per unit of work, by application. The entry of idleness is zero.
     pub ratio: Vec<F>,
-    /// The number of tasks per unit of work, by application. Zero for idleness.
+    /// The number of tasks per unit of work, by application. The entry of idleness is zero.
     pub tasks: Vec<F>,
-    /// For each application, the work units that one unit of fair throughput requires. Zero for idleness.
+    /// For each application, the work units that one unit of fair throughput requires. The entry of idleness is zero.
     pub share: Vec<F>,
-    /// A small additional demand for each application. It breaks ties.
+    /// A small additional demand for each application. This demand breaks ties.
     pub slack: Vec<F>,
 }
 

@@ -17,8 +17,8 @@
 //!
 //! The equations of a basis are solved by elimination along the tree (`factor`). This makes the steps of the simplex
 //! method fast, both in floats and in rationals. Floats find the basis. Rationals solve the basis exactly and prove
-//! that it is optimal. If there are several optima, the search finds the one with the least communication (the total
-//! time of all ports), as proposition 1 of the paper does.
+//! that it is optimal. If there are several optima, the search finds the optimum with the least communication (the
+//! total time of all ports), as proposition 1 of the paper does.
 
 mod basis;
 mod exact;
@@ -60,8 +60,8 @@ pub struct Throughput {
     pub bound: RBig,
     /// The proof of `bound`.
     pub prices: TreePrices,
-    /// The optimum with its proof, if the optimum was requested and found. If set, `rates` and `value` are those of
-    /// the optimum.
+    /// The optimum with its proof, if the optimum was requested and found. If set, `rates` and `value` belong to the
+    /// optimum.
     pub optimum: Option<Optimum>,
     /// Number of steps of the simplex method.
     pub steps: usize,
@@ -95,7 +95,7 @@ const PERTURBATIONS: [f64; 3] = [1e-7, 1e-9, 0.0];
 /// use makespan_core::{Instance, Job, Link, Node, Platform, Profile, Time};
 /// # use std::num::NonZeroU64;
 ///
-/// // A root that only sends, and two workers of which the port can feed one and a half.
+/// // A root that only sends, and two workers. The port of the root can feed one and a half workers.
 /// let node = |name: &str, processors, parent: Option<usize>| {
 ///     let link = parent.map(|_| Link { bandwidth: 1.5, latency: Time::ZERO });
 ///     Node { parent, link, ..Node::new(name, processors) }

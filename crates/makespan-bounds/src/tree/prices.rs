@@ -17,7 +17,7 @@ pub(super) enum PriceGoal {
 
 /// Prices at which every basic variable has a gain of zero.
 pub(super) struct Prices<F> {
-    /// Worth of a unit of work of each application. Zero for idleness.
+    /// Worth of a unit of work of each application. The entry of idleness is zero.
     pub worth: Vec<F>,
     /// Price of sending a byte to each node: the sum of the prices of the byte at all ports on the path.
     pub byte: Vec<F>,

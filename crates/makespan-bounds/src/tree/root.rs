@@ -1,4 +1,4 @@
-//! The system of equations that remains at the root after elimination. It is small and dense.
+//! The system of equations that remains at the root after elimination. The system is small and dense.
 
 use super::basis::Basis;
 use super::factor::{Factor, SingularMatrix};

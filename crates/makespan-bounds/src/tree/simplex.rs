@@ -36,8 +36,8 @@ pub(super) struct Vertex<F> {
     pub steps: usize,
 }
 
-/// Minimum number of nodes that are flipped as a block: in one step, each is given to another application. Fewer nodes
-/// are exchanged one by one.
+/// Minimum number of nodes that are flipped as a block: in one step, each node is given to another application. Fewer
+/// nodes are exchanged one by one.
 const SMALLEST_BLOCK: usize = 16;
 /// Maximum number of steps between two attempts to flip a block.
 const LONGEST_WAIT: usize = 100;
@@ -201,7 +201,7 @@ impl<F: Field> Pricing<F> {
         Ok(Self { throughput: of(PriceGoal::Throughput)?, communication })
     }
 
-    /// Returns the gain of a variable, or `None` if it is not positive. If the goal is least communication, also
+    /// Returns the gain of a variable, or `None` if the gain is not positive. If the goal is least communication, also
     /// returns `None` for a variable that reduces the throughput.
     fn gain(&self, figures: &Coefficients<F>, basis: &Basis, variable: Variable) -> Option<F> {
         let gain = self.throughput.gain(figures, basis, variable);

@@ -17,7 +17,8 @@ pub(super) struct VertexValues<F> {
     /// The idle time of each port.
     pub idle: Vec<F>,
     pub throughput: F,
-    /// For each application, numbered from 1, the amount that it gets in addition to its share of the throughput.
+    /// For each application, numbered from 1, the amount that the application gets in addition to its share of the
+    /// throughput.
     pub surplus: Vec<F>,
     /// For each busy port, the constant term of the share that the port determines.
     pivots: Vec<F>,

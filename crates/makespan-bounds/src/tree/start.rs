@@ -7,8 +7,8 @@ use super::figures::Coefficients;
 const MARGIN: f64 = 1e-6;
 
 /// Returns a feasible basis in which the nodes nearest to the root work completely for one application each. The
-/// distance of a node is the total time of all ports that send a unit of fair work to it. The basis uses as many nodes
-/// as the ports can feed. If the ports can feed no node, the basis is [`Basis::idle`]. O(n log n).
+/// distance of a node is the total time of all ports that send a unit of fair work to the node. The basis uses as many
+/// nodes as the ports can feed. If the ports can feed no node, the basis is [`Basis::idle`]. O(n log n).
 ///
 /// As in proposition 1 of the paper, the applications with the most bytes for a unit of work get the nearest nodes.
 /// Each application gets its fair share of the capacity.
@@ -22,7 +22,7 @@ pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     nodes.sort_by(|&a, &b| far[a].total_cmp(&far[b]));
     let mut applications: Vec<usize> = (1..=figures.applications()).collect();
     applications.sort_by(|&a, &b| figures.ratio[b].total_cmp(&figures.ratio[a]));
-    // Bisect between a number of nodes that the ports can feed and a number of nodes that they cannot feed.
+    // Bisect between a number of nodes that the ports can feed and a number of nodes that the ports cannot feed.
     let (mut fed, mut starved) = (0, nodes.len() + 1);
     while starved - fed > 1 {
         let middle = usize::midpoint(fed, starved);

@@ -164,9 +164,9 @@ proptest! {
         }
     }
 
-    /// Checks proposition 1 of the paper. It assumes that ratios and bandwidths differ, and sorts the workers by
-    /// bandwidth, beginning with the root. In the optimum with the least communication, each application gets a slice
-    /// of the workers.
+    /// Checks proposition 1 of the paper. The proposition assumes that ratios and bandwidths differ, and sorts the
+    /// workers by bandwidth, beginning with the root. In the optimum with the least communication, each application
+    /// gets a slice of the workers.
     #[test]
     fn on_a_star_every_application_has_a_slice_of_the_workers(
         root in (0_u32..2, 1_u32..9), workers in prop::collection::vec((1_u32..9, 1_u32..9), 1..9),

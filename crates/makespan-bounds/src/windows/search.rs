@@ -16,7 +16,7 @@ const COARSE: u32 = 8;
 
 /// Returns a window that refutes a late deadline. Every deadline before the end of the longest path is refuted. Later
 /// deadlines are found by bisection. For each deadline, up to 1024 windows are examined. A window begins at the
-/// earliest start of some task. The time between its end and the deadline is the tail of some task.
+/// earliest start of some task. The time between the end of a window and the deadline is the tail of some task.
 pub(super) fn window(tasks: &TaskArrays, clock: &Clock) -> TimeWindow {
     let by_kind = prices(tasks);
     let instants = Instants::of(tasks);

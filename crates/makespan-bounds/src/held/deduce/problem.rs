@@ -43,7 +43,7 @@ pub(super) struct Problem {
     /// The tasks in a topological order.
     pub(super) order: Vec<u32>,
     pub(super) things: Vec<CapacityResource>,
-    /// For each distinct task, the other distinct tasks that cannot run simultaneously with it.
+    /// For each distinct task, the other distinct tasks that cannot run simultaneously with the task.
     pub(super) excluded: Vec<Vec<u32>>,
 }
 

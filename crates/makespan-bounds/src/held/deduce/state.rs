@@ -47,7 +47,7 @@ pub(super) enum Conflict {
     Full(u32, i64, i64),
 }
 
-/// A kind of deduction. It is repeated only if windows have changed since the last time.
+/// A kind of deduction. A deduction is repeated only if windows have changed since the last time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DeductionKind {
     Pairs,
@@ -77,7 +77,7 @@ pub(super) struct DeductionState<'a> {
     queue: Vec<u32>,
     queued: Vec<bool>,
     /// For each kind of deduction ([`DeductionKind`]), the number of entries when the deduction was last made, plus
-    /// one. Zero if the deduction has not been made.
+    /// one. The entry is zero if the deduction has not been made.
     seen: Vec<usize>,
     /// The values of `seen` before the current supposition.
     seen_before: Vec<usize>,

@@ -19,7 +19,7 @@ pub(super) struct FloatJobs {
     kind: AllotmentKind,
 }
 
-/// An allotment: a number of processors, and the run time on them.
+/// An allotment: a number of processors, and the run time on these processors.
 #[derive(Clone, Copy)]
 pub(super) struct PricedAllotment {
     pub(super) processors: f64,
@@ -40,8 +40,8 @@ impl PricedAllotment {
 pub(super) enum AllotmentKind {
     /// Allotments for which no other allotment has less work and a shorter time.
     Thrifty,
-    /// The allotments of `Thrifty`, and allotments of fewer processors with more work. They may fit when few
-    /// processors are open.
+    /// The allotments of `Thrifty`, and allotments of fewer processors with more work. The additional allotments may
+    /// fit when few processors are open.
     Narrow,
 }
 

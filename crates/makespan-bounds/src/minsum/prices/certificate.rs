@@ -40,7 +40,7 @@ impl PriceSearch {
         };
         let priced = with_widths(&prices, widths, attempt);
         // If the numbers of an instance differ extremely, rounding can lose more than the prices gain. Then prices of
-        // zero may prove more. They prove the earliest end of each job alone.
+        // zero may prove more. These prices prove the earliest end of each job alone.
         let (instants, prices, widths) = (vec![Time::ZERO], Vec::new(), Vec::new());
         let free = proved(Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon, widths })).ok();
         free.into_iter().chain(priced).max_by_key(|bound| bound.value.integer())

@@ -13,7 +13,7 @@ pub(super) struct Curve {
     falls: Vec<(f64, f64)>,
     /// The instants at which the price rises, each with the integral of the price until this instant.
     rises: Vec<(f64, f64)>,
-    /// The instant by which every job ends. It may be infinite.
+    /// The instant by which every job ends. This instant may be infinite.
     horizon: f64,
     /// The periods in which jobs may run, or `None` if jobs may run at all times.
     rooms: Option<LevelPeriods>,
@@ -128,7 +128,7 @@ impl Curve {
         }
     }
 
-    /// Does the same as [`Self::improve`] if jobs may run only in the periods of `rooms`.
+    /// Finds the cheapest start as [`Self::improve`] does, but only in the periods of `rooms`.
     fn improve_within(
         &self,
         rooms: &LevelPeriods,

@@ -40,11 +40,11 @@ pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
 /// The least price at the start of the search, as a fraction of the largest price.
 const LEAST: f64 = 1e-3;
 
-/// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each
-/// price is the mean of the prices that it replaces.
+/// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each price
+/// is the mean of the prices that it replaces.
 ///
-/// The search uses this function if the best prices never rise. Then its prices rise only because it is inexact. Rising prices prove
-/// less, and the check of their certificate is slower.
+/// The search uses this function if the best prices never rise. In this case, the prices of the search rise only
+/// because the search is inexact. Rising prices prove less, and the check of their certificate is slower.
 pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
     let mut corners: Vec<usize> = Vec::new();

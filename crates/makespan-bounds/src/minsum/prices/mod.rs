@@ -33,8 +33,8 @@ const ALLOTMENTS: usize = 24;
 /// Approximate number of allotments of all jobs in the search of a large instance. The search uses a sample of the jobs
 /// with this number of allotments.
 const SAMPLE: usize = 12_000;
-/// In a very large instance, the sample has the number of all allotments divided by this number, if that is more than
-/// `SAMPLE`. The check of such an instance takes long in any case.
+/// In a very large instance, the number of allotments in the sample is the number of all allotments divided by this
+/// number, if the result is more than `SAMPLE`. The check of such an instance takes long in any case.
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;
@@ -160,8 +160,8 @@ impl PriceSearch {
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
-        // If none of these conditions is true, the best prices never rise. Then no job ends where prices rise, so
-        // these ends need not be tried.
+        // If none of these conditions is true, the best prices never rise. Then no job ends where prices rise, so such
+        // ends need not be tried.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;

@@ -37,7 +37,7 @@ pub(super) struct Newton {
     /// The strength of the damping. Damping keeps the relative changes of prices in a step small.
     caution: f64,
     point: Point,
-    /// The last point at which all choices were tried: the integrals there, and the value with the barrier.
+    /// The last point at which all choices were tried: the integrals at this point, and the value with the barrier.
     anchor: (Vec<f64>, f64),
     /// Number of steps at the current temperature.
     steps: usize,

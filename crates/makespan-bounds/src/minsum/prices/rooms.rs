@@ -5,9 +5,10 @@ use makespan_core::{Availability, Time};
 
 use super::allotments::PricedAllotment;
 
-/// The periods for each level. A level is a number of open processors that occurs. Its periods are those in which at
-/// least this number is open. Within a period, the set of open processors may change. So a period may allow a job that
-/// fits on no fixed set of processors. The search is therefore inexact, but the check of the bound is exact.
+/// The periods for each level. A level is a number of open processors that occurs. The periods of a level are the
+/// periods in which at least this number of processors is open. Within a period, the set of open processors may change.
+/// So a period may allow a job that fits on no fixed set of processors. The search is therefore inexact, but the check
+/// of the bound is exact.
 pub(super) struct LevelPeriods {
     levels: Vec<u32>,
     /// For each level, the first and last instant of each period, in ascending order.
@@ -15,7 +16,7 @@ pub(super) struct LevelPeriods {
 }
 
 impl LevelPeriods {
-    /// Returns `None` if all processors are always open.
+    /// Returns the periods of each level, or `None` if all processors are always open.
     pub(super) fn of(availability: &Availability) -> Option<Self> {
         if availability.is_always_open() {
             return None;

@@ -18,7 +18,7 @@ use super::matrix::Matrix;
 use super::rooms::LevelPeriods;
 use super::terms::{MAX_OF_ONE, Terms, Values};
 
-/// A point in time: the number of the last grid instant before the point, and the position of the point between this
+/// A point in time: the index of the last grid instant before the point, and the position of the point between this
 /// grid instant (0) and the next one (1).
 #[derive(Clone, Copy)]
 struct Place {
@@ -29,7 +29,8 @@ struct Place {
 /// One start of one allotment.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The cost. After the costs of all choices are computed: the share of the choice in the soft minimum.
+    /// The cost. After the costs of all choices are computed, the field contains the share of the choice in the soft
+    /// minimum.
     cost: f64,
     start: Place,
     end: Place,
@@ -81,8 +82,8 @@ impl Found<'_> {
     }
 }
 
-/// The range of starts that are tried: the number of the instant before the first start, and of the instant before the
-/// last start. The range is empty if the first number is larger.
+/// The range of starts that are tried: the index of the instant before the first start, and the index of the instant
+/// before the last start. The range is empty if the first index is larger.
 type Window = (u32, u32);
 const CLOSED: Window = (u32::MAX, 0);
 
@@ -95,11 +96,11 @@ pub(super) struct Landscape {
     values: Values,
     /// The mean capacity of each term between each two consecutive instants.
     open: Vec<f64>,
-    /// The instant by which every job ends. It may be infinite.
+    /// The instant by which every job ends. This instant may be infinite.
     horizon: f64,
     /// The periods in which jobs may run, or `None` if jobs may run at all times.
     rooms: Option<LevelPeriods>,
-    /// For each job, the cost of leaving it out. Empty if no job may be left out.
+    /// For each job, the cost of leaving it out. The list is empty if no job may be left out.
     drops: Vec<f64>,
     /// If true, also tries starts at which the job ends at an instant of the grid. If prices may rise, these starts
     /// are necessary.
@@ -116,9 +117,9 @@ pub(super) struct Landscape {
 pub(super) struct Point {
     /// For each instant, the integrals of the prices of all terms from the first instant on.
     pub(super) integrals: Vec<f64>,
-    /// The bound. It is exact if all allotments and starts were tried.
+    /// The bound. The bound is exact if all allotments and starts were tried.
     pub(super) value: f64,
-    /// The value of the smooth function. It is at most `value`.
+    /// The value of the smooth function. This value is at most `value`.
     pub(super) smooth: f64,
     pub(super) gradient: Vec<f64>,
     /// Minus the second derivative of the smooth function.
@@ -198,8 +199,8 @@ impl Landscape {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
     }
 
-    /// Returns the position of `instant` on the grid. The search for this position begins at the instant with the
-    /// number `from`.
+    /// Returns the position of `instant` on the grid. The search for this position begins at the instant with the index
+    /// `from`.
     fn place(&self, instant: f64, from: usize) -> Place {
         let mut node = from;
         let last = self.instants.len() - 1;

@@ -18,8 +18,8 @@ pub(super) enum Terms {
     Nodes(Vec<Availability>),
 }
 
-/// A dual-feasible function of the number of processors. It is scaled so that its value at the number of all
-/// processors is that number.
+/// A dual-feasible function of the number of processors. The function is scaled so that its value at the number of all
+/// processors is this number.
 #[derive(Clone)]
 pub(super) struct Width {
     /// The unscaled function, with the integers of a certificate.
@@ -63,10 +63,10 @@ impl Width {
     }
 }
 
-/// For each allotment, the terms in which it has a value, and these values.
+/// For each allotment, the terms in which the allotment has a value, and these values.
 pub(super) struct Values {
     entries: Vec<(u32, f64)>,
-    /// The index of the first entry of each allotment. The last number is the total number of entries.
+    /// The index of the first entry of each allotment. The last entry is the total number of entries.
     starts: Vec<u32>,
 }
 
