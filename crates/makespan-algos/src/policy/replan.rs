@@ -137,8 +137,8 @@ impl Policy for Replan {
         if !self.keeper.has_departed() {
             self.keeper.start_due(view, decisions);
         }
-        // Plan only if no task has just started, because the view still shows such a task as waiting. The plan would
-        // start it again.
+        // Plan only if no task has just started, because the view still shows such a task as waiting. A plan made now
+        // would start such a task again.
         if self.keeper.has_departed() && decisions.is_empty() {
             self.plan(view);
             self.keeper.start_due(view, decisions);

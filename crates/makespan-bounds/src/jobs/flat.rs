@@ -151,8 +151,8 @@ impl JobProgramme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
-            // After the last period, all prices are zero. A job whose cost begins later than that costs nothing. So
-            // limit `from`, because the search examines only ends from this instant on.
+            // After the last period, all prices are zero. A job whose cost begins after the last period costs nothing.
+            // So limit `from`, because the search examines only ends from this instant on.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
             let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);
             job.from = job.from.min(job.soonest.max(1.0) + longest);

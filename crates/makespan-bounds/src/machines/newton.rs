@@ -31,7 +31,7 @@ struct Point {
     value: f64,
     /// For each column, the payments of the jobs to the column.
     earned: Vec<f64>,
-    /// `sum_i price_i x_ik x_il`, row by row. The list is empty if no matrix is formed.
+    /// The matrix `sum_i price_i x_ik x_il`, row by row. The list is empty if no matrix is formed.
     joint: Vec<f64>,
 }
 

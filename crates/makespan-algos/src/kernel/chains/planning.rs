@@ -99,7 +99,7 @@ struct Run<'a> {
     needs: Vec<Needs>,
 }
 
-/// Places the tasks of a run. If one of them does not fit, returns `false` and does not change the draft.
+/// Places the tasks of a run. If one of these tasks does not fit, returns `false` and does not change the draft.
 fn run(draft: &mut Draft, tasks: &[u32], aim: &ChainAim) -> bool {
     let run = Run::new(draft, tasks, aim);
     let Some(mut chosen) = run.best(aim) else { return false };

@@ -1,5 +1,5 @@
-//! Reserves of isolated tasks. An isolated task has neither predecessors nor successors. Its reserve is additional
-//! time for which it holds its processor.
+//! Reserves of isolated tasks. An isolated task has neither predecessors nor successors. The reserve of such a task is
+//! additional time for which the task holds its processor.
 
 use super::criterion::Criterion;
 use super::draft::Draft;

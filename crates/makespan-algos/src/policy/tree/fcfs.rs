@@ -13,8 +13,8 @@ use super::balance::Balance;
 ///
 /// When a processor of the node becomes idle, this is also a request. If several requests come at the same instant, the
 /// requests of children come first. The paper does not say whether a request that waits for the port delays the node's
-/// own processors. In this policy, it does not. An idle processor takes the oldest task unless an older request can be
-/// served.
+/// own processors. In this policy, such a request does not delay them. An idle processor takes the oldest task unless
+/// an older request can be served.
 #[derive(Clone, Debug)]
 pub struct Fcfs {
     /// The children with requests, the oldest request first. Each has the position of its request among all requests.

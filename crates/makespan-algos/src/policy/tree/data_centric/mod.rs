@@ -23,8 +23,7 @@ use super::rates::NodeRates;
 ///
 /// 1. communication trading: an underused node gets tasks of B instead of tasks of A with the same communication time;
 /// 2. gap filling: a node with unused processor time, below links with unused time, gets tasks of B;
-/// 3. bus de-saturation: of the branches with tasks of A, the branch with the smallest bandwidth loses a tenth of these
-/// tasks;
+/// 3. bus de-saturation: the branch with the smallest bandwidth that has tasks of A loses a tenth of these tasks;
 /// 4. task trading on the root: the root gets tasks of B instead of tasks of A with the same work.
 ///
 /// A node knows its own rates and capacities, and the rates and capacities of the links to its children. An operation

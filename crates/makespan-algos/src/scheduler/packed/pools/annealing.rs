@@ -18,9 +18,9 @@ const OF_MODES: f64 = 0.4;
 /// The fraction of changes of the order that move a task only a short distance. A short distance is up to a tenth of
 /// the list.
 const NEAR: f64 = 0.7;
-/// Minimum of the limit on short distances, in positions.
+/// The limit on short distances is at least this number of positions.
 const NEAR_LEAST: usize = 2;
-/// Maximum of the limit on short distances, in positions.
+/// The limit on short distances is at most this number of positions.
 const NEAR_MOST: usize = 30;
 
 /// A list in which one task changes at a time. For the serial scheme, each task stays after its predecessors. The
@@ -41,8 +41,8 @@ pub(super) struct Annealing<'d, 'p, 'a> {
 }
 
 impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
-    /// Returns a search for a part of the course that begins with a solution. The value of the solution must be its
-    /// value under the scheme.
+    /// Returns a search for a part of the course that begins with a solution. The given value of the solution must be
+    /// the value under the scheme.
     pub fn new(
         decoder: &'d mut Decoder<'p, 'a>,
         scheme: Scheme,
