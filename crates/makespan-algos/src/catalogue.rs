@@ -311,6 +311,9 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Debug;
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -318,6 +321,42 @@ mod tests {
         for spec in CATALOGUE.iter().flat_map(|entry| entry.kind.representatives.iter().chain(entry.kind.compared)) {
             assert_eq!(scheduler(spec).unwrap().name(), *spec);
         }
+    }
+
+    /// Returns the answers to all questions about a scheduler that need no instance.
+    fn answers(scheduler: &dyn Scheduler) -> impl PartialEq + Debug + use<> {
+        let name = |variant: Option<Box<dyn Scheduler>>| variant.map(|variant| variant.name());
+        let limits = (scheduler.makespan_at_most(), scheduler.time_limit());
+        let variants = (name(scheduler.by_weight()), name(scheduler.of_wholes(vec![0, 0])));
+        (scheduler.name(), scheduler.is_anytime(), limits, variants)
+    }
+
+    #[test]
+    fn wrapped_schedulers_give_the_same_answers() {
+        let limits = ["optimise[makespan-at-most=1.5,time-limit=0.25]", "optimise[objective=mean-flow,time-limit=9]"];
+        for entry in CATALOGUE.iter() {
+            let stated = limits.into_iter().filter(|spec| spec.starts_with(entry.name));
+            let all = entry.kind.representatives.iter().chain(entry.kind.compared).copied().chain(stated);
+            for spec in all {
+                let wrapped = scheduler(spec).unwrap();
+                let plain = Entry::made(&CATALOGUE, "algorithm", spec, |entry, spec| match entry.kind.build {
+                    Build::Scheduler(build) => build(spec),
+                    Build::Mapper(build) => Ok(Box::new(build(spec)?)),
+                });
+                let plain = plain.unwrap();
+                assert_eq!(answers(&*wrapped), answers(&*plain), "{spec}");
+                for numbers in [vec![0, 0], vec![0, 1]] {
+                    let whole = |scheduler: &dyn Scheduler| scheduler.of_wholes(numbers.clone());
+                    let both = (whole(&*wrapped), whole(&*plain));
+                    assert_eq!(both.0.as_deref().map(answers), both.1.as_deref().map(answers), "{spec}");
+                    let mut given = both.1.as_deref().map(answers).into_iter();
+                    assert!(given.all(|given| given == answers(&*plain)), "{spec}");
+                }
+            }
+        }
+        let limited = scheduler(limits[0]).unwrap();
+        assert_eq!((limited.makespan_at_most(), limited.time_limit()), (Some(1.5), Some(Duration::from_millis(250))));
+        assert!(scheduler(limits[1]).unwrap().by_weight().is_some());
     }
 
     #[test]

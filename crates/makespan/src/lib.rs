@@ -21,6 +21,7 @@
 
 mod choice;
 mod circumstances;
+mod complete;
 mod moment;
 mod network;
 mod planning;

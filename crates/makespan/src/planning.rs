@@ -10,7 +10,8 @@ use makespan_verify::Bound;
 use thiserror::Error;
 
 use crate::SpecError;
-use crate::choice::{default_algorithm, scheduler};
+use crate::choice::{default_algorithm, minimised, quick, scheduler};
+use crate::complete::{self, Effort};
 
 /// A plan with a proof of its quality.
 #[derive(Clone, Debug)]
@@ -155,17 +156,27 @@ impl Planner {
     pub fn plan(mut self, instance: &Instance) -> Result<Planned, PlanError> {
         self.context.prove = true;
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
-        let time = self.scheduler(instance)?.time_limit();
-        let planned = self.plan_unproved(instance)?;
+        let scheduler = self.scheduler(instance)?;
+        let time = scheduler.time_limit();
+        if let Some(time) = time
+            && makespan_bounds::complete::is_meant(instance)
+        {
+            self.context.spent += time.saturating_sub(spent).mul_f64(complete::SHARE);
+        }
+        let mut planned = self.plan_unproved_by(&*scheduler, instance)?;
         // If the scheduler ended before its time limit, the rest of this time limit is used for the bounds that the
         // scheduler did not prove.
         let end = |time: Duration| begin + time.saturating_sub(spent).max(time / 4);
         let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(end(time), &stop));
-        let bounds = match planned.plan.schedule() {
+        planned.bounds = match planned.plan.schedule() {
             Some(schedule) => bounds_with(instance, schedule, &planned.bounds, &clock)?,
             None => vec![bound_on_throughput(instance, &planned.bounds)?],
         };
-        Ok(Planned { bounds, ..planned })
+        if !stop.is_requested() {
+            let effort = Effort { clock: &clock, is_timed: time.is_some() };
+            improve(&*scheduler, instance, &mut planned, effort);
+        }
+        Ok(planned)
     }
 
     /// Returns the requested scheduler, or the default scheduler for the instance.
@@ -203,6 +214,22 @@ impl Planner {
             state.check(&problem).map_err(|error| PlanError::Unsteady { algorithm: algorithm.clone(), error })?;
         }
         Ok(Planned { algorithm, plan, bounds: context.bounds, remarks: context.remarks })
+    }
+}
+
+/// Improves the bounds by complete search. If the scheduler searches for better plans and has no other goal than one
+/// objective, a better schedule for this objective becomes the plan. The plan of any other scheduler does not change.
+fn improve(scheduler: &dyn Scheduler, instance: &Instance, planned: &mut Planned, effort: Effort) {
+    let goal = match *minimised(&planned.algorithm) {
+        [goal] if scheduler.is_anytime() && scheduler.makespan_at_most().is_none() => Some(goal),
+        _ => None,
+    };
+    match &mut planned.plan {
+        Plan::Schedule(schedule) => complete::improve(instance, goal, schedule, &mut planned.bounds, effort),
+        plan => {
+            let Some(mut schedule) = plan.schedule().cloned() else { return };
+            complete::improve(instance, None, &mut schedule, &mut planned.bounds, effort);
+        }
     }
 }
 
@@ -287,7 +314,18 @@ pub fn thorough_bound(instance: &Instance, time_limit: Option<Duration>) -> Resu
         return bound(instance);
     }
     let until = |limit: Duration| Clock::until(Instant::now() + limit, &Stop::default());
-    makespan_bounds::thorough(instance, &time_limit.map_or(Clock::ENDLESS, until)).map_err(PlanError::Unproved)
+    let clock = time_limit.map_or(Clock::ENDLESS, until);
+    let is_searched = makespan_bounds::complete::is_meant(instance);
+    let share = if is_searched { 1.0 - complete::SHARE } else { 1.0 };
+    let mut bounds = makespan_bounds::thorough(instance, &clock.part(share)).map_err(PlanError::Unproved)?;
+    if is_searched {
+        let planned = Planner::new().algorithm(quick(instance).0).plan_unproved(instance);
+        if let Some(mut schedule) = planned.ok().and_then(|planned| planned.into_schedule().ok()) {
+            let effort = Effort { clock: &clock, is_timed: time_limit.is_some() };
+            complete::improve(instance, None, &mut schedule, &mut bounds, effort);
+        }
+    }
+    Ok(bounds)
 }
 
 /// Returns the minimum cost of any schedule, without a limit on its makespan.

@@ -2,7 +2,7 @@
 
 mod filling;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use makespan_bounds::Clock;
 use makespan_core::{
@@ -55,6 +55,8 @@ const OF_BAGS: f64 = 0.15;
 /// ```
 pub struct WithBags(pub Box<dyn Scheduler>);
 
+// A default of the trait would hide the answer of the wrapped scheduler.
+#[deny(clippy::missing_trait_methods)]
 impl Scheduler for WithBags {
     fn name(&self) -> String {
         self.0.name()
@@ -73,6 +75,22 @@ impl Scheduler for WithBags {
 
     fn is_anytime(&self) -> bool {
         self.0.is_anytime()
+    }
+
+    fn makespan_at_most(&self) -> Option<f64> {
+        self.0.makespan_at_most()
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        self.0.time_limit()
+    }
+
+    fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
+        Some(Box::new(Self(self.0.by_weight()?)))
+    }
+
+    fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
+        Some(Box::new(Self(self.0.of_wholes(wholes)?)))
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {

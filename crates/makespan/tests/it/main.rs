@@ -1,4 +1,5 @@
 //! Integration tests of this crate. They are one program, because one program links faster than several.
 
 mod examples;
+mod optimal;
 mod within_nodes;

@@ -19,6 +19,8 @@ pub(super) struct OfWholes {
     pub(super) wholes: Vec<u32>,
 }
 
+// A default of the trait would hide the answer of `optimise`.
+#[deny(clippy::missing_trait_methods)]
 impl Scheduler for OfWholes {
     fn name(&self) -> String {
         self.optimise.name()
@@ -33,15 +35,23 @@ impl Scheduler for OfWholes {
     }
 
     fn is_anytime(&self) -> bool {
-        true
+        self.optimise.is_anytime()
     }
 
     fn makespan_at_most(&self) -> Option<f64> {
-        self.optimise.makespan_at_most
+        self.optimise.makespan_at_most()
     }
 
     fn time_limit(&self) -> Option<Duration> {
-        self.optimise.budget.time()
+        self.optimise.time_limit()
+    }
+
+    fn by_weight(&self) -> Option<Box<dyn Scheduler>> {
+        self.optimise.by_weight()?.of_wholes(self.wholes.clone())
+    }
+
+    fn of_wholes(&self, wholes: Vec<u32>) -> Option<Box<dyn Scheduler>> {
+        self.optimise.of_wholes(wholes)
     }
 
     fn schedule(&self, instance: &Instance, context: &mut Context) -> Result<Plan, ScheduleError> {

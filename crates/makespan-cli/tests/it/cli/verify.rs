@@ -159,7 +159,7 @@ fn a_value_below_its_bound_is_told() {
         }
         plan["makespan"] = json!(1);
     };
-    rejected(&sandbox, short, &["the makespan of the placements is 1, below its bound 19.5"]);
+    rejected(&sandbox, short, &["the makespan of the placements is 1, below its bound 20.333333334"]);
 }
 
 #[test]
@@ -167,10 +167,13 @@ fn every_changed_figure_of_a_certificate_is_rejected_or_proves_the_value_too() {
     let sandbox = planned();
     let changed = |plan: &mut Value| {
         let certificate = &mut plan["bounds"]["makespan"]["certificate"];
-        assert_eq!(certificate["kind"], "dual_feasible");
-        certificate["deadline"] = json!(21_000_000_000_i64);
+        assert_eq!(certificate["kind"], "refutation");
+        let value = certificate["value"].as_i64().unwrap();
+        certificate["value"] = json!(value + 1_000_000_000 / certificate["grid"].as_i64().unwrap());
     };
     rejected(&sandbox, changed, &["bound on the makespan"]);
+    let steps = |plan: &mut Value| plan["bounds"]["makespan"]["certificate"]["steps"] = json!("");
+    rejected(&sandbox, steps, &["bound on the makespan"]);
     let price = |plan: &mut Value| {
         let certificate = &mut plan["bounds"]["weighted_completion"]["certificate"];
         let count = certificate["prices"].as_array().unwrap().len();
