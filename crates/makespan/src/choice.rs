@@ -131,7 +131,7 @@ pub fn policy_of_plan(
 }
 
 /// Returns a fast scheduler that supports the instance, and its spec.
-pub(crate) fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
+fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
     let specs = match objective_of_run(instance) {
         _ if instance.has_compound_jobs() => ["heft", "list"],
         Objective::Makespan => ["dual", "list"],

@@ -10,7 +10,7 @@ use makespan_verify::Bound;
 use thiserror::Error;
 
 use crate::SpecError;
-use crate::choice::{default_algorithm, minimised, quick, scheduler};
+use crate::choice::{default_algorithm, minimised, scheduler};
 use crate::complete::{self, Effort};
 
 /// A plan with a proof of its quality.
@@ -151,30 +151,56 @@ impl Planner {
 
     /// Plans an instance. Proves the standard bounds, and a bound on the objective that the algorithm minimised.
     ///
+    /// Small instances are also searched completely, in a part of the time limit, or up to a fixed number of conflicts. If
+    /// the algorithm searches for better plans and minimises one objective without further goals, a better schedule that
+    /// is found becomes the plan. If such a schedule is proved optimal early, the algorithm itself does not run.
+    ///
     /// # Errors
     /// [`PlanError`] if the spec is invalid or the algorithm does not support the instance.
     pub fn plan(mut self, instance: &Instance) -> Result<Planned, PlanError> {
         self.context.prove = true;
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
         let scheduler = self.scheduler(instance)?;
-        let time = scheduler.time_limit();
-        if let Some(time) = time
-            && makespan_bounds::complete::is_meant(instance)
-        {
-            self.context.spent += time.saturating_sub(spent).mul_f64(complete::SHARE);
-        }
-        let mut planned = self.plan_unproved_by(&*scheduler, instance)?;
-        // If the scheduler ended before its time limit, the rest of this time limit is used for the bounds that the
-        // scheduler did not prove.
-        let end = |time: Duration| begin + time.saturating_sub(spent).max(time / 4);
-        let clock = time.map_or(Clock::ENDLESS, |time| Clock::until(end(time), &stop));
+        let goal = goal(&*scheduler, instance);
+        let left = scheduler.time_limit().map(|time| time.saturating_sub(spent).max(time / 4));
+        let clock = left.map_or(Clock::ENDLESS, |left| Clock::until(begin + left, &stop));
+        let before = clock.part(complete::BEFORE);
+        let first = goal.and_then(|goal| complete::first(instance, goal, self.context.seed, &stop, &before));
+        let mut planned = match first {
+            Some(first) if first.is_optimal => Planned {
+                algorithm: scheduler.name(),
+                plan: first.schedule.into(),
+                bounds: first.bounds,
+                remarks: first.remarks,
+            },
+            first => {
+                let is_promising = first.as_ref().is_some_and(|first| first.is_promising);
+                let after = left.filter(|_| is_promising).unwrap_or_default().mul_f64(complete::AFTER);
+                self.context.spent += begin.elapsed() + after;
+                let mut planned = self.plan_unproved_by(&*scheduler, instance)?;
+                if let (Plan::Schedule(schedule), Some(first), Some(goal)) = (&mut planned.plan, first, goal) {
+                    if goal.value(instance, &first.schedule) < goal.value(instance, schedule) {
+                        *schedule = first.schedule;
+                    }
+                    planned.bounds.extend(first.bounds);
+                }
+                planned
+            }
+        };
+        // The rest of the time is used for the bounds that the scheduler did not prove.
         planned.bounds = match planned.plan.schedule() {
             Some(schedule) => bounds_with(instance, schedule, &planned.bounds, &clock)?,
             None => vec![bound_on_throughput(instance, &planned.bounds)?],
         };
-        if !stop.is_requested() {
-            let effort = Effort { clock: &clock, is_timed: time.is_some() };
-            improve(&*scheduler, instance, &mut planned, effort);
+        let effort = if left.is_some() { Effort::Timed(&clock) } else { Effort::Counted };
+        match &mut planned.plan {
+            _ if stop.is_requested() => {}
+            Plan::Schedule(schedule) => complete::improve(instance, goal, schedule, &mut planned.bounds, effort),
+            plan => {
+                if let Some(mut schedule) = plan.schedule().cloned() {
+                    complete::improve(instance, None, &mut schedule, &mut planned.bounds, effort);
+                }
+            }
         }
         Ok(planned)
     }
@@ -217,19 +243,14 @@ impl Planner {
     }
 }
 
-/// Improves the bounds by complete search. If the scheduler searches for better plans and has no other goal than one
-/// objective, a better schedule for this objective becomes the plan. The plan of any other scheduler does not change.
-fn improve(scheduler: &dyn Scheduler, instance: &Instance, planned: &mut Planned, effort: Effort) {
-    let goal = match *minimised(&planned.algorithm) {
-        [goal] if scheduler.is_anytime() && scheduler.makespan_at_most().is_none() => Some(goal),
-        _ => None,
-    };
-    match &mut planned.plan {
-        Plan::Schedule(schedule) => complete::improve(instance, goal, schedule, &mut planned.bounds, effort),
-        plan => {
-            let Some(mut schedule) = plan.schedule().cloned() else { return };
-            complete::improve(instance, None, &mut schedule, &mut planned.bounds, effort);
+/// Returns the objective for which a complete search may replace the plan of a scheduler. Returns `None` if the
+/// scheduler does not search for better plans, if it has further goals, or if the instance is too large.
+fn goal(scheduler: &dyn Scheduler, instance: &Instance) -> Option<Objective> {
+    match *minimised(&scheduler.name()) {
+        [goal] if scheduler.is_anytime() && scheduler.makespan_at_most().is_none() => {
+            Some(goal).filter(|&goal| complete::is_meant(instance, goal))
         }
+        _ => None,
     }
 }
 
@@ -315,16 +336,11 @@ pub fn thorough_bound(instance: &Instance, time_limit: Option<Duration>) -> Resu
     }
     let until = |limit: Duration| Clock::until(Instant::now() + limit, &Stop::default());
     let clock = time_limit.map_or(Clock::ENDLESS, until);
-    let is_searched = makespan_bounds::complete::is_meant(instance);
-    let share = if is_searched { 1.0 - complete::SHARE } else { 1.0 };
+    let is_searched = Objective::standard(instance).any(|objective| complete::is_meant(instance, objective));
+    let share = if is_searched { 0.5 } else { 1.0 };
     let mut bounds = makespan_bounds::thorough(instance, &clock.part(share)).map_err(PlanError::Unproved)?;
-    if is_searched {
-        let planned = Planner::new().algorithm(quick(instance).0).plan_unproved(instance);
-        if let Some(mut schedule) = planned.ok().and_then(|planned| planned.into_schedule().ok()) {
-            let effort = Effort { clock: &clock, is_timed: time_limit.is_some() };
-            complete::improve(instance, None, &mut schedule, &mut bounds, effort);
-        }
-    }
+    let effort = if time_limit.is_some() { Effort::Timed(&clock) } else { Effort::Counted };
+    complete::improve_bounds(instance, &mut bounds, effort);
     Ok(bounds)
 }
 
