@@ -10,11 +10,12 @@ use makespan_verify::Bound;
 
 use crate::choice::scheduler;
 
-/// The share of a time limit for the search before the main part of planning.
-pub(crate) const BEFORE: f64 = 0.15;
-/// The share of a time limit for the search after the main part of planning.
-pub(crate) const AFTER: f64 = 0.2;
-/// The share of [`BEFORE`] for a first schedule.
+/// The shares of a time limit for the searches before and after the main part of planning.
+const SHARES: Shares = Shares { before: 0.15, after: 0.2 };
+/// These shares for more than `MANY` tasks without edges between them, whose optimum is seldom proved.
+const SMALL_SHARES: Shares = Shares { before: 0.05, after: 0.05 };
+const MANY: u64 = 30;
+/// The share of a search's time for a first schedule.
 const FIRST: f64 = 0.3;
 /// The share of the remaining work for an objective, if other objectives follow.
 const PART: f64 = 0.7;
@@ -29,6 +30,19 @@ const STEPS_TIMES_TASKS: u64 = 20_000;
 /// The objectives that a complete search supports.
 const OBJECTIVES: [Objective; 4] =
     [Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness];
+
+/// The parts of a time limit for complete search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shares {
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+}
+
+impl Shares {
+    pub(crate) fn of(instance: &Instance) -> Self {
+        if instance.edges().is_empty() && instance.tasks() > MANY { SMALL_SHARES } else { SHARES }
+    }
+}
 
 /// The limit of a search.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::SpecError;
 use crate::choice::{default_algorithm, minimised, scheduler};
-use crate::complete::{self, Effort};
+use crate::complete::{self, Effort, Shares};
 
 /// A plan with a proof of its quality.
 #[derive(Clone, Debug)]
@@ -164,7 +164,8 @@ impl Planner {
         let goal = goal(&*scheduler, instance);
         let left = scheduler.time_limit().map(|time| time.saturating_sub(spent).max(time / 4));
         let clock = left.map_or(Clock::ENDLESS, |left| Clock::until(begin + left, &stop));
-        let before = clock.part(complete::BEFORE);
+        let shares = Shares::of(instance);
+        let before = clock.part(shares.before);
         let first = goal.and_then(|goal| complete::first(instance, goal, self.context.seed, &stop, &before));
         let mut planned = match first {
             Some(first) if first.is_optimal => Planned {
@@ -175,7 +176,7 @@ impl Planner {
             },
             first => {
                 let is_promising = first.as_ref().is_some_and(|first| first.is_promising);
-                let after = left.filter(|_| is_promising).unwrap_or_default().mul_f64(complete::AFTER);
+                let after = left.filter(|_| is_promising).unwrap_or_default().mul_f64(shares.after);
                 self.context.spent += begin.elapsed() + after;
                 let mut planned = self.plan_unproved_by(&*scheduler, instance)?;
                 if let (Plan::Schedule(schedule), Some(first), Some(goal)) = (&mut planned.plan, first, goal) {
