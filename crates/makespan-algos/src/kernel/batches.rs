@@ -8,7 +8,7 @@ use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 /// If the offline method guarantees a ratio rho for the makespan, the batches guarantee 2 rho (Shmoys, Wein,
 /// Williamson, SIAM J. Comput. 24(6), 1995, DOI 10.1137/S0097539793248317). If the guarantee of the offline method also
 /// has an additive constant, the guarantee of the batches contains twice this constant. `plan` receives the tasks of a
-/// batch and the start of the batch. It places these tasks, none before this start, and returns the end of the last
+/// batch and the start of the batch. `plan` places these tasks, none before this start, and returns the end of the last
 /// task.
 pub fn by_batches(
     instance: &Instance,

@@ -1,5 +1,5 @@
-//! A linear programme for a graph of moldable tasks. It minimises the larger of the longest path and the area, with
-//! mixtures of allotments. An iteration solves the programme approximately, and states a lower bound.
+//! A linear programme for a graph of moldable tasks. The programme minimises the larger of the longest path and the
+//! area, with mixtures of allotments. An iteration solves the programme approximately, and states a lower bound.
 
 use super::packing::{Packing, Row};
 

@@ -49,8 +49,8 @@ struct Building<'a> {
     full: Vec<Full>,
     /// The tasks of the first shelf with their allotments.
     lower: Vec<Entry>,
-    /// The tasks of the second shelf with their allotments. They are sorted by the fewest processors with which the
-    /// task meets the height, the fewest last.
+    /// The tasks of the second shelf with their allotments. The tasks are sorted by the fewest processors with which
+    /// each task meets the height, the fewest last.
     upper: Vec<Entry>,
 }
 

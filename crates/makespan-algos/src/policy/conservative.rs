@@ -124,7 +124,8 @@ impl Policy for Conservative {
     }
 }
 
-/// The free processors for reservations. They are used if their number determines whether a task fits.
+/// The free processors for reservations. This type is used if the number of free processors determines whether a task
+/// fits.
 struct Counts<'a> {
     held: &'a mut HeldProcessors,
 }

@@ -65,7 +65,7 @@ impl Reservation {
     }
 }
 
-/// A plan. It contains the reservations of tasks that have not started, in the order of expected starts, and the
+/// A plan. The plan contains the reservations of tasks that have not started, in the order of expected starts, and the
 /// reservations of running tasks.
 #[derive(Clone, Debug)]
 pub(super) struct PlanKeeper {

@@ -161,7 +161,7 @@ impl<'a> PolicySimulation<'a> {
 
 #[cfg(test)]
 impl<'a> PolicySimulation<'a> {
-    /// Returns a simulation of a whole instance. It begins before the first release.
+    /// Returns a simulation of a whole instance. The simulation begins before the first release.
     pub(super) fn all(instance: &'a Instance) -> Self {
         let (waiting, free) = (TaskSet::new(), ProcSet::first(instance.processors()));
         let (now, ended) = (Time::ZERO, EndedTasks::default());

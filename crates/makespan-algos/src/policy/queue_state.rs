@@ -162,7 +162,7 @@ impl QueueState {
 /// Starts tasks if only the number of processors matters.
 pub(super) struct ProcessorStarts<'a, 'b> {
     view: &'a View<'b>,
-    /// The free processors. They are computed when they are first needed.
+    /// The free processors. This set is computed when it is first needed.
     free: Option<makespan_core::ProcSet>,
 }
 

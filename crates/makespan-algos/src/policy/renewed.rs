@@ -4,7 +4,8 @@ use std::fmt;
 
 use makespan_core::{Decision, Event, Instance, LogEntry, Policy, TaskId, Unavailable, View};
 
-/// A function that creates a policy for an instance. It returns `None` if the policy does not support the instance.
+/// A function that creates a policy for an instance. The function returns `None` if the policy does not support the
+/// instance.
 type Make<'a> = Box<dyn Fn(&Instance) -> Option<Box<dyn Policy>> + 'a>;
 
 /// A policy for a cluster on which unavailable periods may be announced ([`makespan_core::Cluster::announce`]). A

@@ -39,8 +39,8 @@ struct Reserved {
     spare: u32,
     start: Time,
     end: Time,
-    /// The slot of the task if its processors are fixed. They are fixed if tasks need resources or best placement is
-    /// required.
+    /// The slot of the task if its processors are fixed. The processors are fixed if tasks need resources or best
+    /// placement is required.
     held: Option<ClosedSlot>,
 }
 
@@ -56,7 +56,7 @@ impl Reserved {
     }
 }
 
-/// The closed processors from now on. They are built from a view in one walk. Each query walks over all slots.
+/// The closed processors from now on. The data are built from a view in one walk. Each query walks over all slots.
 #[derive(Debug)]
 pub(super) struct Space<'a> {
     instance: &'a Instance,

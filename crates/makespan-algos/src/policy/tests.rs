@@ -506,7 +506,7 @@ fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// An EASY policy. It records the first reservation of each task that was the head of its queue.
+/// An EASY policy. The policy records the first reservation of each task that was the head of its queue.
 struct Watched {
     policy: Easy,
     reserved: Vec<Option<Time>>,

@@ -16,8 +16,8 @@ pub(super) struct DualAllotment<'a> {
 }
 
 impl<'a> DualAllotment<'a> {
-    /// Returns the allotments for `tasks`. They are computed as if all tasks were released at the same time and all
-    /// processors were always open.
+    /// Returns the allotments for `tasks`. The allotments are computed as if all tasks were released at the same time
+    /// and all processors were always open.
     pub(super) fn of(instance: &'a Instance, tasks: &'a [TaskId]) -> Self {
         let profiles: Vec<&Profile> = tasks.iter().map(|&id| instance.profile(id)).collect();
         let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), instance.processors());

@@ -138,9 +138,9 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants that the method finds with the cost criterion. They are additional candidates for the
-    /// utilisation criterion. This criterion prefers long tasks, which fill processors up to a deadline, but a shorter
-    /// schedule may have a better utilisation.
+    /// Returns the variants that the method finds with the cost criterion. These variants are additional candidates for
+    /// the utilisation criterion. This criterion prefers long tasks, which fill processors up to a deadline, but a
+    /// shorter schedule may have a better utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -319,8 +319,8 @@ impl<'a> Planner<'a> {
         remarks
     }
 
-    /// Returns the remark about the reserves of isolated tasks. It states the utilisation of the processors as defined
-    /// in the paper.
+    /// Returns the remark about the reserves of isolated tasks. The remark states the utilisation of the processors as
+    /// defined in the paper.
     fn held(&self, job: &Job, offer: &JobSchedule) -> Option<String> {
         let name = self.called(job.id);
         let (tasks, release) = (offer.reserves.len(), job.outline.real.release());

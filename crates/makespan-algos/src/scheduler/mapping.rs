@@ -1,4 +1,4 @@
-//! A scheduler that maps sequential tasks to machines. It uses a rule or a search of `kernel::mapping`.
+//! A scheduler that maps sequential tasks to machines. The scheduler uses a rule or a search of `kernel::mapping`.
 
 use makespan_core::{Instance, Objective, Placement, ProcSet, Profile, Schedule, TaskId, Time, Unsupported};
 use rand::SeedableRng;

@@ -61,7 +61,8 @@ use makespan_core::{Instance, Objective, Unsupported, counted};
 use crate::kernel::graph::TransferTimes;
 use crate::plan::{Context, Guarantee, ScheduleError, Scheduler};
 
-/// The recommended schedulers in error messages. They plan tasks of any kind on any nodes, with any resources.
+/// The recommended schedulers in error messages. These schedulers plan tasks of any kind on any nodes, with any
+/// resources.
 const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
 
 /// Checks the requirements of schedulers that count processors if this is enough for the instance, and otherwise plan

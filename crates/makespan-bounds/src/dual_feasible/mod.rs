@@ -21,7 +21,7 @@ pub(crate) use functions::families;
 use game::Game;
 pub(crate) use rounding::steps;
 
-/// Number of classes of a grid. It is divisible by 2, 3, 4, 5, 6, 10 and 12.
+/// Number of classes of a grid. This number is divisible by 2, 3, 4, 5, 6, 10 and 12.
 const CLASSES: i64 = 60;
 /// Number of classes of a grid for instances of more than `MAX_JOBS` jobs.
 const FEW_CLASSES: i64 = 24;

@@ -6,7 +6,7 @@ use makespan_verify::proof::{DualFeasible, Scale, Term};
 use super::board::{AllotmentBoard, Grid};
 use super::game::Costs;
 
-/// The largest value of a step function in a certificate. It is divisible by all numbers from 2 to 10.
+/// The largest value of a step function in a certificate. This value is divisible by all numbers from 2 to 10.
 const LEVELS: f64 = 5040.0;
 /// Maximum number of terms that are products of a function of width and a function of time. If there are more, the
 /// terms with the lowest prices are left out.
@@ -17,8 +17,8 @@ const MAX_PAIRS: usize = 8;
 pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
-    // The price of the whole area, or of a whole pair, in units of the certificate. It is as large as prices of 64
-    // bits allow.
+    // The price of the whole area, or of a whole pair, in units of the certificate. The price is as large as prices of
+    // 64 bits allow.
     let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
     let mut terms = Vec::new();
     let mut add = |cost: f64, widths: Scale, times: Scale| {

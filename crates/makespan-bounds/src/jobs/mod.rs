@@ -3,8 +3,8 @@
 //! Each task pays a price for each processor and tick, and each job chooses its end. The bound of [`JobPrices`] is
 //! concave in the prices. The search begins with the prices of a fluid machine that runs the jobs one after another
 //! ([`fluid`]). Then the search replaces the minimum over the choices of each task and each job by a smooth function.
-//! It maximises the bound with the gradient steps of Adam, while the smoothing decreases. The bound is proved whatever
-//! prices the search finds.
+//! The search maximises the bound with the gradient steps of Adam, while the smoothing decreases. The bound is proved
+//! whatever prices the search finds.
 //!
 //! If machines differ, the price at each instant is multiplied by a factor for each machine. With these factors, the
 //! same work costs about the same on all machines.

@@ -1,10 +1,10 @@
 //! Bounds for sequential jobs on machines that differ, by prices for machine time.
 //!
 //! Let `p_ik` be the time of job i on machine k, and `r_k` the instant from which machine k is ready. The linear
-//! programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has prices
-//! `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The search
-//! replaces the minimum of each job by a smooth function of the logarithms of the prices. It maximises the sum by
-//! Newton's method while the smoothing decreases. The bound is proved whatever prices the search finds: see
+//! programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. The dual of the programme has
+//! prices `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The
+//! search replaces the minimum of each job by a smooth function of the logarithms of the prices. The search maximises
+//! the sum by Newton's method while the smoothing decreases. The bound is proved whatever prices the search finds: see
 //! [`MachinePrices`].
 //!
 //! A machine that is ready only after the optimum must be excluded, because its price would prove only `T >= r_k`. So
@@ -12,8 +12,8 @@
 //! machine that is ready only after `T*` has no capacity before `T*`. So its price can be so high that every job
 //! prefers another machine.
 //!
-//! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103,
-//! 2005, DOI 10.1007/s10107-004-0552-5.
+//! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
+//! DOI 10.1007/s10107-004-0552-5.
 
 mod newton;
 mod positions;

@@ -63,7 +63,7 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
         }
     }
     let mut matching = Matching::new(Costs { instance, nodes, ready });
-    // Adds long jobs first. They get positions near the end, so later jobs rarely move them, and paths stay short.
+    // Adds long jobs first. Long jobs get positions near the end, so later jobs rarely move them, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));

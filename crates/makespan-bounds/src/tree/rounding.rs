@@ -11,7 +11,7 @@ use super::figures::Scale;
 use super::prices::Prices;
 use super::simplex::Vertex;
 
-/// Relative decreases of the rates. They are tried in this order until one makes the rates feasible.
+/// Relative decreases of the rates. The decreases are tried in this order until one makes the rates feasible.
 const SHRINK: [f64; 6] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-4];
 
 /// Converts the vertex to feasible exact rates, and the prices to integers. Rounds rates down and the bound up.

@@ -78,7 +78,7 @@ impl Instants {
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
         let Some(starts) = tasks.starts(deadline) else { return Some(Window::default()) };
         for (at, &from) in self.begins.iter().enumerate() {
-            // Always examine the first window. It is the longest window and contains all work.
+            // Always examine the first window. The first window is the longest window and contains all work.
             let is_over = clock.is_over();
             if at > 0 && is_over {
                 return None;

@@ -14,8 +14,8 @@ use super::windows::{PlanningLimits, TransferRoom, Windows};
 use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 
-/// Weight of an impossible assignment. It is larger than any other weight, and so small that a sum of thousands does
-/// not overflow.
+/// Weight of an impossible assignment. This weight is larger than any other weight, and so small that a sum of
+/// thousands does not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
 /// Weight of a task that ends too late for its successors, for each thousandth of lateness. The lateness is measured in

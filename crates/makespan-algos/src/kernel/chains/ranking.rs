@@ -61,8 +61,8 @@ impl Chart {
     /// tree, the longest first, until all edges are covered. The first such path through an edge is the longest path
     /// through this edge. Thus sorting the edges by the longest path through each edge yields the chains of the paper.
     /// Sorting takes O(e log e) plus the length of the output, whereas the tree has exponential size.
-    /// [`Cover::Disjoint`] follows a sentence of the paper, that every edge is to be included once. It repeatedly takes
-    /// the longest path and removes the edges of this path. Each chain takes O(e).
+    /// [`Cover::Disjoint`] follows a sentence of the paper, that every edge is to be included once. This rule
+    /// repeatedly takes the longest path and removes the edges of this path. Each chain takes O(e).
     pub fn chains(&self, cover: Cover) -> Vec<Chain> {
         let mut chains = match cover {
             Cover::Covering => self.covering(),

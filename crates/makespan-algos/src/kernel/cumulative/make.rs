@@ -316,9 +316,9 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
     (0..stocks.len()).filter(is_scarce).collect()
 }
 
-/// Returns a replacement for each choice. It is a choice of the same row that is at least as fast and needs at most as
-/// much of every resource. If no other choice is better, the choice replaces itself. If several choices are equal, the
-/// first one replaces them. Returns `None` for a choice that never fits.
+/// Returns a replacement for each choice. The replacement is a choice of the same row that is at least as fast and
+/// needs at most as much of every resource. If no other choice is better, the choice replaces itself. If several
+/// choices are equal, the first one replaces them. Returns `None` for a choice that never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();

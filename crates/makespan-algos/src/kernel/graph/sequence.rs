@@ -123,7 +123,7 @@ fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
     behind
 }
 
-/// A change of the position and the processor of one task. It contains the data to undo the change.
+/// A change of the position and the processor of one task. The change contains the data to undo it.
 #[derive(Clone, Copy, Debug)]
 pub struct SequenceChange {
     from: u32,
@@ -344,8 +344,8 @@ impl<'a> Sequence<'a> {
                 weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
             }
             Goal::Latest { limit, .. } => {
-                // One tick of the makespan after the limit costs two. It saves at most one tick of lateness. If all
-                // jobs are in time, the lateness is zero.
+                // One tick of the makespan after the limit costs two. This tick saves at most one tick of lateness. If
+                // all jobs are in time, the lateness is zero.
                 latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),

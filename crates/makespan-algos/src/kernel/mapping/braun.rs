@@ -10,7 +10,7 @@ use super::{MachineId, Mapper, MappingProblem, MinMin};
 /// mutation of one gene, and keeps the best chromosome.
 ///
 /// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. The search ends after
-/// `iterations` iterations. It ends earlier if the best chromosome (the elite) did not improve in `patience`
+/// `iterations` iterations. The search ends earlier if the best chromosome (the elite) did not improve in `patience`
 /// iterations. Deviation: there is one run, which starts from the mapping of Min-min and random chromosomes. (The paper
 /// takes the best of eight runs, some of which start from random chromosomes only.) Let the P chromosomes be sorted by
 /// rank. The chromosome at position i is selected with a probability proportional to P - i. Complexity: O(n P) for each

@@ -163,12 +163,12 @@ fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
 /// A search, with its current mapping and the best mapping.
 ///
 /// The objective is the sum of a penalty for the load of each machine. The penalty grows exponentially with the excess
-/// of the load over the bound. It grows more steeply in later steps of the search. At a load equal to the bound, the
-/// slope of the penalty is the price of the machine. So if a task costs the same on two machines, a move between them
-/// is free. At the prices of the linear programme, few tasks have several candidates of nearly the lowest cost. These
-/// candidates are drawn most often. A change moves one task or two. A move takes the task to one of its candidate
-/// machines. In a chain, a first task moves to a machine and ejects a second task from this machine. The second task
-/// moves to one of its candidate machines, which may be the old machine of the first task.
+/// of the load over the bound. The penalty grows more steeply in later steps of the search. At a load equal to the
+/// bound, the slope of the penalty is the price of the machine. So if a task costs the same on two machines, a move
+/// between them is free. At the prices of the linear programme, few tasks have several candidates of nearly the lowest
+/// cost. These candidates are drawn most often. A change moves one task or two. A move takes the task to one of its
+/// candidate machines. In a chain, a first task moves to a machine and ejects a second task from this machine. The
+/// second task moves to one of its candidate machines, which may be the old machine of the first task.
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection
 /// chains after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1)

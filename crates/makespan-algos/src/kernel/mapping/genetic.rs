@@ -32,9 +32,9 @@ pub enum Fitness {
 /// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a
 /// machine is the inverse of its mean time. The size of a task is the minimum over all machines of the product of the
 /// time of the task and the capacity of the machine. On uniform machines, this is the formula of the paper. As in the
-/// paper, the ideal completion is never after the makespan of a mapping. It is the lower bound that follows from the
-/// capacities as dual prices. (Suppose that the size were a mean instead of a minimum. Good mappings on unrelated
-/// machines would then end long before the ideal completion, and a better fitness would make them worse.)
+/// paper, the ideal completion is never after the makespan of a mapping. This instant is the lower bound that follows
+/// from the capacities as dual prices. (Suppose that the size were a mean instead of a minimum. Good mappings on
+/// unrelated machines would then end long before the ideal completion, and a better fitness would make them worse.)
 ///
 /// Machines that are not ready before the ideal completion are omitted from both sums. Otherwise, the ideal completion
 /// could be long after any sensible end, and the fittest mapping would have all tasks on the slowest machine. If no

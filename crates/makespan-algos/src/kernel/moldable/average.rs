@@ -11,14 +11,14 @@ const STEPS: usize = 14;
 /// Precision of the share of the paths.
 const NEAR: f64 = 1e-4;
 
-/// Returns, for each task, a time between the times of its choices (allotments), in ticks. Prices state how much area
-/// a tick of a task is worth. At such prices, the time of a task with the lowest cost is a compromise between the
-/// longest path and the area. The result is the average of these times over a sequence of prices.
+/// Returns, for each task, a time between the times of its choices (allotments), in ticks. Prices state how much area a
+/// tick of a task is worth. At such prices, the time of a task with the lowest cost is a compromise between the longest
+/// path and the area. The result is the average of these times over a sequence of prices.
 ///
-/// The prices follow from the longest paths found so far. They ascend the dual of the linear programme of R. Lepère,
-/// D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in
-/// [`makespan_verify::proof::PathFlow`]. The averages of the times that are best for each price converge to a solution
-/// of the programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI
+/// The prices follow from the longest paths found so far. The prices ascend the dual of the linear programme of R.
+/// Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as
+/// stated in [`makespan_verify::proof::PathFlow`]. The averages of the times that are best for each price converge to a
+/// solution of the programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI
 /// 10.1007/s101070050090). Complexity: O(n log c + edges) for each of at most 200 paths, if a task has c choices.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
     let tasks = problem.tasks();

@@ -80,8 +80,8 @@ impl Measure {
         (tally.last, tally.cost, tally.beyond) = (0, 0.0, 0.0);
     }
 
-    /// Adds a task that ends at `end`. Its successors need at least `tail` ticks after this end. Returns the new
-    /// value.
+    /// Adds a task that ends at `end`. The successors of the task need at least `tail` ticks after this end. Returns
+    /// the new value.
     #[inline]
     pub(super) fn add(&self, tally: &mut PartialValue, task: u32, end: i64, tail: i64) -> f64 {
         let group = self.group(task);

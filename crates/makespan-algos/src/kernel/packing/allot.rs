@@ -16,11 +16,11 @@ const MANY: usize = 20_000;
 const REPAIRS: usize = 20;
 
 impl Packing<'_> {
-    /// Returns several sets of choices for all rows. They range from the least area to the shortest longest paths.
+    /// Returns several sets of choices for all rows. The sets range from the least area to the shortest longest paths.
     ///
-    /// The cost of a choice is its area plus its time multiplied by a price. The price of a task is the fraction of
-    /// the earlier rounds in which the task was on the longest path. These prices approximately maximise the dual of
-    /// the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI
+    /// The cost of a choice is its area plus its time multiplied by a price. The price of a task is the fraction of the
+    /// earlier rounds in which the task was on the longest path. These prices approximately maximise the dual of the
+    /// linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI
     /// 10.1142/S0129054102001308), by averaged best replies.
     pub fn balanced(&self) -> Vec<Vec<u32>> {
         let many = self.rows.len() > MANY;

@@ -21,8 +21,8 @@ pub(crate) struct PackingState {
     pub period: Vec<u32>,
     /// Number of all free processors.
     pub total: u32,
-    /// The nodes by number of free processors. They are used only if all nodes are equally fast and always open, and
-    /// best placement is not required.
+    /// The nodes by number of free processors. The levels are used only if all nodes are equally fast and always open,
+    /// and best placement is not required.
     pub(super) levels: Levels,
     /// The amounts that work outside the instance holds: each resource of each node, then licences and consumables.
     others: Vec<u128>,

@@ -10,7 +10,7 @@ use crate::policy::held::{disjoint, interchangeable};
 use crate::policy::order::QueuePlace;
 use crate::policy::space::{ClosedSlot, Space, running};
 
-/// The free processors for reservations. They are used if processors differ by speed, by node or by unavailable
+/// The free processors for reservations. This type is used if processors differ by speed, by node or by unavailable
 /// periods.
 ///
 /// A reservation guarantees a start, not certain processors. Suppose that processors differ only by unavailable

@@ -15,7 +15,7 @@ pub(super) struct Dispatch {
     pub machines: FlowMachines,
     /// Tasks that can run on some machine that is up, in the order of arrival.
     pool: Vec<TaskId>,
-    /// Tasks that can run only on machines that are down. They are checked again when a machine comes up.
+    /// Tasks that can run only on machines that are down. The tasks are checked again when a machine comes up.
     stuck: Vec<TaskId>,
     /// The mapping in progress.
     planned: Option<Planned>,

@@ -1,4 +1,4 @@
-//! A fast and good mapper. It maps the longest task first, and then improves the mapping.
+//! A fast and good mapper. The mapper maps the longest task first, and then improves the mapping.
 
 use std::cmp::Reverse;
 

@@ -12,7 +12,7 @@ use crate::scheduler::MappingScheduler;
 /// The valid values in specs.
 pub const MAPPERS: &str = "fast, or with the parameters of the scheduler mct, met, olb, min-min, max-min, duplex, sufferage, descent, ga or braun-ga";
 
-/// A mapper that only policies offer. It is meant for machines that are busy at the beginning.
+/// A mapper that only policies offer. The mapper is meant for machines that are busy at the beginning.
 const FAST: Entry = Entry {
     name: "fast",
     summary: "the longest task first, on the machine on which it ends first, then moves and swaps if there are few tasks",

@@ -34,7 +34,7 @@ use dispatch::Dispatch;
 /// The instants at which waiting tasks are mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Each task when it arrives (immediate mode). Its communication cost is taken into account.
+    /// Each task when it arrives (immediate mode). The communication cost of the task is taken into account.
     Arrival,
     /// At the multiples of an interval. If the tasks of a mapping are sent after a multiple, the next mapping is at
     /// the multiple that follows.

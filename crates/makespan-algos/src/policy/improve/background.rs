@@ -11,8 +11,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::search::SearchCourse;
 
-/// A function that improves a plan. Its second argument is the initial temperature, as a fraction of the temperature
-/// of a search that begins without a plan. Returns the value of the new plan (less is better), and the new plan.
+/// A function that improves a plan. The second argument is the initial temperature, as a fraction of the temperature of
+/// a search that begins without a plan. Returns the value of the new plan (less is better), and the new plan.
 pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut SearchCourse) -> (f64, P) + Send>;
 
 /// Duration of the search between two pauses.

@@ -5,8 +5,8 @@ use makespan_core::{Instance, ProcSet, Reservation, ScheduleBuilder, TaskId, Tas
 use crate::free_time::Skyline;
 use crate::policy::held::interchangeable;
 
-/// The free processors from now on. They follow from the running tasks, the failures, and the unavailable periods that
-/// the plan takes into account.
+/// The free processors from now on, computed from the running tasks, the failures, and the unavailable periods that the
+/// plan takes into account.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub skyline: Skyline,
@@ -57,8 +57,8 @@ impl Outlook {
     }
 }
 
-/// Returns whether a plan takes an unavailable period into account. The period must not have ended. It must have
-/// begun, or begin before `told`.
+/// Returns whether a plan takes an unavailable period into account. The period must not have ended. The period must
+/// have begun, or begin before `told`.
 pub(super) fn is_told(period: &Unavailable, now: Time, told: Time) -> bool {
     period.end > now && (period.start <= now || period.start < told)
 }

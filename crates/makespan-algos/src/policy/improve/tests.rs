@@ -1,5 +1,5 @@
-//! Tests of a kept plan. It must be followed exactly, must never delay a task forever, and must be improved during a
-//! run.
+//! Tests of a kept plan. The plan must be followed exactly, must never delay a task forever, and must be improved
+//! during a run.
 
 use makespan_core::{
     Cluster, Decision, Event, Instance, Job, Objective, Placement, Platform, Policy, Profile, Schedule, SpeedupLaw,

@@ -12,7 +12,7 @@ use crate::kernel::chains::strategy::{ChainBase, JobSchedule};
 pub(super) struct FlowTable<'a> {
     pub rules: &'a JobFlowRules,
     pub candidates: Vec<FlowCandidate<'a>>,
-    /// The busy periods of each processor. They do not include the jobs that are planned here.
+    /// The busy periods of each processor. These periods do not include the jobs that are planned here.
     pub calendars: Vec<Calendar>,
 }
 

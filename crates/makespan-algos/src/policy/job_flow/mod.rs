@@ -114,8 +114,8 @@ impl JobFlow {
         jobs.iter().any(|job| planned.contains(job))
     }
 
-    /// Plans the jobs that are due. `changed` is set if processors have returned or run times have changed. It is also
-    /// set if plans must reserve time for failures from now on.
+    /// Plans the jobs that are due. `changed` is set if processors have returned or run times have changed. `changed`
+    /// is also set if plans must reserve time for failures from now on.
     fn serve(&mut self, new: Vec<JobId>, changed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),

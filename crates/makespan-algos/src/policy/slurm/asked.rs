@@ -7,7 +7,7 @@ use makespan_core::{Demand, TaskId, Time};
 use super::limits::LimitAmounts;
 use super::nodes::{CountedFeatures, JobNodes};
 
-/// The request of a job. It does not change while the job waits and runs.
+/// The request of a job. The request does not change while the job waits and runs.
 #[derive(Clone, Debug)]
 pub(super) struct JobRequest {
     pub task: TaskId,

@@ -323,8 +323,8 @@ impl AvailabilityBoard {
         Some(Fit { start, held })
     }
 
-    /// Extends the end of a fit, up to the full time limit of the job. Its nodes must stay free, and its deadline must
-    /// be met.
+    /// Extends the end of a fit, up to the full time limit of the job. The nodes of the job must stay free, and the job
+    /// must meet its deadline.
     pub fn extended(&self, asked: &JobRequest, mut fit: Fit) -> Fit {
         let last = fit.start.saturating_add(asked.whole_limit).min(asked.latest.saturating_add(asked.limit));
         let until = fit.held.until;

@@ -236,7 +236,8 @@ impl State {
         self.put_back(queue, &started);
     }
 
-    /// Returns whether a job can no longer run. Its deadline is too close, or its reservation ends too soon.
+    /// Returns whether a job can no longer run. In this case, the deadline of the job is too close, or the reservation
+    /// of the job ends too soon.
     fn is_over(&self, asked: &JobRequest, now: Time) -> bool {
         now.ticks() > asked.latest || asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
     }

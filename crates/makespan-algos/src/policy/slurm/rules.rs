@@ -5,7 +5,7 @@ use makespan_core::Time;
 use crate::catalogue::{Parameter, Spec, SpecError};
 use crate::policy::order::Request;
 
-/// The parameters of the two cycles and of priorities. They have the names of the parameters in `slurm.conf`.
+/// The parameters of the two cycles and of priorities. The fields have the names of the parameters in `slurm.conf`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlurmRules {
     /// `bf_interval`: time between two backfill cycles.

@@ -465,7 +465,7 @@ proptest::proptest! {
 #[test]
 fn a_job_that_will_do_with_less_fills_a_gap_and_gets_what_puts_off_nobody() {
     let least = |job: Job, time: i64| submitted(job, |own| own.least_time = Some(minutes(time)));
-    // As in `queue`, `d` requests 20 minutes. It gets the minutes until `b` begins.
+    // As in `queue`, `d` requests 20 minutes. The job gets the minutes until `b` begins.
     let jobs = |time| vec![job("a", 3, 10, 0), job("b", 4, 5, 1), least(job("d", 1, 20, 2), time)];
     assert_eq!(starts("slurm", &flat(4, jobs(9)))[2], 30);
     assert_eq!(starts("slurm", &flat(4, jobs(10)))[2], 900);

@@ -88,7 +88,8 @@ impl BackPressure {
 }
 
 impl BackPressure {
-    /// Returns the best kind for an idle processor. It has the largest quotient of queue length and work of a task.
+    /// Returns the best kind for an idle processor. The best kind has the largest quotient of queue length and work of
+    /// a task.
     fn computed(&self, view: &NodeView<'_>, behind: f64) -> Option<usize> {
         let mut best = Best::default();
         for kind in (0..view.kinds.len()).filter(|&kind| view.can_compute(kind)) {

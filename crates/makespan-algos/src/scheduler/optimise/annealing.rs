@@ -22,7 +22,7 @@ pub(super) struct Annealing<'a> {
     starts: Vec<i64>,
     /// The lateness of each task in the current solution, if the maximum lateness is minimised.
     lateness: Vec<i64>,
-    /// The ends of the tasks in the current solution. They are used if jobs are parts of wholes, such as tasks of a
+    /// The ends of the tasks in the current solution. The ends are used if jobs are parts of wholes, such as tasks of a
     /// bag.
     ends: Vec<i64>,
     /// The lateness of each whole.

@@ -39,8 +39,8 @@ pub(crate) struct Goal<'a> {
     price: f64,
     first_price: f64,
     lateness_price: f64,
-    /// The cost of one processor for one tick at any instant. It represents the delay of tasks that have not arrived
-    /// yet.
+    /// The cost of one processor for one tick at any instant. This cost represents the delay of tasks that have not
+    /// arrived yet.
     area_price: f64,
     /// The limit on the makespan, in ticks.
     makespan_at_most: Option<i64>,
@@ -48,8 +48,8 @@ pub(crate) struct Goal<'a> {
 
 /// Position of the target between the proven bound (0) and the best makespan (1).
 const TARGET: f64 = 0.625;
-/// The first price of a processor after a limit. It is a multiple of the total weight of all tasks divided by the
-/// number of processors. This price is used if a schedule that slightly exceeds the limit may be the better start.
+/// The first price of a processor after a limit. The price is a multiple of the total weight of all tasks divided by
+/// the number of processors. This price is used if a schedule that slightly exceeds the limit may be the better start.
 pub(super) const LOW: f64 = 1.0;
 /// The first price that makes a search keep the limit, in the unit of `LOW`.
 pub(super) const HIGH: f64 = 20.0;

@@ -4,7 +4,7 @@ use makespan_core::Time;
 
 use crate::plan::{Context, ScheduleError, Scheduler};
 
-/// A limit on the makespan. It is a multiple of a proven bound.
+/// A limit on the makespan. The limit is a multiple of a proven bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::scheduler) struct Limit {
     pub(in crate::scheduler) at: Time,

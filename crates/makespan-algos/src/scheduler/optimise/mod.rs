@@ -273,7 +273,7 @@ impl Optimise {
             return Ok(plan);
         }
         if instance.has_compound_jobs() || !instance.has_equal_processors() {
-            // With release dates, later outages or a network, the instance is not a mapping problem. Its jobs are then
+            // With release dates, later outages or a network, the instance is not a mapping problem. The jobs are then
             // planned as graphs of one task.
             let outcome = if check_mappable(instance).is_ok() && !self.is_of_deadlines() {
                 machines::optimise(self, instance, context)

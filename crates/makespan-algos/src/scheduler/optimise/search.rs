@@ -83,7 +83,7 @@ pub(super) struct SearchTask {
 
 /// The result of a task.
 pub(super) struct SearchResult {
-    /// The best schedule found. It is within the limit if any schedule within the limit was found.
+    /// The best schedule found. This schedule is within the limit if any schedule within the limit was found.
     pub(super) schedule: Schedule,
     /// A bound on the objective for schedules within the limit.
     pub(super) bound: Option<Bound>,

@@ -167,7 +167,7 @@ pub(super) fn fitted(
             placed.sort_unstable_by_key(|placed| (placed.start, placed.task));
             placed.iter().for_each(|placed| chosen[placed.task as usize] = placed.chosen);
             best = Some(Solution { order: placed.iter().map(|placed| placed.task).collect(), chosen });
-            // Stop trying the order by run time. Its next deadlines would exceed the reached makespan.
+            // Stop trying the order by run time. The next deadlines for this order exceed the reached makespan.
             plain = 0..0;
         }
     }

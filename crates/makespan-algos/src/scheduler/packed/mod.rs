@@ -150,7 +150,8 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
-/// Returns one of the balanced sets of choices. Its area and longest path promise the shortest schedule.
+/// Returns one of the balanced sets of choices. The area and the longest path of this set promise the shortest
+/// schedule.
 pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     let promised = |choices: &Vec<u32>| {
         let area: f64 =

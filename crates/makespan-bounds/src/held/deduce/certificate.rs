@@ -9,7 +9,7 @@ use super::window::{DeductionWindow, WindowLimit};
 /// A backward pass from a contradiction that keeps only the steps on which the contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
-    /// The windows of all tasks before any deduction. They follow from the paths between tasks alone.
+    /// The windows of all tasks before any deduction. These windows follow from the paths between tasks alone.
     root: &'a [DeductionWindow],
     windows: Vec<DeductionWindow>,
     needed: Vec<Sides>,
@@ -103,7 +103,7 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// Returns the steps of a refuted supposition. They are nested within the step that the refutation justifies.
+    /// Returns the steps of a refuted supposition. The steps are nested within the step that the refutation justifies.
     fn refuted(&mut self, refuted: &RefutedSupposition) -> Vec<Step> {
         let outside = std::mem::replace(&mut self.needed, vec![Sides::default(); self.problem.rows()]);
         for entry in &refuted.entries {

@@ -55,7 +55,7 @@ pub(super) fn latest(
     if problem.times.len() > MAX_RUNS || problem.things.is_empty() {
         return None;
     }
-    // The known bound refutes all deadlines before it. They are rounded to whole units.
+    // The known bound refutes all deadlines before it. Deadlines are rounded to whole units.
     let first = i64::try_from((known - 1).div_euclid(i128::from(problem.unit))).ok()?;
     let mut search =
         Search { problem: &problem, tools: ShavingTools::default(), steps: 0, limit: work, clock, found: None };

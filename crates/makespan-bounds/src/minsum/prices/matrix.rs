@@ -28,7 +28,8 @@ impl Matrix {
         self.rows.iter().map(|row| (row.len() * row.len()) as f64).sum()
     }
 
-    /// Removes an unknown from the equations of all other unknowns. Its own equation sets it to the right side.
+    /// Removes an unknown from the equations of all other unknowns. The unknown's own equation sets the unknown to the
+    /// right side.
     pub(super) fn fix(&mut self, unknown: usize) {
         self.rows[unknown].fill(0.0);
         for (row, of) in self.rows.iter_mut().enumerate().skip(unknown + 1) {

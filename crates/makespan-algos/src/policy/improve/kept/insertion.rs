@@ -41,8 +41,8 @@ impl WaitingPlan {
         PlanSortKey(1, figure, 0.0)
     }
 
-    /// Adds a task, and returns its number. The chosen allotment minimises the total delay of the task and of `others`
-    /// waiting tasks.
+    /// Adds a task, and returns the number of the task. The chosen allotment minimises the total delay of the task and
+    /// of `others` waiting tasks.
     fn add(&mut self, instance: &Instance, task: TaskId, others: usize) -> u32 {
         let (job, profile) = (instance.job_of(task), instance.profile(task));
         if self.tasks.is_empty() {
@@ -70,8 +70,8 @@ impl WaitingPlan {
         number
     }
 
-    /// Replaces the data of tasks whose run times have changed. Each task keeps its position in the order. Its width
-    /// changes as little as possible.
+    /// Replaces the data of tasks whose run times have changed. Each task keeps its position in the order. The width of
+    /// the task changes as little as possible.
     pub(super) fn restate(&mut self, restated: &TaskSet, instance: &Instance) {
         if restated.is_empty() {
             return;

@@ -103,7 +103,8 @@ impl Survey {
     }
 }
 
-/// Adds the end and the processors of a task that has started or ended. Its data are sent from these processors.
+/// Adds the end and the processors of a task that has started or ended. The data of the task are sent from these
+/// processors.
 fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut RemainingTasks) {
     let ended = view.ended.run(task).map(|(end, on)| (end.ticks(), on));
     let runs = || {

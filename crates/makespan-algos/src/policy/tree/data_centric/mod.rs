@@ -17,9 +17,10 @@ use super::rates::NodeRates;
 ///
 /// Source: O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS
 /// 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.5. The search begins with one application: the application with the
-/// largest ratio of communication to computation. Its initial rates are bandwidth-centric. Let A be the application
-/// with the highest weighted throughput, and B the application with the lowest. In each step, the first possible one of
-/// four operations is performed. The search ends when the throughputs of A and B differ by less than a twentieth:
+/// largest ratio of communication to computation. The initial rates of this application are bandwidth-centric. Let A be
+/// the application with the highest weighted throughput, and B the application with the lowest. In each step, the first
+/// possible one of four operations is performed. The search ends when the throughputs of A and B differ by less than a
+/// twentieth:
 ///
 /// 1. communication trading: an underused node gets tasks of B instead of tasks of A with the same communication time;
 /// 2. gap filling: a node with unused processor time, below links with unused time, gets tasks of B;

@@ -2,9 +2,9 @@
 
 use super::state::DataCentricState;
 
-/// Sets the rates of every node for one kind: the kind with the largest ratio of data to work. First, each node
-/// reports to its parent the amount that its subtree could take. Then each node distributes its amount. Its own
-/// processors come first, and then its children, by increasing time of their hop.
+/// Sets the rates of every node for one kind: the kind with the largest ratio of data to work. First, each node reports
+/// to its parent the amount that its subtree could take. Then each node distributes its amount. The node's own
+/// processors come first, and then its children, by increasing time of the hop to each child.
 pub(super) fn bandwidth_centric(state: &mut DataCentricState<'_>) {
     let ratio = |kind: usize| state.data(kind) / state.work(kind);
     let kind = (0..state.kinds).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b)).then(b.cmp(&a))).unwrap_or(0);

@@ -172,7 +172,8 @@ fn any_of(some: impl Iterator<Item = u32>, random: &mut impl Rng) -> Option<u32>
     chosen
 }
 
-/// Returns a random number from one to `most`. Its logarithm is uniform, so small numbers are more frequent.
+/// Returns a random number from one to `most`. The logarithm of the number is uniform, so small numbers are more
+/// frequent.
 fn distance(random: &mut impl Rng, most: u32) -> u32 {
     (f64::from(most.max(2)).powf(random.random::<f64>()) as u32).max(1)
 }

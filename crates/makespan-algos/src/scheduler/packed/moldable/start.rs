@@ -27,7 +27,7 @@ pub(super) struct ListSource {
     known: Vec<(Times, Chosen)>,
     /// Choices of all tasks, without an order.
     chosen: Vec<Chosen>,
-    /// Orders and choices. They are used if the objective depends on the ends of single jobs.
+    /// Orders and choices. These pairs are used if the objective depends on the ends of single jobs.
     ordered: Vec<(Vec<u32>, Chosen)>,
 }
 

@@ -68,8 +68,8 @@ impl ModeStarts {
         (in_order(problem, |task| f64::from(places[task as usize])), modes.clone())
     }
 
-    /// Returns a random list. Its modes are changed modes of a given list. Its order follows from the positions in
-    /// this list or from the longest paths, with random changes.
+    /// Returns a random list. The modes of this list are changed modes of a given list. The order follows from the
+    /// positions in the given list or from the longest paths, with random changes.
     pub fn random(
         &self,
         problem: &CumulativeProblem<'_>,

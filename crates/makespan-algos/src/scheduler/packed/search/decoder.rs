@@ -112,7 +112,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         Self { packing, aim, packer: Packer::new(packing), inserter, from, paid, ends: now, job_of, earliest, tails }
     }
 
-    /// Returns a lower bound on the end of the remaining tasks. It is the later of two instants: the end of the
+    /// Returns a lower bound on the end of the remaining tasks. The bound is the later of two instants: the end of the
     /// longest path, and the end of all work if no processor is ever idle.
     pub fn floor(&self, list: &[ListEntry]) -> i64 {
         let packing = self.packing;

@@ -112,7 +112,7 @@ impl<'p, 'a> ListStarts<'p, 'a> {
     }
 
     /// Returns lists for which insertion chooses the allotments. Their orders use the fewest and the quickest
-    /// allotments of the tasks. They include the orders of the initial lists, and orders by deadline minus the path
+    /// allotments of the tasks. The lists have the orders of the initial lists, and orders by deadline minus the path
     /// after the task, by release, and by decreasing area.
     fn orders(&self) -> Vec<Vec<ListEntry>> {
         let packing = self.packing;
