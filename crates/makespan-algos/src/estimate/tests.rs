@@ -88,8 +88,8 @@ fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
 }
 
 proptest! {
-    /// Checks that after each end, every guessed time is within a tenth of the median of the most specific kind that
-    /// contains an ended task. Also checks that stated times and the times of ended tasks do not change.
+    /// Consider the most specific kind of a task that contains an ended task. Checks after each end that every guessed
+    /// time is within a tenth of the median of this kind. Also checks that stated times and the times of ended tasks do not change.
     #[test]
     fn guesses_are_medians(rows in prop::collection::vec((0_u8..3, 0_u8..3, 0_u8..4, 1_i64..5000), 1..40)) {
         let mut instance = instance(&rows);

@@ -88,8 +88,8 @@ impl Strips {
         self.earliest_fit_of_owner(width, duration, period, Time::MAX)
     }
 
-    /// Returns the earliest fit in `period` of `width` processors for `duration`, for an owner of processors. The
-    /// owner holds `width` processors from the instant `own` on, and the query treats these processors as free.
+    /// Returns the first instant in `period` from which `width` processors are free for `duration`. The caller already
+    /// holds `width` processors from the instant `own` on, and these processors count as free.
     pub(crate) fn earliest_fit_of_owner(&self, width: u32, duration: Time, period: Period, own: Time) -> Option<Time> {
         let (width, duration) = (i64::from(width), duration.ticks());
         let (from, until) = (period.from.ticks(), period.until.ticks());

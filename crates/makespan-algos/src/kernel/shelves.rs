@@ -207,7 +207,7 @@ impl Building<'_> {
         true
     }
 
-    /// Third transformation: if a task of the second shelf meets the height on idle processors of the first shelf,
+    /// Third transformation: if a task of the second shelf ends within the height on idle processors of the first shelf,
     /// moves the task there. If the task takes at most the guess on these processors, the task joins the first shelf.
     /// Otherwise, the task fills its columns.
     fn lower_one(&mut self) -> bool {

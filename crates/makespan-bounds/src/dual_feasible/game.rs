@@ -19,9 +19,9 @@ const RATE: f64 = 32.0;
 pub(super) struct Costs {
     /// Cost of the whole area.
     pub area: f64,
-    /// Cost of all processors, by class of the time.
+    /// Cost of all processors, for each class of run times.
     pub times: Vec<f64>,
-    /// Cost of the whole time, by class of the width.
+    /// Cost of the whole time, for each class of widths.
     pub widths: Vec<f64>,
     /// For each function of the width, the cost of a unit of its value, by class of the time.
     pub both: Vec<Vec<f64>>,

@@ -44,7 +44,7 @@ pub(crate) fn check(files: &Files, results: &[String], is_own: bool) -> Result<(
     if is_there(&temporary) {
         return refuse(&temporary);
     }
-    // The names of all outputs are compared only if the folder has files with such names.
+    // Collects the names of all outputs only if some name in the folder looks like an output.
     let mut outputs = there.iter().any(|name| is_output(name)).then(|| files.outputs()).into_iter().flatten();
     match outputs.find(|name| is_there(name)) {
         Some(name) => refuse(&name),

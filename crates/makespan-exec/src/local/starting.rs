@@ -74,7 +74,9 @@ impl Local {
     }
 
     /// Creates empty output files in the folder of the run, and deletes the output files of an earlier attempt.
-    /// Returns the name of the file with an error.
+    ///
+    /// # Errors
+    /// The name of the file that could not be created or deleted, and the cause.
     fn empty<'a>(&self, files: &'a TaskFiles) -> Result<(), (&'a str, io::Error)> {
         let folder = self.folder.path();
         let empty = |name: &'a String| {

@@ -24,7 +24,7 @@ struct Target {
     most: &'static str,
 }
 
-/// Sets and measured quantities, with the largest values that meet the target in 1 s and in 10 s.
+/// Targets: a set, a measured quantity, and the largest values of the quantity that are allowed after 1 s and 10 s.
 const TARGETS: [(&str, Figure, [&str; 2]); 7] = [
     ("j30", Figure::OverBest("optimum"), ["0.03", "0.015"]),
     ("j60", Figure::OverPath, ["10.65", "10.5"]),

@@ -12,7 +12,7 @@ use crate::campaign::{aligned, shown};
 /// The column widths of the table of readings.
 const READINGS: [i32; 9] = [-54, 6, -18, -24, -18, -19, 7, 8, 8];
 
-/// Returns the whole report: first the reading that is simulated in every setting, then all readings.
+/// Returns the whole report: first the reading of the paper that is simulated in every setting, then all readings.
 pub(super) fn text(options: &TreeCampaignOptions, all: &[Evidence<'_>]) -> String {
     let mut text = format!(
         "{}.\n{} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} tasks each; seed \

@@ -127,7 +127,7 @@ impl Pilots {
             let Some(seat) = self.nodes.seats.iter().position(|seat| seat.job == Some(place.job)) else { continue };
             let Some(beacon) = self.board.beacon(&place) else { continue };
             // A node that has left a job never returns to this job. But a controller that has lost its state may reuse
-            // the job id. The agent at such a place has another token.
+            // the job id. Then the agent at the same place has another token.
             if self.nodes.gone.get(&place).is_some_and(|token| token.as_ref() == Some(&beacon.token)) {
                 continue;
             }

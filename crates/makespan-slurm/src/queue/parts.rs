@@ -301,7 +301,8 @@ impl Texts {
     /// Returns two flags. The first is true if the JSON output is from the same instant as the text. The second is
     /// true if all jobs must be taken from the JSON output.
     ///
-    /// If a record has fields of two records, every record may be part of another job's name. Files from two instants
+    /// If a record has the fields of two records, some job has a name that contains a record. Then every record may be a
+    /// part of such a name. Files from two instants
     /// contain different jobs anyway.
     fn doubted(&self, jobs: &[Job]) -> (bool, bool) {
         let sure = jobs.iter().filter(|job| !job.is_doubtful);

@@ -47,7 +47,7 @@ struct Snapshot {
 /// The limits at which an evaluation stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvaluationLimit {
-    /// Maximum value of the order.
+    /// Maximum value of the schedule that the order gives.
     pub most: f64,
     /// Maximum difference between the value at a snapshot and the value of the current order at this snapshot. This
     /// limit is a heuristic, because the remaining tasks may reduce the difference.

@@ -12,7 +12,7 @@ use crate::plan::Plan;
 pub use allotted::Placing;
 pub(super) use allotted::{named, planned, supports};
 
-/// Returns the packing of an instance. Checks that each task can be placed after earlier tasks on clusters. For this,
+/// Returns the packing of an instance. Checks that, on clusters, each task can be placed after earlier tasks. For this,
 /// only the number of processors of a task may matter.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     let refused = |what: &str| {

@@ -32,8 +32,7 @@ const RETURNS: f64 = 4.0;
 const WARM: f64 = 0.3;
 /// Fraction of the time for short annealings.
 const SHORT: f64 = 1.0 / 3.0;
-/// Number of tasks beyond which there are no short annealings. Instances with few tasks have no short annealings
-/// either. In these cases, one annealing is made in each period. This annealing begins with the last mapping of the
+/// Number of tasks beyond which there are no short annealings. There are also none if there are few tasks. In these cases, one annealing is made in each period. This annealing begins with the last mapping of the
 /// previous annealing.
 const MANY_RESTARTS: usize = 2000;
 /// Length of a period in seconds, for a budget of time.

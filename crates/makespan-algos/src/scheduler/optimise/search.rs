@@ -33,9 +33,9 @@ const PRICES: f64 = 0.3;
 const OTHER_PRICES: f64 = 0.2;
 /// The fraction of a task's time after which first fit for the makespan ends and annealing begins.
 const FITS: f64 = 0.4;
-/// The fraction of the time after which the proof of the bound on the makespan ends.
+/// The proof of the bound on the makespan ends after this fraction of the time limit.
 const SHORTEST: f64 = 0.2;
-/// The fraction of the time after which the proofs of other reported bounds end.
+/// The proofs of other reported bounds end after this fraction of the time limit.
 const TOLD: f64 = 0.35;
 /// Maximum fraction of the remaining time for a bound on lateness.
 const LATENESS: f64 = 0.15;

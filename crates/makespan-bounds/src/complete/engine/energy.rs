@@ -29,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// Returns the window of a task without any decision.
+    /// Returns the window that a task has before any decision.
     pub(in crate::complete) fn root_window(&self, task: usize) -> StartWindow {
         StartWindow {
             earliest: self.root_value(4 * task),
@@ -40,7 +40,8 @@ impl Engine {
     }
 
     /// Returns premises for a quantity of a task that is `now` in its current window. The quantity grows when the
-    /// window shrinks. The premises may be so weak that the quantity falls by `spare`, which is reduced by this fall.
+    /// window shrinks. The premises may be weakened until the quantity has fallen by `spare`. The actual
+    /// fall is subtracted from `spare`.
     pub(in crate::complete) fn weakest(
         &self,
         task: usize,

@@ -28,7 +28,7 @@ pub(super) struct Paths<'a> {
     first: Vec<f64>,
     /// For each task, the end of the longest path that ends with the task.
     ends: Vec<f64>,
-    /// For each task, the last step of the longest path that ends with the task.
+    /// For each task, the last step of the longest path to the task.
     reached: Vec<PathStep>,
     /// The area of each task.
     own: Sums,

@@ -62,7 +62,7 @@ const MAX_INSTANTS: usize = 240;
 const EQUAL: f64 = 4.0;
 /// The temperature (relative width of smoothing) at which the instants are placed again.
 const SETTLE: f64 = 6e-3;
-/// Maximum number of instants times allotments that the check of the certificate examines. This check takes some
+/// Maximum number of pairs of an instant and an allotment that the check of the certificate examines. This check takes some
 /// seconds.
 const MAX_CELLS: usize = 3_400_000_000;
 /// Minimum number of instants. With fewer instants, the bound is not worth the time of the search.

@@ -161,7 +161,7 @@ pub struct NoRoom {
     pub needs: String,
     /// The text ` on N processors` if the need is stated for N > 1 processors, otherwise empty.
     pub on: String,
-    /// The amount that is available, and a remedy.
+    /// Text about the available amount, with a remedy.
     pub there: String,
 }
 

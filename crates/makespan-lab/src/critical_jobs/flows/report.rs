@@ -81,7 +81,7 @@ pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let apart =
         "If jobs arrive 40 or 20 s apart, fewer jobs end in time with a buffer of 20 s than with planning one by one";
     let beside = "At every gap, at least as many jobs end in time with replanning as with a buffer";
-    let clock = "At every gap, more jobs end in time by the policy's clock if a buffer measures the time to deadlines from the hand-over";
+    let clock = "At every gap, more jobs end in time by the policy's clock if the buffer counts the time to a deadline from the hand-over";
     let loads = "At every gap, planning for utilisation loads processors at least as much as planning one by one";
     let balanced = "At every gap, planning for utilisation balances loads at least as well as planning one by one";
     let claims = [

@@ -27,7 +27,11 @@ fn file(problem: &TreeProblem) -> TreePlanFile {
     let rates = [0.9, 0.0, 0.0, 1.8, 0.0, 0.0].map(decimal_of).to_vec();
     let prices = TreePrices { tasks: vec![3, 1], ports: vec![0, 0, 0], exponent: 0 };
     let bound = by(prices, &instance().0);
-    assert_eq!(bound.value, RBig::ONE.into(), "5 work units a second, 5 for a unit of fair throughput");
+    assert_eq!(
+        bound.value,
+        RBig::ONE.into(),
+        "5 work units a second, and 5 work units for each unit of fair throughput"
+    );
     let mut file = TreePlanFile::new(problem, &Rates::new(2, rates), &bound).unwrap();
     file.remarks.push("a \"remark\"".into());
     let period = Periodic { period: makespan_core::Time::from_seconds(10), tasks: vec![9, 0, 0, 18, 0, 0] };

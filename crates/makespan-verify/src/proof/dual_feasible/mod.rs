@@ -86,7 +86,7 @@ impl Kind for DualFeasible {
 
     /// Returns the proven makespan in ticks: `deadline + 1`.
     ///
-    /// If every term uses the width itself, the check takes O(log m) for each job and step. Otherwise, the check tries
+    /// If every term uses the number of processors, and not a function of this number, the check takes O(log m) for each job and step. Otherwise, the check tries
     /// every allotment of a job. More than 256 allotments are grouped (see [`super::TimePrices`]), and the cost of a
     /// group is the cost of its smallest allotment for its shortest time.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {

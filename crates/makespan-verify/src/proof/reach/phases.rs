@@ -34,9 +34,11 @@ struct Inner {
     fastest: i128,
     /// Work of the task: the minimum, over the kinds of nodes, of its time multiplied by the rate of the kind.
     work: i128,
-    /// Minimum time from the end of the phase's first task to the start of this task, if this task is on another node.
+    /// Minimum time from the end of the phase's first task to the start of this task, if the two tasks are on different
+    /// nodes.
     after: i128,
-    /// Minimum time from the end of this task to the start of the phase's last task, if this task is on another node.
+    /// Minimum time from the end of this task to the start of the phase's last task, if the two tasks are on different
+    /// nodes.
     before: i128,
 }
 
