@@ -21,9 +21,8 @@ const ROUNDS: [usize; 6] = [60, 100, 150, 200, 300, 600];
 const MAX_POINTS: i64 = 1 << 20;
 /// Maximum number of price vectors. It is the limit of the certificate.
 const MAX_PRICES: usize = 64;
-/// Maximum length of certificates that are shortened, and how often more if the result is too long.
+/// Maximum length of certificates that are shortened.
 const MAX_TRIMMED: usize = 4 * Refutation::MAX_BYTES;
-const MORE_TRIMS: usize = 2;
 /// Maximum number of steps of all nogoods, before they are trimmed.
 const MAX_RECORDS: usize = 1 << 23;
 
@@ -203,14 +202,7 @@ impl Engine {
     fn refuted(&self, work: &Work) -> Outcome {
         let mut bytes = self.log.trimmed();
         if bytes.len() < MAX_TRIMMED {
-            let mut log = trim::trim(self, &self.log, work.clock);
-            bytes = log.trimmed();
-            for _ in 0..MORE_TRIMS {
-                if bytes.len() > Refutation::MAX_BYTES {
-                    log = trim::trim(self, &log, work.clock);
-                    bytes = log.trimmed();
-                }
-            }
+            bytes = trim::trim(self, work.clock).trimmed();
         }
         if bytes.len() > Refutation::MAX_BYTES { Outcome::TooLong } else { Outcome::Refuted(bytes) }
     }

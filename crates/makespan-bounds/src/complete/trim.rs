@@ -9,7 +9,8 @@ use crate::Clock;
 
 /// Returns the records of a refutation without unnecessary steps and literals. After the clock has expired, the other
 /// records remain as they are.
-pub(super) fn trim(engine: &Engine, log: &Log, clock: &Clock) -> Log {
+pub(super) fn trim(engine: &Engine, clock: &Clock) -> Log {
+    let log = &engine.log;
     let uses = log.uses();
     let mut replay = Replay::new(engine);
     let mut trimmed = Log::new(log.own_supplies);
