@@ -12,6 +12,9 @@ use crate::choice::scheduler;
 
 /// The shares of a time limit for the searches before and after the main part of planning.
 const SHARES: Shares = Shares { before: 0.15, after: 0.2 };
+/// The shares for at most `FEW` tasks. Their optimum is nearly always proved, and the main part of planning gains little.
+const LARGE_SHARES: Shares = Shares { before: 0.4, after: 0.2 };
+const FEW: u64 = 15;
 /// These shares for more than `MANY` tasks without edges between them, whose optimum is seldom proved.
 const SMALL_SHARES: Shares = Shares { before: 0.05, after: 0.05 };
 const MANY: u64 = 30;
@@ -40,7 +43,11 @@ pub(crate) struct Shares {
 
 impl Shares {
     pub(crate) fn of(instance: &Instance) -> Self {
-        if instance.edges().is_empty() && instance.tasks() > MANY { SMALL_SHARES } else { SHARES }
+        match instance.tasks() {
+            ..=FEW => LARGE_SHARES,
+            tasks if tasks > MANY && instance.edges().is_empty() => SMALL_SHARES,
+            _ => SHARES,
+        }
     }
 }
 
