@@ -65,8 +65,8 @@ use crate::plan::{Context, Guarantee, ScheduleError, Scheduler};
 /// resources.
 const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
 
-/// Checks the requirements of schedulers that count processors if this is enough for the instance, and otherwise plan
-/// on a packing.
+/// Checks the requirements of schedulers that plan in one of two ways: with counts of processors if the counts suffice
+/// for the instance, or else with a packing.
 fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
 }

@@ -292,7 +292,7 @@ fn what_cannot_be_mapped_is_refused_with_the_reason() {
     let wide = Job::new("b", Profile::rigid(2, Time::TICK).unwrap());
     refused(wide.clone(), "min-min", "several processors");
     refused(own("b").with_release(Time::TICK), "min-min", "released later");
-    refused(own("b"), "dual", "a time of their own on each machine");
+    refused(own("b"), "dual", "their own time on each machine");
     let best_effort = own("b").with_count(3.try_into().unwrap()).with_weight(Weight::ZERO);
     for bag in [best_effort.clone(), best_effort.with_weight(Weight::ONE)] {
         let instance = Instance::new(Platform::cluster(2, 1).unwrap(), vec![own("a"), bag], vec![]).unwrap();

@@ -99,7 +99,8 @@ impl Engine {
         let mut kept = self.minimise(needs, &mut used);
         kept.iter().for_each(|one| self.activity.bump(one.1));
         let mut levels: Vec<usize> = kept.iter().map(|one| self.trail[one.0].level).collect();
-        // The second literal is one that became true last, so that the watched literals are open until then.
+        // The second watched literal is the one of the other literals that became true last. So both watched literals are
+        // open after the search goes back.
         if let Some(at) = (1..kept.len()).max_by_key(|&at| (levels[at], std::cmp::Reverse(at))) {
             kept.swap(1, at);
         }

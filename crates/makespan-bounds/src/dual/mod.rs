@@ -39,8 +39,8 @@ pub struct Dual {
 /// the knapsack.
 ///
 /// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than m
-/// d, but at most the least work plus the saving of one job. A job saves less than its work under d/2, which is at most
-/// m d/2. If d is not below the optimum, the least work is at most m times the optimum. So an undecided d is below
+/// d, but at most the least work plus the saving of one job. The saving of a job is less than its least work for the
+/// deadline d/2, and this work is at most m d/2. If d is not below the optimum, the least work is at most m times the optimum. So an undecided d is below
 /// twice the optimum, and the guess is at most twice the optimum.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);

@@ -70,7 +70,7 @@ struct Soft {
 struct Buffers {
     /// Soft minima by end and task.
     softs: Vec<Soft>,
-    /// Payments of the tasks by end and run.
+    /// The payment of each task, for each end of the job and each run.
     paid: Vec<f64>,
     /// Soft minimum of the job's cost by end.
     sums: Vec<f64>,

@@ -92,7 +92,7 @@ pub(super) fn logarithm(lp: f64, fair: f64) -> Option<f64> {
     }
 }
 
-/// Sums the runs up by reading, setting, group and heuristic.
+/// Sums up the runs for each combination of reading, setting, group and heuristic.
 pub(super) fn points(runs: &[Run]) -> Points {
     let mut points = Points::new();
     for run in runs {

@@ -27,8 +27,8 @@ const MAX_TICKS: i128 = 1 << 100;
 ///
 /// Suppose that all tasks end by `deadline`. Then each task has a window of time. The task starts no earlier than its
 /// release and the ends of its predecessors. The task ends no later than the deadline and the latest starts of its
-/// successors. A [`Step`] narrows one window. The step states an instant: an earlier start, or a later end, leads to a
-/// contradiction ([`Reason`]). Consequences along edges are deduced without a step.
+/// successors. A [`Step`] narrows one window. The step states an instant, and why the task cannot start
+/// before it or end after it: the [`Reason`] is a contradiction. Consequences along edges are deduced without a step.
 ///
 /// All equal tasks of a bag have one window, because a deduction that holds for one of the tasks holds for each of
 /// them. Nested deductions must not suppose anything about a bag, because the supposition about one task would narrow

@@ -7,7 +7,7 @@ use crate::kernel::leaves;
 /// positions below it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NeedTree {
-    /// Number of amounts for each task.
+    /// Number of resource amounts that are stored for each task.
     width: usize,
     leaves: usize,
     below: Vec<u64>,

@@ -159,8 +159,8 @@ impl BackPressure {
         if self.given.is_empty() { self.passed[what][kind].saturating_sub(self.patience) } else { 0 }
     }
 
-    /// Returns the minimum number of tasks that the root has given of a remaining kind. Each number is weighted by
-    /// `step`.
+    /// For each remaining kind, takes the number of tasks that the root has given out, multiplied by `step`. Returns the
+    /// minimum of these values.
     fn behind(&self, view: &NodeView<'_>) -> f64 {
         let kinds = self.given.iter().enumerate().filter(|&(kind, _)| view.ready[kind] > 0);
         kinds.map(|(kind, given)| given * self.step[kind]).fold(f64::INFINITY, f64::min)

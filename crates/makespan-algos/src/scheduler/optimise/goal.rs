@@ -16,8 +16,8 @@ use crate::kernel::serial::Request;
 /// all others.
 ///
 /// The weighted lateness is also a sum. Tasks that end by their deadlines cost nothing. The maximum lateness, like the
-/// makespan, is equal for most schedules near a good one. So the search minimises the area of each task after its
-/// deadline plus a target. This target is below the best maximum lateness.
+/// makespan, is equal for most schedules near a good one. So the search shifts every deadline by a
+/// target, which is below the best maximum lateness, and minimises the area of each task after its shifted deadline.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal<'a> {
     objective: Objective,

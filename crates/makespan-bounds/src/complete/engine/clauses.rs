@@ -113,7 +113,7 @@ fn insert(list: &mut Vec<Watch>, watch: Watch) {
 enum Visit {
     /// The watched literal stays. This is the other watched literal.
     Stays(Literal, Propagated),
-    /// The nogood is not watched here any more, but with the first literal, if there is one. The second literal is the
-    /// other watched literal.
+    /// The nogood moves to the list of the first of these literals, and the second is its other watched literal. `None`
+    /// if the nogood is no longer watched.
     Moves(Option<(Literal, Literal)>),
 }

@@ -30,8 +30,8 @@ impl Intervals {
         (self.end / self.length + i64::from(self.end % self.length > 0)) as usize
     }
 
-    /// Returns the interval that contains an instant. The end of time belongs to the last interval, or to an interval of
-    /// its own.
+    /// Returns the interval that contains an instant. If the last interval ends at the horizon,
+    /// the horizon itself has a further index.
     pub(super) fn of(self, instant: i64) -> usize {
         if self.length == 1 { instant as usize } else { (instant / self.length) as usize }
     }

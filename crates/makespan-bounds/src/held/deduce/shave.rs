@@ -14,7 +14,7 @@ pub(super) enum DeductionLevel {
     TimeTable,
     Energy,
     Shaving,
-    /// Shaving, and energy in windows within suppositions.
+    /// Shaving, with checks of the energy in windows under each supposition.
     Deep,
 }
 

@@ -11,7 +11,8 @@
 //! their shares. The second derivative is minus the covariance of these gradients, divided by the width.
 //!
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
-//! next to each other. A choice pays for its value in each term.
+//! next to each other. For each term, a choice pays the price of the term times the value
+//! that the term assigns to the choice.
 
 use super::allotments::{FloatJobs, PricedAllotment};
 use super::matrix::Matrix;

@@ -232,7 +232,7 @@ struct Quantity {
     word: &'static str,
     /// Value at the top of the plot. The value is the same in all plots that are compared.
     all: u32,
-    /// Maximum possible value for this policy.
+    /// Largest value that the plotted quantity can have under this policy.
     most: u32,
     of: fn(&Column) -> Spread,
 }

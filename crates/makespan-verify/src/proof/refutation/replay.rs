@@ -24,7 +24,7 @@ const MAX_SUPPLIES: usize = 255;
 pub(super) struct Replay {
     pub(super) rules: Rules,
     pub(super) root: State,
-    /// Number of supplies without the scales.
+    /// Number of supplies of the instance itself. The supplies that steps add for scales follow them.
     own_supplies: usize,
     /// The deadline of all tasks, if the instance has mirror symmetry: reversing time maps the instance to itself.
     mirror: Option<i64>,
