@@ -1,6 +1,7 @@
 //! The state of the search: bounds of all variables with their reasons, and nogoods with two watched literals.
 
 pub(super) mod activity;
+mod analysis;
 pub(super) mod ascent;
 mod clauses;
 mod costs;
@@ -9,9 +10,9 @@ pub(super) mod log;
 pub(super) mod prices;
 mod waits;
 
-use super::analysis::Needs;
 use super::model::{Model, Wait};
 use activity::Activity;
+use analysis::Needs;
 use clauses::Watch;
 use log::Log;
 use prices::Prices;
@@ -160,7 +161,7 @@ pub(super) struct Engine {
     /// The activity that a conflict adds to a nogood.
     pub(super) clause_increment: f64,
     pub(super) log: Log,
-    pub(super) needs: Needs,
+    needs: Needs,
     buffer: Vec<Literal>,
     /// The number of conflicts of the shortest restart.
     pub(super) restart: u64,

@@ -5,7 +5,6 @@
 //! nogoods, with the names of the propagations that prove them, are a certificate ([`Refutation`]). Every bound is
 //! checked by `makespan-verify` before it is returned.
 
-mod analysis;
 mod engine;
 mod model;
 mod scales;

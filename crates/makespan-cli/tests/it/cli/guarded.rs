@@ -378,7 +378,7 @@ fn a_run_on_a_full_disk_says_so_and_can_be_stopped() {
 fn of_two_runs_in_a_folder_one_is_refused_and_changes_nothing() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", shell_jobs(2, &["a", "b", "c"].map(|name| (name, "0.1", "echo $MAKESPAN_JOB >> ran"))));
-    let slow = format!("{RUN} --algorithm optimise[time-limit=3s]");
+    let slow = format!("{RUN} --algorithm optimise[makespan-at-most=100,time-limit=3s]");
     let child = spawn(&sandbox, &slow);
     sleep(Duration::from_millis(500));
     sandbox.makespan(&format!("{RUN} --algorithm list")).succeeds();

@@ -252,7 +252,7 @@ fn a_task_that_may_have_more_processors_is_tried_on_them_within_bounds() {
     let list: String = lines.iter().map(|line| format!("{line} #: cores=1-4\n")).collect();
     sandbox.write("list.txt", list);
     let text = sandbox.makespan("run list.txt --processors 4 --oversubscribe --folder f").succeeds();
-    assert!(unwrapped(&text).contains("1 task runs on another number of processors to learn the speed-up"), "{text}");
+    assert!(unwrapped(&text).contains("1 job runs on another number of processors to learn the speed-up"), "{text}");
     let plan = planned(&sandbox, "f");
     assert_eq!(plan.iter().filter(|(_, _, processors)| *processors == 2).count(), 1, "{plan:?}");
     assert_eq!(plan.iter().filter(|(_, _, processors)| *processors == 1).count(), 4, "{plan:?}");

@@ -90,7 +90,7 @@ fn standard_input_is_a_list_or_any_instance() {
     for line in ["plan -", "bound -", "compare - -a list", "convert - out.json --format list"] {
         says(&sandbox.fed(line, "a\nb\n").succeeds(), &["2 jobs on "]);
     }
-    sandbox.fed("run -", "").refused(&["standard input", "empty"]);
+    sandbox.fed("plan -", "").refused(&["standard input", "empty"]);
     sandbox.fed("plan -", "# nothing\n").refused(&["standard input", "the list holds no command"]);
 }
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::engine::{Change, Engine, Literal, Step};
+use super::{Change, Engine, Literal, Step};
 
 /// The factor by which activities of nogoods decay at each conflict.
 const DECAY: f64 = 0.999;
@@ -80,7 +80,7 @@ impl Engine {
 
     /// Learns a nogood from the current conflict, undoes levels, and applies the nogood. Returns false if the conflict
     /// depends on no decision, so that nothing is left.
-    pub(super) fn learn(&mut self) -> bool {
+    pub(in crate::complete) fn learn(&mut self) -> bool {
         let mut needs = std::mem::take(&mut self.needs);
         needs.clear(self.bounds.len());
         let is_open = self.learn_from(&mut needs);
@@ -202,7 +202,7 @@ impl Engine {
     }
 
     /// Records all changes of the root state that are not recorded yet.
-    pub(super) fn record_root(&mut self) {
+    pub(in crate::complete) fn record_root(&mut self) {
         if self.level() > 0 {
             return;
         }
@@ -213,7 +213,7 @@ impl Engine {
     }
 
     /// Deletes the less active half of the nogoods that combine more than two levels and are no reason of a change.
-    pub(super) fn forget(&mut self) {
+    pub(in crate::complete) fn forget(&mut self) {
         let mut is_reason = vec![false; self.clauses.len()];
         for change in &self.trail {
             if let Step::Nogood { clause } = change.step {
