@@ -95,3 +95,11 @@ proptest! {
         prop_assert_eq!(first, second);
     }
 }
+
+#[test]
+fn an_arithmetic_expression_names_no_program() {
+    let found = |line: &str| crate::programs(line).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(found("echo seed $((1+100)) | wc"), ["echo", "wc"]);
+    assert_eq!(found("x=$((a & (b | 3) < 5)); ls $((x*2)); pwd"), ["ls", "pwd"]);
+    assert_eq!(found("(cd a && ls); echo $(date) $( (id) )"), ["cd", "ls", "echo", "date", "id"]);
+}

@@ -112,6 +112,8 @@ struct Roles {
     script: bool,
     /// Role of the next word, if a redirection precedes it.
     file: Option<Role>,
+    /// True within `((` and `))`, where words are parts of an arithmetic expression.
+    arithmetic: bool,
 }
 
 impl Roles {
@@ -124,7 +126,7 @@ impl Roles {
             self.script = is_interpreter(word);
             return Role::Script;
         }
-        if self.begun || is_assignment(word) || self.opened && is_option {
+        if self.arithmetic || self.begun || is_assignment(word) || self.opened && is_option {
             return Role::Argument;
         }
         self.opened = KEYWORDS.contains(&word);
@@ -161,8 +163,13 @@ impl Nested {
                 // A function definition: the body follows.
                 '(' if next == Some(')') => self.roles = Roles::default(),
                 ')' if before == '(' => {}
-                '(' => self.outer.push(std::mem::take(&mut self.roles)),
+                '(' => {
+                    let arithmetic = before == '(' || self.roles.arithmetic;
+                    self.outer.push(std::mem::take(&mut self.roles));
+                    self.roles.arithmetic = arithmetic;
+                }
                 ')' => self.roles = self.outer.pop().unwrap_or_default(),
+                _ if self.roles.arithmetic => {}
                 // `2>&1`, `&>file` and `>|file` are redirections.
                 '|' | '&' if matches!(before, '<' | '>') || c == '&' && next == Some('>') => {}
                 '|' | '&' | ';' | '\n' => self.roles = Roles::default(),
@@ -171,7 +178,7 @@ impl Nested {
             before = c;
         }
         let between = between.trim_end();
-        self.roles.file = if self.comment {
+        self.roles.file = if self.comment || self.roles.arithmetic {
             None
         } else if between.ends_with('>') || between.ends_with(">|") {
             Some(Role::Output)

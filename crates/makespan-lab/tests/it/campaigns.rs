@@ -40,7 +40,9 @@ fn the_optimiser_is_measured() {
     let sandbox = Sandbox::new();
     let line = "optimiser --runs 2 --families weak,cirne --jobs 4,6 --limits steps=30 --output results";
     let first = sandbox.lab(line).succeeds();
-    for part in ["makespan in 30 steps", "weighted completion in 30 steps", "one instance at a time", "for each number of jobs"] {
+    for part in
+        ["makespan in 30 steps", "weighted completion in 30 steps", "one instance at a time", "for each number of jobs"]
+    {
         assert!(first.contains(part), "{part} is missing in\n{first}");
     }
     assert!(first.contains("16 plans (0 from an earlier campaign)"), "{first}");

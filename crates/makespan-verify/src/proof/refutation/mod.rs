@@ -45,9 +45,9 @@ const LIMIT: i64 = 1 << 58;
 /// `docs/bounds.md` defines the relaxed problem, the byte format and all rules.
 ///
 /// # Numbers
-/// * Tasks: [`crate::TaskId`], with one number for each task of a bag.
-/// * Modes: [`crate::Profile::allotments`], numbered from 0.
-/// * Supplies: 0 for the processors, then the resources of [`crate::Platform::resources`] in their order without the
+/// * Tasks: [`makespan_core::TaskId`], with one number for each task of a bag.
+/// * Modes: [`makespan_core::Profile::allotments`], numbered from 0.
+/// * Supplies: 0 for the processors, then the resources of [`makespan_core::Platform::resources`] in their order without the
 ///   consumables, then the scales in the order of their records. A scale is an additional supply: a task on k
 ///   processors holds the amount that the scale contains at k.
 /// * Weights: the weights of the ends of tasks in millionths, divided by their greatest common divisor.
