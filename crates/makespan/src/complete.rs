@@ -91,6 +91,11 @@ pub(crate) fn first(instance: &Instance, goal: Objective, seed: u64, stop: &Stop
     Some(First { schedule, bounds, remarks: context.remarks, is_optimal, is_promising: clock.is_over() })
 }
 
+/// Returns true if a complete search can improve a bound.
+fn is_open(instance: &Instance, bound: &Bound) -> bool {
+    is_meant(instance, bound.objective) && bound.makespan_at_most.is_none()
+}
+
 fn is_on(objective: Objective, bound: &Bound) -> bool {
     bound.objective == objective && bound.makespan_at_most.is_none()
 }
@@ -137,7 +142,7 @@ fn search(
 pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: Effort) {
     for at in 0..bounds.len() {
         let objective = bounds[at].objective;
-        if !is_meant(instance, objective) || !is_on(objective, &bounds[at]) {
+        if !is_open(instance, &bounds[at]) {
             continue;
         }
         let (clock, conflicts) = effort.part(1.0 / (bounds.len() - at) as f64, conflicts(instance));
@@ -160,11 +165,7 @@ pub(crate) fn improve(
     bounds: &mut [Bound],
     effort: Effort,
 ) {
-    let is_open = |&at: &usize| {
-        let objective = bounds[at].objective;
-        is_meant(instance, objective) && is_on(objective, &bounds[at])
-    };
-    let mut order: Vec<usize> = (0..bounds.len()).filter(is_open).collect();
+    let mut order: Vec<usize> = (0..bounds.len()).filter(|&at| is_open(instance, &bounds[at])).collect();
     order.sort_by_key(|&at| Some(bounds[at].objective) != goal);
     let mut left = conflicts(instance);
     for (place, &at) in order.iter().enumerate() {

@@ -175,7 +175,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Returns those of the processors `ready` that are free for a task from `now` on. Adds the next arrival of each
+    /// Returns the processors of `ready` that are free for a task from `now` on. Adds the next arrival of each
     /// other processor.
     fn still_ready(&mut self, ready: &ProcSet, now: Time) -> ProcSet {
         let mut still = Vec::new();

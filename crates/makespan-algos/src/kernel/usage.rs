@@ -118,7 +118,7 @@ impl<'a> Usage<'a> {
         u128::from(need.total(width)) + held + used_up <= self.instance.platform().total(resource)
     }
 
-    /// Returns those of the processors `open` that a task on `width` processors can use in a period. On each node, the
+    /// Returns the processors of `open` that a task on `width` processors can use in a period. On each node, the
     /// resources of the node limit the number of processors. Returns no processors if the licences or consumables are
     /// insufficient.
     pub fn with_room(&self, task: TaskId, width: u32, open: ProcSet, period: Period) -> ProcSet {

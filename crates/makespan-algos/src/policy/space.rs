@@ -194,7 +194,7 @@ impl<'a> Space<'a> {
         Some(slot)
     }
 
-    /// Returns those of the processors `base` that are open all the time from `start` to `end`.
+    /// Returns the processors of `base` that are open all the time from `start` to `end`.
     pub(super) fn open(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
         let meeting = self.slots.iter().filter(|slot| slot.start < end && start < slot.end);
         let closed: Vec<(u32, u32)> = meeting.flat_map(|slot| slot.processors.intervals().iter().copied()).collect();
@@ -238,7 +238,7 @@ impl<'a> Space<'a> {
         None
     }
 
-    /// Returns those of the processors `base` that are open all the time from `start` to `end`. Excludes the fixed
+    /// Returns the processors of `base` that are open all the time from `start` to `end`. Excludes the fixed
     /// processors of a reservation.
     fn open_to_all(&self, base: &ProcSet, start: Time, end: Time) -> ProcSet {
         let mut open = self.open(base, start, end);

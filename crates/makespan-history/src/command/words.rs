@@ -112,8 +112,6 @@ struct Roles {
     script: bool,
     /// Role of the next word, if a redirection precedes it.
     file: Option<Role>,
-    /// True within `((` and `))`, where words are parts of an arithmetic expression.
-    arithmetic: bool,
 }
 
 impl Roles {
@@ -126,7 +124,7 @@ impl Roles {
             self.script = is_interpreter(word);
             return Role::Script;
         }
-        if self.arithmetic || self.begun || is_assignment(word) || self.opened && is_option {
+        if self.begun || is_assignment(word) || self.opened && is_option {
             return Role::Argument;
         }
         self.opened = KEYWORDS.contains(&word);
@@ -142,6 +140,9 @@ struct Nested {
     roles: Roles,
     /// Stack of the enclosing commands.
     outer: Vec<Roles>,
+    /// Within `((` and `))`: the length of `outer` outside of the second parenthesis. The words there are parts of an
+    /// arithmetic expression.
+    arithmetic: Option<usize>,
     /// True within a comment, which ends at the end of the line.
     comment: bool,
 }
@@ -149,7 +150,7 @@ struct Nested {
 impl Nested {
     fn of(&mut self, word: &str) -> Role {
         self.comment |= word.starts_with('#');
-        if self.comment { Role::Argument } else { self.roles.of(word) }
+        if self.comment || self.arithmetic.is_some() { Role::Argument } else { self.roles.of(word) }
     }
 
     /// Reads the blanks and operators between two words.
@@ -164,12 +165,14 @@ impl Nested {
                 '(' if next == Some(')') => self.roles = Roles::default(),
                 ')' if before == '(' => {}
                 '(' => {
-                    let arithmetic = before == '(' || self.roles.arithmetic;
+                    self.arithmetic = self.arithmetic.or((before == '(').then_some(self.outer.len()));
                     self.outer.push(std::mem::take(&mut self.roles));
-                    self.roles.arithmetic = arithmetic;
                 }
-                ')' => self.roles = self.outer.pop().unwrap_or_default(),
-                _ if self.roles.arithmetic => {}
+                ')' => {
+                    self.roles = self.outer.pop().unwrap_or_default();
+                    self.arithmetic = self.arithmetic.filter(|&length| length < self.outer.len());
+                }
+                _ if self.arithmetic.is_some() => {}
                 // `2>&1`, `&>file` and `>|file` are redirections.
                 '|' | '&' if matches!(before, '<' | '>') || c == '&' && next == Some('>') => {}
                 '|' | '&' | ';' | '\n' => self.roles = Roles::default(),
@@ -178,7 +181,7 @@ impl Nested {
             before = c;
         }
         let between = between.trim_end();
-        self.roles.file = if self.comment || self.roles.arithmetic {
+        self.roles.file = if self.comment || self.arithmetic.is_some() {
             None
         } else if between.ends_with('>') || between.ends_with(">|") {
             Some(Role::Output)

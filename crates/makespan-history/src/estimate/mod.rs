@@ -98,7 +98,7 @@ pub struct Estimator<'a> {
 type TemplateKey = (String, bool, bool);
 
 /// The models for the tasks of a command.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct CommandModels {
     /// The model of the runs of the command.
     own: Option<Model>,
@@ -128,9 +128,7 @@ impl<'a> Estimator<'a> {
         // For unpinned tasks, also uses pinned runs, whose times help to order the starts.
         let kinds: &[bool] = if question.pinned { &[true] } else { &[false, true] };
         let key = (question.command.clone(), question.pinned);
-        let known = self.commands.get(&key).cloned();
-        let mut is_new = known.is_none();
-        let mut models = match known {
+        let mut models = match self.commands.remove(&key) {
             Some(models) => models,
             None => CommandModels { own: self.of_command(question.command, kinds)?, shared: None, is_whole: false },
         };
@@ -139,16 +137,14 @@ impl<'a> Estimator<'a> {
         // If a command ran on only one allotment, its speed-up is the speed-up of its template.
         if !complete && !models.is_whole {
             models.shared = self.of_template(question.command, kinds)?;
-            (models.is_whole, is_new) = (true, true);
+            models.is_whole = true;
         }
-        if is_new {
-            self.commands.insert(key, models.clone());
-        }
-        let shared = models.shared.filter(|_| !complete);
-        let (model, basis) = match (models.own, shared) {
-            (Some(own), Some(shared)) => (own.with_speedup_of(&shared), Basis::Command),
-            (Some(own), None) => (own, Basis::Command),
-            (None, Some(shared)) => (shared, Basis::Template),
+        let models = self.commands.entry(key).or_insert(models);
+        let shared = models.shared.as_ref().filter(|_| !complete);
+        let (model, basis) = match (&models.own, shared) {
+            (Some(own), Some(shared)) => (own.clone().with_speedup_of(shared), Basis::Command),
+            (Some(own), None) => (own.clone(), Basis::Command),
+            (None, Some(shared)) => (shared.clone(), Basis::Template),
             (None, None) => return Ok(None),
         };
         let Some(profile) = model.profile(wanted, question.inputs) else { return Ok(None) };

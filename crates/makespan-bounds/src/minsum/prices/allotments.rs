@@ -149,7 +149,7 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     std::iter::successors(Some(first), next).collect()
 }
 
-/// Returns those of `allotments` that `kind` includes. `allotments` must be in ascending order.
+/// Returns the allotments of `allotments` that `kind` includes. `allotments` must be in ascending order.
 fn useful(profile: &Profile, allotments: &[u32], kind: AllotmentKind) -> Vec<PricedAllotment> {
     let mut shapes: Vec<PricedAllotment> = Vec::new();
     for &allotment in allotments {

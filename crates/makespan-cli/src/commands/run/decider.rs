@@ -33,8 +33,12 @@ const IN_ORDER: &str = "fcfs";
 fn runs_one_by_one(instance: &Instance) -> bool {
     let slots = instance.platform().licences().iter().find(|(name, _)| *name == SLOTS);
     let is_alone = instance.processors() == 1 || slots.is_some_and(|(_, amount)| amount == 1);
-    let is_free = !instance.has_compound_jobs() && !instance.has_edges_between_jobs();
-    is_alone && is_free && makespan::objective_of_run(instance) == Objective::Makespan
+    is_alone && are_free(instance) && makespan::objective_of_run(instance) == Objective::Makespan
+}
+
+/// Returns true if every job is one task and waits for no other job.
+fn are_free(instance: &Instance) -> bool {
+    !instance.has_compound_jobs() && !instance.has_edges_between_jobs()
 }
 
 /// Returns true if the run time of at least one task is known. Otherwise, the values and bounds of a plan mean nothing.
@@ -100,10 +104,9 @@ impl Decider {
         let (spec, is_stated) = match self {
             Self::Algorithm { spec } | Self::Default { spec } => {
                 let is_default = matches!(self, Self::Default { .. });
-                let has_edges = instance.has_compound_jobs() || instance.has_edges_between_jobs();
                 // If no time is known, a search gains nothing over a list schedule.
                 let is_quick =
-                    !is_proved && is_default && self.starts_in_order() && !has_edges && !knows_times(instance);
+                    !is_proved && is_default && self.starts_in_order() && are_free(instance) && !knows_times(instance);
                 let planner = Planner::new().algorithm(if is_quick { "list" } else { spec }).seed(seed);
                 let planned = if is_proved { planner.plan(instance) } else { planner.plan_unproved(instance) };
                 let mut planned = planned.map_err(|error| failed(&error))?;
