@@ -1,4 +1,5 @@
-//! The state of the search: bounds of all variables with their reasons, and nogoods with two watched literals.
+//! The state of the search: the bounds of all variables with the reasons for their changes, and the nogoods, each with
+//! two watched literals.
 
 pub(super) mod activity;
 mod analysis;
@@ -50,7 +51,7 @@ impl Literal {
     }
 }
 
-/// A propagation, as the certificate names it. The fields have the meaning of `docs/bounds.md`.
+/// A propagation, in the terms of the certificate. `docs/bounds.md` defines the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Decision,
@@ -94,7 +95,8 @@ pub(super) enum Step {
         until: i64,
         task: u32,
     },
-    /// A cut by prices: 0 first starts, 1 last starts, 2 first modes, 3 last modes.
+    /// A cut by prices. `kind` says which values are cut off: 0 the first starts, 1 the last starts, 2 the first
+    /// modes, 3 the last modes.
     Priced {
         prices: u8,
         task: u32,
@@ -110,9 +112,9 @@ pub(super) struct Change {
     pub(super) bound: u32,
     pub(super) old: i64,
     pub(super) new: i64,
-    /// The previous change of this bound.
+    /// The index in the trail of the previous change of `bound`.
     previous: Option<usize>,
-    /// The range of the premises in [`Engine::premises`].
+    /// The index of the first premise in [`Engine::premises`]. The premises end before the index `end`.
     pub(super) first: usize,
     pub(super) end: usize,
     pub(super) level: usize,
@@ -123,62 +125,64 @@ pub(super) struct Change {
 pub(super) struct Clause {
     first: usize,
     pub(super) length: usize,
-    /// The number of levels of its literals when it was learned (literal block distance).
+    /// The number of different decision levels of the literals at the time when the nogood was learned (literal block
+    /// distance).
     pub(super) levels: usize,
     pub(super) activity: f64,
     pub(super) is_deleted: bool,
 }
 
-/// A contradiction. At least one literal of a reason must be false, but all are true.
+/// A contradiction: the literals of `Engine::reason` are all true, but they cannot all be true.
 pub(super) struct Conflict;
 /// The result of a propagation.
 pub(super) type Propagated = Result<(), Conflict>;
 
-/// The windows of all tasks, and how they followed.
+/// The windows of all tasks, and the changes that led to them.
 pub(super) struct Engine {
     pub(super) model: Model,
-    /// Waits of the instance and of equal tasks.
+    /// The waits of the instance, and the order of the starts of equal tasks.
     pub(super) waits: Vec<Wait>,
     successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
-    /// The largest value of the objective that is searched for.
+    /// The search looks for solutions with an objective of at most this value.
     pub(super) most: i64,
     pub(super) bounds: Vec<i64>,
     last: Vec<Option<usize>>,
     pub(super) trail: Vec<Change>,
     pub(super) premises: Vec<Literal>,
-    /// For each decision, the lengths of `trail` and `premises` before it.
+    /// For each decision, the lengths of `trail` and `premises` before the decision.
     levels: Vec<(usize, usize)>,
     next_clause: usize,
     next_wait: usize,
     pub(super) clauses: Vec<Clause>,
     literals: Vec<Literal>,
-    /// The watches of each bound, in ascending order of their values.
+    /// For each bound, its watches in ascending order of their values.
     watches: Vec<Vec<Watch>>,
     pub(super) reason: Vec<Literal>,
     pub(super) reason_step: Step,
     pub(super) activity: Activity,
-    /// The activity that a conflict adds to a nogood.
+    /// The amount that is added to the activity of a nogood when a conflict uses the nogood.
     pub(super) clause_increment: f64,
     pub(super) log: Log,
     needs: Needs,
     buffer: Vec<Literal>,
-    /// The number of conflicts of the shortest restart.
+    /// The number of conflicts before the first restart. Later restarts come after multiples of this number.
     pub(super) restart: u64,
-    /// The number of conflicts before the next and between later deletions of nogoods.
+    /// The number of conflicts that remain before the next deletion of nogoods. `forget_period` is the number of
+    /// conflicts between two deletions.
     pub(super) until_forget: u64,
     pub(super) forget_period: u64,
     /// The supplies that can be too small for all tasks together.
     pub(super) scarce: Vec<usize>,
     pub(super) prices: Vec<Prices>,
-    /// The energy check runs once in this number of propagations.
+    /// After a decision, energy is checked only once in `period` rounds of propagation.
     period: u32,
     since: u32,
     failures: u32,
 }
 
 impl Engine {
-    /// Creates the state that follows from the latest starts of the model.
+    /// Creates the state before the search. The latest starts of the model limit the windows.
     pub(super) fn new(model: Model, ordered: &[(usize, usize)], most: i64, log: Log) -> Self {
         let count = model.tasks.len();
         let order = ordered.iter().map(|&(from, to)| Wait { from, to, delay: 0, after_end: false });
@@ -247,18 +251,18 @@ impl Engine {
         -self.bounds[4 * task + 3] as usize
     }
 
-    /// Returns the time of a task in its fastest mode that is left.
+    /// Returns the time of a task in its fastest remaining mode.
     pub(super) fn shortest(&self, task: usize) -> i64 {
         self.model.tasks[task].times[self.last_mode(task)]
     }
 
-    /// Returns the minimum amount that a task holds while it runs.
+    /// Returns the minimum amount of `supply` that a task holds in its remaining modes.
     pub(super) fn amount(&self, supply: usize, task: usize) -> i64 {
         let amounts = &self.model.tasks[task].amounts[supply][self.first_mode(task)..=self.last_mode(task)];
         amounts.iter().copied().min().unwrap_or(0)
     }
 
-    /// Returns the literals that state the modes left, if the task has several modes.
+    /// Returns the literals that state which modes remain, or none if the task has only one mode.
     pub(super) fn mode_literals(&self, task: usize) -> impl Iterator<Item = Literal> + use<> {
         let has_modes = self.model.tasks[task].modes() > 1;
         let first = Literal::mode_at_least(task, self.first_mode(task));
@@ -266,7 +270,7 @@ impl Engine {
         [first, last].into_iter().filter(move |_| has_modes)
     }
 
-    /// Returns the literal that states the fastest mode left, if the task has several modes.
+    /// Returns the literal that states the fastest remaining mode, or `None` if the task has only one mode.
     pub(super) fn last_mode_literal(&self, task: usize) -> Option<Literal> {
         self.mode_literals(task).nth(1)
     }
@@ -283,7 +287,7 @@ impl Engine {
         self.levels.len()
     }
 
-    /// Makes a literal true because of premises that are true.
+    /// Makes a literal true. The premises, which are all true, imply the literal.
     pub(super) fn set(&mut self, literal: Literal, premises: &[Literal], step: Step) -> Propagated {
         if self.is_true(literal) {
             return Ok(());
@@ -311,7 +315,7 @@ impl Engine {
         Err(Conflict)
     }
 
-    /// Makes a decision on a new level.
+    /// Begins a new decision level and makes a literal true on it.
     pub(super) fn decide(&mut self, literal: Literal) {
         self.levels.push((self.trail.len(), self.premises.len()));
         let _ = self.set(literal, &[], Step::Decision);
@@ -330,7 +334,8 @@ impl Engine {
         self.activity.wake();
     }
 
-    /// Returns the change that made a literal true, or `None` if it was true at first.
+    /// Returns the index in the trail of the change that made a literal true, or `None` if the literal was true from
+    /// the beginning.
     pub(super) fn made_by(&self, literal: Literal) -> Option<usize> {
         let mut at = self.last[literal.bound as usize];
         while let Some(number) = at {
@@ -343,7 +348,7 @@ impl Engine {
         None
     }
 
-    /// Returns the value of a bound without any decision.
+    /// Returns the value that a bound has without any decision.
     pub(super) fn root_value(&self, bound: usize) -> i64 {
         let (mut at, mut value) = (self.last[bound], self.bounds[bound]);
         while let Some(number) = at {
@@ -356,7 +361,7 @@ impl Engine {
         value
     }
 
-    /// Applies all propagations until nothing changes. Cheap ones come first.
+    /// Applies all propagations until nothing changes. Fast propagations come before slow ones.
     pub(super) fn propagate(&mut self) -> Propagated {
         loop {
             self.by_clauses()?;

@@ -1,9 +1,9 @@
-//! Complete search with learning: proves that no better schedule exists, or finds one.
+//! Complete search with learning: finds a better schedule, or proves that no better one exists.
 //!
 //! The search assigns starts and modes (allotments) to tasks, and learns a nogood from each conflict (lazy clause
-//! generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009, DOI 10.1007/s10601-008-9064-x). The
-//! nogoods, with the names of the propagations that prove them, are a certificate ([`Refutation`]). Every bound is
-//! checked by `makespan-verify` before it is returned.
+//! generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009, DOI 10.1007/s10601-008-9064-x). A
+//! certificate ([`Refutation`]) consists of the nogoods and the names of the propagations that prove them. Every bound
+//! is checked by `makespan-verify` before it is returned.
 
 mod engine;
 mod model;
@@ -22,42 +22,44 @@ use crate::Clock;
 use model::Model;
 use search::{Outcome, Search, Solution, Work};
 
-/// Maximum number of tasks without and with edges between tasks.
+/// Maximum number of tasks: the first if no task waits for another, the second otherwise.
 const MAX_TASKS: (u64, u64) = (60, 150);
-/// The share of the work for the refutation of every better value. The rest is for smaller values.
+/// The share of the work for the attempt to prove that no better schedule exists. The rest is for the refutation of
+/// smaller values.
 const WHOLE: f64 = 0.7;
-/// Maximum number of smaller values that are tried.
+/// Maximum number of attempts to refute a smaller value.
 const MAX_SMALLER: usize = 8;
 
-/// The work of a complete search.
+/// The limits of a complete search.
 #[derive(Clone, Copy, Debug)]
 pub struct CompleteWork<'a> {
     /// The time limit.
     pub clock: &'a Clock,
-    /// Maximum number of conflicts. It makes the result independent of the speed of the machine if the clock never
-    /// expires.
+    /// Maximum number of conflicts. If the clock never expires, this limit makes the result independent of the speed
+    /// of the machine.
     pub conflicts: u64,
 }
 
 /// The result of a complete search.
 #[derive(Clone, Debug, Default)]
 pub struct Completed {
-    /// The best bound, if one was proved.
+    /// The best bound that was proved, if any.
     pub bound: Option<Bound>,
-    /// The best schedule, if it is better than the known one.
+    /// The best schedule that was found, if it is better than the known schedule.
     pub schedule: Option<Schedule>,
     /// The number of conflicts of all searches.
     pub conflicts: u64,
 }
 
-/// Returns true if a complete search supports the size of the instance.
+/// Returns true if a complete search supports the instance and the instance is small enough.
 pub fn is_meant(instance: &Instance) -> bool {
     let most = if instance.edges().is_empty() { MAX_TASKS.0 } else { MAX_TASKS.1 };
     (1..=most).contains(&instance.tasks()) && instance.has_equal_processors() && instance.staged().is_none()
 }
 
-/// Searches for a better schedule than `known`, or for a proof that there is none. If the work is too little for a
-/// proof, tries to refute smaller values, down to the value of the bound `floor`.
+/// Searches for a schedule that is better than `known`, or for a proof that there is none. If the search reaches the
+/// limits of `work` before it has a
+/// proof, tries to refute smaller values, none of them below the value of the bound `floor`.
 ///
 /// ```
 /// use makespan_bounds::{Clock, complete};
@@ -90,7 +92,7 @@ pub fn search(
     model.map_or_else(Completed::default, |model| search_in(&model, instance, known, floor, work))
 }
 
-/// Does the work of [`search`] for the objective and on the grid of `model`.
+/// Runs [`search`] for the objective of `model` and on its time grid.
 fn search_in(
     model: &Model,
     instance: &Instance,
@@ -107,7 +109,7 @@ fn search_in(
         let proof = Proof::Refutation(Refutation { value, grid: model.grid, steps });
         Bound::proved_by(objective, proof, instance).ok()
     };
-    // All values up to this one may be possible.
+    // The largest value that is not refuted yet.
     let mut open = upper - 1;
     if lower >= upper {
         return completed;
@@ -149,7 +151,7 @@ fn search_in(
                     search = Err(outcome);
                 }
             }
-            // Another search may yield a shorter proof.
+            // A search with restarts at other intervals may yield a shorter proof.
             Outcome::TooLong if attempt + 1 < search::RESTARTS.len() => {
                 attempt += 1;
                 search = Search::begin(model, objective, open, attempt, &part);
@@ -182,8 +184,8 @@ fn search_in(
     completed
 }
 
-/// Returns the schedule of a solution, or `None` if the instance has conditions that the relaxed problem does not have,
-/// and the schedule violates one of them.
+/// Returns the schedule of a solution, or `None` if the schedule violates a condition of the instance that the relaxed
+/// problem does not have.
 fn built(instance: &Instance, model: &Model, solution: &Solution) -> Option<Schedule> {
     let mut builder = ScheduleBuilder::new(instance);
     let mut order: Vec<_> = instance.task_ids().zip(&solution.starts).collect();
@@ -198,7 +200,7 @@ fn built(instance: &Instance, model: &Model, solution: &Solution) -> Option<Sche
 /// The unit in which a search counts values of an objective.
 struct Units {
     objective: Objective,
-    /// The weight of the end of each task.
+    /// The weight of each task.
     weights: Vec<i64>,
     /// The unit of weights, in millionths.
     unit: i64,
@@ -213,7 +215,7 @@ impl Units {
         Self { objective, weights, unit, grid, dues: instance.task_ids().map(due).collect() }
     }
 
-    /// Returns the value of a schedule, rounded up.
+    /// Returns the value of a schedule in these units, rounded up.
     fn of(&self, schedule: &Schedule) -> Option<i64> {
         let placements = schedule.placements();
         let ticks = match self.objective {
@@ -234,7 +236,8 @@ impl Units {
         i64::try_from(ticks.div_euclid(self.grid.into()) + i128::from(ticks.rem_euclid(self.grid.into()) > 0)).ok()
     }
 
-    /// Returns a bound, rounded down, or 0 if it has another unit.
+    /// Returns the value of a bound in these units, rounded down. Returns 0 for objectives whose bounds have another
+    /// unit.
     fn of_bound(&self, bound: &Bound) -> i64 {
         let unit = match self.objective {
             Objective::Makespan | Objective::MaxLateness => 1,

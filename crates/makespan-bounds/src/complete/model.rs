@@ -1,14 +1,14 @@
 //! The relaxed problem that a complete search examines, in units of the time grid.
 //!
-//! It is the problem that `docs/bounds.md` defines for the certificate `refutation`. The checker in `makespan-verify`
-//! creates its own copy from the instance, so an error here costs proofs, but never makes a bound wrong.
+//! `docs/bounds.md` defines this problem for the certificate `refutation`. The checker in `makespan-verify` creates
+//! the problem from the instance independently. So an error in this file costs proofs, but never makes a bound wrong.
 
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
 use makespan_verify::proof::Refutation;
 
-/// Upper limit for instants and values. It is the limit of the certificate's byte format.
+/// Maximum instant, and maximum value of an objective. The byte format of the certificate requires this limit.
 const LIMIT: i64 = 1 << 58;
-/// Maximum number of modes of all tasks.
+/// Maximum sum of the numbers of modes of all tasks.
 const MAX_MODES: usize = 4096;
 
 /// Tasks that need amounts of renewable resources.
@@ -18,45 +18,48 @@ pub(super) struct Model {
     /// Length of the unit of time, in ticks.
     pub(super) grid: i64,
     pub(super) tasks: Vec<ModelTask>,
-    /// The processors, the renewable resources, and the scales.
+    /// The processors, then the renewable resources, then the dual-feasible scales.
     pub(super) supplies: Vec<Supply>,
     pub(super) waits: Vec<Wait>,
     /// True if the objective is a weighted sum of ends.
     pub(super) is_sum: bool,
-    /// The sum of weights times earliest ends.
+    /// The sum over the tasks of the weight times the earliest end. The objective is at least this sum if it is a
+    /// weighted sum of ends.
     base: i128,
     horizon: i64,
 }
 
-/// A task with its modes, which are allotments in ascending order and strictly faster from one to the next.
+/// A task with its modes. The modes are allotments in ascending order. Each mode is strictly faster than the mode
+/// before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ModelTask {
     pub(super) release: i64,
-    /// The earliest start that follows from releases and waits.
+    /// The earliest start that follows from the releases and the waits.
     pub(super) head: i64,
     pub(super) weight: i64,
-    /// The deadline for the lateness 0.
+    /// The deadline, if the task has one.
     due: Option<i64>,
     pub(super) allotments: Vec<u32>,
     /// The time in each mode.
     pub(super) times: Vec<i64>,
     /// The latest start in each mode.
     pub(super) latest: Vec<i64>,
-    /// The amount of each supply in each mode.
+    /// For each supply, the amount that the task holds in each mode.
     pub(super) amounts: Vec<Vec<i64>>,
 }
 
-/// A condition on two tasks: the second one starts `delay` units after the end of the first one, or after its start.
+/// A condition on two tasks: the task `to` starts at least `delay` units after the end of the task `from`, or after
+/// its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) delay: i64,
-    /// False if only the starts are ordered, for equal tasks.
+    /// False if the delay begins at the start of `from`. This case orders equal tasks.
     pub(super) after_end: bool,
 }
 
-/// An amount that is available, constant from each instant to the next.
+/// The available amount of a resource as a step function of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Supply {
     steps: Vec<(i64, i64)>,
@@ -77,7 +80,7 @@ impl Supply {
         Self { steps }
     }
 
-    /// Returns the supply with another amount in place of each amount.
+    /// Returns a supply in which each amount is replaced by `change` of the amount.
     pub(super) fn mapped(&self, change: impl Fn(i64) -> i64) -> Self {
         Self { steps: self.steps.iter().map(|&(from, amount)| (from, change(amount))).collect() }
     }
@@ -88,7 +91,7 @@ impl Supply {
         self.steps[next.saturating_sub(1)].1
     }
 
-    /// Returns the sum of the amounts of all units of time from `from` to `until`.
+    /// Returns the sum of the amounts over the units of time from `from` to `until`.
     pub(super) fn within(&self, from: i64, until: i64) -> i64 {
         let mut sum = 0;
         for (at, &(start, amount)) in self.steps.iter().enumerate() {
@@ -146,8 +149,8 @@ impl Model {
         (!is_sum || model.tasks.iter().any(|task| task.weight > 0)).then_some(model)
     }
 
-    /// Sets the latest starts of all tasks for an objective of at most `value`. Returns false if already the longest
-    /// paths exceed the value.
+    /// Sets the latest starts of all tasks such that the objective can be at most `value`. Returns false if the
+    /// longest paths alone exceed the value.
     pub(super) fn limit(&mut self, objective: Objective, value: i64) -> bool {
         let left = i128::from(value) - self.base;
         let due = |task: &ModelTask| match objective {
@@ -175,27 +178,27 @@ impl Model {
         !(self.is_sum && left < 0) && self.tasks.iter().all(|task| task.head <= task.latest[task.modes() - 1])
     }
 
-    /// Returns the supplies that do not suffice for all tasks at once.
+    /// Returns the supplies that are too small for all tasks to run at once.
     pub(super) fn scarce(&self) -> Vec<usize> {
         let most = |task: &ModelTask, supply: usize| task.amounts[supply].iter().copied().max().unwrap_or(0);
         let all = |supply: usize| self.tasks.iter().map(|task| most(task, supply)).sum::<i64>();
         (0..self.supplies.len()).filter(|&supply| all(supply) > self.supplies[supply].least()).collect()
     }
 
-    /// Returns the last end that any task can have.
+    /// Returns the latest end over all tasks and modes.
     pub(super) fn last_end(&self) -> i64 {
         let ends =
             self.tasks.iter().flat_map(|task| task.latest.iter().zip(&task.times).map(|(start, time)| start + time));
         ends.max().unwrap_or(0)
     }
 
-    /// Returns true if two tasks differ in nothing but their numbers.
+    /// Returns true if two tasks are equal in all fields and take part in no wait.
     pub(super) fn are_equal(&self, first: usize, second: usize) -> bool {
         let near = |task: usize| self.waits.iter().any(|wait| wait.from == task || wait.to == task);
         !near(first) && !near(second) && self.tasks[first] == self.tasks[second]
     }
 
-    /// Returns true if the mirror image of each schedule is a schedule.
+    /// Returns true if reversing the time turns each schedule into a schedule.
     pub(super) fn is_symmetric(&self, objective: Objective) -> bool {
         objective == Objective::Makespan
             && self.waits.is_empty()

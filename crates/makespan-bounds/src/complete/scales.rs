@@ -1,16 +1,18 @@
-//! Dual-feasible scales of the processors: further supplies, of which each task holds an amount that depends on its
-//! processors.
+//! Dual-feasible scales of the processors. Each scale is a further supply, and each task holds an amount of this
+//! supply that depends on its number of processors.
 
 use super::engine::log::Log;
 use super::model::Model;
 
-/// Maximum number of processors, and maximum number of scales.
+/// Maximum number of processors for which scales are added.
 const MAX_PROCESSORS: i64 = 64;
+/// Maximum number of scales.
 const MAX_SCALES: usize = 16;
 
-/// Adds scales to the supplies: for each k up to half of the processors, the scale of S. Martello and P. Toth, which
-/// rounds widths below k down to 0 and widths above m - k up to m; and scales of S. P. Fekete and J. Schepers (DOI
-/// 10.1007/s101070100243) with few steps. A scale that agrees with an earlier one on all widths is omitted.
+/// Adds scales to the supplies. Let m be the number of processors. For each k up to m / 2, the scale of S. Martello
+/// and P. Toth rounds widths below k down to 0 and widths above m - k up to m. The scales of S. P. Fekete and J.
+/// Schepers (DOI 10.1007/s101070100243) have few steps. A scale is omitted if every task holds the same amounts as in
+/// an earlier scale.
 pub(super) fn add(model: &mut Model, log: &mut Log) {
     let processors = model.supplies[0].most();
     if processors > MAX_PROCESSORS || model.tasks.iter().all(|task| task.allotments == [1]) {
@@ -52,7 +54,8 @@ pub(super) fn add(model: &mut Model, log: &mut Log) {
     }
 }
 
-/// Returns, for each number of processors, the maximum sum of the scale over widths that add up to at most this number.
+/// Returns, for each number of processors n, the maximum sum of the scaled widths over all multisets of widths whose
+/// sum is at most n.
 fn most_within(scale: &[i64]) -> Vec<i64> {
     let mut most = vec![0; scale.len()];
     for size in 1..scale.len() {

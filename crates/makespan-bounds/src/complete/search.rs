@@ -1,4 +1,4 @@
-//! One search: is there a solution with at most a given value?
+//! A search that decides if there is a solution with at most a given value.
 
 use makespan_core::Objective;
 use makespan_verify::proof::Refutation;
@@ -11,53 +11,53 @@ use super::model::Model;
 use super::{scales, trim};
 use crate::Clock;
 
-/// The number of conflicts of the shortest restart, for each attempt.
+/// For each attempt, the number of conflicts before the first restart.
 pub(super) const RESTARTS: [u64; 3] = [100, 250, 40];
-/// The number by which the number of conflicts between two deletions of nogoods grows.
+/// After each deletion of nogoods, the number of conflicts before the next deletion grows by this number.
 const MORE: u64 = 500;
-/// The number of subgradient steps in each round. After each round, prices narrow the windows of tasks.
+/// The number of subgradient steps in each round. After each round, the prices narrow the windows of tasks.
 const ROUNDS: [usize; 6] = [60, 100, 150, 200, 300, 600];
-/// Maximum number of points of all price vectors. It is the limit of the certificate.
+/// Maximum number of points of all price vectors. The checker has the same limit.
 const MAX_POINTS: i64 = 1 << 20;
-/// Maximum number of price vectors. It is the limit of the certificate.
+/// Maximum number of price vectors. The certificate supports no more.
 const MAX_PRICES: usize = 64;
-/// Maximum length of certificates that are shortened.
+/// Certificates are trimmed only if they have fewer bytes than this.
 const MAX_TRIMMED: usize = 4 * Refutation::MAX_BYTES;
-/// Maximum number of steps of all nogoods, before they are trimmed.
+/// Maximum number of steps of all nogoods before trimming.
 const MAX_RECORDS: usize = 1 << 23;
 
-/// The work that a search may still do.
+/// The limits on the rest of a search.
 pub(super) struct Work<'a> {
     pub(super) clock: &'a Clock,
     pub(super) conflicts: u64,
 }
 
-/// The start and the mode of each task, and the value.
+/// The solution of a search: the start and the mode of each task, and an upper limit on the objective.
 pub(super) struct Solution {
     pub(super) starts: Vec<(i64, usize)>,
     pub(super) value: i64,
 }
 
 pub(super) enum Outcome {
-    /// There is no solution. The records prove this.
+    /// There is no solution. The bytes are the records that prove it.
     Refuted(Vec<u8>),
-    /// There is no solution, but the records are too long.
+    /// There is no solution, but the proof is too long for a certificate.
     TooLong,
     Found(Solution),
     Unfinished,
 }
 
-/// A search that can go on with a smaller value after it has found a solution.
+/// A search that can continue with a smaller value after it has found a solution.
 pub(super) struct Search {
     engine: Engine,
     objective: Objective,
-    /// The task that runs in the first half of the time.
+    /// The task that is restricted to the first half of the schedule, if the schedule can be reversed.
     mirrored: Option<usize>,
     ascent: Option<Ascent>,
     is_open: bool,
 }
 
-/// Searches for a solution of which the value is at most `most`.
+/// Searches for a solution with a value of at most `most`.
 pub(super) fn run(model: &Model, objective: Objective, most: i64, work: &mut Work) -> Outcome {
     match Search::begin(model, objective, most, 0, work) {
         Ok(mut search) => search.go_on(work),
@@ -66,8 +66,8 @@ pub(super) fn run(model: &Model, objective: Objective, most: i64, work: &mut Wor
 }
 
 impl Search {
-    /// Prepares a search for a solution of which the value is at most `most`. Each attempt restarts at another pace.
-    /// Returns the outcome if no search is necessary or possible.
+    /// Prepares a search for a solution with a value of at most `most`. `attempt` selects the number of conflicts
+    /// between restarts. Returns the outcome if no search is necessary or possible.
     pub(super) fn begin(
         model: &Model,
         objective: Objective,
@@ -98,13 +98,13 @@ impl Search {
         Ok(search)
     }
 
-    /// Makes decisions until a solution is found or nothing is left.
+    /// Makes decisions until a solution is found, the search space is empty, or a limit of `work` is reached.
     pub(super) fn go_on(&mut self, work: &mut Work) -> Outcome {
         if self.is_open { self.engine.explore(work) } else { self.engine.refuted(work) }
     }
 
-    /// Requires a value of at most `most`, which is less than before. All nogoods and all records stay valid, because
-    /// each rule of the certificate yields at least as much in smaller windows.
+    /// Lowers the maximum value of a solution to `most`. All nogoods and all records stay valid, because each rule of
+    /// the certificate deduces at least as much in smaller windows.
     pub(super) fn tighten(&mut self, most: i64, work: &Work) -> Result<(), Outcome> {
         self.engine.undo(0);
         self.engine.most = most;
@@ -119,7 +119,7 @@ impl Search {
     }
 }
 
-/// Returns pairs of consecutive equal tasks.
+/// Returns the pairs of a task and the next task that is equal to it.
 fn pairs(model: &Model) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for first in 0..model.tasks.len() {
@@ -129,7 +129,8 @@ fn pairs(model: &Model) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Returns the task with the most work that is in no pair, if the mirror image of each schedule is a schedule.
+/// Returns the task with the most work among the tasks that are in no pair, or `None` if reversing the time does not
+/// turn each schedule into a schedule.
 fn mirrored(model: &Model, objective: Objective, pairs: &[(usize, usize)]) -> Option<usize> {
     let is_paired = |task: usize| pairs.iter().any(|&(first, second)| first == task || second == task);
     let work = |task: &usize| model.tasks[*task].shortest() * i64::from(model.tasks[*task].allotments[0]);
@@ -137,7 +138,7 @@ fn mirrored(model: &Model, objective: Objective, pairs: &[(usize, usize)]) -> Op
     free.max_by_key(work).filter(|_| model.is_symmetric(objective))
 }
 
-/// Restricts a task to the first half of the time.
+/// Restricts a task to the first half of the schedule.
 fn reflect(model: &mut Model, task: usize, most: i64) {
     let task = &mut model.tasks[task];
     for (latest, time) in task.latest.iter_mut().zip(&task.times) {
@@ -146,7 +147,7 @@ fn reflect(model: &mut Model, task: usize, most: i64) {
 }
 
 impl Search {
-    /// Narrows the windows before any decision. Returns false if nothing is left.
+    /// Narrows the windows before any decision. Returns false if this proves that there is no solution.
     fn prepare(&mut self, work: &Work) -> bool {
         let engine = &mut self.engine;
         if engine.begin().is_err() {
@@ -191,14 +192,14 @@ impl Engine {
         self.prices.push(prices);
     }
 
-    /// Propagates without decisions. Returns false if nothing is left.
+    /// Propagates without decisions. Returns false if this proves that there is no solution.
     fn settles(&mut self) -> bool {
         let is_open = self.propagate().is_ok();
         self.record_root();
         is_open || self.learn()
     }
 
-    /// Returns the certificate, after the last record proved that nothing is left.
+    /// Returns the certificate of a search whose last record proves that there is no solution.
     fn refuted(&self, work: &Work) -> Outcome {
         let mut bytes = self.log.trimmed();
         if bytes.len() < MAX_TRIMMED {
@@ -207,7 +208,7 @@ impl Engine {
         if bytes.len() > Refutation::MAX_BYTES { Outcome::TooLong } else { Outcome::Refuted(bytes) }
     }
 
-    /// Makes decisions until a solution is found or nothing is left.
+    /// Makes decisions until a solution is found, the search space is empty, or a limit of `work` is reached.
     fn explore(&mut self, work: &mut Work) -> Outcome {
         let (mut restart, mut until_restart) = (0, self.restart);
         let mut decisions = 0_u64;
@@ -249,8 +250,9 @@ impl Engine {
         }
     }
 
-    /// Returns the next decision, or `None` if all starts and modes are fixed: the most active literal that is open, or
-    /// an earliest start.
+    /// Returns the next decision, or `None` if all starts and modes are fixed. The decision is the most active literal
+    /// that is neither true nor false. If there is none, the decision fixes the task with the earliest start at its
+    /// earliest start, or a task in its first mode.
     fn branch(&mut self) -> Option<Literal> {
         let Self { activity, bounds, .. } = self;
         let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;

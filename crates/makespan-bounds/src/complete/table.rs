@@ -1,13 +1,15 @@
-//! The time table: at each instant, the tasks that run in every case leave an amount to the other tasks.
+//! Time-table propagation. A task with an earliest end after its latest start runs at all instants between these two.
+//! Other tasks share the amount that such tasks leave free.
 
 use super::engine::{Engine, Literal, Propagated, Step};
 
-/// Maximum number of steps, each as long as the task, in which a start is moved past a period. A longer move is omitted,
-/// because each step is a change with its own premises. The search stays complete: when all starts are fixed, only
-/// overloads matter.
+/// Maximum number of steps in which a start is moved past a period. Each step moves the start by at most the time of
+/// the task. A longer move is omitted, because each step is a change with premises of its own. The search stays
+/// complete: when all starts are fixed, the check for overloads alone detects each violation.
 const MAX_PUSHES: i64 = 1000;
 
-/// A period in which the tasks that run in every case hold a constant amount, and the supply is constant.
+/// A period in which the supply is constant, and so is the amount of the tasks that run at each of its instants in
+/// every solution.
 #[derive(Clone, Copy)]
 struct Segment {
     from: i64,
@@ -16,7 +18,7 @@ struct Segment {
     supply: i64,
 }
 
-/// A task with its amount of a supply and its shortest time.
+/// A task with the amount of a supply that it holds, and its shortest time.
 #[derive(Clone, Copy)]
 struct Row {
     supply: usize,
@@ -26,7 +28,8 @@ struct Row {
 }
 
 impl Engine {
-    /// Returns premises from which it follows that tasks other than `except` hold at least `needed` at an instant.
+    /// Returns premises that imply that tasks other than `except` hold at least `needed` of the supply at the instant
+    /// `at`.
     fn held_at(&self, supply: usize, at: i64, except: Option<usize>, needed: i64) -> Vec<Literal> {
         let runs = |&task: &usize| {
             Some(task) != except && self.latest(task) <= at && at < self.earliest(task) + self.shortest(task)
@@ -106,7 +109,7 @@ impl Engine {
         segments
     }
 
-    /// Removes modes of a task that hold too much at an instant at which the task runs in every case.
+    /// Removes the modes of a task that hold too much at an instant at which the task runs in every solution.
     fn cut_modes(&mut self, row: Row, segments: &[Segment]) -> Propagated {
         let Row { supply, task, amount, time } = row;
         let (first, last) = (self.first_mode(task), self.last_mode(task));
@@ -132,8 +135,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Moves the earliest start of a task behind the instants at which the task does not fit. The task itself holds its
-    /// amount in the period `own`.
+    /// Moves the earliest start of a task past each period in which the task does not fit. `own` is the period in
+    /// which the task runs in every solution. The held amounts of its segments include the amount of the task.
     fn push_later(&mut self, row: Row, own: (i64, i64), segments: &[Segment]) -> Propagated {
         let Row { supply, task, amount, time } = row;
         let first = segments.partition_point(|segment| segment.until <= self.earliest(task));
@@ -163,7 +166,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Moves the latest start of a task before the instants at which the task does not fit.
+    /// Moves the latest start of a task back until the task ends before each period in which the task does not fit.
     fn push_earlier(&mut self, row: Row, own: (i64, i64), segments: &[Segment]) -> Propagated {
         let Row { supply, task, amount, time } = row;
         let end = segments.partition_point(|segment| segment.from < self.latest(task) + time);

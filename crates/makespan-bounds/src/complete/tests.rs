@@ -1,4 +1,4 @@
-//! Tiny instances, for which all schedules are tried.
+//! Tiny instances, for which a brute-force search finds the optimum.
 
 use makespan_core::{
     Instance, Job, Need, Needs, Objective, Platform, Profile, Resources, Schedule, ScheduleBuilder, Time, Weight,
@@ -17,7 +17,7 @@ struct Tiny {
     processors: u32,
     licences: u64,
     jobs: Vec<TinyJob>,
-    /// Pairs of jobs, of which the second one waits for the first one.
+    /// Pairs of jobs. The second job of a pair waits for the first one.
     edges: Vec<(usize, usize)>,
 }
 
@@ -25,13 +25,13 @@ struct Tiny {
 struct TinyJob {
     release: i64,
     weight: u64,
-    /// The times on the first number of processors and on the next ones.
+    /// The time on `first` processors, on one processor more, and so on.
     times: Vec<i64>,
     first: u32,
     licences: u64,
 }
 
-/// The start, the end, the processors and the number of a job.
+/// The start, the end, the number of processors, and the index of a job.
 type Placed = (i64, i64, u32, usize);
 
 impl Tiny {
@@ -81,7 +81,7 @@ impl Tiny {
         Instance::new(platform, self.jobs.iter().enumerate().map(job).collect(), vec![]).unwrap()
     }
 
-    /// Returns the schedule that runs one job after the other.
+    /// Returns the schedule that runs the jobs one after the other.
     fn one_by_one(&self, instance: &Instance) -> Schedule {
         let mut builder = ScheduleBuilder::new(instance);
         let mut end = Time::ZERO;
@@ -91,14 +91,14 @@ impl Tiny {
         builder.finish()
     }
 
-    /// Returns the minimum of an objective, in ticks.
+    /// Returns the minimum of an objective, in ticks, by brute force.
     fn least(&self, objective: Objective) -> i128 {
         let mut best = i128::MAX;
         self.extend(&mut Vec::new(), objective, &mut best);
         best * i128::from(Time::TICKS_PER_SECOND)
     }
 
-    /// Adds one more job to a partial schedule in every possible way: each at its earliest start.
+    /// Adds one more job to a partial schedule in every possible way. Each job starts as early as possible.
     fn extend(&self, placed: &mut Vec<Placed>, objective: Objective, best: &mut i128) {
         if placed.len() == self.jobs.len() {
             *best = self.value(placed, objective).min(*best);
@@ -137,7 +137,8 @@ impl Tiny {
     }
 }
 
-/// Searches tiny instances, whose times are multiples of `grid` ticks. Every optimum must be found and proved.
+/// Checks that the search finds and proves the optimum of tiny instances. The times in the model are multiples of
+/// `grid` ticks.
 fn all_are_proved(seed: u64, count: usize, most: usize, grid: i64) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     for _ in 0..count {
@@ -174,7 +175,7 @@ fn optima_of_many_tiny_instances_are_proved() {
 
 #[test]
 fn optima_are_proved_on_a_fine_grid() {
-    // Prices are constant within intervals, because the horizon has too many units.
+    // On this grid, the horizon has so many units that prices are constant within intervals of several units.
     all_are_proved(3, 40, 3, Time::TICKS_PER_SECOND / 1000);
 }
 
@@ -218,7 +219,7 @@ fn long_horizons_need_no_memory() {
     for objective in Objective::STANDARD {
         let work = CompleteWork { clock: &Clock::ENDLESS, conflicts: 1000 };
         let bound = search(&instance, objective, &known, None, work).bound;
-        // Without prices, small sums of weighted ends are still refuted, by the earliest ends of all tasks.
+        // The horizon is too long for prices. The earliest ends of all tasks still refute small sums of weighted ends.
         assert_eq!(bound.map(|bound| bound.verify(&instance)), Some(Ok(())), "{objective}");
     }
 }

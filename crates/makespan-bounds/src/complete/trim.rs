@@ -1,4 +1,4 @@
-//! Shortens a refutation: repeats it as a checker does, and removes the steps and literals that are not necessary.
+//! Shortens a refutation: repeats it as a checker does, and removes unnecessary steps and literals.
 
 use rustc_hash::FxHashMap;
 
@@ -7,8 +7,8 @@ use super::engine::log::{Log, Record};
 use super::engine::{Engine, Literal, Step};
 use crate::Clock;
 
-/// Returns the records of a refutation without unnecessary steps and literals. After the clock has expired, the other
-/// records remain as they are.
+/// Returns the records of a refutation without unnecessary steps and literals. When the clock expires, the records
+/// that follow stay unchanged.
 pub(super) fn trim(engine: &Engine, clock: &Clock) -> Log {
     let log = &engine.log;
     let uses = log.uses();
@@ -37,7 +37,7 @@ pub(super) fn trim(engine: &Engine, clock: &Clock) -> Log {
                 };
                 (literals, steps) = (literals_end, steps_end);
                 if uses.nogoods[trimmed.nogoods] == 0 {
-                    // The record keeps its number, but no step uses it.
+                    // No step uses this nogood. Its record stays, so that later nogoods keep their numbers.
                     nogood.steps.clear();
                 } else if !clock.is_over() {
                     replay.shorten(&root, &mut nogood);
@@ -56,11 +56,11 @@ struct Nogood {
     steps: Vec<Step>,
 }
 
-/// The windows of all tasks during the repetition. All rules are those of `docs/bounds.md`.
+/// The windows of all tasks while a proof is repeated. `docs/bounds.md` defines the rules.
 struct Replay<'a> {
     engine: &'a Engine,
-    /// For each pair of tasks of which the second one waits for the first one: the delay, and false if only the starts
-    /// are ordered.
+    /// For each pair of tasks of which the second waits for the first: the delay, and true if the delay begins at the
+    /// end of the first task.
     waits: FxHashMap<(u32, u32), (i64, bool)>,
     windows: Vec<StartWindow>,
     nogoods: Vec<Vec<Literal>>,
@@ -93,8 +93,8 @@ impl<'a> Replay<'a> {
         (self.is_changed, self.is_empty) = (false, false);
     }
 
-    /// Removes literals, then steps, as long as the other steps prove the nogood. Changes nothing if the steps do not
-    /// prove it.
+    /// Removes literals and then steps that the proof of the nogood does not need. Changes nothing if the steps do not
+    /// prove the nogood.
     fn shorten(&mut self, root: &[StartWindow], nogood: &mut Nogood) {
         let Nogood { literals, steps } = nogood;
         if !self.proves(root, literals, steps) {
@@ -106,7 +106,7 @@ impl<'a> Replay<'a> {
                 literals.insert(at, literal);
             }
         }
-        // Steps that change nothing, and steps behind the contradiction.
+        // Removes the steps that change nothing, and the steps after the contradiction.
         self.begin(root);
         literals.iter().for_each(|literal| self.assume(literal.negated()));
         let mut states = Vec::new();
@@ -205,7 +205,7 @@ impl<'a> Replay<'a> {
         window.latest <= at && at < window.earliest + self.shortest(task)
     }
 
-    /// Returns the amount that tasks other than `except` hold at an instant.
+    /// Returns the amount that tasks other than `except` hold in every solution at the instant `at`.
     fn used(&self, supply: usize, at: i64, except: Option<usize>) -> i64 {
         let others = (0..self.windows.len()).filter(|&task| Some(task) != except && self.runs_at(task, at));
         others.map(|task| self.amount(supply, task)).sum()
@@ -219,7 +219,7 @@ impl<'a> Replay<'a> {
         length * of.amounts[supply][mode]
     }
 
-    /// Returns the energy of tasks other than `except` in a period.
+    /// Returns the minimum energy of tasks other than `except` in a period.
     fn energy(&self, period: (usize, i64, i64), except: Option<usize>) -> i64 {
         let least = |task: usize| {
             let window = &self.windows[task];

@@ -1,4 +1,4 @@
-//! The activity of literals in recent conflicts, for branching.
+//! The activity of literals in recent conflicts. The search branches on active literals.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::Literal;
 
-/// The factor by which activities decay at each conflict.
+/// The factor by which the activity of a literal decays at each conflict.
 const DECAY: f64 = 0.95;
 /// Maximum number of entries of the queue.
 const MAX_QUEUE: usize = 200_000;
@@ -16,7 +16,7 @@ const MAX_QUEUE: usize = 200_000;
 pub(in crate::complete) struct Activity {
     of: FxHashMap<Literal, f64>,
     queue: BinaryHeap<Entry>,
-    /// Entries of literals that were true or false when they were drawn.
+    /// Entries that were removed from the queue because their literals were true or false.
     asleep: Vec<Entry>,
     increment: f64,
 }
@@ -51,7 +51,7 @@ impl Activity {
         self.queue.push(Entry(*activity, literal));
     }
 
-    /// Makes later conflicts count more.
+    /// Multiplies all activities by `DECAY`, by increasing the amount that later conflicts add.
     pub(in crate::complete) fn decay(&mut self) {
         self.increment /= DECAY;
         if self.increment > 1e100 {
@@ -70,7 +70,7 @@ impl Activity {
         self.asleep.clear();
     }
 
-    /// Puts the literals that were true or false back into the queue.
+    /// Puts the entries in `asleep` back into the queue, because literals may have become open.
     pub(in crate::complete) fn wake(&mut self) {
         while let Some(entry) = self.asleep.pop() {
             if self.of.get(&entry.1) == Some(&entry.0) {

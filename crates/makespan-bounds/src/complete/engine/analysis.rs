@@ -4,25 +4,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Change, Engine, Literal, Step};
 
-/// The factor by which activities of nogoods decay at each conflict.
+/// The factor by which the activity of a nogood decays at each conflict.
 const DECAY: f64 = 0.999;
-/// Maximum number of changes, each a premise of the next, through which a literal may follow from other literals.
+/// Maximum depth of the search for the literals from which a literal follows.
 const MAX_DEPTH: usize = 64;
 
 /// Literals that together lead to the conflict, at most one for each bound.
 #[derive(Default)]
 pub(super) struct Needs {
     of_bound: Vec<Option<Need>>,
-    /// The bounds that have or had a literal.
+    /// The bounds that have an entry in `of_bound`, or had one since the last call of `clear`.
     bounds: Vec<u32>,
-    /// For each change of the trail that was examined, if it follows from the literals.
+    /// For each change of the trail that was examined: true if the literals imply the change.
     follows: FxHashMap<usize, bool>,
 }
 
 #[derive(Clone, Copy)]
 struct Need {
     value: i64,
-    /// The change that made the literal true.
+    /// The index in the trail of the change that made the literal true.
     at: usize,
 }
 
@@ -33,7 +33,7 @@ impl Needs {
         self.follows.clear();
     }
 
-    /// Adds a literal. Returns the change of the literal of the same bound that it replaces.
+    /// Adds a literal. If the bound already has a literal, returns the change that made that literal true.
     fn add(&mut self, literal: Literal, at: usize) -> Option<usize> {
         let known = &mut self.of_bound[literal.bound as usize];
         let before = known.map(|need| need.at);
@@ -46,12 +46,12 @@ impl Needs {
         before
     }
 
-    /// Returns true if a literal that is made true before the change `at` implies the premise.
+    /// Returns true if a literal that became true before the change `at` implies the premise.
     fn imply(&self, premise: Literal, at: usize) -> bool {
         self.of_bound[premise.bound as usize].is_some_and(|need| need.value >= premise.value && need.at < at)
     }
 
-    /// Returns all literals, latest first, each with its change.
+    /// Returns all literals and the changes that made them true, the latest change first.
     fn literals(&self) -> Vec<(usize, Literal)> {
         let literal = |&bound: &u32| {
             let need = self.of_bound[bound as usize]?;
@@ -65,21 +65,21 @@ impl Needs {
 }
 
 impl Engine {
-    /// Returns the change that made a literal true by a decision, or `None` if it holds without any decision.
+    /// Returns the change that made a literal true, or `None` if the literal is true without any decision.
     fn decided_by(&self, literal: Literal) -> Option<usize> {
         self.made_by(literal).filter(|&at| self.trail[at].level > 0)
     }
 
-    /// Adds a literal that does not hold without any decision. Returns true if the number of literals of the level
-    /// grows.
+    /// Adds a literal unless the literal is true without any decision. Returns true if the number of literals of the
+    /// decision level `level` grows.
     fn need(&self, needs: &mut Needs, literal: Literal, level: usize) -> bool {
         let Some(at) = self.decided_by(literal) else { return false };
         let before = needs.add(literal, at);
         self.trail[at].level == level && before.is_none_or(|before| self.trail[before].level != level)
     }
 
-    /// Learns a nogood from the current conflict, undoes levels, and applies the nogood. Returns false if the conflict
-    /// depends on no decision, so that nothing is left.
+    /// Learns a nogood from the current conflict, undoes decision levels, and applies the nogood. Returns false if the
+    /// conflict follows without any decision, so there is no solution.
     pub(in crate::complete) fn learn(&mut self) -> bool {
         let mut needs = std::mem::take(&mut self.needs);
         needs.clear(self.bounds.len());
@@ -99,8 +99,8 @@ impl Engine {
         let mut kept = self.minimise(needs, &mut used);
         kept.iter().for_each(|one| self.activity.bump(one.1));
         let mut levels: Vec<usize> = kept.iter().map(|one| self.trail[one.0].level).collect();
-        // The second watched literal is the one of the other literals that became true last. So both watched literals are
-        // open after the search goes back.
+        // The second watched literal is the one that became false last, apart from the first. So both watched literals
+        // are open after the search has undone levels.
         if let Some(at) = (1..kept.len()).max_by_key(|&at| (levels[at], std::cmp::Reverse(at))) {
             kept.swap(1, at);
         }
@@ -125,8 +125,8 @@ impl Engine {
         true
     }
 
-    /// Replaces literals by their premises, latest first, until one literal of the level is left. Returns the changes
-    /// that were replaced.
+    /// Replaces literals by their premises, latest first, until a single literal of the decision level `level` is
+    /// left. Returns the changes that were replaced.
     fn resolve(&mut self, needs: &mut Needs, level: usize) -> Vec<usize> {
         let mut of_level = 0;
         for &literal in &self.reason {
@@ -157,8 +157,8 @@ impl Engine {
         used
     }
 
-    /// Returns the literals that do not follow from the other ones, latest first, each with its change. Adds to `used`
-    /// the changes from which the other literals follow.
+    /// Returns the literals that do not follow from the others and the changes that made them true, the latest change
+    /// first. Adds to `used` the changes that prove the removed literals.
     fn minimise(&self, needs: &mut Needs, used: &mut Vec<usize>) -> Vec<(usize, Literal)> {
         let all = needs.literals();
         let (mut kept, mut removed) = (Vec::new(), Vec::new());
@@ -182,8 +182,8 @@ impl Engine {
         kept
     }
 
-    /// Returns true if a change follows from literals that were made true before it (N. Sörensson, A. Biere, DOI
-    /// 10.1007/978-3-642-02777-2_23).
+    /// Returns true if the literals that became true before the change `at` imply this change (N. Sörensson, A. Biere,
+    /// DOI 10.1007/978-3-642-02777-2_23).
     fn follows(&self, needs: &mut Needs, at: usize, depth: usize) -> bool {
         if let Some(&known) = needs.follows.get(&at) {
             return known;
@@ -201,7 +201,7 @@ impl Engine {
         follows
     }
 
-    /// Records all changes of the root state that are not recorded yet.
+    /// Records all changes without decisions that are not recorded yet.
     pub(in crate::complete) fn record_root(&mut self) {
         if self.level() > 0 {
             return;
@@ -212,7 +212,8 @@ impl Engine {
         self.log.root_changes = self.trail.len();
     }
 
-    /// Deletes the less active half of the nogoods that combine more than two levels and are no reason of a change.
+    /// Deletes half of the nogoods that have literals from more than two levels and are no reason of a change. The
+    /// less active half is deleted.
     pub(in crate::complete) fn forget(&mut self) {
         let mut is_reason = vec![false; self.clauses.len()];
         for change in &self.trail {

@@ -1,4 +1,4 @@
-//! The search for prices.
+//! The search for prices with a large Lagrangian bound.
 
 use super::Engine;
 use super::costs::Intervals;
@@ -15,12 +15,12 @@ pub(in crate::complete) struct Ascent {
     intervals: Intervals,
     prices: Vec<Vec<f64>>,
     value: f64,
-    /// The area of each supply in each interval.
+    /// For each supply, the available area in each interval (amount times units of time).
     areas: Vec<Vec<f64>>,
 }
 
 impl Ascent {
-    /// All prices are zero.
+    /// Begins with all prices at zero.
     pub(in crate::complete) fn new(engine: &Engine) -> Self {
         let model = &engine.model;
         let intervals = Intervals::new(model);
@@ -33,9 +33,9 @@ impl Ascent {
         Self { intervals, prices, value: f64::MIN, areas: model.supplies.iter().map(areas).collect() }
     }
 
-    /// Returns the costs at these prices in whole units, and writes the prices to the log.
+    /// Returns the costs of all tasks at the best prices, and writes the prices to the log.
     ///
-    /// Prices are limited, so that the sum of all costs fits into 64 bits.
+    /// Prices are rounded to whole units. They are limited, so that the sum of all costs fits into 64 bits.
     pub(in crate::complete) fn prices(&self, model: &Model, log: &mut Log) -> Prices {
         let amounts = model.supplies.iter().map(Supply::most).fold(1, i64::saturating_add);
         let most = ((1 << 54) / model.last_end().max(1).saturating_mul(amounts)).min(MAX_PRICE);
@@ -49,8 +49,8 @@ impl Ascent {
         Prices::new(model, self.intervals, &prices)
     }
 
-    /// Makes up to `steps` steps from the best prices, over the windows that are left. Returns true if these prices
-    /// refute the claim.
+    /// Makes up to `steps` subgradient steps from the best prices, within the current windows of the tasks. Returns
+    /// true if the prices prove that no solution has a value of at most `engine.most`.
     pub(in crate::complete) fn improve(&mut self, engine: &Engine, steps: usize) -> bool {
         let model = &engine.model;
         let goal = engine.most as f64 + 1e-3;
@@ -132,8 +132,8 @@ impl Ascent {
     }
 }
 
-/// Returns the least cost of a task, and its mode and start. `until` contains, for each supply, the sum of the prices of
-/// all instants before each interval.
+/// Returns the least cost of a task in its window, with the mode and the start that have this cost. `until` contains,
+/// for each supply, the sum of the prices of all instants before each interval.
 fn cheapest(
     task: &ModelTask,
     window: StartWindow,

@@ -3,24 +3,26 @@
 
 use super::{Change, Clause, Engine, Literal, Propagated, Step};
 
-/// A nogood, watched for a literal that becomes false when a bound is at least `value`.
+/// A watch on one literal of a nogood, in the list of the bound that can make the literal false. The literal becomes
+/// false when this bound reaches `value`.
 #[derive(Clone, Copy)]
 pub(super) struct Watch {
     clause: usize,
     value: i64,
-    /// Another literal of the nogood. While it is true, the nogood is not examined.
+    /// Another literal of the nogood. The nogood is not examined as long as this literal is true.
     other: Literal,
 }
 
 impl Engine {
-    /// Propagates nogoods in which all literals but one are false.
+    /// Examines the nogoods of which a watched literal became false. If all literals but one are false, makes the last
+    /// one true.
     pub(super) fn by_clauses(&mut self) -> Propagated {
         while self.next_clause < self.trail.len() {
             let Change { bound, old, new, .. } = self.trail[self.next_clause];
             self.next_clause += 1;
             let mut watches = std::mem::take(&mut self.watches[bound as usize]);
             let mut result = Ok(());
-            // Only the literals between the old and the new value became false.
+            // The literals that became false are those with values between the old and the new value of the bound.
             let mut at = watches.partition_point(|watch| watch.value <= old);
             let end = watches.partition_point(|watch| watch.value <= new);
             let mut kept = at;
@@ -59,7 +61,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Looks for another literal to watch, because a watched literal became false.
+    /// Looks for another literal to watch, because the watched literal `now_false` became false.
     fn visit(&mut self, number: usize, now_false: Literal) -> Visit {
         let Clause { first, length, is_deleted, .. } = self.clauses[number];
         if is_deleted {
@@ -87,7 +89,8 @@ impl Engine {
         Visit::Stays(other, result)
     }
 
-    /// Adds a nogood. Its first literal is open, and the second one became false last.
+    /// Adds a nogood and watches its first two literals. The first literal must be open. The second must be the one
+    /// that became false last.
     pub(in crate::complete) fn add_clause(&mut self, literals: &[Literal], levels: usize, activity: f64) -> usize {
         let (number, first) = (self.clauses.len(), self.literals.len());
         self.literals.extend_from_slice(literals);
@@ -111,9 +114,9 @@ fn insert(list: &mut Vec<Watch>, watch: Watch) {
 
 /// The result of [`Engine::visit`].
 enum Visit {
-    /// The watched literal stays. This is the other watched literal.
+    /// The nogood keeps its watched literal. The first field is its other watched literal.
     Stays(Literal, Propagated),
-    /// The nogood moves to the list of the first of these literals, and the second is its other watched literal. `None`
-    /// if the nogood is no longer watched.
+    /// The nogood watches another literal from now on: the first of the pair is the negation of this literal, the
+    /// second is its other watched literal. `None` if the nogood was deleted.
     Moves(Option<(Literal, Literal)>),
 }

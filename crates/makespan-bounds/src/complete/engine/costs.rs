@@ -2,16 +2,17 @@
 
 use crate::complete::model::Model;
 
-/// The number of points whose least cost is stored together.
+/// The number of points in a block. The least cost of each block is stored.
 const BLOCK: usize = 32;
-/// The cost of a task that cannot start.
+/// A cost that is larger than the cost of every possible start.
 pub(super) const NEVER: i64 = i64::MAX / 4;
-/// Maximum number of units of time for which each unit has its own price.
+/// Up to this number of units of time, each unit has a price of its own.
 const MAX_INSTANTS: i64 = 4000;
-/// The number of intervals with a constant price otherwise.
+/// The approximate number of intervals for a longer horizon. Prices are constant within each interval.
 const FEW_INTERVALS: i64 = 250;
 
-/// The intervals on which prices are constant. All have the same length, except the last one, which may be shorter.
+/// The intervals in which prices are constant. All intervals have the same length, except that the last may be
+/// shorter.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::complete) struct Intervals {
     pub(super) length: i64,
@@ -19,7 +20,7 @@ pub(in crate::complete) struct Intervals {
 }
 
 impl Intervals {
-    /// Returns intervals of one unit of time if there are few units, and a limited number of intervals otherwise.
+    /// Returns intervals of one unit of time for short horizons, and about `FEW_INTERVALS` intervals for long ones.
     pub(in crate::complete) fn new(model: &Model) -> Self {
         let end = model.last_end().max(0);
         let length = if end <= MAX_INSTANTS { 1 } else { (end / FEW_INTERVALS).max(1) };
@@ -30,8 +31,8 @@ impl Intervals {
         (self.end / self.length + i64::from(self.end % self.length > 0)) as usize
     }
 
-    /// Returns the interval that contains an instant. If the last interval ends at the horizon,
-    /// the horizon itself has a further index.
+    /// Returns the number of the interval that contains an instant. An instant at the end of the last interval may get
+    /// the next number.
     pub(super) fn of(self, instant: i64) -> usize {
         if self.length == 1 { instant as usize } else { (instant / self.length) as usize }
     }
@@ -41,7 +42,8 @@ impl Intervals {
         (from, (from + self.length).min(self.end))
     }
 
-    /// Returns the starts between which the cost of a task is linear, in ascending order.
+    /// Returns the starts at which the slope of the cost can change, with the first and the last start, in ascending
+    /// order.
     pub(super) fn starts(self, from: i64, until: i64, time: i64) -> Vec<i64> {
         if from > until {
             return Vec::new();
@@ -61,7 +63,7 @@ impl Intervals {
     }
 }
 
-/// Prices of one supply, with their sums.
+/// The prices of one supply, with their sums.
 pub(super) struct PriceLine<'a> {
     intervals: Intervals,
     prices: &'a [i64],
@@ -89,12 +91,12 @@ impl<'a> PriceLine<'a> {
 
 /// The cost of a task in one mode as a function of its start. The function is linear between consecutive points.
 pub(super) struct Costs {
-    /// The first start.
+    /// The first possible start.
     first: i64,
-    /// The starts of all points, or empty if each start has a point.
+    /// The starts of all points. Empty if every possible start is a point.
     starts: Vec<i64>,
     values: Vec<i64>,
-    /// The least value of each block of consecutive points.
+    /// The least cost in each block of consecutive points.
     of_blocks: Vec<i64>,
 }
 
@@ -107,7 +109,7 @@ impl Costs {
         Self { first, starts: if is_dense { Vec::new() } else { starts }, values, of_blocks }
     }
 
-    /// Returns the part of a range in which the task can start, or `None` if it is empty.
+    /// Returns the part of a range of starts that is possible, or `None` if no start is possible.
     fn clipped(&self, from: i64, until: i64) -> Option<(i64, i64)> {
         let last = self.starts.last().map_or(self.first + self.values.len() as i64 - 1, |&last| last);
         let (from, until) = (from.max(self.first), until.min(last));
@@ -123,7 +125,7 @@ impl Costs {
         }
     }
 
-    /// Returns the cost of a possible start.
+    /// Returns the cost of a start, which must be possible.
     fn at(&self, start: i64) -> i64 {
         let next = self.before(start);
         if self.starts.is_empty() || self.starts[next] == start {
@@ -134,7 +136,7 @@ impl Costs {
         value + (reached - value) / (until - from) * (start - from)
     }
 
-    /// Returns the least cost of the starts from `from` to `until`, or [`NEVER`] if there are none.
+    /// Returns the least cost of the starts from `from` to `until`, or [`NEVER`] if none of them is possible.
     pub(super) fn least(&self, from: i64, until: i64) -> i64 {
         let Some((from, until)) = self.clipped(from, until) else { return NEVER };
         let (first, end) = (self.before(from), self.before(until + 1));
@@ -144,7 +146,7 @@ impl Costs {
         self.at(from).min(self.at(until)).min(self.least_of(first, end.min(self.values.len())))
     }
 
-    /// Returns the least value of the points from `from` to `end`, not included.
+    /// Returns the least cost of the points with the indices `from..end`.
     fn least_of(&self, from: usize, end: usize) -> i64 {
         let least = |costs: &[i64]| costs.iter().copied().min().unwrap_or(NEVER);
         if from >= end {

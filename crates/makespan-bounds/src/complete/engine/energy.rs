@@ -1,8 +1,8 @@
-//! Energy: in each window of time, the minimum amounts that tasks hold must fit into the supply.
+//! Energy: in each period, the minimum amounts that the tasks hold must fit into the supply.
 
 use super::{Engine, Literal, Propagated, Step};
 
-/// The starts and modes that are left to a task.
+/// The remaining starts and modes of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::complete) struct StartWindow {
     pub(in crate::complete) earliest: i64,
@@ -11,7 +11,7 @@ pub(in crate::complete) struct StartWindow {
     pub(in crate::complete) last: usize,
 }
 
-/// A window of time, for one supply.
+/// A supply and a period of time.
 #[derive(Clone, Copy)]
 struct Period {
     supply: usize,
@@ -39,9 +39,9 @@ impl Engine {
         }
     }
 
-    /// Returns premises for a quantity of a task that is `now` in its current window. The quantity grows when the
-    /// window shrinks. The premises may be weakened until the quantity has fallen by `spare`. The actual
-    /// fall is subtracted from `spare`.
+    /// Adds premises that imply a lower limit on `quantity` for a task. The quantity never falls when the window
+    /// shrinks, and it is `now` in the current window. The limit may be less than `now` by up to `spare`, because
+    /// weaker premises make more general nogoods. Subtracts the actual difference from `spare`.
     pub(in crate::complete) fn weakest(
         &self,
         task: usize,
@@ -68,7 +68,8 @@ impl Engine {
         attempt(&mut window, StartWindow { earliest: root.earliest, ..at });
         let at = window;
         attempt(&mut window, StartWindow { latest: root.latest, ..at });
-        // Double the steps as long as they succeed, and halve them until none does.
+        // Widens the window by steps that double as long as they succeed. After a failure, halves the step until none
+        // succeeds.
         for is_latest in [false, true] {
             let left = |window: StartWindow| {
                 if is_latest { root.latest - window.latest } else { window.earliest - root.earliest }
@@ -106,11 +107,11 @@ impl Engine {
         }
     }
 
-    /// Returns the minimum of what a task holds in a period, summed over its units of time.
+    /// Returns the minimum energy of a task in a period: its amount times the units of time in which it runs there.
     fn held_in(&self, period: Period, task: usize, window: StartWindow) -> i64 {
         let Period { supply, from, until } = period;
         let of = &self.model.tasks[task];
-        // The fastest mode may leave the period empty.
+        // The fastest mode may avoid the period.
         let latest = window.latest.min(of.latest[window.last]);
         if latest >= until || window.earliest + of.times[window.last] <= from {
             return 0;
@@ -124,7 +125,7 @@ impl Engine {
         (window.first..=window.last).map(in_mode).min().unwrap_or(0)
     }
 
-    /// Returns premises for what tasks other than `except` hold in a period, less `spare`.
+    /// Adds premises that imply the minimum energy of tasks other than `except` in a period, less `spare`.
     fn held_because(&self, period: Period, except: Option<usize>, mut spare: i64, premises: &mut Vec<Literal>) {
         let gain = |task: usize| {
             let now = self.held_in(period, task, self.window(task));
@@ -142,8 +143,9 @@ impl Engine {
         }
     }
 
-    /// Checks all windows from an earliest start to an end at which the sum of the energies grows less than before.
-    /// For tasks with one mode left, a sweep over the ends computes the sums: O(n^2 log n) for each supply.
+    /// Checks each period from an earliest start to an instant at which the energy of the tasks grows more slowly than
+    /// before. For tasks with one remaining mode, a sweep over the ends computes the energy in O(n^2 log n) for each
+    /// supply.
     pub(in crate::complete) fn by_energy(&mut self) -> Propagated {
         let mut starts: Vec<i64> = (0..self.tasks()).map(|task| self.earliest(task)).collect();
         starts.sort_unstable();
@@ -199,7 +201,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Checks a period in which tasks of one mode hold `sum`.
+    /// Checks a period. `sum` is the energy of the tasks with one remaining mode. `several` contains the tasks with
+    /// more modes.
     fn check_period(&mut self, period: Period, sum: i64, several: &[usize]) -> Propagated {
         let Period { supply, from, until } = period;
         let number = supply as u8;

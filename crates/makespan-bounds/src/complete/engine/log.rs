@@ -8,25 +8,27 @@ use super::{Literal, Step};
 pub(in crate::complete) enum Record {
     /// A record that is always kept.
     Bytes(Vec<u8>),
-    /// The next price vector. It is kept if a step uses it.
+    /// The next price vector. The record is omitted from the certificate if no step uses it.
     Prices(Vec<u8>),
-    /// A step that changes the root state.
+    /// A step without decisions.
     Root(Step),
-    /// A nogood, with the ends of its literals and of its steps in the lists of the log.
+    /// A nogood. The numbers are the ends of its literals and of its steps in the lists `literals` and `steps` of the
+    /// log.
     Nogood { literals: usize, steps: usize },
 }
 
 /// The records so far.
 pub(in crate::complete) struct Log {
     pub(in crate::complete) records: Vec<Record>,
-    /// The literals and the steps of all nogoods, one nogood after the other.
+    /// The literals of all nogoods, one nogood after the other.
     pub(in crate::complete) literals: Vec<Literal>,
+    /// The steps of all nogoods, one nogood after the other.
     pub(in crate::complete) steps: Vec<Step>,
     pub(in crate::complete) nogoods: usize,
     pub(in crate::complete) prices: usize,
     /// The number of supplies that are not scales.
     pub(in crate::complete) own_supplies: usize,
-    /// The number of root changes that are recorded.
+    /// The number of changes without decisions that are recorded.
     pub(in crate::complete) root_changes: usize,
 }
 
@@ -62,11 +64,11 @@ impl Log {
         self.records.push(Record::Bytes(bytes));
     }
 
-    /// Adds prices of all supplies in intervals, whose lengths `length` returns.
+    /// Adds a price vector: for each supply, the prices in all intervals. `length` returns the length of an interval.
     pub(in crate::complete) fn prices(&mut self, prices: &[Vec<i64>], length: impl Fn(usize) -> i64) {
         let mut bytes = vec![31];
         for line in prices {
-            // Behind the last run, the price is 0.
+            // After the last run, the price is 0.
             let end = line.iter().rposition(|&price| price != 0).map_or(0, |last| last + 1);
             let runs: Vec<&[i64]> = line[..end].chunk_by(|a, b| a == b).collect();
             unsigned(&mut bytes, runs.len() as u64);
@@ -90,14 +92,14 @@ impl Log {
         self.records.push(Record::Bytes(bytes));
     }
 
-    /// Adds the task that runs in the first half of the time.
+    /// Adds the task that is restricted to the first half of the schedule.
     pub(in crate::complete) fn mirror(&mut self, task: usize) {
         let mut bytes = vec![23];
         unsigned(&mut bytes, task as u64);
         self.records.push(Record::Bytes(bytes));
     }
 
-    /// Adds a step that changes the root state.
+    /// Adds a step without decisions.
     pub(in crate::complete) fn root(&mut self, step: Step) {
         self.records.push(Record::Root(step));
     }
@@ -110,7 +112,7 @@ impl Log {
         self.records.push(Record::Nogood { literals: self.literals.len(), steps: self.steps.len() });
     }
 
-    /// Returns the bytes of all records that the last one needs.
+    /// Returns the bytes of the certificate: all records that the proof needs.
     pub(in crate::complete) fn trimmed(&self) -> Vec<u8> {
         let uses = self.uses();
         let names = Names::new(&uses);
@@ -154,8 +156,8 @@ impl Log {
         }
     }
 
-    /// Counts the steps that use each nogood and each price vector. Steps of nogoods that are not used do not count. The
-    /// last nogood is the claim.
+    /// Counts the steps that use each nogood and each price vector. Steps of unused nogoods are ignored. The last
+    /// nogood is used, because it states that there is no solution.
     pub(in crate::complete) fn uses(&self) -> Uses {
         let mut uses = Uses { nogoods: vec![0; self.nogoods], prices: vec![0; self.prices] };
         if let Some(last) = uses.nogoods.last_mut() {
@@ -183,7 +185,7 @@ impl Log {
 }
 
 impl Record {
-    /// Returns the end of the steps of a nogood.
+    /// Returns the index after the last step of a nogood, or `None` for other records.
     fn steps(&self) -> Option<usize> {
         match *self {
             Self::Nogood { steps, .. } => Some(steps),
@@ -208,14 +210,15 @@ impl Uses {
     }
 }
 
-/// The numbers that the certificate gives to nogoods and price vectors.
+/// The numbers that nogoods and price vectors have in the certificate.
 struct Names {
     nogoods: Vec<u64>,
     prices: Vec<u8>,
 }
 
 impl Names {
-    /// Numbers the price vectors that are used. The nogoods with the most uses get the numbers with the fewest bytes.
+    /// Numbers the nogoods and price vectors that are used. The nogoods with the most uses get the smallest numbers,
+    /// which take the fewest bytes.
     fn new(uses: &Uses) -> Self {
         let mut order: Vec<usize> = (0..uses.nogoods.len()).filter(|&number| uses.nogoods[number] > 0).collect();
         order.sort_by_key(|&number| std::cmp::Reverse(uses.nogoods[number]));

@@ -1,24 +1,24 @@
-//! Prices for amounts at each instant. At these prices, each task has a least cost, and the sum of all costs less the
-//! price of all amounts is a lower bound (Lagrangian duality).
+//! Prices for the amounts of each supply at each instant. At these prices, each task has a least cost. The sum of
+//! these costs less the price of all available amounts is a lower bound on the objective (Lagrangian duality).
 
 use super::costs::{Costs, Intervals, NEVER, PriceLine};
 use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
 use crate::complete::model::{Model, ModelTask, Supply};
 
-/// The unit of prices: this part of the unit of the objective.
+/// The number of units of prices in one unit of the objective.
 pub(in crate::complete) const SCALE: i64 = 1024;
-/// Maximum number of points of the costs of all tasks in all modes.
+/// Maximum number of points of the cost functions of all tasks in all modes.
 const MAX_COSTS: i64 = 2_000_000;
 
-/// The costs of all tasks at some prices.
+/// The costs of all tasks at the prices of one price vector.
 #[derive(Default)]
 pub(in crate::complete) struct Prices {
-    /// The costs of each task in each mode.
+    /// For each task, its cost function in each mode.
     costs: Vec<Vec<Costs>>,
-    /// The price of all amounts.
+    /// The price of all available amounts.
     sold: i64,
-    /// The costs of each task in its last window.
+    /// For each task, its least costs in the window in which they were last computed.
     known: Vec<Known>,
 }
 
@@ -27,23 +27,24 @@ pub(in crate::complete) struct Prices {
 struct Known {
     window: StartWindow,
     least: i64,
-    /// The least cost of the first and of the last start.
+    /// The least cost over the modes if the task starts at the first start of the window.
     first_start: i64,
+    /// The least cost over the modes if the task starts at the last start of the window.
     last_start: i64,
-    /// The least cost in the first and in the last mode.
+    /// The least cost in the first remaining mode.
     first_mode: i64,
     last_mode: i64,
 }
 
 impl Prices {
-    /// Returns true if costs at prices fit into 64 bits, and if the functions of costs are small enough.
+    /// Returns true if all costs fit into 64 bits and the cost functions have at most `MAX_COSTS` points.
     pub(in crate::complete) fn are_meant(model: &Model) -> bool {
         let weight = model.tasks.iter().map(|task| task.weight).max().unwrap_or(0);
         let largest = weight.saturating_mul(model.last_end()).saturating_mul(SCALE);
         Self::points(model) <= MAX_COSTS && largest < i64::MAX / (1 << 12)
     }
 
-    /// Returns the number of points of the costs of all tasks, or more.
+    /// Returns an upper limit on the number of points of the cost functions of all tasks.
     pub(in crate::complete) fn points(model: &Model) -> i64 {
         let Intervals { length, .. } = Intervals::new(model);
         let more = if length == 1 { 1 } else { 6 };
@@ -54,7 +55,8 @@ impl Prices {
         model.tasks.iter().map(starts).fold(0, i64::saturating_add)
     }
 
-    /// Returns the costs of all tasks. `prices` contains the price of each supply in each interval up to the last end.
+    /// Returns the costs of all tasks. `prices` contains, for each supply, the price in each interval up to the last
+    /// end.
     pub(super) fn new(model: &Model, intervals: Intervals, prices: &[Vec<i64>]) -> Self {
         let lines: Vec<PriceLine> = prices.iter().map(|line| PriceLine::new(intervals, line)).collect();
         let costs = |task: &ModelTask| {
@@ -89,7 +91,7 @@ impl Prices {
         modes.map(|costs| costs.least(window.earliest, window.latest)).min().unwrap_or(NEVER)
     }
 
-    /// Computes the costs of a task in its window, unless they are known.
+    /// Returns the least costs of a task in a window. Computes them if the window has changed.
     fn look(&mut self, task: usize, window: StartWindow) -> Known {
         if self.known[task].window == window {
             return self.known[task];
@@ -111,7 +113,7 @@ impl Prices {
     }
 }
 
-/// Returns the number of leading costs that are at least `room`, and the least of these costs.
+/// Returns the number of costs at the beginning that are at least `room`, and the least of these costs.
 fn leading(costs: impl Iterator<Item = i64>, room: i64) -> (i64, i64) {
     costs.take_while(|&cost| cost >= room).fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)))
 }
@@ -124,7 +126,8 @@ impl Engine {
         result
     }
 
-    /// Returns the least cost of a task that contradicts the claim, or `None` if the costs of all tasks do.
+    /// Returns the cost from which a start or mode of `task` is impossible, or `None` if the costs of all tasks prove
+    /// that there is no solution.
     pub(in crate::complete) fn room(&self, number: usize, task: Option<usize>, windows: &[StartWindow]) -> Option<i64> {
         let prices = &self.prices[number];
         let mut room = SCALE * i64::from(self.model.is_sum) * self.most + 1 + prices.sold;
@@ -137,8 +140,8 @@ impl Engine {
         (room > 0).then_some(room + own)
     }
 
-    /// Returns the literal that a cut by prices makes true, or `None` if nothing is left. [`Step::Priced`] defines
-    /// `kind`.
+    /// Returns the literal that a cut by prices makes true, or `None` if no start or mode is possible.
+    /// [`Step::Priced`] defines `kind`.
     pub(in crate::complete) fn cut(
         &self,
         number: usize,
@@ -181,7 +184,7 @@ impl Engine {
         let mut all: Option<Vec<i64>> = None;
         for task in 0..self.tasks() {
             let known = prices.known[task];
-            // A cost of at least `room` contradicts the claim.
+            // A start or mode with a cost of at least `room` is impossible.
             let room = needed - (total - known.least);
             let StartWindow { earliest, latest, first, last } = known.window;
             let is_open = earliest < latest || first < last;
@@ -263,7 +266,7 @@ impl Engine {
         self.set(Literal::mode_at_most(task, window.last as i64 - count), &premises, cut.step(3))
     }
 
-    /// Adds premises for the least costs of tasks other than `except`, less `spare`.
+    /// Adds premises that imply the least costs of tasks other than `except`, less `spare` in all.
     fn costly_because(
         &self,
         prices: &Prices,
@@ -279,7 +282,8 @@ impl Engine {
             if gain <= spare {
                 spare -= gain;
             } else {
-                // The window has become smaller since the cost was computed. Its literals imply at least this cost.
+                // The window may have become smaller since `least` was computed. Then its literals imply an even
+                // larger cost.
                 let now = prices.least(task, self.window(task));
                 let mut more = spare + (now - least[task]);
                 self.weakest(task, now, &mut more, |window| prices.least(task, window), premises);
@@ -289,7 +293,7 @@ impl Engine {
     }
 }
 
-/// A task whose expensive starts and modes are removed.
+/// A task of which the starts and modes that cost too much are removed.
 #[derive(Clone, Copy)]
 struct Cut<'a> {
     prices: &'a Prices,

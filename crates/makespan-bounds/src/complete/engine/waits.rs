@@ -1,4 +1,4 @@
-//! Propagation of waits and of deadlines.
+//! Propagation of waits, and of the latest starts of the modes.
 
 use super::{Engine, Literal, Propagated, Step, Wait};
 
@@ -46,7 +46,8 @@ impl Engine {
         }
     }
 
-    /// Cuts the last starts and the slow modes of a task by its deadline.
+    /// Removes the starts that are too late in every remaining mode, and the slow modes that are too long for the
+    /// earliest start.
     fn by_deadline(&mut self, task: usize) -> Propagated {
         let premises: Vec<Literal> = self.last_mode_literal(task).into_iter().collect();
         let latest = self.model.tasks[task].latest[self.last_mode(task)];
@@ -60,7 +61,7 @@ impl Engine {
         self.set(Literal::mode_at_least(task, slow), &[premise], Step::FastModes { task: task as u32 })
     }
 
-    /// Applies the propagations that changes of bounds would cause, for the first time.
+    /// Applies all waits and latest starts once. Later propagations examine only the bounds that changed.
     pub(in crate::complete) fn begin(&mut self) -> Propagated {
         for task in 0..self.tasks() {
             self.by_deadline(task)?;
