@@ -19,8 +19,9 @@ pub(super) fn calendars(processors: u32, taken: &[Unavailable]) -> Vec<Calendar>
     periods.iter().map(|periods| Calendar::new(periods)).collect()
 }
 
-/// Places the waiting tasks `tasks` of a job from now on, by the rule of HEFT. Each task runs on one processor. Tasks
-/// that have started keep their places, and edges between tasks are respected. The places are added to `calendars`.
+/// Plans the waiting tasks `tasks` of a job by the rule of HEFT, with starts from now on. Each task runs on one
+/// processor. The plan respects the edges between tasks, and also the edges from tasks that have started. The planned
+/// slots are added to `calendars`.
 ///
 /// Source: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI 10.1109/71.993206.
 /// The ranks are computed on the whole graph, including tasks that have started. Complexity: O((e + n) m) for n tasks
@@ -43,7 +44,7 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
         }
         let arrival = |node: NodeId| arrival(view, task, &problem.first_of(node).alone(), &placed).ticks();
         let best = earliest(&problem, number, calendars, arrival, |_, end| end);
-        // Each task of an instance can run on some node, so this never fails.
+        // Each task of an instance can run on some node, so `earliest` always returns a slot.
         let Some((TaskPlace { processor, start }, end)) = best else { continue };
         calendars[processor.index()].hold(1, start, end);
         let (start, end, processors) = (Time::from_ticks(start), Time::from_ticks(end), processor.alone());
@@ -53,8 +54,8 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
     places
 }
 
-/// Returns the instant at which the data of a task are expected on a processor, or now if the data have arrived.
-/// `placed` contains the placed tasks of the job.
+/// Returns the instant at which the data of a task are expected to arrive on a processor, or now if they have arrived.
+/// `placed` contains the end and the processors of each task of the job that runs or is planned.
 fn arrival(view: &View<'_>, task: TaskId, on: &ProcSet, placed: &[Option<(Time, ProcSet)>]) -> Time {
     let arrivals = view.instance.incoming(task).filter_map(|edge| {
         let from = placed[view.instance.number(edge.from) as usize].as_ref();

@@ -4,8 +4,8 @@ use makespan_core::{Area, Instance, Placement, Time, View};
 
 use crate::plan::{Context, Scheduler};
 
-/// Returns a scheduler's plan of all waiting tasks, with the ids of the view's instance. Returns `None` if the
-/// scheduler cannot plan these tasks, or if the plan has no placements.
+/// Returns a scheduler's plan of all waiting tasks. The plan has the task ids of the view's instance. Returns `None`
+/// if the scheduler cannot plan these tasks, or if the plan has no placements.
 ///
 /// A scheduler may plan differently if the instance has a future unavailable period, even a period after the end of the
 /// plan. So periods that begin after the end of the plan must be hidden from the scheduler. The first plan uses the
@@ -32,7 +32,7 @@ pub(super) fn plan_ahead(scheduler: &dyn Scheduler, seed: u64, view: &View<'_>) 
     }
 }
 
-/// Returns a lower bound on the time that all processors together need for the waiting tasks.
+/// Returns a lower bound on the time in which all processors together can complete the waiting tasks.
 fn least_time(view: &View<'_>) -> Time {
     let instance: &Instance = view.instance;
     let own_times = |task| instance.profile(task).machine_times().is_some();

@@ -12,11 +12,11 @@ use crate::plan::Scheduler;
 ///
 /// An offline ratio rho for the makespan becomes 2 rho online: D. Shmoys, J. Wein and D. Williamson, SIAM J. Comput.
 /// 24(6), 1995, DOI 10.1137/S0097539793248317. P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram (SPAA 2004, DOI
-/// 10.1145/1007912.1007932) apply this rule to their scheduler. The ratio holds if estimates are exact. Then the tasks
-/// of a batch start exactly as planned. If a task ends early or late, the later tasks on its processors start as soon
-/// as all their processors are free, and each processor keeps the order of the plan. If processors fail or return, the
-/// tasks that have not started are planned again. Complexity: one plan for each batch, and a walk over the batch for
-/// each event.
+/// 10.1145/1007912.1007932) apply this rule to their scheduler. The ratio holds if estimates are exact, because the
+/// tasks of a batch then start exactly as planned. If a task ends early or late, the later tasks on its processors
+/// start as soon as all their processors are free, and each processor keeps the order of the plan. If processors fail
+/// or return, the tasks that have not started are planned again. Complexity: one plan for each batch, and a walk over
+/// the batch for each event.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("batch[scheduler=demt[shuffles=5]]", 1)?;
@@ -32,9 +32,10 @@ pub struct Batch {
 /// The rule that selects the tasks of a batch from the waiting tasks.
 #[derive(Clone, Copy, Debug)]
 enum Selection {
-    /// All waiting tasks. With several queues, only the waiting tasks with the highest priority.
+    /// All waiting tasks with `Queues::One`, or the waiting tasks of the highest priority with `Queues::Priority`.
     Queues(Queues),
-    /// Tasks that can end within the length of the batch. `None` stands for the shortest run time of a waiting task.
+    /// Tasks that can end within this length of the batch. If the length is `None`, the length is the shortest run
+    /// time of the waiting tasks.
     Doubling(Option<Time>),
 }
 
@@ -52,14 +53,15 @@ impl Batch {
     }
 
     /// Plans batches whose lengths double. When a batch has ended, the next batch is selected from the waiting tasks
-    /// that can end within the length of the next batch. These tasks are taken in descending order of weight divided by
-    /// work, as long as their work fits into the open processor time of the batch. Then the length is doubled for the
-    /// following batch.
+    /// that can end within the length of the next batch. These tasks are considered in descending order of weight
+    /// divided by work. A task is skipped if the processors, while they are open, cannot do its work and the work of
+    /// the selected tasks within the length of the batch. Then the length is doubled for the following batch.
     ///
     /// The length of the first batch is the shortest run time of any waiting task. After a batch that contains all
     /// waiting tasks, the length is reset to the shortest run time of any waiting task. While a length is shorter than
-    /// the run time of every waiting task, it is doubled before the batch is selected. So short tasks never have to
-    /// wait until the longest task of a backlog has ended, as they do in batches that contain all waiting tasks.
+    /// the run time of every waiting task, it is doubled before the batch is selected. If batches contained all
+    /// waiting tasks, short tasks would have to wait until the longest task of a backlog has ended. With doubling
+    /// lengths, they do not.
     ///
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
     /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations:
@@ -98,9 +100,9 @@ impl Batch {
     }
 }
 
-/// Selects the tasks of a batch of length `length`. `None` stands for the shortest run time of a waiting task. Returns
-/// the tasks of the batch, and the length of the following batch. If the batch contains all waiting tasks, the
-/// returned length is `None`.
+/// Selects the tasks of a batch of length `length`. If `length` is `None`, the length is the shortest run time of the
+/// waiting tasks. Returns the tasks of the batch, and the length of the following batch. If the batch contains all
+/// waiting tasks, the returned length is `None`.
 fn within(length: Option<Time>, view: &View<'_>) -> (TaskSet, Option<Time>) {
     let profile = |task: TaskId| view.instance.profile(task);
     let shortest = view.waiting.iter().map(|task| profile(task).shortest()).min().unwrap_or(Time::TICK);

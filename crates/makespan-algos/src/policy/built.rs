@@ -4,7 +4,7 @@ use makespan_core::{Instance, Policy, Unsupported};
 
 use crate::catalogue::{Spec, SpecError};
 
-/// Data of an entry for a policy.
+/// The part of a catalogue entry that only policies have: the function that builds the policy.
 #[derive(Clone, Copy, Debug)]
 pub struct OfPolicy {
     pub(super) build: fn(&mut Spec, u64) -> Result<SupportedPolicy, SpecError>,

@@ -295,7 +295,7 @@ impl SupportedPolicy {
         Self { policy: Box::new(policy), supports: Box::new(without_transfers) }.only(enough_for_all)
     }
 
-    /// Returns a policy for instances in which transfers between nodes take no time. Jobs must not have their own time
+    /// Returns a policy that supports an instance if transfers between nodes take no time and no job has its own time
     /// on each machine.
     fn queue(policy: impl Policy + 'static) -> Self {
         Self::any(policy).only(|instance| {
@@ -308,7 +308,7 @@ impl SupportedPolicy {
         })
     }
 
-    /// Adds a check whether the policy supports an instance.
+    /// Adds a condition that each supported instance must meet.
     fn only(self, supports: impl Fn(&Instance) -> Result<(), Unsupported> + 'static) -> Self {
         let before = self.supports;
         Self {
@@ -365,8 +365,8 @@ fn one_by_one(instance: &Instance) -> Cow<'_, Instance> {
     Cow::Owned(instance.with_jobs(tasks.map(|task| instance.alone(task)).collect()))
 }
 
-/// Checks that the consumables suffice for all tasks, regardless of their allotments. Policies with a queue require
-/// this, because they start tasks without reserving consumables for later tasks.
+/// Checks that the consumables suffice for all tasks with any allotments. Policies with a queue require this, because
+/// they start tasks without reserving consumables for later tasks.
 fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     let platform = instance.platform();
     for (name, there) in platform.consumables().iter() {

@@ -20,11 +20,12 @@ use crate::free_time::Period;
 /// reservation is moved to a later instant while tasks end by their estimates. Thus a task backfills only if it delays
 /// no other task.
 ///
-/// If a task ends early, the reservations are compressed. In the order of the queue, each task releases its reservation
-/// and takes its earliest fit, which is never later. Tasks that arrive at the same instant get their reservations after
-/// the compression. So the order of the queue determines only which task may use the released processors first. No task
-/// can take the reservation of another task. If a task runs longer than its estimate, reservations that relied on this
-/// estimate cannot be kept. Then all reservations are made again in the order of the queue.
+/// If a task ends early, the reservations are compressed. In the order of the queue, each task releases its
+/// reservation and takes its earliest fit, which is never later than the released reservation. A task that arrives at
+/// the instant of the early end gets its reservation after the compression. So the order of the queue determines only
+/// which task may use the released processors first. No task can take the reservation of another task. If a task runs
+/// longer than its estimate, reservations that relied on this estimate cannot be kept. Then all reservations are made
+/// again in the order of the queue.
 ///
 /// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section
 /// 2, including the compression in the order of the queue. Complexity: O(log n) for an arrival, and for the end of a
@@ -40,9 +41,11 @@ use crate::free_time::Period;
 pub struct Conservative {
     reading: QueueReading,
     state: Option<QueueState>,
-    /// The reservations if the number of free processors determines whether a task fits. A reservation is a start.
+    /// The reservations if the number of free processors determines whether a task fits. Each reservation consists of
+    /// a start.
     starts: ReservationPlan<Time>,
-    /// The reservations in all other cases. A reservation is a start with processors.
+    /// The reservations if the choice of processors matters. Each reservation consists of a start, an end and
+    /// processors.
     slots: ReservationPlan<ClosedSlot>,
     /// The current slot of each reservation in `slots`, by place in the queue. Reservations may exchange their
     /// processors.
@@ -63,8 +66,8 @@ impl Conservative {
         while let Some((place, start)) = plan.take_due(now) {
             Counts { held: &mut state.held }.release(place, &start);
             if !starts.start(state, place, decisions) {
-                // The processors are still held, although their task was expected to end by now. Try to start the
-                // reserved task at the next instant.
+                // A task that was expected to end by now still holds the processors. Try to start the reserved task at
+                // the next instant.
                 plan.put(place, now + Time::TICK);
                 plan.moved(start, Time::MAX);
                 Counts { held: &mut state.held }.hold(place, &(now + Time::TICK));
@@ -118,8 +121,8 @@ impl Policy for Conservative {
             self.by_sets(news, view, decisions);
             self.slots.next_start()
         };
-        // Wake up at the next start, because this instant may have no event. A compression visits each task once, so a
-        // reservation may begin at an instant at which no task ends.
+        // Request a wake-up at the start of the next reservation. A compression visits each task once, so a
+        // reservation may begin at an instant at which no task ends and no other event occurs.
         decisions.extend(next.map(|start| Decision::WakeAt(start.max(view.now + Time::TICK))));
     }
 }
@@ -160,7 +163,7 @@ impl ReservationSpace<Time> for Counts<'_> {
 
     fn earlier(&mut self, place: QueuePlace, start: &Time, now: Time, opened: Period) -> Option<Time> {
         let asked = place.asked;
-        // An earlier fit must overlap the period in which processors were released.
+        // A fit that is earlier than the reservation must overlap the period in which processors were released.
         let from = now.max(Time::from_ticks(opened.from.ticks() - asked.time.ticks() + 1));
         let period = Period { from, until: opened.until.min(*start) };
         self.held.timeline.earliest_fit_of_owner(asked.width, asked.time, period, *start)

@@ -19,13 +19,13 @@ use crate::free_time::Period;
 /// If run times are at most the estimates, the head of the queue starts no later than its first reservation.
 ///
 /// Complexity: on equal processors that are always open, O(log n) for an event and for each task that it starts, plus
-/// the search for these tasks in a tree over the queue. Otherwise, a walk over the running tasks for each waiting task
-/// that is narrow enough. In this case, no task runs into a closed period of its processors. If tasks need resources,
-/// the queue is visited once at each instant, and each visited task costs a walk over the nodes. The reservation then
-/// includes all resources of the head.
+/// the search for these tasks in a tree over the queue. On all other platforms, a walk over the running tasks for each
+/// waiting task that needs no more than the free processors. On these platforms, no task runs into a closed period of
+/// its processors. If tasks need resources, the queue is visited once at each instant, and each visited task costs a
+/// walk over the nodes. The reservation then includes all resources of the head.
 ///
-/// The processors of the head are chosen when the head starts. The reservation has processors only if best placement is
-/// required. These processors change if another placement of the head makes room for a later task.
+/// The processors of the head are chosen when the head starts. The reservation has processors only if best placement
+/// is required. If a later task fits only with another placement of the head, the head gets this placement.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("easy[order=saf]", 1)?;
@@ -47,9 +47,9 @@ pub struct Easy {
 pub enum Passes {
     /// Once at each instant, after all events of the instant have been processed.
     Instant,
-    /// After every event, as in simulators that process events one at a time. Arrivals are processed before ends. If
-    /// the end of a task has not been processed yet at its instant, the task is expected to run until its estimate.
-    /// This value reproduces the results of É. Gaussier, D. Glesser, V. Reis and D. Trystram, SC 2015, DOI
+    /// After every event, as in simulators that process events one at a time. Arrivals are processed before ends.
+    /// Until the end of a task is processed, the policy expects the task to run until its estimate. This variant
+    /// reproduces the results of É. Gaussier, D. Glesser, V. Reis and D. Trystram, SC 2015, DOI
     /// 10.1145/2807591.2807646. If processors fail or return, or estimates change at an instant, the queue is visited
     /// only once.
     #[default]
@@ -213,7 +213,8 @@ fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
     state.queue.len() + arrived == view.waiting.len() && state.held.running() == view.running.len() + ended
 }
 
-/// Visits the queue once. Only numbers of processors matter. If the head must wait, returns its reservation.
+/// Visits the queue once, if the number of free processors determines whether a task fits. If the head must wait,
+/// returns its reservation.
 fn pass(
     state: &mut QueueState,
     starts: &mut ProcessorStarts<'_, '_>,
@@ -233,8 +234,8 @@ fn pass(
     Some(reserved)
 }
 
-/// Starts all tasks after the head that fit and do not delay the reservation. If some places of the queue are given,
-/// tries only these places.
+/// Starts all tasks after the head that fit and do not delay the reservation. If `only` is set, tries only the tasks
+/// at these places of the queue.
 fn backfill(
     state: &mut QueueState,
     reserved: &mut Reserved,
@@ -270,8 +271,8 @@ fn backfill(
     }
 }
 
-/// Visits the queue once, if processors are not interchangeable. A task may take any processors, as long as the head
-/// keeps enough processors that are open for it.
+/// Visits the queue once, if processors are not interchangeable. A task after the head may take any processors, as
+/// long as enough open processors remain for the reservation of the head.
 fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
     let Some(first) = state.start_heads(space, decisions) else { return };
@@ -297,7 +298,7 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
 }
 
 /// Visits the queue once, node by node. The head is reserved with all its resources. A task that ends after the head's
-/// start must also fit at this start, in addition to the head.
+/// start must also fit together with the head at this start.
 fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decisions: &mut Vec<Decision>) {
     nodes.start_heads(state, view, decisions);
     let Some(head) = state.queue.first() else { return };

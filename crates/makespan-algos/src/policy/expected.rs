@@ -13,11 +13,11 @@ pub struct ExpectedStart {
     pub start: Time,
     /// The expected processors.
     pub processors: ProcSet,
-    /// The running tasks that hold processors of the task, in ascending order. The task waits for their ends.
+    /// The running tasks that hold some of the expected processors, in ascending order. The task waits for their ends.
     pub running: Vec<TaskId>,
-    /// The waiting tasks that the task waits for, in ascending order. Some of these tasks will hold processors of the
-    /// task before it starts. The other tasks were submitted earlier and start later than now, but no later than the
-    /// task.
+    /// The waiting tasks that this task waits for, in ascending order. A task of the first kind holds some of the
+    /// expected processors before this task starts. A task of the second kind was submitted before this task, and
+    /// starts later than now but no later than this task.
     pub waiting: Vec<TaskId>,
 }
 
@@ -27,9 +27,10 @@ pub struct ExpectedStart {
 /// Tasks that wait for other tasks ([`makespan_core::Instance::incoming`]) are not forecast.
 ///
 /// The policy must be new. A new policy knows only the past that the view shows. For example, it does not know earlier
-/// promises. For a policy with a past, use [`expected_starts_from`]. After the call, the policy is in a future state
-/// and must not be used further. Users usually overestimate run times, so tasks tend to start earlier than forecast.
-/// If the order of the queue is not first come, first served, tasks that arrive later may delay the forecast tasks.
+/// promises. For a policy that is in use, call [`expected_starts_from`]. After the call, the policy is in a future
+/// state and must not be used further. Users usually overestimate run times, so tasks tend to start earlier than
+/// forecast. If the order of the queue is not first come, first served, tasks that arrive later may delay the forecast
+/// tasks.
 ///
 /// ```
 /// use makespan_algos::policy::{expected_starts, policy};
@@ -52,17 +53,18 @@ pub fn expected_starts(policy: &mut dyn Policy, view: &View<'_>) -> Vec<Expected
     expected(view, &play.started)
 }
 
-/// Returns the expected starts for a policy that is in use. The policy must have processed all events until the view,
-/// and the view must show the state after the last decisions. `wake` is the wake-up that the policy has requested.
+/// Returns the expected starts for a policy that is in use. The policy must have processed all events that led to the
+/// view, and the view must show the state after the last decisions. `wake` is the wake-up that the policy has
+/// requested.
 pub fn expected_starts_from(policy: &mut dyn Policy, view: &View<'_>, wake: Option<Time>) -> Vec<ExpectedStart> {
     let mut play = PolicySimulation::from(view.instance, view);
     play.go_on(policy, &|task, processors| view.instance.time(task, processors), instants(view), wake);
     expected(view, &play.started)
 }
 
-/// Returns the maximum number of instants at which something may happen. Each task starts once and ends once. Each
-/// unavailable period and each failure ends once. The number is doubled, because the policy may request as many
-/// wake-ups.
+/// Returns the maximum number of instants to simulate. Each task starts once and ends once. Each unavailable period
+/// and each failure ends once. The number of these instants is doubled, because the policy may request a wake-up for
+/// each of them.
 fn instants(view: &View<'_>) -> usize {
     let happenings = view.running.len() + view.waiting.len() + view.instance.unavailable().len() + view.down.len();
     4 * happenings + 4

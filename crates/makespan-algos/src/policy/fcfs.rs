@@ -9,10 +9,10 @@ use super::space::Space;
 
 /// Starts the tasks of a queue strictly in order. A task that does not fit delays all tasks after it.
 ///
-/// Source: the base line of D. Feitelson, L. Rudolph and U. Schwiegelshohn, "Parallel job scheduling - a status
-/// report", JSSPP 2004, DOI `10.1007/11407522_1`. Around unavailable periods, a task starts only if it fits until its
-/// estimated end. Complexity: O(log n) for an event on equal processors that are always open. If tasks need resources,
-/// each task costs a walk over the nodes. In all other cases, an event costs a walk over the running tasks.
+/// Source: the baseline of D. Feitelson, L. Rudolph and U. Schwiegelshohn, "Parallel job scheduling - a status
+/// report", JSSPP 2004, DOI `10.1007/11407522_1`. A task starts only on processors that are open until its estimated
+/// end. Complexity: O(log n) for an event on equal processors that are always open. If tasks need resources, each task
+/// costs a walk over the nodes. In all other cases, an event costs a walk over the running tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("fcfs[order=sjf]", 1)?;

@@ -14,8 +14,8 @@ use crate::plan::{Context, Plan, Scheduler};
 /// In plans of list schedulers, no task could start earlier in the planned order. If run times equal the estimates,
 /// such a plan is executed exactly.
 ///
-/// Some processors may fail, or stay down for longer than expected. Then jobs with remaining tasks on these processors
-/// are planned again around the other jobs. The scheduler plans such a job if none of its tasks has started, or if its
+/// If processors fail, or stay down for longer than expected, the jobs with remaining tasks on these processors are
+/// planned again around all other jobs. The scheduler plans such a job if none of its tasks has started, or if its
 /// tasks do not depend on each other. Otherwise, its remaining tasks are planned by the rule of HEFT. Changes of the
 /// estimates do not change the order and the processors of a plan.
 ///
@@ -96,8 +96,8 @@ impl Follow {
             let begun = (left.len() as u64) < own.tasks();
             let needy = |task: &TaskId| !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty();
             if begun && own.is_compound() && left.iter().any(needy) {
-                // Keep the old places, because the rule of HEFT supports only tasks on one processor. The tasks of
-                // this job wait until the processors are repaired.
+                // Keep the old plan of this job, because the rule of HEFT supports only tasks on one processor without
+                // resources. The tasks wait until the processors are repaired.
                 self.keeper.add(before);
             } else if begun && own.is_compound() {
                 self.keeper.project(view);

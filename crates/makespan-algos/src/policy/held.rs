@@ -24,7 +24,7 @@ pub(super) struct HeldProcessors {
     /// The failures at the last event.
     down: Vec<Unavailable>,
     started: u64,
-    /// The period in which processors are free because tasks ended early, since the last call of
+    /// The period in which processors are free because tasks have ended early since the last call of
     /// [`HeldProcessors::take_opened`].
     opened: Option<Period>,
 }
@@ -33,10 +33,10 @@ pub(super) struct HeldProcessors {
 struct Hold {
     width: u32,
     start: Time,
-    /// The start plus the estimate.
+    /// The start of the task plus its estimate.
     expected: Time,
     end: Time,
-    /// The number of tasks that started before the task.
+    /// The position of the task in the order of starts, counted from 1.
     order: u64,
 }
 
@@ -66,7 +66,7 @@ impl HeldProcessors {
         held
     }
 
-    /// Returns whether the number of running tasks is the number in the view.
+    /// Returns whether the number of running tasks equals the number of running tasks in the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
         self.running.len() == view.running.len()
     }
@@ -98,12 +98,13 @@ impl HeldProcessors {
         Some(hold.end)
     }
 
-    /// Returns the period in which processors became free because tasks ended early, since the last call.
+    /// Returns the period in which processors are free because tasks have ended early since the last call of this
+    /// function.
     pub(super) fn take_opened(&mut self) -> Option<Period> {
         self.opened.take()
     }
 
-    /// Returns the number of tasks that started before a running task.
+    /// Returns the position of a running task in the order of starts.
     pub(super) fn order(&self, task: TaskId) -> Option<u64> {
         self.running.get(&task).map(|hold| hold.order)
     }
@@ -130,8 +131,8 @@ impl HeldProcessors {
         self.timeline.free_at(now)
     }
 
-    /// Moves expected ends that have passed to later instants, and releases repaired processors. Returns whether an
-    /// expected end or the list of failed processors has changed.
+    /// Postpones the expected end of each task that runs longer than expected. Releases repaired processors. Returns
+    /// whether an expected end or the list of failed processors has changed.
     ///
     /// The sorted list `ending` contains tasks that end at this instant, but whose ends have not been processed yet.
     /// These tasks keep their expected ends. So the expected ends do not depend on the order in which the events of an
@@ -184,7 +185,7 @@ impl HeldProcessors {
     }
 }
 
-/// Merges failures so that each processor occurs in one failure. The processor is down until its last failure ends.
+/// Merges failures so that each processor occurs in one failure: the one that ends last.
 pub(super) fn disjoint(down: &[Unavailable]) -> Vec<Unavailable> {
     let mut by_end: Vec<&Unavailable> = down.iter().collect();
     by_end.sort_by_key(|failure| std::cmp::Reverse(failure.end.min(NEVER)));
@@ -200,14 +201,14 @@ pub(super) fn disjoint(down: &[Unavailable]) -> Vec<Unavailable> {
     apart
 }
 
-/// Returns whether the number of free processors determines whether a task fits. For this, processors must be
+/// Returns whether the number of free processors determines whether a task fits. This is so if processors are
 /// interchangeable and never closed.
 pub(super) fn counts_suffice(instance: &Instance) -> bool {
     interchangeable(instance) && instance.availability().is_always_open()
 }
 
-/// Returns whether processors differ only by their unavailable periods. For this, all must be equally fast, best
-/// placement must not be required, and tasks must need no resources.
+/// Returns whether processors differ only by their unavailable periods. This is so if all processors are equally fast
+/// for every task, best placement is not required, and tasks need no resources.
 pub(super) fn interchangeable(instance: &Instance) -> bool {
     let equal = equal_speeds(instance) && !instance.has_machine_times() && !instance.has_demands();
     equal && !instance.platform().restricts_placement()

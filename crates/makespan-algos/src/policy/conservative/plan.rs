@@ -31,7 +31,7 @@ pub(super) trait ReservationSpace<S> {
 #[derive(Clone, Copy)]
 pub(super) struct InstantEvents<'a> {
     pub events: &'a [Event],
-    /// The effect of the events on the state.
+    /// The effect of the events on the state of the queue.
     pub update: Update,
     /// Whether a task has exceeded its expected end.
     pub late: bool,
@@ -46,7 +46,8 @@ pub(super) struct ReservationPlan<S> {
     reserved: FxHashMap<TaskId, S>,
     /// All reservations, by start.
     upcoming: BTreeSet<(Time, QueuePlace)>,
-    /// The period in which processors are free because reservations moved since the last check of the waiting tasks.
+    /// The period in which processors became free because reservations moved. Includes only the moves after the
+    /// waiting tasks were last checked for earlier starts.
     opened: Option<Period>,
 }
 
@@ -70,7 +71,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         self.upcoming = queue.iter().filter_map(start).collect();
     }
 
-    /// Adds a period in which processors became free. The waiting tasks have not been checked for this period yet.
+    /// Adds a period in which processors became free, and for which the waiting tasks have not been checked yet.
     pub(super) fn moved(&mut self, start: Time, end: Time) {
         self.opened = Some(Period::hull(self.opened, Period { from: start, until: end }));
     }
@@ -130,9 +131,10 @@ impl<S: ReservationStart> ReservationPlan<S> {
         }
     }
 
-    /// Moves each reservation, in the order of the queue, to the earliest fit of its task, which may be its old place.
-    /// Processors became free in the period `opened`. At the last check, no task could start earlier. So a task can
-    /// start earlier now only if its fit overlaps processors that became free since then.
+    /// In the order of the queue, moves each reservation to the earliest fit of its task. This fit may be the old
+    /// reservation. Processors became free in the period `opened`. At the last check, no task could start earlier than
+    /// reserved. So a task can start earlier than reserved only if its fit overlaps a period in which processors have
+    /// become free since the last check.
     fn compress(&mut self, queue: &Queue, room: &mut impl ReservationSpace<S>, now: Time, opened: Period) {
         let mut opened = Period::hull(self.opened.take(), opened);
         for place in queue.iter() {

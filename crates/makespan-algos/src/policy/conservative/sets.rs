@@ -14,14 +14,15 @@ use crate::policy::space::{ClosedSlot, Space, running};
 /// periods.
 ///
 /// A reservation guarantees a start, not certain processors. Suppose that processors differ only by unavailable
-/// periods. Enough processors may be free for a new reservation at each instant, but not the same processors. In this
-/// case, all reservations get new processors, in the order of their starts, to make the new reservation possible. Their
-/// starts do not change. So an unavailable period that affects no task does not change any start.
+/// periods. At each instant of a new reservation, enough processors may be free, but not the same processors at all
+/// instants. In this case, all reservations get new processors, in the order of their starts, to make the new
+/// reservation possible. The starts of the old reservations do not change. So an unavailable period that affects no
+/// task does not change any start.
 pub(super) struct Sets<'a, 'b> {
     view: View<'a>,
     /// The running tasks and the reservations.
     space: Space<'a>,
-    /// The number of free processors, or `None` if processors are not interchangeable.
+    /// The number of free processors over time, or `None` if processors are not interchangeable.
     free: Option<Strips>,
     /// The reservations, by place in the queue.
     places: &'b mut BTreeMap<QueuePlace, ClosedSlot>,
@@ -41,7 +42,7 @@ impl<'a, 'b> Sets<'a, 'b> {
         Self { view: *view, space, free, places }
     }
 
-    /// Returns the first fit of a task that begins in `period`.
+    /// Returns the first slot for a task that begins in `period`.
     fn search(&mut self, place: QueuePlace, period: Period) -> Option<ClosedSlot> {
         let QueuePlace { task, asked, .. } = place;
         let Some(free) = &self.free else {
@@ -85,8 +86,8 @@ impl<'a, 'b> Sets<'a, 'b> {
     }
 }
 
-/// Returns the number of processors over time that are neither busy nor closed. If a processor is both, it is
-/// subtracted once.
+/// Returns the number of processors that are neither busy nor closed, over time. A processor that is both busy and
+/// closed is subtracted only once.
 fn free_processors(view: &View<'_>) -> Strips {
     let mut free = Strips::constant(view.instance.processors());
     for slot in running(view) {
@@ -100,7 +101,8 @@ fn free_processors(view: &View<'_>) -> Strips {
         }
         for failure in &down {
             let width = failure.processors.intersection(&class.processors).len();
-            // Subtract a failed processor only outside its closed periods, because it is already subtracted there.
+            // Subtract a failed processor only outside its closed periods, because the loop above has subtracted it in
+            // these periods.
             let mut from = failure.start;
             for (start, end) in closed().chain([(failure.end, failure.end)]) {
                 if from < start.min(failure.end) {

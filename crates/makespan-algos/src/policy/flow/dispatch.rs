@@ -13,16 +13,16 @@ use crate::kernel::mapping::{Mapper, MappingProblem, MinimumCompletion, Times, t
 #[derive(Debug)]
 pub(super) struct Dispatch {
     pub machines: FlowMachines,
-    /// Tasks that can run on some machine that is up, in the order of arrival.
+    /// The tasks that can run on at least one machine that is up, in the order of arrival.
     pool: Vec<TaskId>,
     /// Tasks that can run only on machines that are down. The tasks are checked again when a machine comes up.
     stuck: Vec<TaskId>,
     /// The mapping in progress.
     planned: Option<Planned>,
-    /// The beginning of the polls and intervals. Polls are at whole seconds after this instant, and no interval begins
-    /// before it.
+    /// The instant from which polls and intervals are computed. Polls are at whole seconds after this instant. No
+    /// mapping begins at a multiple of the interval that is before this instant.
     since: Time,
-    /// The time that the last mapping took.
+    /// The duration of the last mapping.
     last: Time,
 }
 
@@ -102,12 +102,12 @@ impl Dispatch {
 
 /// The next action of the dispatcher.
 enum Due {
-    /// No task is sent until this instant.
+    /// Wait until this instant.
     At(Time),
-    /// Send each task separately. If the value is true, the paper's rule for few tasks chooses the machine, otherwise
-    /// the mapper.
+    /// Map and send each task separately. If the value is true, the paper's rule for few tasks chooses the machine. If
+    /// the value is false, the mapper chooses it.
     OneByOne(bool),
-    /// Map all tasks together.
+    /// Map all tasks of the pool together.
     Batch,
 }
 
@@ -177,8 +177,8 @@ impl Dealer<'_, '_> {
         Some(if self.dispatch.pool.len() > enough { Due::Batch } else { Due::OneByOne(true) })
     }
 
-    /// Returns the maximum delay of a mapping for which no machine becomes idle before the mapping is finished. If a
-    /// mapping that begins now is too late, returns zero.
+    /// Returns the maximum time by which the next mapping can be delayed so that no machine becomes idle before the
+    /// mapping is finished. Returns zero if a machine becomes idle even when the mapping begins now.
     fn slack(&self) -> Time {
         let left = self.dispatch.machines.least_left(self.view.now).unwrap_or(Time::MAX);
         let mut needed = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
@@ -188,7 +188,7 @@ impl Dealer<'_, '_> {
         if left > needed { left - needed } else { Time::ZERO }
     }
 
-    /// Returns the maximum time that the first waiting task takes to reach a machine, over all machines.
+    /// Returns the maximum communication cost of the first waiting task over all machines.
     fn lead(&self) -> Time {
         match (self.rules.communication, self.dispatch.pool.first()) {
             (Communication::Fixed(time), _) => time,
@@ -253,8 +253,8 @@ impl Dealer<'_, '_> {
         let real = begin.map_or_else(Default::default, |begin| begin.elapsed());
         let mut order: Vec<usize> = (0..tasks.len()).collect();
         if needs {
-            // The order of the tasks on a machine does not change when the machine completes, but changes the mean
-            // flow time.
+            // The order of a machine's tasks does not affect the instant at which the machine completes them. The
+            // order affects the mean flow time.
             order.sort_by_key(|&task| problem.time(task, mapping[task]));
         }
         let at = now + self.rules.scheduling_time.spent(expected, real);

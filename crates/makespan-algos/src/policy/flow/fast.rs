@@ -6,9 +6,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::kernel::mapping::{Descent, Loads, MachineId, Mapper, MappingProblem};
 
-/// Maps each task, the longest first, to the machine on which it completes first. If there are at most `MAX_TASKS`
-/// tasks, then improves the mapping by moves and swaps ([`Descent::improve`]). The length of a task is its time on its
-/// fastest machine.
+/// Maps each task, the longest first, to the machine on which it completes earliest. If there are at most `MAX_TASKS`
+/// tasks, the mapping is then improved by moves and swaps ([`Descent::improve`]). The length of a task is its time on
+/// its fastest machine.
 ///
 /// Source: R. L. Graham, SIAM J. Appl. Math. 17(2), 1969, DOI 10.1137/0117039 (the order); T. Gonzalez, O. Ibarra and
 /// S. Sahni, SIAM J. Computing 6(1), 1977, DOI 10.1137/0206013 (on uniform machines). Complexity: O(n log n + n m) for
@@ -16,11 +16,11 @@ use crate::kernel::mapping::{Descent, Loads, MachineId, Mapper, MappingProblem};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LongestFirst;
 
-/// Maximum number of tasks for the descent. With more tasks, the last tasks of the order are so short that a descent
-/// would not improve the mapping.
+/// Maximum number of tasks for the descent. If there are more tasks, the tasks that are mapped last are so short that
+/// a descent would not improve the mapping.
 const MAX_TASKS: usize = 5000;
-/// Maximum number of pairs that the descent examines, in about a tenth of a second. On few machines, one step examines
-/// up to a quarter of n^2 pairs for n tasks.
+/// Maximum number of pairs of tasks that the descent examines. These take about a tenth of a second. On few machines,
+/// one step examines up to n^2 / 4 pairs for n tasks.
 const LOOKS: usize = 100_000_000;
 
 impl Mapper for LongestFirst {

@@ -23,7 +23,7 @@ pub(super) struct Machine {
     /// The sum of the times of the tasks in the queue.
     queued: Time,
     running: Option<Believed>,
-    /// The expected end of all tasks of the machine.
+    /// The instant at which all tasks of the machine are expected to have ended.
     done: Time,
 }
 
@@ -138,13 +138,13 @@ impl FlowMachines {
         machine.queue.push_back(sent);
     }
 
-    /// Returns the time until the first machine completes its tasks, among the machines that are up. Returns `None` if
-    /// all machines are down.
+    /// Returns the time until one of the machines that are up completes its tasks. Returns `None` if all machines are
+    /// down.
     pub(super) fn least_left(&self, now: Time) -> Option<Time> {
         self.all.iter().filter(|machine| machine.is_up).map(|machine| machine.ready(now) - now).min()
     }
 
-    /// Starts the next task of each idle machine, if this task has arrived.
+    /// Starts the next task of each idle machine, if this task has reached the machine.
     pub(super) fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         for (id, machine) in (0..).zip(&mut self.all) {
             if machine.running.is_some() || !machine.is_up {
@@ -167,8 +167,8 @@ impl FlowMachines {
 }
 
 impl Machine {
-    /// Returns the instant at which the machine is expected to complete its tasks. If a running task exceeds its
-    /// estimate, its expected run time is 5/4 of the time that it has already run.
+    /// Returns the instant at which the machine is expected to have completed all its tasks. If a running task exceeds
+    /// its estimate, its expected run time is 5/4 of the time that it has already run.
     pub(super) fn ready(&self, now: Time) -> Time {
         match self.running {
             Some(Believed { start, end }) if end <= now => {

@@ -34,16 +34,16 @@ use dispatch::Dispatch;
 /// The instants at which waiting tasks are mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Each task when it arrives (immediate mode). The communication cost of the task is taken into account.
+    /// Each task is mapped when it arrives (immediate mode). The communication cost of the task is taken into account.
     Arrival,
-    /// At the multiples of an interval. If the tasks of a mapping are sent after a multiple, the next mapping is at
-    /// the multiple that follows.
+    /// Tasks are mapped at the multiples of an interval. The next mapping begins at the first multiple after the tasks
+    /// of the previous mapping were sent.
     Every(Time),
-    /// The dynamic scheduling cycle as printed in the paper. The cycle is checked once a second.
+    /// Tasks are mapped by the dynamic scheduling cycle as printed in the paper. The cycle is checked once a second.
     Poll,
-    /// The dynamic scheduling cycle, but checked at every event.
+    /// Tasks are mapped by the dynamic scheduling cycle, which is checked at every event.
     Events,
-    /// When a machine would otherwise become idle before new tasks can reach it.
+    /// Tasks are mapped at the last instant at which they can still reach the machines before a machine becomes idle.
     Need,
 }
 
@@ -52,13 +52,14 @@ pub enum When {
 /// [`When::Poll`] and [`When::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi,
 /// "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be the shortest time
 /// in which a machine completes its tasks, and `t_s` the time that a mapping would take. While `t_l > t_s`, tasks are
-/// not mapped. Afterwards, if more than 2 m tasks wait, the mapper maps them as a batch. The mapper ignores the
-/// communication cost of the tasks, and assumes the state at the instant at which the tasks are sent, `t_s` later. If
-/// fewer tasks wait, each is sent separately to the machine on which it completes first.
+/// not mapped. Once `t_l` is at most `t_s`, the number of waiting tasks decides. If more than 2 m tasks wait for m
+/// machines, the mapper maps them as a batch. The mapper ignores the communication cost of the tasks, and assumes the
+/// state at the instant at which the tasks are sent, `t_s` later. If at most 2 m tasks wait, each task is sent
+/// separately to the machine on which it completes earliest.
 ///
 /// Deviations: all waiting tasks are mapped, not only the first m; `t_l` includes the running task. While no task
 /// waits, the polled cycle is not checked, which does not change the result. Complexity: O(m) for each event on m
-/// machines, plus the time of the mapper. The queues take memory.
+/// machines, plus the time of the mapper.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("ptfs[mapper=min-min,cycle=event,scheduling-time=zero]", 1)?;

@@ -10,7 +10,8 @@ pub enum SchedulingTime {
     /// The formula of the paper for its hardware: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. Here, the result is
     /// at most 10^9 s.
     Paper,
-    /// The measured time on this machine. Two simulations may therefore have different results.
+    /// The time that the mapping takes on the computer, as measured. Therefore, two simulations may have different
+    /// results.
     Measured,
     /// Mappings take no time.
     Zero,

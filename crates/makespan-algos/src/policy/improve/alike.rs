@@ -5,9 +5,9 @@ use makespan_core::{Decision, Event, Instance, TaskId, View};
 use super::super::held::interchangeable;
 use super::is_tied;
 
-/// Returns whether the tasks are alike, so that no order of them is better than another. Each task must have one
-/// allotment. All tasks must have equal estimated times and weights and no deadlines, and must wait for no task and no
-/// resource.
+/// Returns whether the tasks are alike, so that no order of the tasks is better than another. Each task must have only
+/// one allotment. All tasks must have the same estimated time, the same width and the same weight. They must have no
+/// deadlines, depend on no other tasks and need no resources. Best-effort tasks are not alike.
 pub(super) fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = TaskId>) -> bool {
     if !interchangeable(instance) {
         return false;
@@ -24,9 +24,9 @@ pub(super) fn are_alike(instance: &Instance, tasks: impl IntoIterator<Item = Tas
     is_rigid && is_alike(first) && tasks.all(is_alike)
 }
 
-/// Returns whether an unavailable period can delay the waiting tasks, which are alike. A period that has begun can
-/// delay them. A later period can delay them if it begins before all running tasks could end and all waiting tasks
-/// could then run one after another.
+/// Returns whether an unavailable period can delay the waiting tasks, which are alike. Suppose that the waiting tasks
+/// run one after another, after all running tasks have ended. A period can delay the waiting tasks if it begins before
+/// the end of this sequence.
 fn meets_period(view: &View<'_>) -> bool {
     let View { instance, waiting, now, .. } = *view;
     let ahead = instance.unavailable().iter().filter(|period| period.end > now);
@@ -44,14 +44,15 @@ pub(super) enum AlikeState {
     /// No event has occurred.
     #[default]
     Unknown,
-    /// All tasks so far are alike. The state contains one of them.
+    /// All tasks so far are alike. The value is one of these tasks.
     Yes(TaskId),
-    /// Tasks differ.
+    /// Tasks differ, or an unavailable period can delay tasks.
     No,
 }
 
 impl AlikeState {
-    /// Returns whether all waiting tasks are alike. After tasks have differed once, always returns false.
+    /// Returns whether all waiting tasks are alike and no unavailable period can delay them. Once this function has
+    /// returned false, it always returns false.
     pub fn remains(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let View { instance, waiting, .. } = *view;
         let Some(first) = waiting.first() else { return *self != Self::No };

@@ -11,20 +11,20 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::search::SearchCourse;
 
-/// A function that improves a plan. The second argument is the initial temperature, as a fraction of the temperature of
-/// a search that begins without a plan. Returns the value of the new plan (less is better), and the new plan.
+/// A function that improves a plan. The second argument is the initial temperature, as a fraction of the temperature
+/// of a search that begins without a plan. The function returns the cost of the new plan, and the new plan.
 pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut SearchCourse) -> (f64, P) + Send>;
 
-/// Duration of the search between two pauses.
+/// Duration of a slice: the search between two pauses of the thread.
 const SLICE: Duration = Duration::from_millis(10);
-/// Maximum duration of the search after an event, without pauses.
+/// Maximum total duration of the slices after an event.
 const ENOUGH: Duration = Duration::from_secs(1);
 /// Time until the first check for a better plan. The time to each further check is twice as long.
 const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
 /// The initial temperatures of the slices, in turn, as fractions of the temperature of a search without a plan.
 const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];
 
-/// A thread that continues to improve the plan. It uses a part of one core.
+/// A search on a thread that continues to improve the plan. The thread uses a part of one core.
 pub(super) struct Background<P> {
     share: f64,
     worker: Option<(Sender<Work<P>>, JoinHandle<()>)>,
@@ -33,9 +33,9 @@ pub(super) struct Background<P> {
     stop: Stop,
     /// Whether the thread has received the current plan.
     is_going: bool,
-    /// The time from this check to the next one.
+    /// The time from the next check for a better plan to the check after it.
     pause: Time,
-    /// The sum of the pauses since the search began.
+    /// The sum of the times between checks since the search began.
     waited: Time,
 }
 
@@ -67,9 +67,12 @@ impl<P: Clone + Send + 'static> Background<P> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Updates the search after an event. If `changed` is set, the plan has changed, so the current search ends. If
-    /// `is_settled` is set, the plan cannot be improved. Otherwise, `work` returns the plan to improve next. If a
-    /// better plan could start a task before the next event, returns the instant of the next check.
+    /// Updates the search after an event. If `changed` is set, the plan has changed, so the search of the old plan
+    /// ends. If `is_settled` is set, the plan cannot be improved, and no search begins. Otherwise, a search of the
+    /// plan that `work` returns begins at the next call without a change.
+    ///
+    /// Returns the instant at which this function must be called next, even if no event occurs. Returns `None` if no
+    /// better plan can start a task before the next event.
     pub fn go_on(
         &mut self,
         changed: bool,
@@ -79,7 +82,8 @@ impl<P: Clone + Send + 'static> Background<P> {
     ) -> Option<Time> {
         if changed {
             self.end();
-            // The view still shows tasks as waiting that have just started. So the search begins at the next instant.
+            // In the view, tasks that have just started are still waiting. So the search begins a little later, at the
+            // next call.
             let soon = view.now + Time::from_ticks(1_000_000);
             return (!is_settled).then_some(soon);
         }

@@ -26,25 +26,26 @@ use crate::search::SearchCourse;
 pub(super) struct WaitingPlan {
     /// The tasks of the plan, each with a number, and the cost function for plans of these tasks.
     pub residual: Residual,
-    /// The task of each number. This task is in the plan, or was in an earlier plan.
+    /// The tasks of this plan and of earlier plans. The index of a task is its number.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
-    /// The sort key of the task of each number. Keys order tasks that have no position in a plan.
+    /// The sort keys of the tasks, indexed by number. Keys order tasks that have no position in a plan.
     keys: Vec<PlanSortKey>,
-    /// The least work of the task of each number.
+    /// The least work of the tasks in processor-ticks, indexed by number.
     work: Vec<f64>,
-    /// The job of the task of each number.
+    /// The jobs of the tasks, indexed by number.
     jobs: Vec<JobId>,
     pub plan: Solution,
-    /// Waiting tasks outside the plan, because the plan is full. The task with the smallest key enters the plan first.
+    /// Waiting tasks that are not in the plan, because the plan is full. The task with the smallest key enters the
+    /// plan first.
     line: BTreeSet<(PlanSortKey, TaskId)>,
     /// The waiting tasks except best-effort tasks, by release.
     waiting: BTreeSet<(Time, TaskId)>,
     /// The waiting tasks of bags without weight.
     best_effort: TaskSet,
-    /// The position and the width of each task in a plan that was given at the beginning.
+    /// The position and the width of each task in the given plan: the plan with which the policy begins.
     given: FxHashMap<TaskId, (u32, u32)>,
-    /// The instants at which tasks have arrived since the policy began.
+    /// The arrival times of all tasks that have arrived since the policy began.
     came: Vec<Time>,
     began: Option<Time>,
     /// The area that running tasks are expected to hold from now on, in processor-ticks.
@@ -144,7 +145,8 @@ impl WaitingPlan {
         new
     }
 
-    /// Adds a waiting task. Returns whether the plan must contain it: the task is new and not a best-effort task.
+    /// Adds a waiting task. Returns true if the task is new and not a best-effort task. The plan must contain such a
+    /// task.
     fn arrives(&mut self, instance: &Instance, task: TaskId) -> bool {
         if instance.job_of(task).is_best_effort() {
             self.best_effort.insert(task);
@@ -153,7 +155,7 @@ impl WaitingPlan {
         self.waiting.insert((instance.release(task), task))
     }
 
-    /// Removes a task that starts, or that no longer waits.
+    /// Removes a task that starts or has stopped waiting.
     pub fn leaves(&mut self, instance: &Instance, task: TaskId) {
         self.best_effort.remove(task);
         self.waiting.remove(&(instance.release(task), task));
@@ -163,7 +165,7 @@ impl WaitingPlan {
         }
     }
 
-    /// Removes the data of tasks that are not in the plan, if there are many of them.
+    /// If there are data of many tasks that are not in the plan, removes these data.
     fn renumber(&mut self) {
         if self.tasks.len() < 2 * self.plan.order.len() + 64 {
             return;
@@ -188,7 +190,8 @@ impl WaitingPlan {
         (self.plan.clone(), Box::new(improve))
     }
 
-    /// Returns the position and the width of each task in the plan, followed by the tasks of the given plan.
+    /// Returns the position and the width of each task of the plan and of the given plan. A task that is only in the
+    /// given plan is placed after all tasks of the plan.
     pub fn given(&self) -> FxHashMap<TaskId, (u32, u32)> {
         let all = self.plan.order.len() as u32;
         let mut given: FxHashMap<TaskId, (u32, u32)> =
@@ -226,8 +229,8 @@ impl WaitingPlan {
         placed.map(|(_, reservation)| reservation.start)
     }
 
-    /// Returns a slot for the task that has the promise. Returns `None` unless `reserved` starts this task after its
-    /// promised latest start, and an earlier start is possible.
+    /// If the task that has the promise starts after its promised latest start in `reserved`, and an earlier start is
+    /// possible, returns a slot for this task. Otherwise, returns `None`.
     pub fn broken(&self, promise: &PromisedStart<u32>, reserved: &[Reservation], outlook: &Outlook) -> Option<Fixed> {
         let (task, latest, width) = promise.given()?;
         let number = self.number(task)?;
@@ -253,7 +256,7 @@ impl WaitingPlan {
         self.plan.order.retain(|&other| other != number);
     }
 
-    /// Inserts a fixed task into the order, at the place that its start determines.
+    /// Inserts a fixed task into the order of the plan. The start of its reservation `own` determines its position.
     pub fn put_back(&mut self, fixed: &Fixed, own: Reservation, reserved: &mut Vec<Reservation>) {
         // Insert the task before the first task that starts later. The order need not be sorted by start, because
         // tasks may be placed into gaps.
@@ -263,8 +266,8 @@ impl WaitingPlan {
         reserved.insert(at, own);
     }
 
-    /// Returns the tasks to start. `reserved` contains the reservations of the plan, which `skyline` holds. The tasks
-    /// whose planned start is now come first. Then come best-effort tasks that delay no planned task.
+    /// Returns the tasks to start: first the tasks whose planned start is now, and then best-effort tasks that delay
+    /// no planned task. `reserved` contains the reservations of the plan. They are already held in `skyline`.
     pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> StartsAndRest {
         let now = view.now;
         let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(now);
@@ -294,7 +297,7 @@ impl WaitingPlan {
     }
 }
 
-/// The tasks that start now, and the plan.
+/// The tasks that start now, and the reservations of the plan.
 #[derive(Debug)]
 pub(super) struct StartsAndRest {
     /// The reservation of each task of the plan, in the order of the plan.
@@ -303,7 +306,7 @@ pub(super) struct StartsAndRest {
     pub due: Vec<(TaskId, Reservation)>,
     /// The next planned start after now.
     pub next: Option<Time>,
-    /// The latest end of all tasks that have a reservation or start now.
+    /// The latest end of the tasks that have a reservation and of the best-effort tasks that start now.
     pub end: Time,
 }
 

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-/// A sort key. The task with the smallest key comes first. If a task is in a given plan, the first field of the key is
-/// 0, and the second field is the position of the task in this plan. Otherwise, the first field is positive, and the
-/// second field depends on the objective.
+/// A sort key. The task with the smallest key comes first. If the policy began with a plan that contains the task, the
+/// first field of the key is 0, and the second field is the position of the task in this plan. Otherwise, the first
+/// field is positive, and the second field depends on the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PlanSortKey(pub u8, pub f64, pub f64);
 

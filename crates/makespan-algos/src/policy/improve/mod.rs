@@ -34,7 +34,7 @@ use tied::{DependentPlan, is_tied};
 pub struct Improving {
     /// The objective for the waiting tasks.
     pub objective: Objective,
-    /// Maximum number of changes of the plan that are tried at an event. If many tasks wait, the number is smaller.
+    /// Maximum number of changes of the plan that are tried at an event. If many tasks wait, fewer changes are tried.
     pub steps: u64,
     /// The tasks whose promised start must not be postponed.
     pub keep: KeptStart,
@@ -57,8 +57,8 @@ impl Default for Improving {
 ///
 /// A long task on many processors delays tasks that arrive later. So the area of a task (processors times time) has a
 /// price. The price depends on the expected number of tasks that will arrive and wait. This number is estimated from
-/// the number of tasks that arrived in a recent period. The period is as long as the time that the waiting tasks need
-/// on all processors.
+/// the number of tasks that arrived in a recent period. The period is as long as the time that the running and waiting
+/// tasks need on all processors.
 ///
 /// The task that has waited longest must start by its latest start ([`KeptStart`]): its release plus twice its planned
 /// wait. The planned wait is recorded when the task becomes the oldest waiting task. If the search would start this
@@ -69,9 +69,9 @@ impl Default for Improving {
 /// objective, they enter in the order of weight over least work, in the order of deadlines, or longest task first.
 /// Tasks of bags with weight 0 start last, and only if they delay no planned task.
 ///
-/// If tasks depend on each other, need resources, or run on processors of different speeds, the plan is larger. It
-/// contains all tasks of every job with at least one submitted task. In this case,
-/// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts all other tasks.
+/// If tasks depend on each other, need resources, or run on processors of different speeds, the plan contains more
+/// tasks: all tasks of every job with at least one submitted task. In this case, [`crate::kernel::packing::Inserter`]
+/// places the started tasks first, and then inserts all other tasks.
 ///
 /// If all tasks have equal estimated times, widths and weights, no deadlines and no dependences, all orders of the
 /// tasks are equally good. The policy then makes no plan, and tasks start in the order of their arrival.
@@ -94,18 +94,18 @@ pub struct Improve {
     promise: PromisedStart<u32>,
     searches: Searches,
     background: Option<Background<Solution>>,
-    /// The plan for dependent tasks, or `None`. This plan is used after a task has arrived for which a number of equal
-    /// processors is not enough.
+    /// The plan for dependent tasks. This plan is used once `becomes_tied` has returned true. Until then, it is
+    /// `None`.
     tied: Option<DependentPlan>,
     tied_background: Option<Background<DecodedList>>,
 }
 
 /// The initial temperature, as a fraction of the temperature of a search without a plan.
 const WARMTH: f64 = 0.5;
-/// Maximum product of steps and tasks at an event. This work takes some milliseconds.
+/// Maximum product of the number of steps and the number of tasks at an event. Such a search takes some milliseconds.
 const WORK: u64 = 150_000;
-/// Maximum number of plans at an event that are improved by a search. Further plans at this event take more
-/// unavailable periods into account, but are not improved.
+/// Maximum number of plans that are improved by a search at an event. Each further plan at this event takes more
+/// unavailable periods into account, but is not improved.
 const SEARCHES: usize = 3;
 
 /// The seed, and the number of searches so far. Each search uses a different stream of random numbers.
@@ -155,8 +155,8 @@ impl Improve {
         Self { background, tied_background, ..self }
     }
 
-    /// Plans around all held processors. Unavailable periods that begin after the end of the plan are ignored, so that
-    /// they do not change the plan.
+    /// Plans the tasks on the processors that are not held. Unavailable periods that begin after the end of the plan
+    /// are ignored, so that they do not change the plan.
     fn plan(&mut self, view: &View<'_>, mut new: Vec<TaskId>, search: bool) -> (Outlook, StartsAndRest) {
         let mut told = Time::ZERO;
         let mut searches = if search { SEARCHES } else { 0 };
@@ -185,7 +185,7 @@ impl Improve {
         }
     }
 
-    /// Plans around the fixed slot of one task.
+    /// Plans all other tasks around the fixed slot of one task.
     fn plan_around(&mut self, fixed: &Fixed, skyline: &mut Skyline, search: bool) -> Vec<Reservation> {
         let own = fixed.hold(skyline);
         self.kept.take(fixed.number);
@@ -197,7 +197,8 @@ impl Improve {
         reserved
     }
 
-    /// Restores the plan from before the search, if it keeps all promises and costs at most as much as the new plan.
+    /// Restores the plan `before`, with which the search began, if this plan keeps the promise and costs at most as
+    /// much as the new plan.
     fn unless_better(
         &mut self,
         before: Solution,
@@ -228,7 +229,9 @@ impl Improve {
 }
 
 impl Improve {
-    /// Returns whether a task has arrived for which a number of equal processors is not enough.
+    /// Returns whether processors have different speeds, or a task has arrived that depends on other tasks, needs
+    /// resources or has its own time on each machine. At the first event, also checks the waiting tasks and the given
+    /// plan.
     fn becomes_tied(&self, events: &[Event], view: &View<'_>) -> bool {
         let instance = view.instance;
         if !equal_speeds(instance) {

@@ -10,12 +10,14 @@ use crate::policy::held::interchangeable;
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub skyline: Skyline,
-    /// The platform with all closed periods, or `None` if only the number of free processors matters.
+    /// The platform with the closed periods of its processors, or `None` if only the number of free processors
+    /// matters.
     closed: Option<Instance>,
 }
 
 impl Outlook {
-    /// Returns the outlook of a view. Takes the unavailable periods into account that begin before `told`.
+    /// Returns the outlook of a view. Takes into account the unavailable periods that have begun or begin before
+    /// `told`.
     pub fn of(view: &View<'_>, told: Time) -> Self {
         let View { now, instance, .. } = *view;
         let running = view.running.iter().map(|run| (&run.processors, run.expected_end(instance, now)));
@@ -39,7 +41,7 @@ impl Outlook {
         Self { skyline: Skyline::new(&closed), closed: Some(closed) }
     }
 
-    /// Returns the tasks that start now, with their processors.
+    /// Assigns processors to the tasks `starting`, which start now. Omits a task if its processors are not free.
     pub fn processors(&self, starting: Vec<(TaskId, Reservation)>, view: &View<'_>) -> Vec<(TaskId, ProcSet)> {
         let mut free = view.free.clone();
         let Some(closed) = &self.closed else {
@@ -57,8 +59,8 @@ impl Outlook {
     }
 }
 
-/// Returns whether a plan takes an unavailable period into account. The period must not have ended. The period must
-/// have begun, or begin before `told`.
+/// Returns whether a plan takes an unavailable period into account: the period has not ended, and it has begun or
+/// begins before `told`.
 pub(super) fn is_told(period: &Unavailable, now: Time, told: Time) -> bool {
     period.end > now && (period.start <= now || period.start < told)
 }

@@ -22,7 +22,7 @@ impl<W: Copy> PromisedStart<W> {
         self.keep != KeptStart::None
     }
 
-    /// Returns the task that has the promise, its promised latest start, and the additional data.
+    /// Returns the promise: the task, its promised latest start, and the additional data.
     pub fn given(&self) -> Option<(TaskId, Time, W)> {
         self.given
     }
@@ -32,8 +32,9 @@ impl<W: Copy> PromisedStart<W> {
         self.given = None;
     }
 
-    /// Promises a latest start to the task that has waited longest. The task then waits at most twice as long as in
-    /// the current plan, in which it begins at `start`. A promised latest start is never postponed.
+    /// Promises a latest start to the task that has waited longest. In the current plan, the task begins at `start`.
+    /// With the promise, it waits at most twice as long as in the current plan. A promised latest start is never
+    /// postponed.
     pub fn renew(&mut self, oldest: TaskId, start: Time, with: W, view: &View<'_>) {
         let latest = start + start.saturating_since(view.instance.release(oldest));
         if self.given.is_none_or(|(task, before, _)| task != oldest || latest < before) {

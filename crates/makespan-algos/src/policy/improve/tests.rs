@@ -1,5 +1,5 @@
-//! Tests of a kept plan. The plan must be followed exactly, must never delay a task forever, and must be improved
-//! during a run.
+//! Tests of the policy `improve`. The policy must follow a given plan exactly, must not delay any task forever, and
+//! must improve its plan during a run.
 
 use makespan_core::{
     Cluster, Decision, Event, Instance, Job, Objective, Placement, Platform, Policy, Profile, Schedule, SpeedupLaw,
@@ -54,8 +54,8 @@ proptest! {
         }
     }
 
-    /// Checks that the result is a schedule of all tasks, whatever plans the background thread finds, and whenever it
-    /// finds them.
+    /// Checks that with a background thread, the result is a schedule of all tasks. The plans of the thread, and the
+    /// times at which it finds them, must not matter.
     #[test]
     fn a_search_in_the_background_loses_nothing(rows in rows(20)) {
         let instance = instance(&rows);
@@ -77,7 +77,7 @@ fn a_wide_job_is_not_put_off_for_ever() {
     assert!(start(KeptStart::None) > seconds(450), "{}", start(KeptStart::None));
 }
 
-/// Checks that the policy requests a wake-up even without events, and then has a better plan.
+/// Checks that the policy requests a wake-up although no event will occur, and has a better plan when it wakes up.
 #[test]
 fn what_is_found_in_the_background_is_taken() {
     let rows: Vec<Row> =
@@ -88,7 +88,7 @@ fn what_is_found_in_the_background_is_taken() {
     let mut policy = Improve::new(Improving { steps: 0, ..Improving::default() }, 1).in_background(1.0);
     let mut events: Vec<Event> = instance.task_ids().map(Event::Submitted).collect();
     let mut first = None;
-    // The policy has one second. Usually a few milliseconds suffice.
+    // The policy has one second to find a better plan. Usually a few milliseconds suffice.
     for round in 1..200 {
         let mut decisions = Vec::new();
         policy.on(&events, &cluster.view(), &mut decisions);

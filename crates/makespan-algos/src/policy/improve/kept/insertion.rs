@@ -12,15 +12,16 @@ use crate::scheduler::{GoalTask, NumberedWholes};
 
 /// Maximum number of tasks in the plan.
 const MOST: usize = 1000;
-/// Maximum number of new tasks for which the best positions are searched. If there are more, their keys determine the
-/// positions.
+/// Maximum number of new tasks for which the best positions are searched. If there are more new tasks, their keys
+/// determine the positions.
 const FEW: usize = 16;
-/// Maximum product of the number of new tasks and the number of tasks in the plan, for this search. Each tried
-/// position requires an insertion of all tasks of the plan.
+/// Maximum product of the number of new tasks and the number of tasks in the plan. If the product is larger, the best
+/// positions are not searched, because each tried position requires an insertion of all tasks of the plan.
 const PLACED: usize = 2000;
-/// Price of the area of a task, as a fraction of the cost of tasks that arrived recently. Recent arrivals are those in
-/// a period as long as the time that all processors need for the waiting tasks. The value was measured on moldable
-/// replays at loads of 0.8 to 1.2.
+/// Factor of the price of a task's area. Let L be the time that all processors need for the running and waiting tasks.
+/// The price of an area is this factor times the mean weight of the planned tasks, times the number of tasks that
+/// arrived in the last L ticks, divided by the number of processors. The value was measured on moldable replays at
+/// loads of 0.8 to 1.2.
 const COMING: f64 = 0.1;
 
 impl WaitingPlan {
@@ -70,8 +71,8 @@ impl WaitingPlan {
         number
     }
 
-    /// Replaces the data of tasks whose run times have changed. Each task keeps its position in the order. The width of
-    /// the task changes as little as possible.
+    /// Replaces the data of tasks whose run times have changed. Each of these tasks keeps its position in the order.
+    /// Its width changes as little as possible.
     pub(super) fn restate(&mut self, restated: &TaskSet, instance: &Instance) {
         if restated.is_empty() {
             return;
@@ -94,7 +95,7 @@ impl WaitingPlan {
         }
     }
 
-    /// Inserts new tasks into the plan. If there is space, also inserts tasks that wait outside the plan.
+    /// Inserts new tasks into the plan. If the plan is not full, also inserts tasks that wait outside the plan.
     pub fn insert(&mut self, new: Vec<TaskId>, view: &View<'_>, outlook: &Outlook) {
         let instance = view.instance;
         self.prepare(instance);
@@ -148,7 +149,7 @@ impl WaitingPlan {
         self.plan = plan;
     }
 
-    /// Returns the bags of the plan, or `None` if there are none.
+    /// Returns the bags of the plan, or `None` if the plan has no task of a bag.
     fn bags(&self, instance: &Instance) -> Option<NumberedWholes> {
         if !self.plan.order.iter().any(|&number| instance.job(self.jobs[number as usize]).is_bag()) {
             return None;
@@ -169,7 +170,7 @@ impl WaitingPlan {
         Some(NumberedWholes { of, weights })
     }
 
-    /// Computes the data for the search that depend on all tasks of the plan.
+    /// Computes the data that depend on all tasks of the plan. The search needs these data.
     fn prepare(&mut self, instance: &Instance) {
         let order = &self.plan.order;
         let area = |number: &u32| self.chosen(*number).time as f64 * f64::from(self.chosen(*number).processors);
@@ -192,7 +193,7 @@ impl WaitingPlan {
     }
 }
 
-/// Returns the weight of a task. A weight of zero is replaced by a positive one.
+/// Returns the weight of a task of `job`, but at least a small positive number.
 fn weight(job: &Job<Rows>) -> f64 {
     job.task_weight().as_f64().max(1e-6)
 }

@@ -7,8 +7,8 @@ use crate::kernel::packing::{HeldPart, Packing};
 use crate::scheduler::{DecodedList, Remains};
 
 impl DependentPlan {
-    /// Returns all tasks that may start now: the list, followed by tasks of bags without weight. The tasks of bags do
-    /// not delay the tasks of the list.
+    /// Returns the tasks `listed`, followed by waiting tasks of bags without weight, which do not delay the tasks
+    /// `listed`.
     pub(super) fn with_best_effort(
         &self,
         packing: &Packing<'_>,
@@ -19,8 +19,8 @@ impl DependentPlan {
         let mut all = listed.clone();
         let extra = self.best_effort.iter().take(view.free.len() as usize);
         all.list.extend(extra.map(|task| entry(packing, task, 1)));
-        // Remove tasks that do not fit. The tasks of a bag are equal. So if one of them does not fit, remove the later
-        // tasks of its bag, too.
+        // Remove tasks that do not fit. The tasks of a bag are equal. So if a task does not fit, also remove the later
+        // tasks of its bag.
         while let Err(at) = remains.carry(&all) {
             let planned = listed.list.len();
             if at < planned {
@@ -34,7 +34,7 @@ impl DependentPlan {
         all
     }
 
-    /// Starts the tasks of the list whose start is now. Returns the next start.
+    /// Starts the tasks of the list `all` whose start is now. Returns the next instant at which a task may start.
     pub(super) fn start(
         &mut self,
         packing: &Packing<'_>,
@@ -75,15 +75,16 @@ impl DependentPlan {
             self.pending.remove(&task);
             self.best_effort.remove(task);
         }
-        // Also wake up when processors open. The plan does not contain tasks of bags without weight, but these tasks
-        // may start then.
+        // Also wake up when processors open, because tasks of bags without weight may start then. The plan does not
+        // contain these tasks.
         let opens = view.instance.unavailable().iter().map(|period| period.end).filter(|&end| end > view.now).min();
         let opens = opens.filter(|_| !self.best_effort.is_empty());
         next.into_iter().chain(opens).min()
     }
 }
 
-/// Returns the lowest free processors of the cells in `parts`, or `None` if there are too few.
+/// Returns the processors of a task: from each cell in `parts`, the free processors with the lowest ids. Returns
+/// `None` if a cell has too few free processors.
 fn ids(packing: &Packing<'_>, parts: &[HeldPart], free: &ProcSet) -> Option<ProcSet> {
     let mut all = Vec::new();
     for part in parts {

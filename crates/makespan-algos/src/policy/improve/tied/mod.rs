@@ -27,10 +27,11 @@ const MOST: usize = 1000;
 const FEW: usize = 4;
 /// Maximum number of tasks in the plan for which the best positions of new tasks are searched.
 const PLACED: usize = 100;
-/// Maximum number of insertions at an event to improve the plan. They take some milliseconds.
+/// Maximum number of insertions of tasks with which a search improves the plan at an event. These insertions take some
+/// milliseconds.
 const WORK: u64 = 8_000;
-/// If a task does not fit, and its position is at most this number, only this task is removed from the plan.
-/// Otherwise, the task and all later tasks are removed.
+/// If a task of the plan does not fit, and fewer than this number of tasks follow it, only this task is removed from
+/// the plan. If more tasks follow, the task and all later tasks are removed.
 const STUCK: usize = 8;
 
 /// A task of the plan, with its allotment and its site (a set of nodes).
@@ -48,13 +49,13 @@ struct Planned {
 pub(super) struct DependentPlan {
     improving: Improving,
     plan: Vec<Planned>,
-    /// The tasks that have arrived or belong to a job of an arrived task, and have not started. Best-effort tasks are
-    /// stored separately.
+    /// The tasks that have not started, and have arrived or belong to a job with a task that has arrived. Best-effort
+    /// tasks are stored separately.
     pending: BTreeSet<TaskId>,
     best_effort: TaskSet,
     /// Tasks that ended without success.
     failed: FxHashSet<TaskId>,
-    /// The position and the width of each task in a plan that was given at the beginning.
+    /// The position and the width of each task in the given plan: the plan with which the policy begins.
     given: FxHashMap<TaskId, (u32, u32)>,
     began: bool,
     /// The plan takes an unavailable period into account if the period begins before this instant.
@@ -63,8 +64,8 @@ pub(super) struct DependentPlan {
     searches: Searches,
 }
 
-/// Returns whether a number of equal processors is not enough for a task. This is so if the task depends on other
-/// tasks, needs resources, or has its own time on each machine.
+/// Returns whether a task is part of a graph, depends on other tasks, needs resources, or has its own time on each
+/// machine. Whether such a task can start does not depend only on the number of free processors.
 pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
     instance.job_of(task).is_compound()
         || !instance.demands(task).is_empty()
@@ -72,8 +73,8 @@ pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
         || instance.profile(task).machine_times().is_some()
 }
 
-/// Returns whether a task is added only after the plan is made. Such a task belongs to a bag without weight, and no
-/// task with a weight depends on it, directly or indirectly.
+/// Returns whether a task is not planned, but added after the planned tasks. Such a task belongs to a bag without
+/// weight, and no task with a weight depends on it, directly or indirectly.
 fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
     let (mut seen, mut next) = (FxHashSet::default(), vec![task]);
     while let Some(task) = next.pop() {
@@ -89,7 +90,8 @@ fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
 }
 
 impl DependentPlan {
-    /// Returns the state without tasks. `given` contains the position and the width of each task in a given plan.
+    /// Returns an empty plan. `given` contains the position and the width of each task in the plan with which the
+    /// policy begins.
     pub fn new(improving: Improving, seed: u64, given: FxHashMap<TaskId, (u32, u32)>) -> Self {
         Self {
             improving,
@@ -129,8 +131,8 @@ impl DependentPlan {
             let competes = |task: &TaskId| view.instance.has_task(*task) && !is_filled_in(view.instance, *task);
             let given = self.given.keys().copied().filter(competes);
             let waits = given.filter(|task| view.ended.run(*task).is_none() && !runs.contains(task));
-            // If no other task waits for the end of a task, the view does not report this end. The task has ended if
-            // it does not wait.
+            // The view does not report the end of a task on which no other task depends. So if a released task without
+            // predecessors is not waiting, it has ended.
             let waits = waits.filter(|task| {
                 view.waiting.contains(*task)
                     || !view.instance.incoming_edges(*task).is_empty()
@@ -197,7 +199,7 @@ impl DependentPlan {
         }
     }
 
-    /// Returns a list of all remaining tasks, improved by a search.
+    /// Returns a list of the remaining tasks. If `search` is set, a search has improved the list.
     fn planned<'p, 'a>(
         &mut self,
         packing: &'p Packing<'a>,
@@ -227,8 +229,8 @@ impl DependentPlan {
         (remains, listed)
     }
 
-    /// Returns the plan with the new tasks, which are inserted by their keys. Also returns the new tasks that may be
-    /// moved to better positions.
+    /// Returns the plan, into which the new tasks are inserted by their keys. Also returns the new tasks for which
+    /// better positions may be searched.
     fn listed(&self, packing: &Packing<'_>, view: &View<'_>, survey: &Survey) -> (DecodedList, Vec<TaskId>) {
         let keys = Keys::of(packing, survey, self.improving.objective, &self.given);
         let chosen: FxHashSet<TaskId> = keys.chosen(packing, survey, MOST);
@@ -292,8 +294,8 @@ impl DependentPlan {
         }
     }
 
-    /// If the task that has waited longest would start after its promised start, moves it to the beginning of the
-    /// list. Then renews the promise, that this task waits at most twice as long as planned.
+    /// If the task that has waited longest would start after its promised latest start, moves this task to the
+    /// beginning of the list. Then renews the promise: this task waits at most twice as long as planned.
     fn keep_promise(&mut self, remains: &mut Remains<'_, '_>, listed: &mut DecodedList, view: &View<'_>) {
         if !self.promise.is_meant() {
             return;
@@ -362,8 +364,9 @@ impl DependentPlan {
     }
 }
 
-/// Returns the instance with the unavailable periods that have begun or begin before `told`. The other periods are
-/// omitted. Otherwise, processors would differ by their closed periods and could not be treated as equal.
+/// Returns the instance with the unavailable periods that have begun or begin before `told`. Later periods are
+/// omitted. If they were not omitted, processors would differ by their closed periods and could not be treated as
+/// equal.
 fn shown(instance: &Instance, now: Time, told: Time) -> Cow<'_, Instance> {
     let counts = |period: &&Unavailable| is_told(period, now, told);
     if instance.unavailable().iter().all(|period| counts(&period)) {

@@ -54,7 +54,9 @@ impl Survey {
         self.counts.get(&row).copied().unwrap_or(0)
     }
 
-    /// Returns the state that restricts the tasks of a list and, after them, the tasks of bags without weight.
+    /// Returns the state from which the tasks `list` are planned, followed by the tasks `best_effort`. The state
+    /// contains the held processors and resources, and the earliest start and the number of unfinished predecessors of
+    /// each row.
     pub fn begun(
         &self,
         packing: &Packing<'_>,
@@ -103,7 +105,7 @@ impl Survey {
     }
 }
 
-/// Adds the end and the processors of a task that has started or ended. The data of the task are sent from these
+/// If `task` runs or has ended, adds its end and its processors to `begun`. The data of the task are sent from these
 /// processors.
 fn see_data(packing: &Packing<'_>, view: &View<'_>, task: TaskId, begun: &mut RemainingTasks) {
     let ended = view.ended.run(task).map(|(end, on)| (end.ticks(), on));
