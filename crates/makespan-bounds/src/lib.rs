@@ -26,6 +26,7 @@
 //! * [`tree`]: the steady state of bags of tasks on a tree of machines, and prices that bound the throughput from
 //!   above.
 //!
+//!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!
 //! ```

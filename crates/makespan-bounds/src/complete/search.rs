@@ -21,7 +21,7 @@ const ROUNDS: [usize; 6] = [60, 100, 150, 200, 300, 600];
 const MAX_POINTS: i64 = 1 << 20;
 /// Maximum number of price vectors. The certificate supports no more.
 const MAX_PRICES: usize = 64;
-/// Certificates are trimmed only if they have fewer bytes than this.
+/// Certificates are shortened only if they have fewer bytes than this.
 const MAX_TRIMMED: usize = 4 * Refutation::MAX_BYTES;
 /// Maximum number of steps of all nogoods before trimming.
 const MAX_RECORDS: usize = 1 << 23;
@@ -251,8 +251,8 @@ impl Engine {
     }
 
     /// Returns the next decision, or `None` if all starts and modes are fixed. The decision is the most active literal
-    /// that is neither true nor false. If there is none, the decision fixes the task with the earliest start at its
-    /// earliest start, or a task in its first mode.
+    /// that is neither true nor false. If there is no such literal, a task starts at the earliest open start. If all
+    /// starts are fixed, a task runs in its first remaining mode.
     fn branch(&mut self) -> Option<Literal> {
         let Self { activity, bounds, .. } = self;
         let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;
