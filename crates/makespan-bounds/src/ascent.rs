@@ -1,12 +1,13 @@
-//! Maximises a smoothed bound, which is a concave function of prices, with the gradient steps of Adam.
+//! Maximises a concave function of prices that is a lower bound (a dual function). The gradient steps are those of
+//! Adam, on a smoothed form of the function.
 //!
 //! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing width decreases from step
 //! to step.
 
-/// Parameters of an ascent. `length` and `width` are pairs: the value at the first step, and the value at the last
+/// Parameters of an ascent. `length` and `width` are pairs: the value at the first step, then the value at the last
 /// step.
 pub(crate) struct AscentParameters {
-    /// The weights in a step of the previous mean gradient, and of the previous mean squared gradient.
+    /// The decay rates of the mean gradient and of the mean squared gradient (beta_1 and beta_2 of the source).
     pub kept: (f64, f64),
     /// The step length, as a fraction of a typical price.
     pub length: (f64, f64),
@@ -14,7 +15,7 @@ pub(crate) struct AscentParameters {
     pub width: (f64, f64),
 }
 
-/// The current prices of an ascent, and the best prices so far. No price is negative.
+/// The current prices of an ascent, and the best prices so far. Prices are never negative.
 pub(crate) struct Ascent {
     pace: AscentParameters,
     /// A typical price. The step length is a multiple of this price.
@@ -51,8 +52,9 @@ impl Ascent {
         between(self.pace.width, done) * self.cost
     }
 
-    /// Moves the prices along the gradient `rise` of the bound. `value` is the bound at the current prices. For the
-    /// index of a price, `part` returns a factor of the step length.
+    /// Moves the prices along `rise`, the gradient of the bound. `value` is the bound at the current prices. The step
+    /// of the price with index i is `part(i)` times the step length. `done` is the completed fraction of the ascent,
+    /// from 0 to 1.
     pub fn step<'r>(
         &mut self,
         done: f64,

@@ -15,7 +15,7 @@ pub struct Clock {
     questions: Option<Questions>,
 }
 
-/// A counter of the remaining checks. The clock has expired when `left` has fallen to `last`.
+/// A counter of the remaining checks. The clock has expired once `left` is at most `last`.
 #[derive(Clone, Debug)]
 struct Questions {
     left: Arc<AtomicI64>,
@@ -38,8 +38,8 @@ impl Clock {
         Self { questions: Some(Questions { left, last: 0 }), ..Self::ENDLESS }
     }
 
-    /// Returns the number of checks that were made after the clock had expired. Includes the checks of clocks from
-    /// [`Self::part`].
+    /// Returns the number of checks that were made after the clock had expired. This number includes the checks of
+    /// clocks from [`Self::part`].
     pub fn asked_late(&self) -> u64 {
         let late = self.questions.as_ref().map(|of| of.last - of.left.load(Ordering::Relaxed));
         late.map_or(0, |late| late.max(0).unsigned_abs())

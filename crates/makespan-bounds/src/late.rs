@@ -6,19 +6,19 @@ use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 
-/// Maximum number of deadlines that are examined. For each of them, the jobs with this or an earlier deadline form a
-/// separate instance.
+/// Maximum number of deadlines that are examined, in addition to the last one. For each deadline d, the jobs with
+/// deadlines up to d form a separate instance.
 const DUES: usize = 6;
 /// If the instance has more jobs than this number, only one deadline is examined.
 const MANY: usize = 20_000;
 
-/// Returns bounds on the lateness. Examines some deadlines: for each deadline d, the jobs with deadlines up to d form
-/// a separate instance. A bound on the makespan or the weighted completion of that instance bounds the lateness. All
-/// these instances share `work` and the time of `clock`.
+/// Returns bounds on the lateness. For some deadlines d, the jobs with deadlines up to d form a separate instance. A
+/// bound on the makespan or on the weighted completion of that instance yields a bound on the lateness. All these
+/// instances share `work` and the time of `clock`.
 pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Vec<Bound> {
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };
     let dues = promising(instance, most);
-    // In instances with graphs, the bound on weighted completion does not apply.
+    // The bound from weighted completion does not support instances with graphs.
     let weighted = objective.is_weighted() && !instance.has_compound_jobs();
     let of = Objective::OF_DEADLINES.into_iter().take(if weighted { 2 } else { 1 });
     let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
@@ -36,8 +36,8 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Returns up to `most` deadlines d: the deadlines where the mean load of the jobs due by d most exceeds d. If `most`
-/// is more than one, adds the last deadline.
+/// Returns up to `most` deadlines d, sorted by the mean load of the jobs due by d less d, the largest difference
+/// first. If `most` is more than one, the last deadline is added.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

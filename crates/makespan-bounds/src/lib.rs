@@ -1,31 +1,26 @@
-//! Lower bounds with certificates. Fair throughput is maximised, so its bound is an upper bound.
+//! Lower bounds with certificates. For the throughput, which is maximised, the bound is an upper bound.
 //!
 //! The searches in this crate use floating point and a cone solver. The value of a bound comes only from its
-//! certificate, which `makespan-verify` checks in integers. An imprecise search can therefore make a bound weaker, but
-//! never wrong. This is the only crate that calls a solver.
+//! certificate, which `makespan-verify` checks in integers. So an imprecise search can make a bound weaker, but never
+//! wrong. No other crate calls a solver.
 //!
 //! * [`makespan()`]: the longest job, the area, the deadlines that the [`dual`] approximation refutes, and the
-//!   deadlines that [`dual_feasible`] functions refute. These bounds take release dates and unavailable processors into
-//!   account.
+//!   deadlines that [`dual_feasible`] functions refute. These bounds take release dates and unavailable processors
+//!   into account.
 //! * [`weighted_completion`] and [`mean_flow`]: prices for processors in continuous time. [`PriceSearch`] finds the
-//!   prices step by step, also under a cap on the makespan. It also returns the allotment and the start at which each
-//!   job pays least at these prices.
-//! * [`machines`]: prices for time on machines that differ in speed, or on which each job has its own run time.
+//!   prices step by step, and supports an upper limit on the makespan. For each job, it also returns the allotment and
+//!   the start at which the job pays least.
 //! * [`weighted_completion_on`]: the corrected interval linear programme of the DEMT paper, solved through its dual.
-//!
+//! * [`machines`]: prices for time on machines that differ in speed, or on which each job has its own run time.
 //! * [`best`] for instances with task graphs: windows of time between the predecessors and successors of tasks, with
-//!   prices for machines. If tasks have dependences, need resources, or hold several processors of unequal speeds,
-//!   [`best`] also uses windows over the amounts held, path flows with prices, and deductions from a deadline. For
-//!   lateness, [`best`] also bounds the jobs with early deadlines as a separate instance.
-//!
-//! * [`complete`]: a complete search with learning for small instances. It proves a schedule optimal, or finds a better
-//!   one.
-//!
+//!   prices for machines. It also uses windows over held amounts, path flows with prices, and deductions from a
+//!   deadline if tasks have dependences, need resources, or hold several processors of unequal speeds. For the
+//!   lateness, it also bounds the jobs with early deadlines as a separate instance.
+//! * [`complete`]: a complete search with learning for small instances. It proves that a schedule is optimal, or finds
+//!   a better one.
 //! * [`cost`]: prices for processor time and for the time between dependent tasks, under a horizon.
-//!
-//! * [`tree`]: the steady state of bags of tasks on a tree of machines, and prices that bound the throughput from
-//!   above.
-//!
+//! * [`tree`]: the steady state of bags of tasks on a tree of machines, and prices that give an upper bound on the
+//!   throughput.
 //!
 //! The mathematics of each certificate is written out in `docs/bounds.md`.
 //!
@@ -72,7 +67,7 @@ use makespan_verify::{Bound, Proof};
 /// Returns one bound for each standard objective, in the order of [`Objective::standard`].
 ///
 /// # Errors
-/// The errors of [`best`].
+/// Returns an error in the same cases as [`best`].
 pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     let mut bounds: Vec<Bound> =
         Objective::standard(instance).map(|objective| best(instance, objective)).collect::<Result<_, _>>()?;
@@ -80,13 +75,12 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. If more jobs can end last, the share
-/// of the last job in the sum is too small to improve the bound.
+/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. If more jobs can end last, the term
+/// for the last job is too small to improve a bound.
 const MAX_LAST: usize = 12;
 
-/// Derives bounds on other objectives from the bound on the makespan, because one job ends at the makespan
-/// ([`LastJob`]). If the derived bound is better, replaces a bound in `bounds`. Has no effect if too many jobs can end
-/// last.
+/// Derives bounds on other objectives from the bound on the makespan: some job ends at the makespan or later
+/// ([`LastJob`]). A derived bound replaces a weaker bound in `bounds`. Has no effect if many jobs can end last.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
@@ -103,13 +97,12 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, continues the search
-/// longer than [`standard`] does, until `clock` expires.
-///
-/// The remaining time is divided equally among the objectives.
+/// Returns bounds for the objectives of [`standard`]. Searches longer than [`standard`] if this may improve a bound,
+/// until `clock` expires. For each objective, the remaining time is divided equally among this and the later
+/// objectives.
 ///
 /// # Errors
-/// The errors of [`best`].
+/// Returns an error in the same cases as [`best`].
 pub fn thorough(instance: &Instance, clock: &Clock) -> Result<Vec<Bound>, Unsupported> {
     let objectives: Vec<Objective> = Objective::standard(instance).collect();
     let parts = objectives.iter().zip((1..=objectives.len()).rev());
@@ -129,17 +122,17 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
     within(instance, objective, held::WORK, &Clock::ENDLESS)
 }
 
-/// Returns the best bound on one objective that is found before `clock` expires. Cheap bounds are always computed. If
-/// `clock` ends an expensive search, the search may yield no bound.
+/// Returns the best bound on one objective that is found before `clock` expires. Fast bounds are always computed. A
+/// slow search that is stopped by `clock` may return no bound.
 ///
 /// # Errors
-/// The errors of [`best`].
+/// Returns an error in the same cases as [`best`].
 pub fn best_by(instance: &Instance, objective: Objective, clock: &Clock) -> Result<Bound, Unsupported> {
     within(instance, objective, held::WORK, clock)
 }
 
-/// Returns the best bound on one objective. Deductions from a deadline take up to `work` elementary steps. Stops when
-/// `clock` expires.
+/// Returns the best bound on one objective that is found before `clock` expires. Deductions from a deadline take up to
+/// `work` elementary steps.
 fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Result<Bound, Unsupported> {
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
@@ -166,7 +159,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     } else if machines::check(instance).is_ok() {
         bounds.push(machines::bound_until(instance, objective, clock));
     } else if instance.is_sequential() {
-        // If the platform has a network, sequential jobs have no other bound than windows.
+        // On a platform with a network, windows are the only bound for sequential jobs.
         bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     }
     if objective != Objective::Makespan {
@@ -180,17 +173,17 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     Ok(best_of(objective, bounds))
 }
 
-/// Returns the largest of several bounds, and the first of equal bounds. If there are no bounds, returns zero, which
-/// needs no proof.
+/// Returns the largest of several bounds, or the first of several equal ones. If there are no bounds, returns zero,
+/// which needs no proof.
 fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
     let nothing =
         || Bound { objective, value: 0.into(), makespan_at_most: None, proof: Proof::Paths(Paths::default()) };
     bounds.into_iter().rev().max_by(|a, b| a.value.cmp(&b.value)).unwrap_or_else(nothing)
 }
 
-/// Returns deductions that refute the latest deadline found within `work` elementary steps. The makespan must be at
-/// least `known` ticks. Returns `None` if no deadline is refuted or the instance is too large. [`best`] uses
-/// deductions if tasks have dependences or need resources.
+/// Returns deductions that refute the latest deadline that is found within `work` elementary steps. `known` is a lower
+/// bound on the makespan, in ticks. Returns `None` if no deadline is refuted or the instance is too large. [`best`]
+/// uses deductions if tasks have dependences or need resources.
 pub fn deduced(instance: &Instance, known: i128, work: u64) -> Option<Deductions> {
     held::deduced(instance, known, work, &Clock::ENDLESS)
 }

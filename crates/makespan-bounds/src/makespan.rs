@@ -7,25 +7,25 @@ use makespan_verify::{Bound, Proof};
 use crate::dual::{self, Need, choose};
 use crate::{Clock, dual_feasible, minsum};
 
-/// Maximum number of release dates r that are tried. For each r, the bound compares the work of the jobs released at
-/// or after r with the open area after r.
+/// Maximum number of release dates that are tried. For each release date r, the bound compares the work of the jobs
+/// released at or after r with the available area after r.
 const RELEASES: usize = 8;
 
-/// Returns the best proven lower bound on the makespan. The candidates are the longest job, the area, the deadline
-/// that the dual approximation refutes, and the later deadlines that dual-feasible functions refute. Release dates and
-/// unavailable processors are taken into account.
+/// Returns the best proven lower bound on the makespan.
 ///
-/// The tasks of a bag count as equal jobs, but the computation handles many of them in one step.
+/// The candidates are the longest job, the area, the deadline that the dual approximation refutes, and the later
+/// deadlines that dual-feasible functions refute. They take release dates and unavailable processors into account. The
+/// tasks of a bag are treated as equal jobs, but many of them are handled in one step.
 ///
 /// Complexity: the sum of [`dual_feasible::search`] and [`dual::search`] if all jobs are released together, all
-/// processors are always open and no job is a bag. Otherwise, instead of [`dual::search`], a bisection of at most 62
-/// steps of O(n log n) for each of a few release dates. If the processors differ in speed or form a tree, the bound is
-/// zero.
+/// processors are always available and no job is a bag. Otherwise, [`dual::search`] is replaced by a bisection for
+/// each of a few release dates, of at most 62 steps in O(n log n) each. If the processors differ in speed or form a
+/// tree, the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
     counted_by(instance, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`makespan()`], but stops the search for dual-feasible functions when `clock` expires. All
+/// Returns the bound of [`makespan()`], but stops the search for dual-feasible functions when `clock` expires. The
 /// other bounds are always computed.
 pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     if !instance.has_equal_processors() || instance.has_compound_jobs() {
@@ -49,14 +49,13 @@ pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     dual_feasible::search_until(instance, from, Time::from_ticks(known), clock).unwrap_or(best)
 }
 
-/// Returns the bound of [`makespan()`], or a better bound from prices in time ([`crate::refuted`]). If jobs have
-/// release dates or processors are unavailable at times, this search takes some tenths of a second longer than
-/// [`makespan()`].
+/// Returns the bound of [`makespan()`], or a better one from prices for processors in time ([`crate::refuted`]). The
+/// search for prices takes some tenths of a second if jobs have release dates or processors are unavailable at times.
 pub fn makespan_in_time(instance: &Instance) -> Bound {
     makespan_by(instance, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`makespan_in_time`], but ends the searches when `clock` is over.
+/// Returns the bound of [`makespan_in_time`], but ends the searches when `clock` expires.
 pub fn makespan_by(instance: &Instance, clock: &Clock) -> Bound {
     let best = counted_by(instance, &clock.part(0.5));
     let Ok(known) = i64::try_from(best.value.integer()) else { return best };
@@ -102,8 +101,8 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
     Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof })
 }
 
-/// Returns the largest deadline that is refuted by the jobs released at or after some release date: not all these jobs
-/// can end by the deadline. `known` is a bound that is already proved. Returns `None` if no deadline of at least
+/// Returns the largest deadline that is refuted for some release date: the jobs released at or after this date cannot
+/// all end by the deadline. `known` is a bound that is already proved. Returns `None` if no deadline of at least
 /// `known` is refuted.
 fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     let mut best = i64::try_from(known).ok()? - 1;
@@ -111,7 +110,7 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     for from in promising_releases(instance) {
         let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let refute = |deadline: i64| refute(instance, &jobs, from, Time::from_ticks(deadline));
-        // First try the known bound as the deadline. Then increase the deadline in doubling steps. Finally, bisect.
+        // First try the known bound as the deadline. Then try later deadlines, in steps that double. Finally, bisect.
         let Some(mut rejection) = refute(best + 1) else { continue };
         let mut step = 1 + (best - from.ticks()).max(1) / 64;
         let mut high = loop {
@@ -138,8 +137,8 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     found
 }
 
-/// Returns up to `RELEASES` release dates r, in descending order of this sum: r plus the mean load of the jobs
-/// released at or after r.
+/// Returns up to `RELEASES` release dates r. They are sorted by r plus the mean load of the jobs released at or after
+/// r, the largest sum first.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
     let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =
@@ -160,7 +159,7 @@ fn promising_releases(instance: &Instance) -> Vec<Time> {
     scored.into_iter().take(RELEASES).map(|(_, release)| release).collect()
 }
 
-/// Proves that the jobs released at or after `from` cannot all end by `deadline`. The proof uses the jobs that cross
+/// Proves that the jobs released at or after `from` cannot all end by `deadline`. The proof uses the jobs that run at
 /// the middle between `from` and `deadline`. Returns `None` if no proof is found.
 fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Time) -> Option<Rejection> {
     if deadline <= from {
@@ -189,11 +188,12 @@ fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Tim
     proof(choice.price.map_or(Selection::Knapsack, Selection::Price))
 }
 
-/// Appends the needs of the equal tasks of a bag to the knapsack problem of [`dual::choose`]. The tasks that can cross
-/// the middle of the span side by side are grouped into bundles. All tasks of a bundle run at the middle (*cross* it),
-/// or none does. The sizes of the bundles are 1, 2, 4, ..., so that every smaller number of crossing tasks can be
-/// formed. One more need represents the remaining tasks, which do not cross. Returns false if more tasks must cross
-/// than fit side by side.
+/// Appends the needs of the equal tasks of a bag to the knapsack problem of [`dual::choose`].
+///
+/// The tasks that can run side by side at the middle of the span are grouped into bundles. All tasks of a bundle run
+/// at the middle (*cross* it), or none does. The sizes of the bundles are 1, 2, 4, ..., and the rest. So every number
+/// of crossing tasks is the sum of some of the sizes. One more need represents the remaining tasks, which do not
+/// cross. Returns false if more tasks must cross than can run side by side.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

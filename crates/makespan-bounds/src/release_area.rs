@@ -4,28 +4,28 @@ use makespan_core::{Instance, JobId, Objective, Time};
 use makespan_verify::Proof;
 use makespan_verify::proof::LateWork;
 
-/// Returns a lower bound on the makespan of a sequential instance: the bound of [`LateWork`] at prices in
-/// proportion to the speeds of the nodes. With these prices, the work of a task is its time at speed 1. For a task
-/// with a time for each machine, the work is the minimum over the nodes of the time multiplied by the speed.
+/// Returns a lower bound on the makespan of an instance of sequential jobs: the bound of [`LateWork`] at prices in
+/// proportion to the speeds of the nodes. At these prices, the work of a task is its time at speed 1. If a task has a
+/// time for each machine, its work is the minimum over the nodes of time multiplied by speed.
 ///
-/// Returns zero if nothing is proved, for example if values are too large. Takes O(n log n + n m) for n tasks on m
-/// processors.
+/// Returns zero if nothing is proved, for example because values are too large. Takes O(n log n + n m) for n tasks on
+/// m processors.
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = Proof::LateWork(late_work(instance, &speeds)).proves(Objective::Makespan, instance).ok();
     proved.and_then(|ticks| i64::try_from(ticks.integer()).ok()).map_or(Time::ZERO, Time::from_ticks)
 }
 
-/// Logarithm of the maximum sum of the integer prices of all processors, to base 2.
+/// The sum of the integer prices of all processors is at most 2 to the power of `SCALE`.
 const SCALE: i32 = 40;
 
-/// Returns the certificate with the instant and the number of tasks that give the strongest bound at these prices.
-/// `prices` contains one price for each node. Only the ratios of prices matter, because prices are scaled and rounded
-/// to integers.
+/// Returns the certificate with the strongest bound at the given prices. `prices` contains one price for each node.
+/// Only the ratios of the prices matter, because they are scaled and rounded to integers.
 ///
-/// Tries all release dates and, for each date, each number of tasks up to the number of processors, and also all
-/// tasks together. Takes O(n log n + n m) for n tasks on m processors. The search uses floats, so rounding may lead
-/// to a weaker bound than the strongest one. The returned certificate is valid in any case, because checks are exact.
+/// The certificate consists of an instant and a number of tasks. Tries all release dates as instants. For each of
+/// them, tries each number of tasks up to the number of processors, and also all tasks together. Takes O(n log n + n
+/// m) for n tasks on m processors. The search uses floats, so the bound may be slightly weaker than the strongest one.
+/// The certificate is valid in any case, because its check is exact.
 pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
     let prices = whole(instance, prices);
     let sold = sold(instance, &prices);
@@ -44,7 +44,7 @@ pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
             largest.truncate(sold.len());
         }
         let release = instance.job(id).release;
-        // Continues until all tasks with this release date are included.
+        // First include all tasks with this release date.
         if jobs.peek().is_some_and(|&next| instance.job(next).release == release) {
             continue;
         }
@@ -64,7 +64,7 @@ pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
     LateWork { from, tasks, prices }
 }
 
-/// Scales prices by a power of two and rounds them down, so that large prices that are whole numbers keep their ratios.
+/// Scales prices by a power of two and rounds them down. So large prices keep their ratios if they are whole numbers.
 fn whole(instance: &Instance, prices: &[f64]) -> Vec<i64> {
     let nodes = instance.platform().nodes();
     let sum: f64 = prices.iter().zip(nodes).map(|(price, node)| price * f64::from(node.processors)).sum();
@@ -72,7 +72,7 @@ fn whole(instance: &Instance, prices: &[f64]) -> Vec<i64> {
     prices.iter().map(|price| (price.max(0.0) * 2_f64.powi(power)) as i64).collect()
 }
 
-/// Returns the sums of the 1, 2, 3, ... largest prices of processors.
+/// Returns, for k = 1, 2, 3, ..., the sum of the k largest prices of processors.
 fn sold(instance: &Instance, prices: &[i64]) -> Vec<f64> {
     let each = instance.platform().nodes().iter().zip(prices);
     let mut each: Vec<f64> =
@@ -85,7 +85,7 @@ fn sold(instance: &Instance, prices: &[i64]) -> Vec<f64> {
     each.into_iter().scan(0.0, add).collect()
 }
 
-/// Returns the minimum payment of a task.
+/// Returns the minimum payment of a task over all nodes.
 fn paid(instance: &Instance, id: JobId, prices: &[i64]) -> f64 {
     let nodes = instance.platform().nodes().iter().zip(prices).enumerate().filter(|(_, (node, _))| node.processors > 0);
     let on = nodes.filter_map(|(at, (_, &price))| {
@@ -104,7 +104,8 @@ mod tests {
         Time::from_seconds(seconds)
     }
 
-    /// Returns an instance with sequential tasks, given as (size, release), on nodes of these speeds.
+    /// Returns an instance with one node of one processor for each speed. `tasks` contains the size in seconds and the
+    /// release of each sequential task.
     fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
         let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{at}"), 1) };
         let job = |(at, &(size, release)): (usize, &(i64, i64))| {

@@ -2,8 +2,8 @@
 
 use makespan_verify::{Bound, CertificateError};
 
-/// Returns the bound of the most precise certificate that can be checked within 128 bits. Rounds the prices first to
-/// `scale` binary places, and then to eight places fewer at a time until the check does not overflow.
+/// Returns the bound of the most precise certificate that can be checked within 128 bits. Rounds the prices to `scale`
+/// binary places first. If the check overflows, tries again with eight binary places fewer.
 pub(crate) fn finest(
     mut scale: u32,
     attempt: impl Fn(u32) -> Result<Bound, CertificateError>,
@@ -23,7 +23,7 @@ pub(crate) fn places(prices: impl Iterator<Item = f64>, bits: i32) -> u32 {
     bits.saturating_sub(prices.fold(0.0, f64::max).log2().ceil() as i32).clamp(0, 64) as u32
 }
 
-/// Returns the number of binary places for which every price and all sums of prices fit into 64 bits. The result is at
+/// Returns the number of binary places at which every price and all sums of prices fit into 64 bits. The result is at
 /// most 40, because more places would not reduce rounding errors.
 pub(crate) fn within_64_bits(prices: &[f64]) -> u32 {
     places(prices.iter().copied(), 62).min(40)

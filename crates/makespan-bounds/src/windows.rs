@@ -1,4 +1,4 @@
-//! Bounds for dependent tasks and unequal processors: windows of time, with prices for machines.
+//! Bounds for dependent tasks and unequal processors, from windows of time with prices for machines.
 
 pub(crate) mod prices;
 mod search;
@@ -21,8 +21,8 @@ pub(crate) struct TaskArrays {
     pub(crate) kinds: usize,
     /// The number of processors of each kind.
     processors: Vec<u32>,
-    /// For each task, the run times on one processor of each kind. The list is empty for a task that may hold several
-    /// processors.
+    /// For each task, the run times on one processor of each kind. If the task may hold several processors, its
+    /// shortest time at the speed of each kind.
     pub(crate) times: Vec<Vec<i64>>,
     pub(crate) heads: Vec<i64>,
     pub(crate) fastest: Vec<i64>,
@@ -32,20 +32,20 @@ pub(crate) struct TaskArrays {
     counts: Vec<u64>,
     /// For each node of the platform, its kind.
     pub(crate) kind_of: Vec<Option<usize>>,
-    /// The jobs whose transfers can delay their tasks: the index of the job's first task, and the analysis of the
-    /// job's transfers.
+    /// The jobs with transfers that can delay tasks. The number is the index of the first task of the job.
     reaching: Vec<(usize, Reaching)>,
 }
 
-/// For each task and kind of node, `heads` is the earliest start of the task. `tails` is the least time from the end
-/// of the task to the end of all tasks. Both are [`NEVER`] if the task cannot meet the deadline on this kind.
+/// For each task and kind of node: the earliest start of the task, in `heads`, and the least time from the end of the
+/// task to the end of all tasks, in `tails`. Both are [`NEVER`] if the task cannot meet the deadline on nodes of this
+/// kind.
 pub(crate) struct KindStarts {
     pub(crate) heads: Vec<i64>,
     pub(crate) tails: Vec<i64>,
 }
 
-/// Maximum product of the number of jobs and the number of nodes. If the product is larger, the windows of jobs follow
-/// from the longest paths alone.
+/// Maximum product of the number of jobs and the number of nodes. If the product is larger, the window of each job
+/// follows from its longest path alone.
 const MAX_STATED: usize = 1 << 22;
 
 /// Returns the best window bound on one objective. If the objective depends on the end of each job, each job is
@@ -59,15 +59,15 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
             Proof::TimeWindow(search::window(&TaskArrays::of(instance, &ids, &spans, false), clock))
         }
         Objective::Cost => return crate::cost::cheapest::cheapest(instance),
-        // Job windows do not bound a throughput: the check of the certificate rejects them.
+        // For the throughput, the check rejects job windows, so the bound is zero.
         _ => Proof::JobWindows(JobWindows { windows: alone(instance, &spans, clock) }),
     };
     let nothing = Bound { objective, value: 0.into(), makespan_at_most: None, proof: proof.clone() };
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
-/// Returns a window for each job. The window follows from the longest path in three cases: the job has one task, there
-/// are very many jobs and nodes, or the clock has expired.
+/// Returns a window for each job. Uses only the longest path if the job has one task, if there are very many jobs and
+/// nodes, or if the clock has expired.
 fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
     let many = instance.jobs().len().saturating_mul(instance.platform().node_count()) > MAX_STATED;
     let of = |id: JobId| {
@@ -81,10 +81,10 @@ fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
 }
 
 impl TaskArrays {
-    /// Collects the tasks of `jobs`. The tails include the successors of these jobs, unless `alone` is set.
+    /// Collects the tasks of `jobs`. If `alone` is set, the tails do not include the successors of these jobs.
     pub(crate) fn of(instance: &Instance, jobs: &[JobId], spans: &Spans, alone: bool) -> Self {
         let platform = instance.platform();
-        // If no task has machine times, treat nodes of equal speed as one column.
+        // If no job has a time for each machine, nodes of equal speed share a column.
         let mut columns: Vec<(usize, ProcSet)> = Vec::new();
         let mut column_of = vec![None; platform.nodes().len()];
         for (node, column) in column_of.iter_mut().enumerate() {
@@ -137,7 +137,7 @@ impl TaskArrays {
         tasks
     }
 
-    /// Merges the columns in which every task takes the same time into one kind.
+    /// Merges columns into one kind if every task takes the same time in them.
     fn join_equal_nodes(&mut self, rows: &[Vec<i64>], instance: &Instance, column_of: &[Option<usize>]) {
         let mut columns: Vec<usize> = Vec::new();
         let count = column_of.iter().flatten().max().map_or(0, |last| last + 1);
@@ -161,8 +161,8 @@ impl TaskArrays {
         self.times = rows.iter().map(|row| columns.iter().map(|&column| row[column]).collect()).collect();
     }
 
-    /// Returns the possible starts of the tasks if all tasks end by `deadline`. Returns `None` if some task cannot end
-    /// by the deadline.
+    /// Returns the earliest starts and the tails of the tasks if all tasks end by `deadline`. Returns `None` if some
+    /// task cannot end by the deadline.
     pub(crate) fn starts(&self, deadline: i64) -> Option<KindStarts> {
         let each = |values: &[i64]| {
             values.iter().flat_map(|&value| std::iter::repeat_n(value, self.kinds)).collect::<Vec<i64>>()
@@ -175,8 +175,8 @@ impl TaskArrays {
                 let (heads, tails) = (&mut starts.heads[row.clone()], &mut starts.tails[row]);
                 heads.fill(NEVER);
                 tails.fill(NEVER);
-                // Nodes of one kind have equal run times, but may have different numbers of processors and so
-                // different times of transfers. So `reaching` may divide a kind of nodes into several kinds.
+                // Nodes of one kind have equal run times. But they may have different numbers of processors, and so
+                // different transfer times. So several kinds of `reaching` may correspond to one kind here.
                 for (node, kind) in self.kind_of.iter().enumerate() {
                     let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
                     if let Some((head, tail)) = reach.of(task, other) {

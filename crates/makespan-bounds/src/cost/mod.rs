@@ -1,11 +1,11 @@
-//! Bounds on the cost: the least cost of every task, and prices under a horizon (an instant by which all tasks must
-//! end).
+//! Bounds on the cost, from the least cost of every task and from prices under a horizon. The horizon is an instant by
+//! which all tasks must end.
 //!
-//! The time until the horizon is divided into equal periods. The processors of each node have a price in each period,
-//! and each edge has a price. Every task chooses the node and the start at which it pays least at these prices
-//! ([`CostPrices`]). The sum of the payments is concave in the prices. The search replaces the minimum of each task by
-//! a smooth function, and maximises the sum with the gradient steps of Adam. The smoothing decreases from step to
-//! step. The bound is proved whatever prices the search finds.
+//! The time until the horizon is divided into equal periods. In each period, the processors of each node have a price.
+//! Each edge also has a price. Every task pays the least amount over all nodes and starts ([`CostPrices`]). The sum of
+//! the payments is concave in the prices. The search replaces the minimum for each task by a smooth function, and
+//! maximises the sum with the gradient steps of Adam. The smoothing decreases from step to step. The bound is valid
+//! for all prices, even if the search does not find the best ones.
 //!
 //! Sources: Lagrangian duality as in A. M. Geoffrion, "Lagrangean relaxation for integer programming", Math.
 //! Programming Study 2, 1974, DOI 10.1007/BFb0120690; prices of processors in time as in M. E. Dyer, L. A. Wolsey,
@@ -29,15 +29,15 @@ use programme::{CostProgramme, Prices, SEVERAL, instants};
 
 /// Maximum number of equal periods into which the time until the horizon is divided.
 const PERIODS: usize = 16;
-/// Maximum size of one step ([`CostSearch::size`]). In larger instances, time is divided into fewer periods.
+/// Maximum size of one step ([`CostSearch::size`]). For larger instances, the number of periods is reduced.
 const LOOKED_AT: usize = 1 << 20;
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 40;
-/// Pace of the search. Let c be the mean over all tasks of the least cost, and t the mean run time of the choices with
-/// these costs. Step lengths are relative to c / t. Smoothing widths are relative to c.
+/// Parameters of the search. Let c be the mean over all tasks of the least cost of a task, and let t be the mean run
+/// time of the choices with least cost. Step lengths are relative to c / t. Smoothing widths are relative to c.
 const PACE: AscentParameters = AscentParameters { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
-/// The node and start at which a task pays least under the best prices.
+/// The node and the start at which a task pays least at the best prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CostChoice {
     /// The node, or `None` for a task that may hold several processors.
@@ -50,8 +50,8 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: CostProgramme,
     ascent: Ascent,
-    /// Factor that shortens the steps of edge prices, because a wrong edge price moves tasks from one end of their
-    /// time windows to the other.
+    /// A factor that shortens the steps of edge prices. A wrong edge price moves tasks from one end of their time
+    /// windows to the other.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,
@@ -78,7 +78,7 @@ impl CostSearch {
         Some(Self { ascent, edge, programme, instants, kind_of: tasks.kind_of })
     }
 
-    /// Makes a step. `done` is the completed fraction of the search, from 0 to 1. The steps become shorter as `done`
+    /// Makes a step. `done` is the completed fraction of the search, from 0 to 1. Steps become shorter as `done`
     /// increases. O(tasks * kinds of nodes * periods).
     pub fn step(&mut self, done: f64) {
         let prices = self.prices(self.ascent.prices());
@@ -99,8 +99,8 @@ impl CostSearch {
         self.programme.size()
     }
 
-    /// Returns the bound that the best prices so far prove for the cost of all schedules that end by the horizon. The
-    /// proof is in exact integers. Returns `None` if a number does not fit into 128 bits.
+    /// Returns the bound on the cost of all schedules that end by the horizon, from the best prices so far. The bound
+    /// is proved in exact integers. Returns `None` if a number does not fit into 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let unit = (self.instants[self.instants.len() - 1] - self.instants[0]).ticks() as f64;
         let scale = places(self.ascent.best().iter().map(|price| price / unit), PLACES);
@@ -116,15 +116,15 @@ impl CostSearch {
         let free = || vec![0; periods];
         let prices = self.kind_of.iter().map(|kind| kind.map_or_else(free, of_kind)).collect();
         debug_assert_eq!(self.kind_of.len(), instance.platform().nodes().len());
-        // The edges between jobs come last and have no price.
+        // The edges between jobs are the last ones of the instance. They have no price.
         let free = std::iter::repeat_n(0, instance.edges().len().saturating_sub(best.edges.len()));
         let edges = best.edges.iter().map(|&price| whole(price)).chain(free).collect();
         let horizon = self.instants.last().copied();
         CostPrices { horizon, instants: self.instants.clone(), prices, edges, scale }
     }
 
-    /// Returns the choice of every task of every job at the best prices so far, in the order of the instance. Returns
-    /// one choice for all tasks of a bag.
+    /// Returns the choice of every task at the best prices so far, in the order of the instance. There is one choice
+    /// for all tasks of a bag.
     pub fn choices(&self) -> Vec<CostChoice> {
         let first_of = |kind: usize| self.kind_of.iter().position(|&other| other == Some(kind));
         let nodes: Vec<Option<usize>> = (0..self.programme.kinds).map(first_of).collect();
@@ -137,8 +137,8 @@ impl CostSearch {
     }
 }
 
-/// Returns the bound on the cost of all schedules that end by the horizon, after `steps` steps of the search. Returns
-/// `None` in the cases of [`CostSearch::new`] and [`CostSearch::bound`].
+/// Returns a bound on the cost of all schedules that end by the horizon, after `steps` steps of the search. Returns
+/// `None` if [`CostSearch::new`] or [`CostSearch::bound`] does.
 pub fn within(instance: &Instance, horizon: Time, steps: u32) -> Option<Bound> {
     let mut search = CostSearch::new(instance, horizon)?;
     (0..steps).for_each(|step| search.step(f64::from(step) / f64::from(steps)));

@@ -4,22 +4,22 @@ use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, TaskArrays};
 
-/// The value in place of a node index, for a task that may hold several processors.
+/// Used in place of a kind of nodes if a task may hold several processors.
 pub(super) const SEVERAL: usize = usize::MAX;
 /// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 16.0;
 
-/// The tasks of all jobs in flat arrays. Times are fractions of the time from the first release to the horizon.
+/// The tasks of all jobs in flat arrays. The unit of time is the time from the first release to the horizon.
 pub(super) struct CostProgramme {
     /// The number of kinds of nodes. Nodes of one kind have the same prices.
     pub(super) kinds: usize,
-    /// The number of equal periods into which the time is divided.
+    /// The number of equal periods from the first release to the horizon.
     pub(super) periods: usize,
-    /// The pairs of tasks that the edges connect.
+    /// The numbers of the two tasks of each edge.
     pub(super) edges: Vec<(u32, u32)>,
     tasks: Vec<Row>,
     choices: Vec<Choice>,
-    /// For each kind and period, the total time for which the processors of the kind are open.
+    /// For each kind and period, the total available time of the processors of this kind.
     open: Vec<f64>,
 }
 
@@ -38,8 +38,8 @@ struct Choice {
     latest: f64,
 }
 
-/// Prices of each kind of nodes in each period, and of each edge. A price is for the whole time from the first release
-/// to the horizon.
+/// The prices of each kind of nodes in each period, and the price of each edge. The unit is the cost for the time from
+/// the first release to the horizon.
 #[derive(Clone)]
 pub(super) struct Prices {
     pub(super) kinds: Vec<f64>,
@@ -49,18 +49,18 @@ pub(super) struct Prices {
 /// The value and the gradient of the dual function at some prices.
 pub(super) struct Point {
     pub(super) value: f64,
-    /// The gradient of the smoothed bound.
+    /// The gradient of a smoothed form of the dual function.
     pub(super) rise: Prices,
 }
 
-/// The sum of the prices of a task's incoming edges, and the sum of the prices of its outgoing edges.
+/// For a task, the sums of the prices of its incoming and of its outgoing edges.
 #[derive(Clone, Copy, Default)]
 struct EdgePrices {
     into: f64,
     out: f64,
 }
 
-/// The start of a task with one of its choices, and the amount that the task pays.
+/// A possible start of a task in one of its choices, and the amount that the task then pays.
 #[derive(Clone, Copy)]
 struct Start {
     choice: usize,
@@ -149,7 +149,7 @@ impl CostProgramme {
         self.tasks.len()
     }
 
-    /// Returns the size of one evaluation: about the number of pairs of choice and start that it examines.
+    /// Returns the size of one evaluation: the approximate number of starts that it examines, over all choices.
     pub(super) fn size(&self) -> usize {
         self.choices.len() * (2 * self.periods + 2)
     }
@@ -158,7 +158,7 @@ impl CostProgramme {
         Prices { kinds: vec![0.0; self.kinds * self.periods], edges: vec![0.0; self.edges.len()] }
     }
 
-    /// Returns the mean over all tasks of the least cost, and the mean run time of the choices with these costs.
+    /// Returns the mean over all tasks of the least cost, and the mean run time of the choices with least cost.
     pub(super) fn scale(&self) -> (f64, f64) {
         let count = self.tasks.iter().map(|row| row.count).sum::<f64>().max(1.0);
         let least = |row: &Row| {
@@ -172,7 +172,7 @@ impl CostProgramme {
         (sum.0 / count, (sum.1 / count).max(f64::MIN_POSITIVE))
     }
 
-    /// Returns the mean length of the span within which a task must run.
+    /// Returns the mean over all tasks of the time between the earliest start and the latest end.
     pub(super) fn room(&self) -> f64 {
         let widest = |row: &Row| {
             let own = self.choices[row.choices.clone()].iter();
@@ -184,8 +184,8 @@ impl CostProgramme {
         self.tasks.iter().map(widest).sum::<f64>() / self.len() as f64
     }
 
-    /// Returns the bound at these prices, and a gradient. The gradient is smoothed over choices whose payments differ
-    /// by about `width`.
+    /// Returns the bound at these prices and a gradient. The gradient for a task is a weighted mean over the choices
+    /// that pay at most a few times `width` more than the least payment.
     pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);
@@ -235,7 +235,7 @@ impl CostProgramme {
         each.collect()
     }
 
-    /// For every choice of a task, calls `each` with the starts at which the payment may be least.
+    /// For every choice of a task, calls `each` with the starts at which the payment can be least.
     fn starts(&self, row: &Row, flow: EdgePrices, until: &[f64], mut each: impl FnMut(Start)) {
         for index in row.choices.clone() {
             let Choice { kind, time, cost, head, latest } = self.choices[index];
@@ -263,8 +263,8 @@ impl CostProgramme {
         }
     }
 
-    /// Adds `share` times a duration to the entry of each period in `held`: the time in the period during which the
-    /// choice holds processors if it starts at `at`.
+    /// Adds to `held` the use of processors by a choice that starts at `at`: for each period, the time in the period
+    /// during which the choice runs, multiplied by `share`.
     fn hold(&self, choice: Choice, at: f64, share: f64, held: &mut [f64]) {
         if choice.kind == SEVERAL {
             return;
@@ -280,8 +280,8 @@ impl CostProgramme {
         }
     }
 
-    /// Returns, for each kind, the integral of the price from the first release until the beginning of each period,
-    /// and until the horizon.
+    /// Returns, for each kind, the integrals of its price from the first release to the beginning of each period and
+    /// to the horizon.
     fn integrals(&self, prices: &[f64]) -> Vec<f64> {
         let mut until = Vec::with_capacity(self.kinds * (self.periods + 1));
         for own in prices.chunks(self.periods) {
@@ -295,7 +295,7 @@ impl CostProgramme {
         until
     }
 
-    /// Returns, for each task, the sums of the prices of its edges.
+    /// Returns the sums of the edge prices of each task.
     fn flows(&self, prices: &[f64]) -> Vec<EdgePrices> {
         let mut flows = vec![EdgePrices::default(); self.len()];
         for (&price, &(from, to)) in prices.iter().zip(&self.edges) {
@@ -306,8 +306,8 @@ impl CostProgramme {
     }
 }
 
-/// Interpolates the integral of a price from 0 until the instant `at`, from 0 to 1. `until` contains the integrals
-/// until the boundaries of equal periods.
+/// Returns the integral of a price from 0 to the instant `at`, which is between 0 and 1. `until` contains the
+/// integrals from 0 to the boundaries of equal periods. Between boundaries, the integral is linear.
 fn integral(until: &[f64], at: f64) -> f64 {
     let periods = until.len() - 1;
     let place = at * periods as f64;
@@ -315,7 +315,7 @@ fn integral(until: &[f64], at: f64) -> f64 {
     until[before] + (until[before + 1] - until[before]) * (place - before as f64)
 }
 
-/// Returns the boundaries of equal periods from `first` to `horizon`.
+/// Returns the boundaries of `periods` equal periods from `first` to `horizon`.
 pub(super) fn instants(first: Time, horizon: Time, periods: usize) -> Vec<Time> {
     let length = i128::from((horizon - first).ticks());
     let at = |period: usize| (length * period as i128 / periods as i128) as i64;

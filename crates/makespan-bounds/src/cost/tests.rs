@@ -25,7 +25,7 @@ fn singles(count: usize) -> Vec<Job> {
     (0..count).map(|at| Job::new(at.to_string(), Profile::rigid(1, ticks(1200)).unwrap())).collect()
 }
 
-/// Returns the bound under a horizon on processors of speed 1 and 2.
+/// Returns the bound under a horizon on two processors, of speeds 1 and 2.
 fn proved(jobs: Vec<Job>, closed: Vec<Unavailable>, horizon: i64) -> Option<i128> {
     let instance = Instance::new(platform(&[1.0, 2.0]), jobs, closed).unwrap();
     let bound: Bound = within(&instance, ticks(horizon), 300)?;
@@ -39,8 +39,7 @@ fn a_path_and_a_crowd_cost_what_they_must() {
     let chain = || vec![compound("chain", &[1200, 1200, 1200], &[(0, 1), (1, 2)])];
     assert_eq!(proved(chain(), vec![], 1799), None);
     assert_eq!(proved(chain(), vec![], 1800), Some(6000));
-    // The linear programme may split tasks. If the parts in an optimum add up to whole tasks, the split does not lower
-    // the value.
+    // The expected value is the optimum of the linear programme, which may split tasks between nodes.
     let near = |value: Option<i128>, best: i128| value.is_some_and(|value| value <= best && value >= best - best / 400);
     assert!(near(proved(chain(), vec![], 2400), 5000));
     assert!(near(proved(chain(), vec![], 2700), 4500));

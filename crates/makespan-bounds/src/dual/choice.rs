@@ -1,9 +1,9 @@
 //! Chooses the jobs that run at the middle of the schedule (that *cross* the middle). The choice is a knapsack
-//! problem: all crossing jobs together may hold at most a given number of processors.
+//! problem: the crossing jobs may hold at most a given number of processors in all.
 
 use makespan_core::Area;
 
-/// The least work and the least width of one job under a deadline.
+/// For one job under a deadline: its least work and its least number of processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
     /// Least work if the job does not cross the middle, or `None` if the job must cross the middle.
@@ -17,21 +17,21 @@ pub struct Need {
 /// Bounds on the least total work of all jobs if the crossing jobs hold at most a given number of processors.
 #[derive(Clone, Debug)]
 pub struct LeastWork {
-    /// A lower bound on the total work, for every choice of crossing jobs.
+    /// A lower bound on the total work over all choices of crossing jobs.
     pub least: Area,
-    /// The price of each processor that a crossing job holds, in processor-ticks. Arithmetic with this price proves
-    /// that `least` is a lower bound. `None` if only the solution of the knapsack problem proves the bound.
+    /// A price in processor-ticks for each processor that a crossing job holds. A sum with this price proves that
+    /// `least` is a lower bound. `None` if only the solution of the knapsack problem proves the bound.
     pub price: Option<i64>,
-    /// The total work of the best choice found, and for each job true if the job crosses in this choice. `None` if the
-    /// jobs that must cross do not fit.
+    /// The total work of the best choice that was found. For each job, true if the job crosses in this choice. `None`
+    /// if the jobs that must cross hold too many processors.
     pub found: Option<(Area, Vec<bool>)>,
 }
 
-/// Maximum number of entries in the table of the knapsack. If the table would be larger, only prices bound the least
+/// Maximum number of entries in the table of the knapsack. Instead of a larger table, only prices bound the least
 /// work.
 const MAX_ENTRIES: usize = 1 << 26;
 
-/// Returns true if the knapsack table is small enough for this number of jobs and processors. If so, [`super::search`]
+/// Returns true if the knapsack table is small enough for this number of jobs and processors. Then [`super::search`]
 /// refutes all deadlines below its guess.
 pub fn is_exact(jobs: usize, processors: u32) -> bool {
     jobs.saturating_mul(processors as usize + 1) <= MAX_ENTRIES
@@ -44,10 +44,12 @@ struct Item {
     saves: Area,
 }
 
-/// Chooses the jobs that cross the middle so that the total work of all jobs is least. First lets jobs cross in
-/// descending order of the work saved per processor, as long as they fit. This gives a choice with some total work, and
-/// a lower bound. The work and the bound differ by less than the saving of one job. If `target` lies between the two
-/// and the table is small enough, solves the knapsack by dynamic programming over the processors in O(jobs x capacity).
+/// Chooses the jobs that cross the middle so that the total work of all jobs is least.
+///
+/// First lets jobs cross in descending order of the work saved per processor, as long as they fit. This yields a
+/// choice and a lower bound on the work, which differ by less than the saving of one job. If `target` lies between
+/// them and the table is small enough, solves the knapsack by dynamic programming over the processors in O(jobs x
+/// capacity).
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;
@@ -69,7 +71,7 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
         }
     }
     if forced > u64::from(capacity) {
-        // At a price above the whole area, one crossing processor too many costs more than the whole area.
+        // At a price above the whole area, a single processor above the capacity costs more than the whole area.
         let price = i64::try_from(target.saturating_add(1)).ok();
         return LeastWork { least: target.saturating_add(1), price, found: None };
     }
@@ -93,7 +95,7 @@ fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]
         items.iter().for_each(|item| crosses[item.index] = true);
         return (base - saved, 0);
     }
-    // The densities only order the items, so floats suffice. The bound below is exact for any price.
+    // Floats are precise enough, because the densities only sort the items. The bound below is exact for every price.
     let density = |item: &Item| item.saves as f64 / f64::from(item.width);
     items.sort_unstable_by(|a, b| density(b).total_cmp(&density(a)).then(a.index.cmp(&b.index)));
     let mut left = room;

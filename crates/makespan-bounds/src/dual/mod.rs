@@ -1,4 +1,4 @@
-//! The dual approximation of Mounié, Rapine and Trystram: the search for the smallest deadline that is not refuted.
+//! The dual approximation of Mounié, Rapine and Trystram: a search for the smallest deadline that is not refuted.
 //!
 //! Source: G. Mounié, C. Rapine, D. Trystram, "A 3/2-approximation algorithm for scheduling independent monotonic
 //! malleable tasks", SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995, sections 3 and 4.
@@ -10,38 +10,40 @@ pub use choice::{LeastWork, Need, choose, is_exact};
 use makespan_core::{Area, Profile, Time};
 use makespan_verify::proof::{Rejection, Selection};
 
-/// The result of [`search`]. The search assumes that all jobs are released at time zero and that processors are always
-/// open.
+/// The result of [`search`]. The search assumes that all jobs are released at time zero and that all processors are
+/// always available.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The guess `d`: the smallest deadline found for which the total work of a choice of shelves fits into the area
-    /// of the processors.
+    /// The smallest deadline that was found such that, for a choice of shelves, the total work fits into the area of
+    /// the processors.
     pub guess: Time,
     /// For each job, true if the job is in the first shelf, of length `guess`. The other jobs are in the second shelf,
-    /// of half this length.
+    /// of length `guess / 2`.
     pub first_shelf: Vec<bool>,
     /// The largest refuted deadline with its proof, or `None` if no deadline was refuted.
     pub rejection: Option<Rejection>,
 }
 
-/// Searches for the guess for jobs with the given profiles on `processors` processors.
+/// Searches for the smallest deadline that is not refuted, for jobs with the given profiles on `processors`
+/// processors.
 ///
 /// Let m be the number of processors. Each deadline d is tried as follows. In a schedule of length d, a job that takes
-/// more than d/2 crosses the instant d/2. The crossing jobs therefore hold at most m processors together. Give each
-/// crossing job its allotment of least work that meets the deadline d. Give each other job its allotment of least work
-/// that meets the deadline d/2. If the total work is more than m d even for the best choice of crossing jobs, no
-/// schedule has length d.
+/// more than d/2 crosses the instant d/2. So the crossing jobs hold at most m processors in all. Give each crossing
+/// job the allotment of least work that meets the deadline d. Give each other job the allotment of least work that
+/// meets the deadline d/2. If the total work is more than m d even for the best choice of crossing jobs, no schedule
+/// has length d.
 ///
-/// The least work W(d) never increases with d. So for every d that is tried, all deadlines below W(d)/m are refuted. If
-/// W(d)/m is at least d, the deadline W(d)/m is accepted, because the least work for this deadline is at most W(d).
-/// Each step moves both ends of the interval of undecided deadlines. The deadlines are whole ticks, so the search ends
-/// with the exact limit. Each step takes O(n log m). Near the end of the search, a step takes an additional O(n m) for
-/// the knapsack.
+/// The least work W(d) never increases with d. So every d that is tried refutes all deadlines below W(d)/m. If W(d)/m
+/// is at least d, the deadline W(d)/m is accepted, because the least work for this deadline is at most W(d). So each
+/// step narrows the interval of undecided deadlines from both sides. Deadlines are whole ticks, so the search ends
+/// with the exact limit. Each step takes O(n log m). Near the end of the search, a step takes O(n m) more for the
+/// knapsack.
 ///
-/// If that knapsack is too large ([`is_exact`]), a deadline d may stay undecided: the choice by price needs more than m
-/// d, but at most the least work plus the saving of one job. The saving of a job is less than its least work for the
-/// deadline d/2, and this work is at most m d/2. If d is not below the optimum, the least work is at most m times the optimum. So an undecided d is below
-/// twice the optimum, and the guess is at most twice the optimum.
+/// If the knapsack is too large ([`is_exact`]), a deadline d may remain undecided. Then the work of the choice by
+/// price is more than m d. It exceeds the least work by at most the saving of one job. The saving of a job is less
+/// than its least work for the deadline d/2, which is at most m d/2. If d is at least the optimum, the least work is
+/// at most m times the optimum. So an undecided d is less than twice the optimum, and the guess is at most twice the
+/// optimum.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);
     while search.accepted.ticks() - search.floor.ticks() > 1 {
@@ -60,7 +62,8 @@ struct Search<I> {
     first_shelf: Vec<bool>,
     /// The largest refuted deadline.
     refuted: Time,
-    /// The largest deadline that is refuted, or that remains undecided because the knapsack is too large.
+    /// The largest deadline that is refuted or remains undecided. A deadline remains undecided if the knapsack is too
+    /// large.
     floor: Time,
 }
 
@@ -73,14 +76,15 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         let mut search = Self {
             needs: Vec::with_capacity(profiles.len()),
             first_shelf: vec![true; profiles.len()],
-            // At first, the end of all jobs if they run one after the other.
+            // Initially, the end of the last job if the jobs run one after the other.
             accepted: profiles.clone().map(Profile::longest).sum::<Time>().max(refuted + Time::TICK),
             profiles,
             processors,
             refuted,
             floor: refuted,
         };
-        // The search always accepts this deadline. Trying it sets the first shelf even if there is only one job.
+        // The search always accepts this deadline. The attempt also sets the first shelf, which a search with only one
+        // job needs.
         if search.needs.capacity() > 0 {
             search.attempt(search.accepted);
             search.attempt(refuted + Time::TICK);
@@ -125,7 +129,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
     fn fill(&mut self, deadline: Time) {
         let half = Time::from_ticks(deadline.ticks() / 2);
         self.needs.clear();
-        // If a job misses the deadline on every allotment, treat the job as wider than any platform.
+        // A job that misses the deadline on every allotment is treated as wider than any platform.
         let need = |profile: &Profile| Need {
             short: profile.least_work(half),
             crossing: profile.least_work(deadline).unwrap_or(Area::MAX >> 32),
@@ -139,8 +143,8 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
         let rejection = (refuted > Time::ZERO).then(|| {
             self.fill(refuted);
             let choice = choose(&self.needs, self.processors, refuted.area(self.processors));
-            // The last instant of the first half of the schedule. A run that takes more than half of the deadline
-            // contains this instant.
+            // The last instant of the first half of the schedule. Every run that takes more than half of the deadline
+            // contains it.
             let at = Time::from_ticks(refuted.ticks() / 2);
             let selection = choice.price.map_or(Selection::Knapsack, Selection::Price);
             Rejection { deadline: refuted, from: Time::ZERO, at, selection }

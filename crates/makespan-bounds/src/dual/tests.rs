@@ -12,7 +12,8 @@ fn instance(processors: u32, tables: &[Vec<i64>]) -> Instance {
     Instance::new(Platform::flat(processors).unwrap(), tables.iter().enumerate().map(job).collect(), vec![]).unwrap()
 }
 
-/// Tries all choices. Returns true if the total work of the best choice fits into the area before `deadline`.
+/// Tries all choices of crossing jobs. Returns true if the total work of some choice fits into the area before
+/// `deadline`.
 fn acceptable(instance: &Instance, deadline: i64) -> bool {
     let m = instance.processors();
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
@@ -62,7 +63,7 @@ fn a_coarse_guess_is_below_twice_what_is_not_refuted() {
     let mut coarse = 0;
     for case in 0..100_u64 {
         let processors = 1 << 23;
-        // A few bits of a linear congruential generator are random enough.
+        // A few bits of a linear congruential generator are random enough for this test.
         let mut state = case;
         let mut next = |range: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,11 +1,12 @@
-//! The allotments that the jobs may choose in the game of prices (module `game`), by class of width and time.
+//! The allotments that each job may choose in the game of prices (module `game`), with their classes of width and
+//! time.
 
 use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
-/// A division of the sizes up to `whole` into equal classes. Class j contains the sizes larger than j / `classes` of
-/// the whole, up to the lower limit of class j + 1.
+/// A division of the sizes from 1 to `whole` into equal classes. Class j contains the sizes that are larger than j /
+/// `classes` of `whole` and at most (j + 1) / `classes` of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     whole: i64,
@@ -18,10 +19,10 @@ impl Grid {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Returns the capacity C in classes. If sizes sum to at most the whole, the indices of their classes sum to at
-    /// most C.
+    /// Returns the capacity C in classes. If sizes sum to at most `whole`, the indices of their classes sum to at most
+    /// C.
     pub(crate) fn capacity(self) -> usize {
-        // Either each size is its own class, or each size is strictly larger than the lower limit of its class.
+        // Either each size is a class of its own, or each size is strictly larger than the lower limit of its class.
         (if self.classes == self.whole { self.classes } else { self.classes - 1 }) as usize
     }
 
@@ -56,10 +57,10 @@ pub(super) struct FractionalAllotment {
     pub length: u16,
 }
 
-/// The allotments that each job may choose.
+/// The allotments that each job may choose under one deadline.
 pub(super) struct AllotmentBoard<'a> {
     pub setting: &'a BoardSetting<'a>,
-    /// The choices of all jobs, one job after the other.
+    /// The choices of all jobs, sorted by job.
     pub choices: Vec<FractionalAllotment>,
     /// For each job, the index in `choices` after its last choice.
     pub ends: Vec<usize>,
@@ -67,20 +68,20 @@ pub(super) struct AllotmentBoard<'a> {
     pub time_grid: Grid,
 }
 
-/// The data of the search that do not depend on the deadline.
+/// The data of the search that are the same for all deadlines.
 pub(super) struct BoardSetting<'a> {
     pub instance: &'a Instance,
-    /// The jobs released at `from` or later, or a sample of them.
+    /// The jobs released at or after `from`, or a sample of them.
     pub jobs: Vec<SimpleJob<'a>>,
-    /// The number of jobs that each job of `jobs` stands for.
+    /// The number of jobs that each job of `jobs` represents.
     pub each: f64,
     pub from: Time,
-    /// True if jobs may choose every allotment, because widths have prices. If false, jobs may choose only the
-    /// smallest allotment for each class of times.
+    /// True if widths have prices. Then jobs may choose every allotment. Otherwise, they may choose only the smallest
+    /// allotment for each class of times.
     pub wide: bool,
     /// Maximum number of classes of a grid.
     pub classes: i64,
-    /// Functions of the class of the width. The list is empty if only the number of processors itself has a price.
+    /// Functions of the class of the width. Empty if only the number of processors itself has a price.
     pub widths: Vec<Function>,
     /// Functions of the class of the time.
     pub times: Vec<Function>,
@@ -102,15 +103,15 @@ impl<'a> BoardSetting<'a> {
             |job: &SimpleJob<'_>| (job.profile().max_processors() - job.profile().min_processors()) as usize;
         let wide = jobs.iter().map(allotments).sum::<usize>() <= 2 * jobs.len();
         let widths = Grid::new(i64::from(instance.processors()), classes).capacity();
-        // Every span has more ticks than `classes`. So every grid of times has exactly `classes` classes.
+        // Only spans of more than `classes` ticks are examined. So every grid of times has exactly `classes` classes.
         let (widths, times) = (if wide { families(widths) } else { Vec::new() }, families(classes as usize - 1));
         Self { instance, jobs, each, from, wide, classes, widths, times }
     }
 }
 
 impl<'a> AllotmentBoard<'a> {
-    /// Creates the board for one deadline. Returns `None` if a job cannot meet the deadline, no processor is open, or
-    /// the span is too short for the classes.
+    /// Creates the board for one deadline. Returns `None` if a job cannot meet the deadline, if no processor is
+    /// available, or if the span is too short for the classes.
     pub(super) fn new(setting: &'a BoardSetting<'a>, deadline: Time) -> Option<Self> {
         let span = deadline - setting.from;
         if span.ticks() <= setting.classes {
@@ -128,8 +129,8 @@ impl<'a> AllotmentBoard<'a> {
         if area == 0 {
             return None;
         }
-        // Unavailable processors reduce the capacity. The reduction is approximate here, but exact in the check of the
-        // certificate.
+        // Unavailable processors reduce the capacity. Here the reduction is approximate. The check of the certificate
+        // computes it exactly.
         let open = area as f64 / span.area(processors) as f64 / setting.each;
         let whole = Shares {
             processors: f64::from(processors) * open,
@@ -162,8 +163,8 @@ impl<'a> AllotmentBoard<'a> {
         }
     }
 
-    /// Adds choices in descending order of time: first the smallest allotment, then the smallest allotment for each
-    /// lower class of times.
+    /// Adds choices in descending order of time. The first is the smallest allotment that takes at most `longest`.
+    /// Each later choice is the smallest allotment in a lower class of times.
     fn add_narrowest(&mut self, job: &SimpleJob<'_>, longest: Time, whole: &Shares) {
         let profile = job.profile();
         let mut limit = longest;
@@ -205,7 +206,7 @@ mod tests {
             for size in 1..=whole {
                 let class = grid.class(size);
                 assert!(grid.least(class) <= size && (class >= grid.capacity() || size < grid.least(class + 1)));
-                // Check sums of up to three equal sizes. Then check the sum of a size and the remaining size.
+                // Check up to three equal sizes. Then check a size and the remaining size.
                 for count in 1..=3.min(whole / size) {
                     assert!(class * count as usize <= grid.capacity());
                 }

@@ -1,16 +1,17 @@
-//! Dual-feasible functions on a grid. A function assigns a value to each size 0 .. C. If any sizes sum to at most C,
+//! Dual-feasible functions on a grid. A function assigns a value to each size from 0 to C. If sizes sum to at most C,
 //! their values sum to at most one.
 //!
 //! The families are from S. P. Fekete, J. Schepers (Math. Programming 91, 2001, DOI 10.1007/s101070100243) and J.
 //! Carlier, F. Clautiaux, A. Moukrim (Computers & OR 34(8), 2007, DOI 10.1016/j.cor.2005.08.012). See the survey of F.
 //! Clautiaux, C. Alves, J. Valério de Carvalho (Annals of OR 179, 2010, DOI 10.1007/s10479-008-0453-8). The proofs do
-//! not require the functions to be dual feasible: the check of a certificate computes the maximum sum of values.
+//! not require that the functions are dual feasible, because the check of a certificate computes the maximum sum of
+//! values.
 
-/// A function, given by its values at 0 .. C.
+/// The values of a function at 0, 1, .., C.
 pub(crate) type Function = Vec<f64>;
 
-/// Returns all functions of the families for `capacity`. The values are scaled so that the value of the capacity, the
-/// largest value, is 1.
+/// Returns all functions of the families for the capacity `capacity`. The values are scaled such that the largest one,
+/// the value of the capacity, is 1.
 pub(crate) fn families(capacity: usize) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     let mut add = |value: &dyn Fn(usize) -> usize| {
@@ -30,17 +31,17 @@ pub(crate) fn families(capacity: usize) -> Vec<Function> {
     functions
 }
 
-/// Computes u^(k) of Fekete and Schepers, times C: a size larger than h / (k + 1) of the capacity has the value h / k
+/// Computes u^(k) of Fekete and Schepers, times C. A size larger than h / (k + 1) of the capacity has the value h / k
 /// of the capacity.
 fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
     let scaled = (parts + 1) * size;
     if scaled.is_multiple_of(capacity) { size * parts } else { scaled / capacity * capacity }
 }
 
-/// Computes the discrete function of Carlier, Clautiaux and Moukrim. The value of a
-/// size below half of the capacity is twice the number of times that `least` fits into the size. The value of a size
-/// above half is the value of the capacity minus the value of the remaining size. A size of exactly half the capacity
-/// has half the value of the capacity.
+/// Computes the discrete function of Carlier, Clautiaux and Moukrim. If a size is less than half of the capacity, its
+/// value is twice the number of times that `least` fits into it. If a size is more than half, its value is the value
+/// of the capacity minus the value of the remaining size. If a size is exactly half, its value is half the value of
+/// the capacity.
 fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     let pieces = capacity / least;
     match (2 * size).cmp(&capacity) {
@@ -50,8 +51,8 @@ fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// Computes U^(eps) of Fekete and Schepers. Sizes below `least` have the value zero. Sizes that leave less than
-/// `least` of the capacity have the value of the whole capacity.
+/// Computes U^(eps) of Fekete and Schepers. Sizes below `least` have the value zero. Sizes above `capacity - least`
+/// have the value `capacity`. The value of every other size is the size itself.
 fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     if size < least {
         0
@@ -62,7 +63,7 @@ fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// Returns the maximum sum of values, over all collections of sizes from 0 .. C that sum to at most C.
+/// Returns the maximum sum of values over all multisets of sizes from 0 to C that sum to at most C.
 pub(super) fn most(values: &[f64]) -> f64 {
     let mut most = vec![0.0_f64; values.len()];
     for room in 1..values.len() {

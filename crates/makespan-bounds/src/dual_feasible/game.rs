@@ -1,49 +1,50 @@
 //! Search for the prices of the terms, as a game. A term of a certificate is the area, a function of the width or of
 //! the time, or a product of two such functions. One player sets the prices of the terms to maximise the need of the
-//! jobs. The jobs choose the allotments that need least.
+//! jobs. The other player chooses an allotment of each job to minimise this need.
 //!
 //! The prices follow from multiplicative weights (N. Littlestone, M. K. Warmuth, Information and Computation 108,
-//! 1994, DOI 10.1006/inco.1994.1009): the price of a term increases with the total amount of the term that the chosen
-//! allotments have needed in all rounds.
+//! 1994, DOI 10.1006/inco.1994.1009). The price of a term increases with the total need of the chosen allotments for
+//! this term in all rounds.
 
 use super::board::{AllotmentBoard, BoardSetting};
 use super::functions::most;
 use crate::Clock;
 
-/// The rate at which prices follow the demand in the first round. In round r, the rate is divided by the square root
-/// of r.
+/// The rate at which prices follow the needs in the first round. In round r, the rate is divided by the square root of
+/// r.
 const RATE: f64 = 32.0;
 
-/// The costs of allotments, by class of width and time. A cost is the sum of all terms, each multiplied by its price.
+/// The costs of allotments for each class of width and time. A cost is the sum of the terms multiplied by their
+/// prices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Costs {
-    /// Cost of the whole area.
+    /// The cost of the whole area.
     pub area: f64,
-    /// Cost of all processors, for each class of run times.
+    /// The cost of holding all processors, for each class of the time.
     pub times: Vec<f64>,
-    /// Cost of the whole time, for each class of widths.
+    /// The cost of holding a width for the whole time, for each class of the width.
     pub widths: Vec<f64>,
-    /// For each function of the width, the cost of a unit of its value, by class of the time.
+    /// For each function of the width and each class of the time, the cost of one unit of the value of the function.
     pub both: Vec<Vec<f64>>,
 }
 
 /// The total amounts that the chosen allotments use.
 struct Demand {
     work: f64,
-    /// The total number of processors of the chosen allotments, by class of the time.
+    /// The total number of processors of the chosen allotments, for each class of the time.
     processors: Vec<f64>,
-    /// The total time of the chosen allotments, by class of the width.
+    /// The total time of the chosen allotments, for each class of the width.
     time: Vec<f64>,
-    /// The number of jobs in each pair of a class of the width and a class of the time. All pairs of the first width
-    /// come first.
+    /// The number of jobs for each pair of a class of the width and a class of the time. The pairs are sorted by the
+    /// class of the width.
     jobs: Vec<f64>,
 }
 
-/// The weights and needs of the game so far. The game for the next deadline continues with these weights and needs.
+/// The state of the game after some rounds. The game for the next deadline continues from this state.
 pub(super) struct Game {
     rounds: u32,
-    /// The total need of each term over all rounds. The terms are in this order: the area, the functions of time, the
-    /// functions of width, and the pairs of both.
+    /// The total need for each term over all rounds. The terms are sorted as follows: the area, the functions of the
+    /// time, the functions of the width, and the pairs of a function of the width and a function of the time.
     needed: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -54,8 +55,8 @@ impl Game {
         Self { rounds: 0, needed: vec![0.0; terms], weights: vec![0.0; terms] }
     }
 
-    /// Plays up to `rounds` rounds, or until the need is more than `enough`. Returns the largest need found, as a
-    /// fraction of the capacity, with its costs. If the need is more than one, the deadline is refuted.
+    /// Plays up to `rounds` rounds. Stops when the need exceeds `enough` or `clock` expires. Returns the largest need
+    /// found, as a fraction of the capacity, and its costs. If the need is more than one, the deadline is refuted.
     pub(super) fn play(&mut self, board: &AllotmentBoard, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
         let mut best = (0.0, Costs::default());
         let mut payoffs = vec![0.0; self.needed.len()];
@@ -66,8 +67,8 @@ impl Game {
             self.reprice();
             let costs = board.costs(&self.weights);
             let (needed, demand) = board.answer(&costs);
-            // The maximum payment (`most`) is at most one, and only slightly less. Compute it only if the need is near
-            // the best need so far.
+            // The divisor `costs.most()` is slightly less than one or equal to one. Compute it only if the need is
+            // near the best need so far.
             if needed > 0.98 * best.0 {
                 let value = needed / costs.most();
                 if value > best.0 {
@@ -81,7 +82,7 @@ impl Game {
             self.rounds += 1;
             self.needed.iter_mut().zip(&payoffs).for_each(|(sum, payoff)| *sum += payoff);
             if board.choices.len() == board.ends.len() {
-                // No job has a choice, so one term alone is best: the term with the largest need.
+                // No job has a choice, so a single term is best: the term with the largest need.
                 let top = (0..payoffs.len()).max_by(|&a, &b| payoffs[a].total_cmp(&payoffs[b]).then(b.cmp(&a)));
                 self.weights.fill(0.0);
                 top.into_iter().for_each(|top| self.weights[top] = 1.0);
@@ -104,7 +105,7 @@ impl Game {
 }
 
 impl Costs {
-    /// Returns the maximum total payment of jobs that can all end by the deadline.
+    /// Returns an upper limit on the total payment of jobs that can all end by the deadline.
     fn most(&self) -> f64 {
         let both: f64 = self.both.iter().map(|row| most(row)).sum();
         self.area + most(&self.times) + most(&self.widths) + both
@@ -170,7 +171,7 @@ impl AllotmentBoard<'_> {
         (needed, demand)
     }
 
-    /// Computes for each term the fraction of its capacity that the demand needs.
+    /// Computes, for each term, the need of the demand as a fraction of the capacity of the term.
     fn payoffs(&self, demand: &Demand, payoffs: &mut [f64]) {
         let (_, long) = self.classes();
         payoffs[0] = demand.work;

@@ -1,9 +1,9 @@
 //! Refutation of deadlines by dual-feasible functions. [`makespan_verify::proof::DualFeasible`] states the theorem.
 //!
-//! The search divides time into equal classes. If the jobs have little choice of their width, the search also divides
-//! the number of processors into classes. The search gives prices to all functions of the families in `functions` on
-//! these classes. At these prices, the jobs need as much as possible for any choice of allotments. The module `game`
-//! explains the search for prices.
+//! The search divides time into equal classes. If the jobs have few allotments to choose from, the search also divides
+//! the number of processors into classes. On these classes, the search gives a price to each function of the families
+//! in `functions`. The jobs choose the allotments with the least need at these prices. The search maximises this need
+//! over the prices, as the module `game` explains.
 
 mod board;
 mod functions;
@@ -25,40 +25,40 @@ pub(crate) use rounding::steps;
 const CLASSES: i64 = 60;
 /// Number of classes of a grid for instances of more than `MAX_JOBS` jobs.
 const FEW_CLASSES: i64 = 24;
-/// Maximum number of jobs in the game. If an instance has more jobs, the game uses a sample.
+/// Maximum number of jobs in the game. If an instance has more jobs, a sample of them takes part.
 const MAX_JOBS: usize = 1024;
-/// Maximum number of certificates that are checked in one search, because each check takes all jobs into account.
+/// Maximum number of certificates that are checked in one search. A check takes long, because it examines all jobs.
 const MAX_CHECKS: usize = 3;
 /// Number of rounds for the first deadline.
 const FIRST_ROUNDS: u32 = 120;
 /// Number of rounds for each later deadline.
 const ROUNDS: u32 = 32;
-/// If more functions of the width than this number have prices, the number of rounds is divided by four.
+/// If prices are given to more functions of the width than this number, the number of rounds is divided by four.
 const MANY_WIDTHS: usize = 8;
-/// The minimum need, as a fraction of the capacity, for which a deadline is treated as refuted. The excess over one is
-/// a margin for rounding to integers.
+/// The need, as a fraction of the capacity, above which a deadline is treated as refuted. The excess over one is a
+/// margin for rounding to integers.
 const SURE: f64 = 1.000_05;
-/// The value of `SURE` if a sample represents all jobs.
+/// The value used in place of `SURE` if a sample represents all jobs.
 const SURE_OF_SAMPLE: f64 = 1.002;
-/// For deadlines after the first one, the game ends early if the need exceeds `SURE` by more than this fraction of the
+/// For each deadline after the first, the game ends early if the need exceeds `SURE` by more than this fraction of the
 /// capacity.
 const ENOUGH: f64 = 0.001;
 /// Maximum number of deadlines that are tried.
 const ATTEMPTS: u32 = 7;
-/// Maximum number of deadlines that are tried if no job has a choice of allotments. In this case, one round is enough
-/// for each deadline.
+/// Maximum number of deadlines that are tried if no job has a choice of allotments. Then one round is enough for each
+/// deadline.
 const ATTEMPTS_RIGID: u32 = 24;
 
-/// Returns the bound from the largest refuted deadline found. The search starts at `known`, the best bound so far.
-/// Jobs released before `from` are ignored. Returns `None` if `known` itself is not refuted.
+/// Returns the bound from the largest deadline that is refuted. Jobs released before `from` are ignored. The search
+/// begins at `known`, the best bound so far. Returns `None` if the deadline `known` is not refuted.
 ///
-/// Complexity: O(choices + classes^2) per round, for about 300 rounds and at most 1,024 jobs, and one check of the
-/// certificate on all jobs. A choice is an allotment with a run time in a lower class than all smaller allotments.
+/// Complexity: O(choices + classes^2) per round, for about 300 rounds and at most 1,024 jobs, and a few checks of
+/// certificates on all jobs. A choice is an allotment with a run time in a lower class than all smaller allotments.
 pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     search_until(instance, from, known, &Clock::ENDLESS)
 }
 
-/// Runs [`search`], but stops when `clock` is over.
+/// Runs [`search`], but stops when `clock` expires.
 pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
         return None;
@@ -81,7 +81,7 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         }
         let Some(board) = AllotmentBoard::new(&setting, deadline) else { break };
         let (rounds, enough) = if attempt == 0 { (FIRST_ROUNDS, f64::INFINITY) } else { (ROUNDS, sure + ENOUGH) };
-        // Pairs of functions make a round expensive.
+        // Pairs of functions make each round slow.
         let rounds = if setting.widths.len() > MANY_WIDTHS { rounds / 4 } else { rounds };
         let (needed, costs) = game.play(&board, rounds, enough, clock);
         if needed > sure {
@@ -94,12 +94,12 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         let Some(tried) = low.and_then(|low| next(from, sure, low, high)) else { break };
         deadline = tried;
     }
-    // Check the largest deadline first. Prices found in floating point may prove nothing in exact integers.
+    // Check the largest deadline first. Prices that were found in floating point may prove nothing in exact integers.
     let proved = |refutation| Bound::proved_by(Objective::Makespan, Proof::DualFeasible(refutation), instance).ok();
     refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }
 
-/// A deadline that was tried, and the fraction of the capacity that the jobs need to meet this deadline.
+/// A deadline that was tried, and the need of the jobs for this deadline as a fraction of the capacity.
 #[derive(Clone, Copy)]
 struct Tried {
     deadline: Time,
@@ -107,12 +107,13 @@ struct Tried {
 }
 
 /// Returns the next deadline to try: an estimate of the deadline at which the need equals the capacity. `low` is the
-/// last refuted deadline, and `high` the last deadline that was not refuted. Returns `None` if `low` is close enough
-/// to the estimate.
+/// last refuted deadline, and `high` is the last deadline that was not refuted. Returns `None` if the estimate is
+/// close to `low`.
 fn next(from: Time, sure: f64, low: Tried, high: Option<Tried>) -> Option<Time> {
     let span = (low.deadline - from).ticks() as f64;
     let step = match high {
-        // The step is smaller than the need suggests, because a later deadline also allows allotments of less work.
+        // The step is smaller than the need suggests. At a later deadline, jobs may also choose allotments of less
+        // work.
         None => span * (low.needed - sure) * 0.6,
         Some(high) => {
             let gap = (high.deadline - low.deadline).ticks() as f64;

@@ -8,8 +8,8 @@ use super::game::Costs;
 
 /// The largest value of a step function in a certificate. This value is divisible by all numbers from 2 to 10.
 const LEVELS: f64 = 5040.0;
-/// Maximum number of terms that are products of a function of width and a function of time. If there are more, the
-/// terms with the lowest prices are left out.
+/// Maximum number of terms that are products of a function of the width and a function of the time. If there are more,
+/// those with the lowest prices are omitted.
 const MAX_PAIRS: usize = 8;
 
 /// Converts costs to a certificate. The certificate may fail to prove the bound, so the caller must check the
@@ -17,8 +17,8 @@ const MAX_PAIRS: usize = 8;
 pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
-    // The price of the whole area, or of a whole pair, in units of the certificate. The price is as large as prices of
-    // 64 bits allow.
+    // The price of the whole area, or of a whole pair, in units of the certificate. It is nearly as large as 64 bits
+    // allow.
     let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
     let mut terms = Vec::new();
     let mut add = |cost: f64, widths: Scale, times: Scale| {
@@ -48,8 +48,8 @@ pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time)
 }
 
 /// Converts a function to the step function of a certificate. `values` contains the value of the function for each
-/// class. Returns the step function, and the value of one unit of the step function. Returns `None` if the function is
-/// zero everywhere.
+/// class. Returns the step function and the value of one of its units. Returns `None` if the function is zero
+/// everywhere.
 pub(crate) fn steps(values: &[f64], grid: Grid) -> Option<(Scale, f64)> {
     let top = values.last().copied().filter(|&top| top > 0.0)?;
     let mut steps: Vec<(i64, u32)> = Vec::new();

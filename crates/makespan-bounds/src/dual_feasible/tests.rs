@@ -4,8 +4,8 @@ use makespan_verify::Proof;
 use super::*;
 use crate::{dual, makespan};
 
-/// Returns an instance of rigid jobs and one additional job of one tick. Because of the additional job, no bound is
-/// rounded up.
+/// Returns an instance of rigid jobs and one additional job of one tick. This job makes the time grid one tick, so
+/// that no bound is rounded up.
 fn rigid(processors: u32, jobs: &[(u32, i64)], closed: Vec<Unavailable>) -> Instance {
     let job = |(index, &(width, seconds)): (usize, &(u32, i64))| {
         Job::new(index.to_string(), Profile::rigid(width, Time::from_seconds(seconds)).unwrap())
@@ -33,8 +33,8 @@ fn near_optimum(instance: &Instance, seconds: f64) {
 fn two_beside_each_other_though_the_area_has_room_for_more() {
     near_optimum(&rigid(10, &[(4, 10); 5], vec![]), 30.0);
     near_optimum(&rigid(200, &[(67, 10); 9], vec![]), 50.0);
-    // For a deadline below 30, each run time is more than a third of the deadline. So only two tasks fit one after the
-    // other.
+    // For a deadline below 30, each run time is more than a third of the deadline. So at most two tasks run one after
+    // the other on a processor.
     near_optimum(&rigid(2, &[(1, 10); 5], vec![]), 30.0);
 }
 

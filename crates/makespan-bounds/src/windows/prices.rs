@@ -1,4 +1,4 @@
-//! Machine prices at which all tasks together pay as much as possible.
+//! Prices for machines at which all tasks together pay as much as possible.
 
 use super::{NEVER, TaskArrays};
 
@@ -7,12 +7,13 @@ const ROUNDS: usize = 80;
 /// The largest price.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// Returns the price of a processor-tick for each kind of node. The prices are integers that nearly maximise `sum over
-/// tasks of the least price * time / sum over processors of the price`. This quotient is the bound on the total time.
+/// Returns the price of a processor-tick for each kind of node. The prices are integers. They nearly maximise a
+/// quotient: the sum over the tasks of the least price times run time, divided by the sum over the processors of the
+/// price. This quotient is a lower bound on the makespan of the tasks.
 ///
-/// The first prices are proportional to speed, so that equal work costs the same everywhere. If the machines differ
-/// only in speed, these prices are optimal. In each round, the price of a kind rises if more work than the mean is
-/// cheapest on this kind.
+/// The first prices are proportional to speed, so that equal work costs the same on every kind. If the machines differ
+/// only in speed, these prices are optimal. In each round, the price of a kind rises if the tasks that are cheapest on
+/// this kind give it more load than the mean.
 pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
     let mut prices = relative_speeds(tasks);
     let (mut best, mut most) = (prices.clone(), 0.0);
@@ -26,7 +27,7 @@ pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
         let mean = worth / cost;
         let step = 0.5 / (1.0 + round as f64 * 0.3);
         for ((price, load), &count) in prices.iter_mut().zip(&loads).zip(&tasks.processors) {
-            // A load above the mean raises the price of the kind. A load below the mean lowers the price.
+            // A load above the mean raises the price. A load below the mean lowers it.
             let load = load / f64::from(count) / mean.max(f64::MIN_POSITIVE);
             *price *= (step * (load - 1.0).clamp(-1.0, 1.0)).exp();
         }
@@ -50,8 +51,8 @@ fn assign(tasks: &TaskArrays, prices: &[f64]) -> (f64, Vec<f64>) {
     (worth, loads)
 }
 
-/// Returns the mean relative speed of each kind: for each task, its time on the fastest kind divided by its time on
-/// this kind.
+/// Returns the relative speed of each kind: the mean over the tasks of the time on the fastest kind divided by the
+/// time on this kind.
 fn relative_speeds(tasks: &TaskArrays) -> Vec<f64> {
     let mut speeds = vec![0.0; tasks.kinds];
     for (row, &fastest) in tasks.times.iter().zip(&tasks.fastest) {

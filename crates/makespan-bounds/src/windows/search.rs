@@ -6,17 +6,20 @@ use makespan_verify::proof::TimeWindow;
 use super::{KindStarts, NEVER, TaskArrays, prices::prices};
 use crate::Clock;
 
-/// Maximum number of starts of windows. The number of ends of windows has the same maximum.
+/// Maximum number of instants at which windows may begin. It is also the maximum number of instants at which they may
+/// end.
 const INSTANTS: usize = 32;
-/// Maximum number of run times examined for one deadline. The more tasks there are, the fewer windows are examined.
+/// Maximum number of run times that are examined for one deadline. If there are more tasks, fewer windows are
+/// examined.
 const LOOKED_AT: usize = 1 << 20;
 
-/// Precision of the deadline after the clock has expired: one part in 2 to the power of `COARSE`.
+/// The bisection continues after the clock has expired until the deadline is precise to one part in 2 to the power of
+/// this number.
 const COARSE: u32 = 8;
 
-/// Returns a window that refutes a late deadline. Every deadline before the end of the longest path is refuted. Later
+/// Returns a window that refutes a late deadline. The length of the longest path refutes all smaller deadlines. Later
 /// deadlines are found by bisection. For each deadline, up to 1024 windows are examined. A window begins at the
-/// earliest start of some task. The time between the end of a window and the deadline is the tail of some task.
+/// earliest start of some task. The time from its end to the deadline is the tail of some task.
 pub(super) fn window(tasks: &TaskArrays, clock: &Clock) -> TimeWindow {
     let by_kind = prices(tasks);
     let instants = Instants::of(tasks);
@@ -25,7 +28,7 @@ pub(super) fn window(tasks: &TaskArrays, clock: &Clock) -> TimeWindow {
     let deadline = (path - 1).max(0);
     let mut best = (deadline, Window::default());
     let (mut low, mut step) = (deadline, path.max(1));
-    // No window refutes a deadline after the total run time of all tasks. So the loop ends.
+    // The loop ends, because no window refutes a deadline that exceeds the total run time of all tasks.
     let mut high = loop {
         let probe = low.saturating_add(step);
         match instants.refute(tasks, &by_kind, probe, clock) {
@@ -56,11 +59,11 @@ struct Window {
     until: i64,
 }
 
-/// The bounds of the windows that are examined.
+/// The begins and ends of the windows that are examined.
 struct Instants {
     /// The instants at which windows may begin.
     begins: Vec<i64>,
-    /// The times between the ends of windows and the deadline.
+    /// The times from the ends of windows to the deadline.
     before_end: Vec<i64>,
 }
 
@@ -71,14 +74,14 @@ impl Instants {
         Self { begins: spread(&tasks.heads, count), before_end: spread(&tasks.tails, count) }
     }
 
-    /// Returns a window in which the tasks must pay more than the price of all processor time of the window. Ignores
-    /// unavailable periods, but the check of the certificate includes them and may prove more.
+    /// Returns a window in which the tasks must pay more than the price of all processor time. Ignores unavailable
+    /// periods. The check of the certificate takes them into account, so it may prove more.
     fn refute(&self, tasks: &TaskArrays, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
         let Some(starts) = tasks.starts(deadline) else { return Some(Window::default()) };
         for (at, &from) in self.begins.iter().enumerate() {
-            // Always examine the first window. The first window is the longest window and contains all work.
+            // Always examine the first window. It is the longest window and contains all work.
             let is_over = clock.is_over();
             if at > 0 && is_over {
                 return None;
@@ -95,7 +98,7 @@ impl Instants {
     }
 }
 
-/// Returns the least amount that the tasks must pay within a window.
+/// Returns the least amount that the tasks pay within a window.
 fn paid(tasks: &TaskArrays, starts: &KindStarts, prices: &[u64], deadline: i64, window: Window) -> i128 {
     let Window { from, until } = window;
     let mut sum = 0_i128;
@@ -121,7 +124,7 @@ fn paid(tasks: &TaskArrays, starts: &KindStarts, prices: &[u64], deadline: i64, 
     sum
 }
 
-/// Returns up to `count` of the values, spread evenly over their sorted order. The smallest value is always included.
+/// Returns up to `count` of the values, including the smallest one. They are spread evenly over the sorted values.
 fn spread(values: &[i64], count: usize) -> Vec<i64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
