@@ -7,13 +7,13 @@ use makespan_core::Time;
 
 use super::FIRST;
 
-/// Maximum number of run times, and of ratios, that a group stores. The run times of later ends replace the earliest
-/// ones.
+/// Maximum number of run times that a group stores, and maximum number of ratios. If the maximum is reached, each new
+/// value replaces the oldest one.
 const RECENT: usize = 50;
-/// After the estimates of a group were replaced, the group waits for one end, plus one end for every `MEMBERS` members,
-/// before it replaces the estimates again.
+/// A group replaces the estimates of its members again only after some further tasks have ended: at least one task,
+/// plus one task for every `MEMBERS` members.
 const MEMBERS: usize = 250;
-/// Largest relative change of a median, as 1 / `NEAR`, for which the estimates are kept.
+/// Inverse of the largest relative change of a median for which the estimates are kept.
 const NEAR: i128 = 10;
 /// Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 const NORMAL: f64 = 1.4826;
@@ -26,20 +26,21 @@ pub(super) struct EstimateGroup {
     pub members: Vec<u32>,
     /// Run times of ended tasks, in ticks. Each is converted to the time on the minimum number of processors.
     pub times: Recent,
-    /// The ratios of run time to expected time, in millionths, of the tasks whose expected time was learned in earlier
-    /// runs.
+    /// Ratios of run time to expected time, in millionths. They contain only tasks whose expected time was learned
+    /// from earlier runs.
     ratios: Recent,
-    /// The end of the task of each ratio in `ratios`.
+    /// For each ratio in `ratios`, the instant at which its task ended.
     ends: VecDeque<Time>,
-    /// The medians of `times` and of `ratios` when the estimates of the members were last replaced.
+    /// The medians of `times` and of `ratios` at the time when the estimates of the members were last replaced.
     told: (Option<i64>, Option<i64>),
     /// The number of tasks that have ended since the estimates of the members were last replaced.
     ends_since: usize,
 }
 
 impl EstimateGroup {
-    /// Adds the run time of an ended task. If the expected time of the task was learned, `ratio` contains the end of the
-    /// task, and the ratio between its run time and the expected time. Returns whether the estimates of the members must be replaced.
+    /// Adds the run time of an ended task. If the expected time of the task was learned, `ratio` contains the end of
+    /// the task, and its run time divided by its expected time. Returns whether the estimates of the members must be
+    /// replaced.
     pub fn add(&mut self, time: i64, ratio: Option<(Time, i64)>) -> bool {
         self.times.add(time);
         if let Some((end, ratio)) = ratio {
@@ -113,8 +114,8 @@ impl Recent {
         self.sorted.insert(self.sorted.partition_point(|&other| other < figure), figure);
     }
 
-    /// Returns the median of a list: the figures, and `times` copies of `prior`. For an even number of entries, the
-    /// median is the larger of the two middle entries. Returns `None` if the list is empty.
+    /// Returns the median of all figures and `times` copies of `prior`. If the number of these values is even, the
+    /// median is the larger of the two middle values. Returns `None` if there are no values.
     pub fn median(&self, prior: i64, times: usize) -> Option<i64> {
         let middle = usize::midpoint(self.sorted.len(), times);
         let before = self.sorted.partition_point(|&figure| figure < prior);

@@ -11,15 +11,15 @@ use makespan_core::{Estimate, Estimator, Instance, NewTimes, Profile, Run, TaskI
 use group::EstimateGroup;
 
 /// Maximum number of earlier runs that influence the correction of a learned estimate. Each of these runs is treated
-/// as a ratio of 1. The history also learns the run time of a command from this number of runs.
+/// as a ratio of 1. The history estimates the run time of a command from this number of latest runs, too.
 const PRIOR: u32 = 9;
-/// After each of the first `FIRST` ratios of a group, the estimates of its members are checked, even if the median of
-/// the ratios has hardly changed. The median that includes the earlier runs may have changed more.
+/// Maximum number of ratios of a group for which its estimates are replaced even if the median of the ratios has
+/// hardly changed. With few ratios, the median that includes the earlier runs may have changed more.
 const FIRST: usize = 2 * PRIOR as usize;
-/// Number of unreleased tasks that get estimates in advance. Between two ends of tasks, more than this number of tasks
-/// are rarely released.
+/// Number of unreleased tasks that get estimates in advance. The number of tasks that are released between two ends is
+/// rarely larger.
 const AHEAD: usize = 256;
-/// Number of millionths in one, the unit of ratios.
+/// The ratio 1. Ratios are counted in millionths.
 const UNIT: i128 = 1_000_000;
 
 /// Replaces guessed run times by the median run time of completed tasks, and corrects run times that were learned from
@@ -28,20 +28,20 @@ const UNIT: i128 = 1_000_000;
 /// Each task has *kinds*, from the most specific to the most general, such as its command, its template and its user.
 /// All tasks share one last kind.
 ///
-/// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. The new estimate is the median run time
-///   of the ended tasks of one of its kinds. This is the most specific kind in which a task has ended. Before the
+/// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. Let K be the most specific kind of the
+///   task in which a task has ended. The new estimate is the median run time of the ended tasks of K. Before the
 ///   median is computed, each run time is converted to the minimum number of processors of its task. The conversion
 ///   uses the known or guessed speed-up of this task.
 /// * For a task whose time was learned from earlier runs ([`Estimate::Learned`]), the new estimate is the learned time
 ///   multiplied by a median ratio. Each ratio is the actual run time of an ended task divided by its expected run
-///   time. The ended task is of the same kind, and its time was also learned. If the ended task influenced the
-///   estimate, because it ended before the estimate was made, its ratio is not used. For the median, each earlier run
-///   on which the estimate is based is treated as a ratio of one, for up to nine runs.
+///   time. The ended task is of the same kind, and its time was also learned. If the ended task ended before the
+///   estimate was made, its ratio is not used, because the estimate already includes this run. The median also
+///   includes a ratio of one for each earlier run on which the estimate is based, up to nine times.
 /// * A task whose time is stated keeps the stated time.
 ///
 /// Only the last 50 ended tasks of a kind are used, as in the history. The estimates of a kind are replaced when its
-/// first task ends. They are replaced again when a median has changed by more than a tenth. Between two replacements,
-/// more than 1/250 of the tasks of the kind must have ended. No estimate exceeds the walltime of its task.
+/// first task ends. They are replaced again when a median has changed by more than a tenth, but not before 1/250 of
+/// the tasks of the kind have ended since the last replacement. No estimate exceeds the walltime of its task.
 ///
 /// Source: Makespan, with the rules that the history uses (docs/history.md). For logs, see D. Tsafrir, Y. Etsion and
 /// D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 18(6), 2007, DOI 10.1109/TPDS.2007.70606, who predict the mean of
@@ -91,8 +91,8 @@ struct Own {
     left: u64,
     /// The groups to which the task belongs, the most specific first.
     groups: Vec<u32>,
-    /// The latest estimate: its longest time, and whether this time is a guess. `None` if no estimate has been
-    /// returned.
+    /// The latest returned estimate: its time on the minimum number of processors, and whether this time is a guess.
+    /// `None` if no estimate has been returned.
     told: Option<(Time, bool)>,
 }
 
@@ -161,7 +161,8 @@ impl Medians {
         }
     }
 
-    /// Adds to their groups the tasks that are released by `now`, and the next `AHEAD` tasks.
+    /// Adds the tasks that are released by `now` to their groups. Also adds the next `AHEAD` tasks in the order of
+    /// release.
     fn join(&mut self, now: Time, restated: &mut Vec<NewTimes>) {
         let released = |number: &u32| self.own[*number as usize].release <= now;
         let ahead = self.order.partition_point(released) + AHEAD;
@@ -184,7 +185,8 @@ impl Medians {
         }
     }
 
-    /// Returns the new estimate of a member from the times in `group`, or `None` if the estimate has not changed.
+    /// Returns a new estimate of a member, computed from the times in `group`. Returns `None` if the estimate has not
+    /// changed.
     fn tell(&mut self, member: u32, group: u32) -> Option<NewTimes> {
         let own = &self.own[member as usize];
         let (longest, estimate) = self.estimate(own, group)?;
@@ -212,8 +214,8 @@ impl Medians {
         }
     }
 
-    /// Returns whether `group` determines the time of `member` now, or may do so later. The result is false if a more
-    /// specific group already determines the time.
+    /// Returns whether `group` determines the time of `member` now, or may determine it later. The result is false if
+    /// a more specific group already determines the time.
     fn may_decide(&self, member: u32, group: u32) -> bool {
         let own = &self.own[member as usize];
         let place = |group| own.groups.iter().position(|&other| other == group);

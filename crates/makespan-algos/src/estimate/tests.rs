@@ -9,8 +9,8 @@ fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// A task in numbers: its kind, its command within the kind, the source of its expected time, and its actual run time
-/// in ticks.
+/// The numbers that define a task: its kind, its command within the kind, the source of its expected time, and its
+/// actual run time in ticks.
 type Row = (u8, u8, u8, i64);
 
 fn instance(rows: &[Row]) -> Instance {
@@ -35,7 +35,8 @@ fn kinds(rows: &[Row]) -> impl Fn(TaskId) -> Vec<String> {
     }
 }
 
-/// Returns a run of a task on two processors. On one processor, a task that may run there would take 4/3 of this time.
+/// Returns a run that took `took` on two processors. If the task may run on one processor, it would take 4/3 of `took`
+/// there.
 fn run(task: usize, took: i64) -> Run {
     let (start, processors, outcome) = (Time::ZERO, ProcSet::first(2), Outcome::Succeeded);
     Run { task: TaskId(task as u64), start, end: t(took), processors, outcome, accounting: None }
@@ -46,8 +47,8 @@ fn median(mut figures: Vec<i64>) -> Option<i64> {
     figures.get(figures.len() / 2).copied()
 }
 
-/// Three jobs with an expected time of 1 s took 80 s. If an estimate was made after these jobs ended, the ratio of 80
-/// must not change it. If an estimate was made before, the ratio must change it.
+/// Three jobs with an expected time of 1 s took 80 s, a ratio of 80. This ratio must not change an estimate that was
+/// made after these jobs ended. It must change an estimate that was made before.
 #[test]
 fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
     let second = Time::TICKS_PER_SECOND;
@@ -88,8 +89,9 @@ fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
 }
 
 proptest! {
-    /// Consider the most specific kind of a task that contains an ended task. Checks after each end that every guessed
-    /// time is within a tenth of the median of this kind. Also checks that stated times and the times of ended tasks do not change.
+    /// Let K be the most specific kind of a task in which a task has ended. Checks after each end that every guessed
+    /// time is within a tenth of the median of K. Also checks that stated times and the times of ended tasks do not
+    /// change.
     #[test]
     fn guesses_are_medians(rows in prop::collection::vec((0_u8..3, 0_u8..3, 0_u8..4, 1_i64..5000), 1..40)) {
         let mut instance = instance(&rows);
@@ -132,7 +134,7 @@ proptest! {
         prop_assert_eq!(instance.profile(TaskId(count as u64)).longest().ticks(), expected);
     }
 
-    /// Checks that the median with a prior is the median of a list that contains the copies of the prior.
+    /// Checks that the median with a prior equals the median of a list that contains the copies of the prior.
     #[test]
     fn a_prior_counts_as_figures(figures in prop::collection::vec(1_i64..9, 0..20), prior in 1_i64..9, times in 0_usize..9) {
         let mut group = EstimateGroup::default();

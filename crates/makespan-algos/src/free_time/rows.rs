@@ -16,8 +16,8 @@ pub(crate) struct Rows<A> {
     amounts: Vec<A>,
     /// The first `cells` amounts of a row are numbers of free processors. Every query asks for at least one processor.
     cells: usize,
-    /// The first step in which one of the first `cells` amounts may be positive. In all earlier steps, the first
-    /// `cells` amounts are zero.
+    /// The first step in which one of the first `cells` amounts may be positive. In all earlier steps, these amounts
+    /// are zero.
     head: usize,
 }
 
@@ -37,8 +37,9 @@ impl<A: Clone> Clone for Rows<A> {
 }
 
 impl<A: Copy + Default + Ord> Rows<A> {
-    /// Returns rows with one step, which begins at the instant `from` and has the amounts `amounts`. In every later
-    /// call of [`Rows::earliest`], the function `serves` must reject rows whose first `cells` amounts are all zero.
+    /// Returns rows with one step, which begins at the instant `from` and has the amounts `amounts`. The first `cells`
+    /// amounts are numbers of free processors. If they are all zero in a row, the function `serves` of
+    /// [`Rows::earliest`] must always reject the row.
     pub fn new(from: i64, amounts: Vec<A>, cells: usize) -> Self {
         Self { width: amounts.len(), begins: vec![from], amounts, cells, head: 0 }
     }
@@ -78,7 +79,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
     /// Returns the index of the step that contains an instant.
     #[inline]
     pub fn step_at(&self, at: i64) -> usize {
-        // Check the step `head` first, because most queries ask for the first step with free processors.
+        // Check the step `head` first, because most queries begin in the first step with free processors.
         if self.begins.get(self.head + 1).is_none_or(|&next| at < next) && self.begins[self.head] <= at {
             return self.head;
         }
@@ -96,7 +97,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         self.begins[self.begins.partition_point(|&begin| begin <= after)..].iter().copied()
     }
 
-    /// Returns the rows of `step` and of the later steps that begin before `until`.
+    /// Returns the rows of `step` and of all later steps that begin before `until`.
     #[inline]
     pub fn rows(&self, step: usize, until: i64) -> impl Iterator<Item = &[A]> {
         let rows = self.amounts[(step + 1) * self.width..].chunks_exact(self.width.max(1));
@@ -104,8 +105,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         std::iter::once(self.row(step)).chain(later.take_while(move |later| *later.0 < until).map(|later| later.1))
     }
 
-    /// Writes the minimum of each amount into `least`. The minimum is over `step` and the later steps that begin
-    /// before `until`.
+    /// Writes the minimum of each amount into `least`, over `step` and all later steps that begin before `until`.
     #[inline]
     pub fn least(&self, step: usize, until: i64, least: &mut Vec<A>) {
         least.clear();
@@ -115,8 +115,7 @@ impl<A: Copy + Default + Ord> Rows<A> {
         });
     }
 
-    /// Returns the first instant from `at` to `latest` such that `serves` accepts all rows of the period of `duration`
-    /// ticks that begins there.
+    /// Returns the first instant T from `at` to `latest` such that `serves` accepts all rows from T to T + `duration`.
     #[inline]
     pub fn earliest(&self, at: i64, duration: i64, latest: i64, serves: impl Fn(&[A]) -> bool) -> Option<i64> {
         let first = self.begin(at);
@@ -219,7 +218,7 @@ mod tests {
             for (from, length, a, b, gives) in changes {
                 let sign = if gives { 1 } else { -1 };
                 let ticks = &mut plain[from as usize..(from + length) as usize];
-                // The search skips steps whose first amounts are zero, so the test must not let these amounts fall
+                // The search skips steps whose first amounts are zero. So the test must not let these amounts fall
                 // below zero.
                 let a = if gives { a } else { ticks.iter().map(|row| row[0]).fold(a, i64::min).max(0) };
                 let change = |row: &mut [i64]| (row[0], row[1]) = (row[0] + sign * a, row[1] + sign * b);

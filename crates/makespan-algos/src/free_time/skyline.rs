@@ -26,8 +26,8 @@ pub struct Skyline {
     /// The number of free processors in each step. If best placement is required, this is the maximum number of
     /// processors of a best placement in this step.
     free: Vec<i32>,
-    /// The number of free processors of each class in each step, ordered by step. A class contains processors that are
-    /// available at the same times. The list is empty if there is only one class.
+    /// The number of free processors of each class in each step, step by step. The processors of a class are available
+    /// at exactly the same times. The list is empty if there is only one class.
     parts: Vec<i32>,
     classes: usize,
     /// The first step that may have a free processor.
@@ -36,7 +36,8 @@ pub struct Skyline {
     latest: i64,
     /// A buffer for the minimum number of free processors of each class during a period.
     least: RefCell<Vec<i32>>,
-    /// The number of processors of each class that the last call took. The list is empty if there is only one class.
+    /// The number of processors of each class that the last reservation took. The list is empty if there is only one
+    /// class.
     taken: Vec<i32>,
     /// The nodes if best placement is required, otherwise `None`.
     nodes: Option<Arc<Nodes>>,
@@ -62,12 +63,11 @@ impl Clone for Skyline {
 }
 
 impl Skyline {
-    /// Maximum size of an empty skyline: the number of steps times the number of classes. Larger skylines would be too
-    /// slow to copy.
+    /// Maximum size of an empty skyline, as the number of steps times the number of classes. Larger skylines would be
+    /// too slow to copy.
     pub const MAX: u64 = 1 << 22;
 
-    /// Returns whether an empty skyline of the instance would be larger than [`Skyline::MAX`]. Each closed period adds
-    /// steps.
+    /// Returns whether an empty skyline of the instance would be larger than [`Skyline::MAX`].
     pub fn is_too_large(instance: &Instance) -> bool {
         let classes = instance.availability().classes();
         let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
@@ -75,7 +75,8 @@ impl Skyline {
         !instance.platform().restricts_placement() && classes.len() as u64 * (2 * periods as u64 + 1) > Self::MAX
     }
 
-    /// Returns a skyline of the platform before any task is placed. Processors are held during unavailable periods.
+    /// Returns a skyline of the platform before any task is placed. During their unavailable periods, processors are
+    /// not free.
     pub fn new(instance: &Instance) -> Self {
         let (classes, nodes) = nodes::classes(instance);
         let ticks = |time: Time| time.ticks();
@@ -122,8 +123,8 @@ impl Skyline {
         self.nodes.as_deref().map(Nodes::pools)
     }
 
-    /// Holds `width` processors for `duration` at their earliest fit from `release` on, and returns the start. The
-    /// processors cannot be released.
+    /// Holds `width` processors for `duration` at their earliest fit from `release` on, and returns the start. These
+    /// processors cannot be released again.
     pub fn place(&mut self, width: u32, duration: i64, release: i64) -> i64 {
         let width = width as i32;
         let (first, start) = self.first_fit(width, duration, release);
@@ -140,8 +141,8 @@ impl Skyline {
     /// Returns the step in which the earliest fit begins, and the start of this fit.
     fn first_fit(&self, width: i32, duration: i64, release: i64) -> (usize, i64) {
         let mut first = self.head;
-        // Begin at `head` unless the next step begins before the release, because most tasks do not wait for a
-        // release.
+        // Begin with the step `head`, because most tasks do not wait for their release. Skip steps only if a later
+        // step begins by the release.
         if self.from.get(first + 1).is_some_and(|&next| next <= release) {
             first += self.from[first + 1..].partition_point(|&next| next <= release);
         }
@@ -165,8 +166,8 @@ impl Skyline {
         }
     }
 
-    /// Returns whether a job of this width fits on the processors that are free all the time from the beginning of
-    /// step `first` to `end`.
+    /// Returns whether a job of this width can use only processors that are free from the beginning of step `first` to
+    /// `end`.
     fn has_throughout(&self, width: i32, first: usize, end: i64) -> bool {
         let Some(nodes) = &self.nodes else { return self.free_throughout(first, end) >= width };
         let classes = self.classes;
@@ -179,7 +180,8 @@ impl Skyline {
         nodes.widest(&least) >= width
     }
 
-    /// Returns the number of processors that are free all the time from the beginning of step `first` to `end`.
+    /// Returns the number of processors that are free without interruption from the beginning of step `first` to
+    /// `end`.
     fn free_throughout(&self, first: usize, end: i64) -> i32 {
         let mut sum = 0;
         for class in 0..self.classes {
@@ -208,8 +210,8 @@ impl Skyline {
         }
     }
 
-    /// Takes processors for a reservation. If best placement is required, takes a best placement. Otherwise, takes the
-    /// processors of the classes with the least availability first, as the timeline does.
+    /// Takes processors for a reservation in the steps `period`. If best placement is required, they form a best
+    /// placement. Otherwise, the classes with the least availability are used first, as in the timeline.
     fn take_parts(&mut self, period: Range<usize>, width: i32) {
         let classes = self.classes;
         let least = self.least.get_mut();
@@ -228,8 +230,8 @@ impl Skyline {
         }
     }
 
-    /// Adds `change`, which may be negative, to the numbers of free processors in the steps `period`. The caller has
-    /// already changed `parts`.
+    /// Adds `change`, which may be negative, to the numbers of free processors in the steps `period`. The caller must
+    /// have changed `parts` before.
     fn add(&mut self, period: Range<usize>, change: i32) {
         if let Some(nodes) = &self.nodes {
             let steps = self.parts[period.start * self.classes..period.end * self.classes].chunks_exact(self.classes);
@@ -319,8 +321,8 @@ impl FreeTime for Skyline {
     }
 }
 
-/// Writes the minimum number of free processors of each class into `least`. `parts` contains the numbers of some
-/// steps.
+/// Writes the minimum number of free processors of each class into `least`. `parts` contains these numbers for some
+/// steps, step by step.
 fn least_of(parts: &[i32], least: &mut [i32]) {
     least.fill(i32::MAX);
     for parts in parts.chunks_exact(least.len()) {

@@ -7,12 +7,12 @@ use super::Period;
 /// The number of free processors from the current instant on. All processors are of one class.
 ///
 /// The steps are stored in strips of some tens of steps. The steps of a strip are contiguous in memory. Each strip
-/// stores the minimum and the maximum of its steps. A query or a change visits all strips, but reads the steps of a
-/// strip only if the minimum and the maximum of the strip do not determine the result. Strips are several times faster
-/// than a tree for tens of steps (a common cluster) up to tens of thousands of steps (a crowded cluster).
+/// stores the minimum and the maximum of its steps. A query or a change visits all strips. It reads the single steps
+/// of a strip only if the minimum and the maximum of the strip do not determine the result. Strips are several times
+/// faster than a tree if there are tens of steps (a common cluster) to tens of thousands of steps (a crowded cluster).
 ///
-/// A policy may learn of a failure before it learns that the failure ended tasks. More processors may then be held than
-/// exist. In this case, no processors are free.
+/// A policy may learn of a failure before it learns that the failure ended tasks. More processors may then be held
+/// than exist. In this case, no processors are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Strips {
     strips: Vec<Strip>,
@@ -25,7 +25,7 @@ struct Strip {
     from: Vec<i64>,
     /// The number of free processors in each step, without `added`.
     free: Vec<i64>,
-    /// A number that must be added to each number in `free`.
+    /// A number to be added to each number in `free`.
     added: i64,
     /// The minimum of `free`.
     least: i64,
@@ -89,7 +89,7 @@ impl Strips {
     }
 
     /// Returns the first instant in `period` from which `width` processors are free for `duration`. The caller already
-    /// holds `width` processors from the instant `own` on, and these processors count as free.
+    /// holds `width` processors from the instant `own` on. These processors are treated as free.
     pub(crate) fn earliest_fit_of_owner(&self, width: u32, duration: Time, period: Period, own: Time) -> Option<Time> {
         let (width, duration) = (i64::from(width), duration.ticks());
         let (from, until) = (period.from.ticks(), period.until.ticks());
@@ -118,9 +118,9 @@ impl Strips {
         until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
     }
 
-    /// Returns the first step from `at` on that begins before `until` and whose number of free processors is accepted
-    /// by `wanted`. A strip is skipped if `may` returns false. For a strip with a step that `wanted` accepts, `may`
-    /// must return true.
+    /// Returns the first step from `at` on that begins before `until` and whose number of free processors `wanted`
+    /// accepts. A strip is skipped if `may` returns false. `may` must return true for each strip that contains a step
+    /// that `wanted` accepts.
     fn next(
         &self,
         at: Cursor,

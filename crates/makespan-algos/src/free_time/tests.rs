@@ -58,8 +58,8 @@ impl FreeTime for Plain {
     }
 }
 
-/// A query for the earliest fit from an instant on. Before the query, the test may release processors. After the
-/// query, the test holds the earliest fit from a later instant on.
+/// A query for the earliest fit from the instant `after` on. Before the query, the test may release processors. After
+/// the query, the test holds processors at the earliest fit from `later` on.
 #[derive(Clone, Debug)]
 struct Question {
     width: u32,
@@ -123,7 +123,7 @@ where
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Checks that all data structures for free processors over time agree with an array that stores the numbers at each tick.
+    /// Compares all data structures for free processors over time with an array that stores the numbers at each tick.
     #[test]
     fn all_agree_with_counts_at_each_tick(
         processors in prop_oneof![Just(1_u32), 2_u32..17],
@@ -151,8 +151,8 @@ proptest! {
         }
     }
 
-    /// Tests the queries that only strips support: queries within a period, queries for an owner of processors, and
-    /// queries after past steps were removed.
+    /// Tests the queries that only strips support. They ask within a period, or for an owner of processors, or after
+    /// past steps were removed.
     #[test]
     fn strips_agree_with_counts_while_time_passes(processors in 1_u32..17, questions in questions()) {
         let instance = on(processors, &[]);

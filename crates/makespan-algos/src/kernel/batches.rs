@@ -5,11 +5,12 @@ use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 /// Plans tasks with release dates in batches, each by an offline method. A batch contains all tasks that are released
 /// by its start. Tasks that arrive during a batch wait for the next batch.
 ///
+/// `plan` receives the tasks of a batch and the start of the batch. It places these tasks, none before this start, and
+/// returns the end of the last task.
+///
 /// If the offline method guarantees a ratio rho for the makespan, the batches guarantee 2 rho (Shmoys, Wein,
-/// Williamson, SIAM J. Comput. 24(6), 1995, DOI 10.1137/S0097539793248317). If the guarantee of the offline method also
-/// has an additive constant, the guarantee of the batches contains twice this constant. `plan` receives the tasks of a
-/// batch and the start of the batch. `plan` places these tasks, none before this start, and returns the end of the last
-/// task.
+/// Williamson, SIAM J. Comput. 24(6), 1995, DOI 10.1137/S0097539793248317). If the guarantee of the offline method
+/// also has an additive constant, the guarantee of the batches contains twice this constant.
 pub fn by_batches(
     instance: &Instance,
     mut plan: impl FnMut(&mut ScheduleBuilder<'_>, &[TaskId], Time) -> Time,

@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, Platform, Profile, Time};
 
-/// Maximum number of allotments of a profile for which all are stored. From a larger profile, only allotments in
+/// Profiles with at most this number of allotments are stored completely. From a larger profile, only allotments in
 /// geometric progression are stored.
 const ALL: u32 = 256;
 /// Approximate number of allotments that are stored for a profile with more than `ALL` allotments.
@@ -30,8 +30,8 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Returns the choices of an instance in which each job is one task. All allotments that are not dominated are
-    /// stored. For a task with more than 256 allotments, only about a hundred are stored.
+    /// Returns the choices of an instance in which each job is one task. Stores all allotments that are not dominated,
+    /// or about a hundred of them if the task has more than 256 allotments.
     pub fn new(instance: &Instance) -> Self {
         let mut choices = Self::none(instance.platform());
         instance.simple_jobs().for_each(|job| _ = choices.push(job.profile(), job.release));
@@ -81,22 +81,22 @@ impl Choices {
         self.releases[task as usize]
     }
 
-    /// If best placement is required, returns the number of processors of the largest node. Searches prefer allotments
-    /// that fill nodes, because such allotments leave fewer processors idle.
+    /// Returns the number of processors of the largest node if best placement is required, otherwise `None`. Searches
+    /// prefer allotments that fill nodes, because such allotments leave fewer processors idle.
     pub fn node(&self) -> Option<u32> {
         self.node
     }
 
-    /// Returns the position of the largest stored allotment of at most `processors`. If all allotments are larger,
-    /// returns the position of the smallest.
+    /// Returns the position of the largest stored allotment that has at most `processors` processors. If no allotment
+    /// is small enough, returns the position of the smallest one.
     pub fn nearest(&self, task: u32, processors: u32) -> u32 {
         let above = self.of(task).partition_point(|choice| choice.processors <= processors);
         above.saturating_sub(1) as u32
     }
 }
 
-/// Returns the allotments of a profile that are not dominated. If the profile has more than 256 allotments, returns
-/// only about a hundred of them.
+/// Returns the allotments of a profile that are not dominated, or about a hundred of them if the profile has more than
+/// 256 allotments.
 pub(super) fn thinned(profile: &Profile) -> Vec<Choice> {
     let (first, last) = (profile.min_processors(), profile.max_processors());
     if last - first < ALL {
@@ -114,8 +114,8 @@ pub(super) fn thinned(profile: &Profile) -> Vec<Choice> {
     kept
 }
 
-/// Adds the smallest allotment that is as fast as `wish` processors. Does nothing if the last allotment of the list is
-/// equally fast.
+/// Adds the smallest allotment that is at least as fast as `wish` processors. Does nothing if the last allotment of
+/// the list is equally fast.
 fn push(kept: &mut Vec<Choice>, profile: &Profile, wish: u32) {
     let time = profile.time(wish);
     let processors = profile.min_allotment(time).unwrap_or(wish);

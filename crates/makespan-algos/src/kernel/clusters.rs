@@ -15,7 +15,8 @@ index_type! {
 /// Processors of one speed, between which transfers take no time.
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    /// The first node of the cluster, in the order of decreasing speed. If transfers take time, this is its only node.
+    /// The first node of the cluster, in the order of decreasing speed. If transfers take time, the cluster has no
+    /// other node.
     node: NodeId,
     /// The speed of the processors.
     pub speed: f64,
@@ -51,8 +52,8 @@ pub struct Clusters<'p, 'a> {
 }
 
 impl<'p, 'a> Clusters<'p, 'a> {
-    /// Returns all clusters, with all processors free. If transfers take time, each node is a cluster. Otherwise, all
-    /// nodes of one speed form a cluster.
+    /// Returns an empty schedule on all clusters. If transfers take time, each node is a cluster. Otherwise, all nodes
+    /// of one speed form a cluster.
     pub fn new(packing: &'p Packing<'a>) -> Self {
         let (instance, machines) = (packing.instance(), packing.machines());
         let mut clusters: Vec<Cluster> = Vec::new();
@@ -76,8 +77,8 @@ impl<'p, 'a> Clusters<'p, 'a> {
         &self.all
     }
 
-    /// Returns the time of a choice on a cluster. Returns `None` if the cluster has too few processors, or if the time exceeds the
-    /// walltime of the task.
+    /// Returns the time of a choice on a cluster. Returns `None` if the cluster has too few processors, or if the time
+    /// exceeds the walltime of the task.
     pub fn time(&self, row: Row, choice: u32, cluster: ClusterId) -> Option<i64> {
         let on = &self.all[cluster.index()];
         let choice = self.packing.choice(choice);
@@ -90,7 +91,7 @@ impl<'p, 'a> Clusters<'p, 'a> {
         self.packing.instance()
     }
 
-    /// Makes `task` the current task, and computes when its data arrive on each cluster. All predecessors of the task
+    /// Makes `task` the current task, and computes when its data arrive on each cluster. All predecessors of `task`
     /// must be placed.
     pub fn see_arrivals(&mut self, task: TaskId) {
         let Self { packing, all, placed, arrivals, .. } = self;

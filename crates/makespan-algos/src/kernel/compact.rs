@@ -27,8 +27,8 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
 }
 
 /// Changes the batches so that no task ends after `period` in the first stage. Tasks that would end later move into a
-/// new first batch, with their allotments in `first`. This is repeated up to `REPAIRS` times. If tasks still end after
-/// `period`, all tasks move into one batch.
+/// new first batch, and get their allotments from `first`. This step is repeated up to `REPAIRS` times. If tasks still
+/// end after `period`, all tasks move into one batch.
 pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -132,9 +132,9 @@ pub struct Shuffling<'a> {
     pub random: &'a mut ChaCha8Rng,
 }
 
-/// Third stage: orders the tasks as a list. The list follows the order of the batches. Within a batch, tasks are
-/// sorted by decreasing weight divided by area. Then tries random changes of the best order: exchanges two batches, or
-/// shuffles the tasks in each batch. Returns the list with the least weighted completion.
+/// Third stage: orders the tasks as a list. At first, the list contains the batches in their order, and the tasks of a
+/// batch by decreasing weight divided by area. Then tries random changes of the best list so far: exchanges two
+/// batches, or shuffles the tasks in each batch. Returns the list with the least weighted completion.
 pub fn best_list(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -180,13 +180,14 @@ fn exchange(batches: &mut [Vec<AllottedTask>], random: &mut ChaCha8Rng) {
     }
 }
 
-/// Returns weight divided by area, as an integer that preserves the order of these quotients.
+/// Returns the weight of a task divided by its area, scaled to an integer.
 fn weight_over_area(instance: &Instance, allotted: AllottedTask) -> u128 {
     let area = allotted.time(instance).area(allotted.processors).unsigned_abs().max(1);
     (u128::from(instance.weight(allotted.task).millionths()) << 64) / area
 }
 
-/// Returns the weighted completion of the schedule that a greedy list makes. The builder is unchanged on return.
+/// Returns the weighted completion of the tasks if the list is scheduled greedily from `from` on. The builder is
+/// unchanged on return.
 pub fn weighted_completion(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -8,22 +8,25 @@ use super::packing::{Packing, Row};
 /// The limits of the first phase of CPA.
 #[derive(Clone, Copy, Debug)]
 pub struct CpaLimits {
-    /// The factor by which the run times on these processors exceed the run times on the fastest processors.
+    /// Factor by which the phase multiplies the run times on the fastest processors.
     pub slower: f64,
-    /// Divisor of the area: a number of processors. When the critical path is at most the area divided by this number,
-    /// the phase ends.
+    /// Number of processors by which the area is divided. When the critical path is at most this quotient, the phase
+    /// ends.
     pub processors: f64,
     /// Maximum number of processors of a task.
     pub most: u32,
-    /// Maximum number of processors that all tasks of a precedence level use together. Only tasks with their smallest
+    /// Maximum number of processors that all tasks of a precedence level use together. Tasks with their smallest
     /// allotments may exceed this maximum.
     pub of_level: Option<u64>,
 }
 
-/// Returns a choice (the index of an allotment) for each row, which stands for one task or for the equal tasks of a
-/// bag. At first, each row has its smallest allotment. While the critical path is longer than the mean area, one row
-/// on this path gets its next allotment. If `p` is its allotment, `q` the next one, and `t` the run time, the gain of
-/// a row is `t(p) / p - t(q) / q`. The row with the largest gain is chosen.
+/// Returns a choice (the index of an allotment) for each row. A row stands for one task or for the equal tasks of a
+/// bag.
+///
+/// At first, each row has its smallest allotment. As long as the critical path is longer than the area divided by
+/// `limits.processors`, one row on this path gets its next allotment. Let `p` be the allotment of a row, `q` its next
+/// allotment, and `t` its run time. The gain of the row is `t(p) / p - t(q) / q`. The row with the largest gain is
+/// chosen.
 ///
 /// Source: A. Radulescu, A. van Gemund, ICPP 2001, DOI 10.1109/ICPP.2001.952048, section 3. The limit on levels is
 /// from S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004. Complexity: each
@@ -54,7 +57,7 @@ pub fn allotments(packing: &Packing<'_>, limits: &CpaLimits) -> Vec<u32> {
     growing.choices
 }
 
-/// Returns, for each row, the maximum number of tasks on a path that ends at the row.
+/// Returns, for each row, the maximum number of tasks before the row on a path that ends at the row.
 fn depths(packing: &Packing<'_>) -> Vec<u32> {
     let instance = packing.instance();
     let mut depths = vec![0; packing.rows().len()];
@@ -70,7 +73,8 @@ struct Growing<'p, 'a> {
     packing: &'p Packing<'a>,
     slower: f64,
     choices: Vec<u32>,
-    /// The bottom level of each row: the longest path from the start of the row, with mean transfer times.
+    /// The bottom level of each row: the length of the longest path from the start of its task to the end of the
+    /// graph, with mean transfer times.
     levels: Vec<f64>,
     /// The position of each row in the topological order.
     places: Vec<u32>,
@@ -150,7 +154,7 @@ impl<'p, 'a> Growing<'p, 'a> {
         best.map(|(_, row)| row)
     }
 
-    /// Returns the successors of a row, each with the mean transfer time.
+    /// Returns the successors of a row, each with the mean time of the transfer to it.
     fn behind(&self, row: Row) -> impl Iterator<Item = (f64, Row)> {
         let packing = self.packing;
         let instance = packing.instance();

@@ -71,13 +71,13 @@ impl OpenRoom for OpenPlatform<'_> {
     }
 }
 
-/// Selects tasks into batches of length `t_j = guess / 2^(K - j)`. Here, K is the binary logarithm of `guess` divided
-/// by the shortest time, rounded down. Batch j runs from `t_j` to `t_j+1`.
+/// Selects tasks into batches. Let K be the binary logarithm of the quotient of `guess` and the shortest time of a
+/// task, rounded down. Batch j, from 0 to K, runs from `t_j = guess / 2^(K - j)` to `2 t_j`.
 ///
 /// A task is a candidate for a batch if enough processors are open long enough for the task during the batch.
-/// Sequential candidates that take at most half of the length are stacked into piles, by decreasing weight. A knapsack
-/// then selects piles and tasks that fit at the same time, with the largest total weight. If tasks remain after batch
-/// K, further batches follow. Their lengths continue to double, up to the length of the longest task.
+/// Sequential candidates that take at most half of the length of the batch are stacked into piles, by decreasing
+/// weight. A knapsack then selects piles and tasks that fit at the same time, with the largest total weight. If tasks
+/// remain after batch K, further batches follow. Their lengths continue to double, up to the longest time of a task.
 pub fn batches(candidates: &[SelectionTask<'_>], guess: Time, room: &impl OpenRoom) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);
@@ -97,7 +97,7 @@ pub fn batches(candidates: &[SelectionTask<'_>], guess: Time, room: &impl OpenRo
         let idle = piles.is_empty();
         batches.push(Batch { offset, piles });
         if idle && !regular {
-            // No task fits, because too few processors are open, so a longer batch would not help. The next batch
+            // No task fits, because too few processors are open. A longer batch would not help, so the next batch
             // begins when the number of open processors changes.
             offset = room.next_change(offset).unwrap_or(offset);
         } else {
@@ -120,8 +120,8 @@ fn pile_length(pile: &TaskPile, candidates: &[SelectionTask<'_>]) -> Time {
     pile.iter().map(time).sum()
 }
 
-/// Returns the piles of one batch and the remaining candidates. The argument and the result are sorted by decreasing
-/// weight.
+/// Returns the piles of one batch and the remaining candidates. `remaining` and the returned candidates are sorted by
+/// decreasing weight.
 fn select<'a>(
     remaining: Vec<SelectionTask<'a>>,
     length: Time,

@@ -10,12 +10,12 @@ use crate::kernel::choices::Choices;
 /// First fit under a deadline. Callers try different deadlines and orders.
 ///
 /// The tasks are placed longest first. The order uses the time of each task on its smallest allotment that could meet
-/// the deadline. For each task, this allotment is tried first, and then larger ones. The task gets the first allotment
-/// whose earliest fit ends by the deadline. The attempt fails if a task fits on none of its allotments.
+/// the deadline. For each task, this allotment is tried first, and then larger allotments. The task gets the first
+/// allotment whose earliest fit ends by the deadline. The attempt fails if a task fits on none of its allotments.
 ///
 /// The method follows first fit decreasing for bin packing, which multifit (E. G. Coffman, M. R. Garey, D. S. Johnson,
 /// SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into a scheduler. The variable allotments and the perturbed
-/// orders are not from the literature. There is no guarantee.
+/// orders are not from the literature. No ratio to the optimum is guaranteed.
 #[derive(Debug)]
 pub struct Fit<'a> {
     choices: &'a Choices,
@@ -44,7 +44,7 @@ pub struct PlacedTask {
 const WIDEST: f64 = 0.3;
 
 impl<'a> Fit<'a> {
-    /// Returns a first fit for the tasks of the instance, whose allotments are `choices`.
+    /// Returns a first fit for the tasks of the instance. `choices` contains their allotments.
     pub fn new(instance: &Instance, choices: &'a Choices) -> Self {
         let empty = Skyline::new(instance);
         let tasks = choices.tasks();
@@ -85,8 +85,8 @@ impl<'a> Fit<'a> {
         &self.placed
     }
 
-    /// Draws new factors of the sort keys. In half of the calls, they are close to the factors of the last success,
-    /// otherwise close to one.
+    /// Draws new factors of the sort keys. In half of the calls, the new factors are close to the factors of the last
+    /// success. In all other calls, they are close to one. Without `random`, all factors are one.
     fn perturb(&mut self, random: Option<&mut ChaCha8Rng>) {
         let Some(random) = random else { return self.tried.fill(1.0) };
         let near_best = random.random_bool(0.5);

@@ -21,7 +21,7 @@ pub struct EqualTasks {
     pub release: Time,
 }
 
-/// The free periods of each processor, in which the processor is open and holds no task.
+/// For each processor, the periods in which it is open and runs no task.
 #[derive(Clone, Debug)]
 pub struct FreePeriods<'a> {
     platform: &'a Platform,
@@ -42,13 +42,13 @@ struct Sweep<'a> {
     tasks: EqualTasks,
     /// For each processor, the index of its current or next free period.
     at: Vec<usize>,
-    /// The processors that become free for long enough, by instant, as ranges of ids.
+    /// For each instant, the processors that become free then for at least the time of a task, as ranges of ids.
     arrivals: BTreeMap<Time, Vec<(u32, u32)>>,
 }
 
 impl<'a> FreePeriods<'a> {
-    /// Returns the free periods between the placements of a schedule and the unavailable periods. Takes O(processors
-    /// and their placements).
+    /// Returns the free periods between the placements of a schedule and the unavailable periods. After sorting, takes
+    /// O(m + p), where m is the number of processors, and p is the number of processors of all placements together.
     pub fn of(instance: &'a Instance, schedule: &Schedule) -> Self {
         let placed = schedule.placements().iter().map(|one| (one.start, one.end, &one.processors));
         let closed = instance.unavailable().iter().map(|period| (period.start, period.end, &period.processors));
@@ -76,14 +76,14 @@ impl<'a> FreePeriods<'a> {
     /// each task, its start and its processors, by increasing start. The platform must have at least as many
     /// processors as a task needs.
     ///
-    /// If tasks also need resources, `usage` contains the amounts in use. Each task then starts when enough resources
-    /// are left until its end, and its amounts are added to `usage`. If enough resources never become free, the
-    /// remaining tasks do not start.
+    /// If tasks also need resources, `usage` contains the amounts in use. A task then also waits until enough
+    /// resources are free until its end, and its amounts are added to `usage`. If enough resources never become free,
+    /// the remaining tasks do not start.
     ///
     /// Because the tasks are equal, one pass forward in time finds all starts. A processor arrives when it becomes
-    /// free for long enough, and a task starts whenever enough processors have arrived. The pass takes O(k log m),
-    /// where k counts each processor of each task. A task takes O(m) more if it needs resources, or if it needs
-    /// several processors in best placement.
+    /// free for at least the time of a task. Whenever enough processors have arrived, a task starts. The pass takes
+    /// O(k log m) on m processors, where k is the number of processors of all tasks together. If the tasks need
+    /// resources, or several processors in best placement, each task takes O(m) more.
     pub(crate) fn fill(
         &mut self,
         tasks: EqualTasks,
@@ -106,11 +106,11 @@ impl<'a> FreePeriods<'a> {
         let mut ready = ProcSet::new();
         let mut left = tasks.count;
         while left > 0 {
-            // While tasks are left, an arrival always exists. A processor that is not ready arrives later, at the
+            // While tasks are left, there is always an arrival. A processor that is not ready arrives later, at the
             // latest in its last period, which has no end.
             let Some((&now, _)) = sweep.arrivals.first_key_value() else { break };
             if !ready.is_empty() {
-                // A processor that is no longer free for long enough may arrive again at this instant.
+                // A processor of `ready` that is no longer free for long enough may arrive again at `now`.
                 ready = sweep.still_ready(&ready, now);
             }
             let arrived = ProcSet::from_intervals(sweep.arrivals.remove(&now).unwrap_or_default());
@@ -158,7 +158,8 @@ impl Sweep<'_> {
         self.arrivals.entry(at).or_default();
     }
 
-    /// Adds the arrival of a processor: the first instant from `from` on at which it is free for long enough.
+    /// Adds the arrival of a processor: the first instant from `from` on at which it is free for at least the time of
+    /// a task.
     fn await_from(&mut self, id: u32, from: Time) {
         let index = id as usize;
         let begin = |period: &Hole| period.start.max(from);
@@ -175,8 +176,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// Returns the processors of `ready` that are free for a task from `now` on. Adds the next arrival of each
-    /// other processor.
+    /// Returns the processors of `ready` that are free for a task from `now` on. For each remaining processor of
+    /// `ready`, adds its next arrival.
     fn still_ready(&mut self, ready: &ProcSet, now: Time) -> ProcSet {
         let mut still = Vec::new();
         for id in ready.iter() {

@@ -1,6 +1,6 @@
 //! Types for indices into tables, so that an index into one table cannot be used for another table by mistake.
 
-/// Defines an index type. The documentation of the type states which objects it numbers, from 0 on.
+/// Defines an index type. The documentation of the type states which objects it numbers. The numbers begin at 0.
 macro_rules! index_type {
     ($(#[$documentation:meta])* $name:ident) => {
         $(#[$documentation])*
@@ -8,13 +8,13 @@ macro_rules! index_type {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Returns the index `number`.
+            /// Returns an index of this type with the number `index`.
             #[inline]
             pub const fn at(index: usize) -> Self {
                 Self(index as u32)
             }
 
-            /// Returns the index.
+            /// Returns the number of the index.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize

@@ -9,8 +9,8 @@ pub struct Item {
     pub value: u64,
 }
 
-/// Maximum number of entries of the table. If the table would have more, items are chosen greedily by value per
-/// processor.
+/// Maximum number of entries of the table. If the table would have more entries, items are chosen greedily by value
+/// per processor.
 const MAX_ENTRIES: usize = 1 << 28;
 
 /// Chooses items with a total width of at most `capacity` and the largest total value. The result states for each item

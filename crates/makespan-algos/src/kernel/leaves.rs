@@ -30,7 +30,7 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
     }
 }
 
-/// A value of an entry for which [`Tree`] can store minima.
+/// A type of values whose minima [`Tree`] can store.
 pub(crate) trait LeafMinimum: Copy + PartialEq {
     /// A value that is greater than the value of any entry.
     const NONE: Self;
@@ -84,8 +84,8 @@ impl<T: LeafMinimum> Tree<T> {
         self.leaves = 0;
     }
 
-    /// Sets the values of the entries from index `from` on. Unless [`Tree::clear`] is called in between, the list must
-    /// not become shorter from one call to the next.
+    /// Sets the values of the entries from index `from` on. `entries` is the length of the list. The length must not
+    /// decrease from one call to the next, unless [`Tree::clear`] is called in between.
     pub fn refill(&mut self, from: usize, entries: usize, figure: impl Fn(usize) -> T) {
         let leaves = entries.next_power_of_two();
         let mut from = leaves + if leaves == self.leaves { from } else { 0 };
@@ -131,14 +131,14 @@ impl<T: LeafMinimum> Tree<T> {
     }
 
     /// Returns the first entry from `from` on that `admits` accepts. If `admits` rejects the minimum of several
-    /// entries, it must reject each of these entries. Takes O(log n) steps. Takes more if `admits` accepts the minimum
-    /// of some entries but none of these entries.
+    /// entries, it must reject each of these entries. Takes O(log n) steps for n entries. Takes more steps if `admits`
+    /// accepts the minimum of some entries but none of these entries.
     pub fn next(&self, from: usize, admits: impl Fn(T) -> bool) -> Option<usize> {
         first(self.leaves, from, |node| admits(self.least[node]))
     }
 
-    /// Returns the first entry that `admits` accepts. The minimum of several values must always be one of these
-    /// values.
+    /// Returns the first entry that `admits` accepts. The minimum of several values must always be equal to one of
+    /// them.
     pub fn first(&self, admits: impl Fn(T) -> bool) -> Option<usize> {
         if !admits(self.all()) {
             return None;

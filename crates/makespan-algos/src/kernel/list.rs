@@ -28,12 +28,12 @@ impl AllottedTask {
     }
 }
 
-/// Computes the starts of the tasks of a list.
+/// Computes the starts of the tasks of a list. Whenever processors become free or a task is released, the list is read
+/// from its head, and every released task that fits starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI
+/// 10.1137/0204015). All processors must always be open.
 ///
-/// Whenever processors become free or a task is released, the list is read from its head. Every released task that
-/// fits then starts (Garey and Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015). The platform must always be
-/// open. Without release dates, the makespan is at most twice the larger of the mean load and the longest task. Takes
-/// O(n log n), because a tree over the list finds the next task that fits.
+/// Without release dates, the makespan is at most twice the larger of the mean load and the longest task. Takes O(n
+/// log n) for n tasks, because a tree over the list finds the next task that fits.
 #[derive(Clone, Debug, Default)]
 pub struct ListSweep {
     /// The number of processors that each waiting task needs, in the order of the list.
@@ -170,7 +170,7 @@ mod tests {
         Instance::new(Platform::flat(4).unwrap(), jobs, closed.map(period).into_iter().collect()).unwrap()
     }
 
-    /// A reference implementation. At every instant, it applies the rule to every task of the list.
+    /// A reference implementation. At every instant, it starts each task of the list that is released and fits.
     fn instant_by_instant(instance: &Instance, list: &[AllottedTask]) -> Vec<i64> {
         let mut timeline = Timeline::new(instance);
         let mut starts = vec![-1; list.len()];
@@ -206,8 +206,8 @@ mod tests {
                 }
             }
             prop_assert_eq!(&starts, &expected);
-            // On a platform without unavailable periods, the algorithm that avoids unavailable periods must give this
-            // schedule, too.
+            // On a platform without unavailable periods, the algorithm that avoids unavailable periods must return the
+            // same starts.
             let around = reserve_around(&mut Timeline::new(&instance), &instance, &list, Time::ZERO);
             let starts: Vec<i64> = around.iter().map(|reservation| reservation.start.ticks()).collect();
             prop_assert_eq!(starts, expected);

@@ -13,7 +13,7 @@ pub type OpenLimit = (u32, Time);
 /// Maximum number of levels. A level is a number of open processors. If there are more levels, some of them are
 /// selected.
 const MAX_LEVELS: usize = 24;
-/// Inverse of the relative precision of the guess.
+/// Inverse of the relative precision of the guess of the makespan.
 const PRECISION: i64 = 128;
 /// Lengths for which lists are made, in eighths of the guess of the makespan.
 const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
@@ -24,9 +24,9 @@ pub const REPAIRS: usize = 6;
 
 /// The open processors of the platform from an instant on.
 ///
-/// A task on k processors can end within a length only if k processors are open for the time of the task within this
-/// length. Thus the longest period in which k processors are open limits the time of a task on k processors. For
-/// smaller k, this period is longer or equal.
+/// Let T be a length of time. A task on k processors can end within T only if k processors are open within T for at
+/// least the run time of the task. Thus the longest period within T in which k processors are open limits the run time
+/// of a task on k processors. For smaller k, this period is longer or equal.
 #[derive(Debug)]
 pub struct OpenPlatform<'a> {
     availability: &'a Availability,
@@ -94,7 +94,7 @@ impl<'a> OpenPlatform<'a> {
         Some(Self { availability, from, levels: levels.into_iter().map(openings).collect() })
     }
 
-    /// Returns the beginning of the platform's time.
+    /// Returns the instant from which lengths and offsets are counted.
     pub fn from(&self) -> Time {
         self.from
     }
@@ -131,14 +131,15 @@ impl<'a> OpenPlatform<'a> {
         changes.min().map(|at| at - self.from)
     }
 
-    /// Returns the guess of the dual approximation: the shortest length found in which the open processor time is
-    /// enough for the work of all tasks.
+    /// Returns the guess of the dual approximation: the shortest length that was found such that the open processor
+    /// time within this length suffices for the work of all tasks.
     pub fn guess(&self, profiles: &[&Profile]) -> Time {
         self.fitting(profiles).length
     }
 
-    /// Returns lists of the tasks of `list`. The lists in shelf order have allotments for several lengths: the guess,
-    /// longer lengths, and no limit. One list gives each task its fewest processors. The last list is `list`.
+    /// Returns several lists of the tasks of `list`, with different allotments. Some lists are in shelf order: one
+    /// list for the guess, some lists for longer lengths, and one list without a limit of the length. A further list
+    /// gives each task its fewest processors. The last list is `list` itself.
     pub fn lists(&self, instance: &Instance, list: Vec<AllottedTask>) -> Vec<Vec<AllottedTask>> {
         let mut tasks: Vec<TaskId> = list.iter().map(|allotted| allotted.task).collect();
         tasks.sort_unstable();
@@ -183,10 +184,10 @@ impl<'a> OpenPlatform<'a> {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
     }
 
-    /// Returns a list whose tasks all end by the latest acceptable end, [`OpenPlatform::latest`] of the shortest list.
-    /// A task of `list` may end later, for example if it cannot end before a long closed period. Such tasks move to
-    /// the front and get their allotments in the shortest list. If tasks still end too late, returns the shortest
-    /// list.
+    /// Returns a list whose tasks all end by L, the latest acceptable end ([`OpenPlatform::latest`] of the end of
+    /// `shortest`). A task of `list` may end after L, for example if it cannot end before a long closed period. Such
+    /// tasks move to the front and get their allotments from the shortest list. If tasks still end after L, returns
+    /// the shortest list.
     pub fn near(
         &self,
         builder: &mut ScheduleBuilder<'_>,
@@ -224,8 +225,8 @@ impl<'a> OpenPlatform<'a> {
         }
     }
 
-    /// Returns the fewest processors with which a single task ends first. The task may start from the instant `start`
-    /// on.
+    /// Returns the number of processors with which a single task ends first if it starts at `start` or later. If
+    /// several numbers lead to the same end, returns the smallest one.
     pub fn ends_first(&self, profile: &Profile, start: Time) -> Option<u32> {
         let ends = self.levels.iter().filter_map(|(level, openings)| {
             let most = (*level).min(profile.max_processors());
@@ -239,10 +240,10 @@ impl<'a> OpenPlatform<'a> {
         ends.min().map(|(_, processors)| processors)
     }
 
-    /// Finds a short length, and returns allotments whose work fits into this length.
+    /// Finds a short length for which allotments fit, and returns these allotments.
     fn fitting(&self, profiles: &[&Profile]) -> Fitting {
         let work = profiles.iter().filter_map(|profile| profile.least_work(Time::MAX)).fold(0, Area::saturating_add);
-        // Begin with the length in which the open processor time equals the least work, because no shorter length is
+        // Begin with the length within which the open processor time equals the least work. No shorter length is
         // enough.
         let mut length = self.availability.when_open(self.from, work).saturating_since(self.from).max(Time::TICK);
         let mut refused = None;
@@ -271,8 +272,8 @@ impl<'a> OpenPlatform<'a> {
 
     /// Tests whether the work of all tasks can fit into a length, by the test of the dual approximation. Only open
     /// processor time is available. Let M be the instant by which half of this processor time has passed. The tasks
-    /// that need more than half of the length share the processors that are open at M. Returns allotments if their
-    /// least total work is at most the open processor time, otherwise `None`.
+    /// that take more than half of the length may together use at most the processors that are open at M. Returns
+    /// allotments if their least total work is at most the open processor time, otherwise `None`.
     fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
         let limits = self.limits(Time::ZERO, length);
         let halves: Vec<OpenLimit> =
@@ -307,12 +308,13 @@ fn later(start: Time, length: Time) -> Time {
     Time::from_ticks(start.ticks().saturating_add(length.ticks()))
 }
 
-/// Returns the fewest processors with which a task meets one of the limits.
+/// Returns the fewest processors with which a task meets one of the limits. To meet a limit, the task must use at most
+/// its number of processors, for at most its time.
 pub fn fewest(profile: &Profile, limits: &[OpenLimit]) -> Option<u32> {
     limits.iter().find_map(|&(level, longest)| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
 }
 
-/// Returns the allotment of least work among those that meet one of the limits.
+/// Returns the allotment with the least work among the allotments with which a task meets one of the limits.
 fn thriftiest(profile: &Profile, limits: &[OpenLimit]) -> Option<u32> {
     let within = |&(level, longest): &OpenLimit| {
         let best = profile.thriftiest(longest).filter(|&best| best <= level);

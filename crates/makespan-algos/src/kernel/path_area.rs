@@ -1,5 +1,6 @@
-//! A linear programme for a graph of moldable tasks. The programme minimises the larger of the longest path and the
-//! area, with mixtures of allotments. An iteration solves the programme approximately, and states a lower bound.
+//! A linear programme for a graph of moldable tasks, in which each task may use a mixture of allotments. The programme
+//! minimises the larger of two quantities: the longest path, and the area divided by the number of processors. An
+//! iteration solves the programme approximately, and computes a lower bound.
 
 use super::packing::{Packing, Row};
 
@@ -18,7 +19,7 @@ const GOLDEN: f64 = 0.618_033_988_749_894_8;
 /// A nearly optimal solution of the programme.
 #[derive(Clone, Debug)]
 pub struct MixedSolution {
-    /// The time of each row, as a mixture of two allotments.
+    /// The time of each row, as a mixture of two allotments. A row stands for a task or for the equal tasks of a bag.
     pub rows: Vec<Mixture>,
     /// The larger of two quantities at the times of `rows`: the longest path, and the area divided by the number of
     /// processors.
@@ -27,8 +28,9 @@ pub struct MixedSolution {
     pub bound: f64,
 }
 
-/// A time as a mixture of two allotments. The allotments are neighbouring corners of the largest convex function that
-/// is at most the area of each allotment. If the time equals the time of an allotment, both allotments may be equal.
+/// A time as a mixture of two allotments. Consider the largest convex function of the time that is nowhere above the
+/// area of an allotment. The two allotments are neighbouring corners of this function. If an allotment takes exactly
+/// this time, both allotments of the mixture may be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
     /// The choice with the longer time.
@@ -56,20 +58,23 @@ struct Corner {
 ///             sum_i n_i w_i(x_i)          <= C
 /// ```
 ///
-/// where `n_i` is the number of equal tasks and `w_i` is the largest convex function below the areas of the allotments,
-/// divided by the number of processors. This is the programme of Lepère, Trystram and Woeginger (DOI
-/// 10.1142/S0129054102001308) and of Jansen and Zhang (DOI 10.1145/1159892.1159899), with a smaller feasible set: their
-/// `w_i` is a function that is nowhere larger than the function here.
+/// where `n_i` is the number of equal tasks of row `i`. `w_i` is the largest convex function below the areas of the
+/// allotments, divided by the number of processors.
 ///
-/// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` and every mixture of
-/// paths. Here, `y_i` is the part of the mixture that goes through row `i`. This is a game of two sides: one chooses
-/// the times, the other chooses the paths and `s`. In each round, each side chooses the best answer to the mean of the
-/// other side's previous answers ("fictitious play", J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530).
+/// This is the programme of Lepère, Trystram and Woeginger (DOI 10.1142/S0129054102001308) and of Jansen and Zhang (DOI
+/// 10.1145/1159892.1159899). Their `w_i` is nowhere larger than the function here, so the feasible set is smaller here.
+///
+/// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` from 0 to 1 and every
+/// mixture of paths. Here, `y_i` is the part of the mixture that goes through row `i`. This is a game of two players.
+/// The first player chooses the times, and the second player chooses the paths and `s`. In each round, each player
+/// chooses the best answer to the mean of the other player's previous answers ("fictitious play", J. Robinson, Annals
+/// of Mathematics 54, 1951, DOI 10.2307/1969530).
+///
 /// In each round, the longest path at the mean times is added to the mixture, and a golden section search finds the
 /// best share. The best times for a slightly smaller and a slightly larger share are mixed so that the paths of the
-/// mixture are as long as the area. The result is added to the mean times, with more weight in later rounds. Releases,
-/// transfers and closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments with e
-/// edges.
+/// mixture are as long as the area. These mixed times are added to the mean times, with more weight in later rounds.
+/// Releases, transfers and closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments
+/// with e edges.
 pub fn solve(packing: &Packing<'_>) -> MixedSolution {
     let mut play = Play::new(packing);
     let rows = packing.rows().len();
@@ -137,8 +142,8 @@ impl<'p, 'a> Play<'p, 'a> {
         play
     }
 
-    /// Adds the corners of the largest convex function below these points, the slowest first. Also adds the slopes
-    /// between the corners.
+    /// Adds the corners of the largest convex function below `points`, the slowest first. Also adds the slopes between
+    /// the corners.
     fn add_corners(&mut self, mut points: Vec<Corner>) {
         points.sort_by(|a, b| a.area.total_cmp(&b.area).then(a.time.total_cmp(&b.time)));
         let begin = self.corners.len();
@@ -169,7 +174,7 @@ impl<'p, 'a> Play<'p, 'a> {
         self.corners[begin + before]
     }
 
-    /// Returns the area that is worth as much as a unit of time of a row.
+    /// Returns the area that is worth as much as a unit of time of a row, if the share of the paths is `share`.
     fn worth(&self, row: usize, share: f64) -> f64 {
         share * self.through[row] / ((1.0 - share) * self.counts[row])
     }
@@ -183,8 +188,8 @@ impl<'p, 'a> Play<'p, 'a> {
         (0..self.through.len()).map(of_row).sum()
     }
 
-    /// Returns an interval that contains the best share of the paths, and the best bound found. The bound is a concave
-    /// function of the share.
+    /// Returns an interval that contains the best share of the paths, and the best bound that was found. A golden
+    /// section search finds both, because the bound is a concave function of the share.
     fn best_share(&self) -> ([f64; 2], f64) {
         let (mut low, mut high) = (0.0, 1.0);
         let mut middle = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)];
@@ -225,7 +230,7 @@ impl<'p, 'a> Play<'p, 'a> {
         }
     }
 
-    /// Adds the longest path at the mean times to the mixture. Returns its length.
+    /// Adds the longest path at the mean times to the mixture. Returns the length of this path.
     fn add_longest_path(&mut self, step: f64) -> f64 {
         let Self { packing, times, ends, before, through, .. } = self;
         let instance = packing.instance();
@@ -251,7 +256,7 @@ impl<'p, 'a> Play<'p, 'a> {
         length
     }
 
-    /// Returns the two corners of a row on both sides of `time`, and the share of the slower corner.
+    /// Returns the two neighbouring corners of a row whose times enclose `time`, and the share of the slower corner.
     fn around(&self, row: usize, time: f64) -> (Corner, Corner, f64) {
         let corners = &self.corners[self.begins[row]..self.begins[row + 1]];
         let slower = corners.partition_point(|corner| corner.time > time);

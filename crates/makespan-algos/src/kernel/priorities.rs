@@ -7,15 +7,15 @@ use super::packing::{Packing, Row};
 
 pub use slack::worst_case_slack;
 
-/// Returns the latest finish time of each task: its latest end for which the longest path is not extended. Only the
+/// Returns the latest finish time of each task: the latest end that does not extend the longest path. Only the
 /// differences between these times are meaningful.
 pub fn latest_finish(packing: &Packing<'_>, choices: &[u32]) -> Vec<f64> {
     let ranks = packing.ranks(choices);
     packing.rows().map(|row| packing.fastest(choices[row.index()]) as f64 - ranks[row.index()]).collect()
 }
 
-/// Returns the keys of the rule "most total successors": minus the number of direct and indirect successors. Each task
-/// of a bag counts. Takes O(n (n + e) / 64) for n tasks with e edges.
+/// Returns the keys of the rule "most total successors": minus the number of direct and indirect successors. The tasks
+/// of a bag are counted one by one. Takes O(n (n + e) / 64) for n tasks with e edges.
 pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
     let instance = packing.instance();
     let rows = packing.rows().len();

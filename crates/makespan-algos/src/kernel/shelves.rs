@@ -22,7 +22,7 @@ pub struct ShelvedTask {
 /// One column for each processor, while tasks are placed in the two shelves.
 struct Columns {
     shelved: Vec<ShelvedTask>,
-    /// For each column, the instant from which it is free above the tasks that start at 0.
+    /// For each column, the end of the tasks that are stacked in it from time 0 on.
     top: Vec<Time>,
     /// For each column, the start of the second shelf.
     ceiling: Vec<Time>,
@@ -39,7 +39,7 @@ struct Entry {
 struct Building<'a> {
     profiles: &'a [&'a Profile],
     guess: Time,
-    /// The whole height: one and a half times `guess`.
+    /// The height of both shelves together: one and a half times `guess`.
     height: Time,
     /// The end of the second shelf: the height, or slightly more if times were rounded up.
     end: Time,
@@ -112,7 +112,8 @@ pub fn two_shelves(
     build(profiles, first_shelf, whole, Time::TICK, processors)
 }
 
-/// Builds the shelves for one guess. The shelves end at most `slack` ticks after one and a half times the guess.
+/// Builds the shelves for the guess `guess`. The second shelf ends `slack` ticks after one and a half times this
+/// guess.
 fn build(
     profiles: &[&Profile],
     first_shelf: &[bool],
@@ -207,9 +208,10 @@ impl Building<'_> {
         true
     }
 
-    /// Third transformation: if a task of the second shelf ends within the height on idle processors of the first shelf,
-    /// moves the task there. If the task takes at most the guess on these processors, the task joins the first shelf.
-    /// Otherwise, the task fills its columns.
+    /// Third transformation: considers the task of the second shelf that needs the fewest processors to meet the
+    /// height. If at least this number of processors is idle in the first shelf, moves the task there. If the task
+    /// takes at most the guess on these processors, the task joins the first shelf. Otherwise, the task fills its
+    /// columns.
     fn lower_one(&mut self) -> bool {
         let Some(&Entry { task, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());
@@ -307,8 +309,8 @@ impl Building<'_> {
         }
     }
 
-    /// Places each small task in the column with the largest gap. A gap is always large enough, because the total work
-    /// of all tasks is at most the area of the guess.
+    /// Places each small task in the column with the largest gap. This gap is always large enough, because the total
+    /// work of all tasks is at most the area of the guess.
     fn fill_gaps(&self, small: &[usize], columns: &mut Columns) -> Option<()> {
         let Columns { shelved, top, ceiling } = columns;
         let gap = |column: u32| (ceiling[column as usize].saturating_since(top[column as usize]), Reverse(column));

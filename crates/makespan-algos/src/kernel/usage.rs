@@ -98,7 +98,7 @@ impl<'a> Usage<'a> {
         held.change(period.from.ticks(), period.until.ticks(), |row| change(&mut row[0]));
     }
 
-    /// Returns the largest amount of a resource that is held at one instant of a period.
+    /// Returns the largest amount of a resource that is held at any single instant of a period.
     fn most(&self, node: Option<usize>, resource: ResourceId, period: Period) -> u128 {
         let held = &self.held[self.place(node, resource)];
         let rows = (!held.is_empty()).then(|| held.rows(held.step_at(period.from.ticks()), period.until.ticks()));
@@ -153,8 +153,8 @@ impl<'a> Usage<'a> {
         there.saturating_sub(u64::try_from(held).unwrap_or(u64::MAX))
     }
 
-    /// Returns the first instant from `from` on from which the resources suffice for `time`, for a task on one
-    /// processor of a node. Takes O(log n + visited steps) for n steps.
+    /// Returns the first instant T at or after `from` such that the resources suffice from T to T + `time`. The task
+    /// runs on one processor of `node`. Takes O(log n + visited steps) for n steps.
     pub fn earliest(&self, task: TaskId, node: usize, mut from: Time, time: Time) -> Option<Time> {
         let demands = self.instance.demands(task);
         while let Some(short) = demands.iter().find(|demand| {
@@ -170,7 +170,7 @@ impl<'a> Usage<'a> {
         Some(from)
     }
 
-    /// Returns the instants after `after` at which a resource that the task needs may be returned.
+    /// Returns the instants after `after` at which the held amount of a resource that the task needs may fall.
     pub fn instants(&self, task: TaskId, after: Time) -> impl Iterator<Item = Time> + '_ {
         let resources = self.instance.demands(task).iter().map(|demand| (demand.resource, demand.kind));
         let places = resources.flat_map(move |(resource, kind)| {

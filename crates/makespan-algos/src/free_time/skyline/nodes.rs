@@ -7,8 +7,8 @@ use std::ops::Range;
 use makespan_core::availability::Class;
 use makespan_core::{Instance, ProcSet};
 
-/// The nodes of a platform that requires best placement. The processors of a node form one class. If they are closed
-/// at different times, they form several classes.
+/// The nodes of a platform that requires best placement. If all processors of a node are closed at the same times,
+/// they form one class. Otherwise, they form several classes.
 #[derive(Debug)]
 pub(super) struct Nodes {
     sizes: Vec<i32>,
@@ -16,13 +16,13 @@ pub(super) struct Nodes {
     classes: Vec<Range<usize>>,
     /// The nodes by decreasing size.
     by_size: Vec<usize>,
-    /// Whether each node has exactly one class.
+    /// Whether each node consists of exactly one class.
     plain: bool,
     pools: Vec<ProcSet>,
 }
 
-/// Returns the classes: sets of processors that are available at the same times. If best placement is required,
-/// processors of different nodes are in different classes.
+/// Returns the classes. The processors of a class are available at exactly the same times. If best placement is
+/// required, they also belong to one node.
 pub(super) fn classes(instance: &Instance) -> (Cow<'_, [Class]>, Option<Nodes>) {
     let available = instance.availability().classes();
     let platform = instance.platform();
@@ -52,10 +52,10 @@ impl Nodes {
         &self.pools
     }
 
-    /// Returns the maximum number of processors of a best placement, given the free processors of each class. Usually
-    /// this is the largest number of free processors on one node. If a node of the largest size is entirely free, a
-    /// best placement may use all entirely free nodes, and the partly free node with the most free processors. The
-    /// maximum is then the number of free processors on these nodes.
+    /// Returns the maximum number of processors of a best placement. `free` contains the number of free processors of
+    /// each class. Usually, the result is the largest number of free processors on one node. If a node of the largest
+    /// size is entirely free, a best placement may use all entirely free nodes, and the partly free node with the most
+    /// free processors. The result is then the number of free processors on all these nodes.
     pub(super) fn widest(&self, free: &[i32]) -> i32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         let mut add = |free: i32, size: i32| {
@@ -76,10 +76,10 @@ impl Nodes {
         self.by_size.first().map_or(0, |&node| self.sizes[node])
     }
 
-    /// Takes a best placement of `width` processors, at most [`Nodes::widest`]. If `width` fits on one node, takes one
-    /// node. Otherwise, takes entirely free nodes as a whole while they fit, the largest first, and the remaining
-    /// processors from one node. For the single or last node, prefers nodes that are partly in use, then nodes with
-    /// the fewest free processors.
+    /// Takes a best placement of `width` processors. `width` must be at most [`Nodes::widest`]. If the processors fit
+    /// on one node, takes them from one node. Otherwise, takes entirely free nodes as a whole while they fit, the
+    /// largest first, and the remaining processors from one more node. This one node is a node in partial use if
+    /// possible. Among such nodes, it is the node with the fewest free processors.
     pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
         taken.fill(0);
         let mut rest = width;

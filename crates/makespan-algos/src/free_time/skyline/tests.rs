@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::Skyline;
 
 /// Returns the first instant from `after` on at which a best placement of `width` processors is free for `duration`,
-/// given the reservations `held`.
+/// if the reservations `held` exist.
 fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], question: (u32, i64, i64)) -> Option<i64> {
     let (width, duration, after) = question;
     let platform = instance.platform();
@@ -46,7 +46,7 @@ fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], questi
 }
 
 proptest! {
-    /// Checks best placement, which the number of free processors at each tick does not determine.
+    /// Checks best placement, which depends on more than the number of free processors at each tick.
     #[test]
     fn a_fit_is_where_a_best_placement_is_free(
         nodes in prop::collection::vec(1_u32..5, 2..4),
@@ -87,7 +87,7 @@ proptest! {
             held.push(skyline.hold(width, start, start + duration));
         }
         prop_assert!(held.iter().all(|held| held.parts().unwrap().iter().sum::<u32>() == held.width));
-        // The tasks whose reservations were released are placed last, in the order of the file.
+        // Place all tasks without a reservation last, in the order of the instance.
         let mut builder = ScheduleBuilder::new(&instance);
         for task in instance.task_ids().filter(|task| !tasks.contains(task)) {
             let profile = instance.profile(task);

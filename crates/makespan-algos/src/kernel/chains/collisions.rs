@@ -14,11 +14,11 @@ use super::windows::{PlanningLimits, TransferRoom, Windows};
 use crate::free_time::Calendar;
 use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 
-/// Weight of an impossible assignment. This weight is larger than any other weight, and so small that a sum of
-/// thousands does not overflow.
+/// Weight of an impossible assignment. This weight is larger than all other weights, but a sum of thousands of such
+/// weights does not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
-/// Weight of a task that ends too late for its successors, for each thousandth of lateness. The lateness is measured in
+/// Weight per thousandth of lateness, for a task that ends too late for its successors. The lateness is measured in
 /// thousandths of the time from the release of the job to its deadline.
 const LATE: i64 = 1 << 30;
 
@@ -62,7 +62,7 @@ pub struct Resolution<'a, 'b> {
     pub real: &'a Frame<'a>,
     /// Latest end of the job, in ticks.
     pub end: i64,
-    /// The time that was reserved for the transfer of data.
+    /// The transfer times that were assumed when the tasks were planned.
     pub room: TransferRoom,
     /// The penalties for tasks that are moved.
     pub penalties: &'b Penalties,
@@ -88,17 +88,19 @@ impl Resolution<'_, '_> {
 /// Gives each task of a preliminary schedule a processor that is free according to `calendars`. Returns the draft and
 /// the tasks that were moved.
 ///
-/// A task collides if its data arrive after its planned start. A task also collides if its planned processor is busy
-/// when it is planned to run, or if other tasks also need the processor then. If tasks were planned on types of
-/// processors, a task collides only if it can have no processor of the type. On each of these processors, its data are
-/// late, or the processor is busy or needed. All other tasks keep their planned places. If tasks were planned on
-/// processors, the place of a task is held in advance, unless another task on the processor overlaps with it.
+/// A task collides if its data arrive after its planned start, if its planned processor is busy during its planned
+/// run, or if another task also needs the processor during this run. If tasks were planned on types of processors, a
+/// task collides only if each processor of its type is unusable: the data of the task arrive there too late, or the
+/// processor is busy or needed by another task. Tasks that do not collide keep their planned places. If tasks were
+/// planned on processors, the place of a task is held in advance, unless another task on the processor overlaps with
+/// it.
 ///
-/// Colliding tasks with equal planned starts form a batch, and batches are resolved by planned start. Each task of a
-/// batch gets a different processor, such that the sum of penalties is minimal. A task starts at its planned start, or
-/// as soon afterwards as its data and the processor are available. A batch with more tasks than processors is divided.
-/// A place is late if the job cannot end in time after it. A late place is used only if every place is late. In this
-/// case, the place with the least lateness is used. The penalty does not include the lateness.
+/// Colliding tasks with equal planned starts form a batch. The batches are resolved one after another, by planned
+/// start. Each task of a batch gets a different processor, such that the sum of penalties is minimal. A task starts at
+/// its planned start, or as soon afterwards as its data and the processor are available. A batch with more tasks than
+/// processors is divided. A place of a task is late if the job cannot end in time with this place. A late place is used
+/// only if every place is late. In this case, the place with the least lateness is used. The penalty does not include
+/// the lateness.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3.3 (bipartite graph, minimal penalty). The assignment is computed
 /// by the algorithm of H. W. Kuhn, Naval Res. Logist. Q. 2, 1955, DOI 10.1002/nav.3800020109, from the crate
@@ -171,7 +173,7 @@ impl Resolving<'_, '_> {
         }
     }
 
-    /// Places those tasks of a batch that do not collide, as planned. Returns the colliding tasks.
+    /// Gives the tasks of a batch that do not collide their planned places. Returns the colliding tasks.
     fn stay(&mut self, batch: &[u32]) -> Vec<u32> {
         let (real, planned) = (self.resolution.real, self.planned);
         for &task in batch.iter().filter(|&&task| self.held[task as usize]) {

@@ -7,7 +7,8 @@ pub enum Criterion {
     /// is the sum over its tasks.
     #[default]
     Cost,
-    /// Greatest average utilisation of the processors. The longest total run time has the greatest utilisation.
+    /// Greatest average utilisation of the processors. A schedule with a longer total run time has a greater
+    /// utilisation.
     Utilisation,
 }
 
@@ -21,7 +22,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Returns the value to be minimised.
+    /// Returns the value that `criterion` minimises.
     pub fn value(self, criterion: Criterion) -> i64 {
         match criterion {
             Criterion::Cost => self.cost,

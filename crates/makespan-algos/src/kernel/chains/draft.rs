@@ -179,7 +179,8 @@ impl<'a> Draft<'a> {
         each.fold(self.release(), i64::max)
     }
 
-    /// Returns the tie-breaking rule for a round of planning. Rounds prefer early places and late places in turn.
+    /// Returns the tie-breaking rule for a round of planning. Even rounds prefer early places, and odd rounds prefer
+    /// late places.
     pub fn tie_break(round: usize) -> TieBreak {
         if round.is_multiple_of(2) { TieBreak::Earliest } else { TieBreak::Latest }
     }

@@ -27,7 +27,7 @@ pub enum GraphDirection {
 pub struct Frame<'a> {
     problem: &'a GraphProblem,
     first: u32,
-    /// The fastest times and the mean transfers.
+    /// The graph of the job, with the fastest time of each task and the mean time of each transfer.
     pub chart: Chart,
     /// The position of each task in the topological order of the chart.
     positions: Vec<u32>,
@@ -41,8 +41,8 @@ pub struct Frame<'a> {
     pub before: Vec<i64>,
     /// For each task, a lower bound on the time in which all processors together can run all its successors.
     pub after: Vec<i64>,
-    /// The processors on which tasks are placed. If tasks are planned on types of processors, these are one processor
-    /// of each type.
+    /// The processors on which tasks are placed. If tasks are planned on types of processors, the list contains one
+    /// processor of each type.
     machines: Vec<ProcessorId>,
     /// For each processor, the index in `machines` of the processor that represents its type.
     kinds: Vec<u32>,
@@ -106,8 +106,8 @@ impl<'a> Frame<'a> {
         self.problem
     }
 
-    /// Returns the processors on which tasks are placed. If tasks are planned on types of processors, these are one
-    /// processor of each type.
+    /// Returns the processors on which tasks are placed. If tasks are planned on types of processors, the list
+    /// contains one processor of each type.
     pub fn machines(&self) -> &[ProcessorId] {
         &self.machines
     }
@@ -195,15 +195,15 @@ impl<'a> Frame<'a> {
         self.least[(edge - self.first_edge) as usize]
     }
 
-    /// Returns the processors that a planned place stands for. If tasks are planned on types, these are all processors
-    /// of the type of `processor`, otherwise `processor` itself.
+    /// Returns the processors on which a planned place may be. If tasks are planned on types, these are all processors
+    /// of the type of `processor`, otherwise only `processor`.
     pub fn alike(&self, processor: ProcessorId) -> impl Iterator<Item = ProcessorId> + '_ {
         let kind = self.kinds[processor.index()];
         self.problem.processor_ids().filter(move |other| self.kinds[other.index()] == kind)
     }
 
-    /// Returns a lower bound on the makespan: the longest path. Each task has its fastest time, and each transfer its
-    /// minimum time.
+    /// Returns a lower bound on the makespan: the length of the longest path, with the fastest time of each task and
+    /// the minimum time of each transfer.
     pub fn longest_path(&self) -> i64 {
         let mut ends = vec![0; self.tasks()];
         for &task in &self.chart.order {
@@ -219,8 +219,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the first processor of each type, and the type of each processor. On processors of one type, each task
-/// takes equally long.
+/// Returns the first processor of each type, and the type of each processor. A task takes equally long on all
+/// processors of a type.
 fn kinds(problem: &GraphProblem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u32>) {
     let (mut found, mut kinds): (Vec<ProcessorId>, Vec<u32>) = (Vec::new(), Vec::new());
     for processor in problem.processor_ids() {
@@ -238,8 +238,8 @@ fn kinds(problem: &GraphProblem, tasks: Range<u32>) -> (Vec<ProcessorId>, Vec<u3
     (found, kinds)
 }
 
-/// Returns, for each edge of a job, the minimum transfer time between two nodes that can run its two tasks. If both
-/// tasks can run on one node, this usually takes O(1), otherwise one step for each pair of nodes.
+/// Returns, for each edge of a job, the minimum transfer time between two nodes that can run its two tasks. An edge
+/// usually takes O(1) if both tasks can run on the same node. Otherwise, it takes one step for each pair of nodes.
 fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart: &Chart) -> Vec<i64> {
     let network = problem.transfers();
     let nodes = problem.node_ids();
@@ -263,9 +263,11 @@ fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart:
 ///
 /// The weights of all processors sum to 1. If all tasks run within a time C, each processor is busy for at most C.
 /// Multiply the run time of each task by the weight of its processor. The sum of these products is at most C. The area
-/// of a task is the minimum of this product over the processors that can run the task. In the first choice, the weight
-/// of a processor is its mean speed over all tasks of the job. If times differ only by the speeds of processors, the
-/// product is then equal on all processors. In the second choice, all weights are equal.
+/// of a task is the minimum of its product over the processors that can run the task.
+///
+/// In the first choice, the weight of a processor is its mean speed over all tasks of the job. If times differ only by
+/// the speeds of processors, the product of a task is then equal on all processors. In the second choice, all weights
+/// are equal.
 fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     let mut speeds = vec![0.0; problem.nodes()];
     for task in tasks.clone() {
@@ -288,7 +290,8 @@ fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
 }
 
 /// Returns, for each task, the sum of the areas of all its predecessors or of all its successors, direct and indirect.
-/// Each of them is counted once. `areas` contains two choices of areas, and the larger sum is returned.
+/// Each predecessor or successor is counted once. `areas` contains two choices of areas, and the larger sum is
+/// returned.
 fn sums(frame: &Frame, areas: &[Vec<f64>; 2], side: GraphDirection) -> Vec<i64> {
     let tasks = frame.tasks();
     let mut sums = vec![0; tasks];

@@ -13,13 +13,13 @@ use crate::kernel::graph::GraphProblem;
 pub struct Method {
     /// The settings for each job.
     pub settings: Settings,
-    /// The deadline of a job that states no deadline, counted from the release, as a multiple of HEFT's makespan for
-    /// the job on idle processors.
+    /// Factor for a job that states no deadline: its time from release to deadline, divided by HEFT's makespan for the
+    /// job on idle processors.
     pub deadline: f64,
     /// Whether chains are planned on types of processors. If so, collisions are resolved afterwards.
     pub types: bool,
     /// Whether the plan assumes that a transfer within a node takes as long as over the link of the node. In reality,
-    /// it may take no time, so the real schedule is never longer than the plan.
+    /// such a transfer may take no time, so the real schedule is never longer than the plan.
     pub paid: bool,
 }
 

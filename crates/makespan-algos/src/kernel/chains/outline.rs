@@ -12,7 +12,7 @@ use super::strategy::{ChainJob, JobSchedule, Settings, strategy};
 use crate::free_time::Calendar;
 use crate::kernel::graph::GraphProblem;
 
-/// A fraction of the time from HEFT's end to the deadline, such as 3 of 4.
+/// A fraction of the time from the end of HEFT's schedule to the deadline, such as 3/4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The numerator.
@@ -22,8 +22,8 @@ pub struct Share {
 }
 
 /// A job that the critical jobs method plans on processors. If chains are planned on types of processors, the outline
-/// also contains the job on types. One outline computes strategies for different calendars. The first computation
-/// ranks the chains.
+/// also contains a frame of these types. One outline computes strategies for different calendars. The first
+/// computation ranks the chains.
 #[derive(Clone, Debug)]
 pub struct Outline<'a> {
     /// The job on processors.
@@ -41,9 +41,9 @@ impl<'a> Outline<'a> {
         Self { real, types, chains: OnceLock::new(), settings: method.settings }
     }
 
-    /// Returns the strategy on `calendars`. `first` is HEFT's schedule on these calendars. Let T be the time from the
-    /// end of `first` to the deadline. The strategy is planned to end by the end of `first` plus `share` of T. If
-    /// `first` ends after the deadline, the strategy is planned to end by the deadline.
+    /// Returns the strategy on `calendars`. `first` is HEFT's schedule on these calendars. Let E be the end of
+    /// `first`, and D the deadline. If E is before D, the strategy is planned to end by E + `share` (D - E), otherwise
+    /// by D.
     pub fn strategy(&self, calendars: &[Calendar], first: &Draft, deadline: i64, share: Share) -> Vec<JobSchedule> {
         let Share { parts, of } = share;
         let span = deadline.saturating_sub(first.finish());

@@ -27,7 +27,7 @@ pub struct ChainAim {
 const MAX_LABELS: usize = 64;
 const MIN_LABELS: usize = 16;
 const RUN_LABELS: usize = 4096;
-/// Maximum number of stored minimum distances between a task and earlier tasks of its run.
+/// For each task of a run, at most this number of minimum distances from earlier tasks of the run are stored.
 const MAX_GAPS: usize = 8;
 
 /// Places the unplaced tasks of a chain optimally, while the placed tasks keep their places. Returns `false` if a task
@@ -77,16 +77,16 @@ struct Number {
     at: u32,
 }
 
-/// For each task of a run, in order, and for each processor: the labels.
+/// The labels of each task of a run on each processor. The tasks are in the order of the run.
 type Labels = [Vec<Vec<Label>>];
 
-/// The distances that a task of a run must keep from earlier tasks of the run. Both lists are sorted by decreasing
-/// position of the earlier task.
+/// The minimum times from the ends of earlier tasks of a run to the start of a task of the run. Both lists are sorted
+/// by decreasing position of the earlier task.
 struct Needs {
-    /// The edges from earlier tasks of the run: the position of the earlier task, and the index of the edge.
+    /// For each edge from an earlier task of the run, the position of this earlier task, and the index of the edge.
     edges: Vec<(usize, u32)>,
-    /// The position of an earlier task of the run, and the minimum time from its end to the start of this task.
-    /// Unplaced tasks outside the run need this time, because they must run between the two tasks.
+    /// The position of an earlier task E of the run, and the minimum time from the end of E to the start of this task.
+    /// The time is needed for unplaced tasks outside the run that must run between E and this task.
     gaps: Vec<(usize, i64)>,
 }
 
@@ -146,8 +146,8 @@ impl<'a> Run<'a> {
         Some(chosen)
     }
 
-    /// Returns the possible ends of the next task on one processor, each with its best value. A later end always has a
-    /// better value.
+    /// Returns the possible ends of the next task on one processor, each with its best value. Each end has a better
+    /// value than all earlier ends.
     fn reached(&self, labels: &Labels, machine: u32, aim: &ChainAim) -> Vec<Label> {
         let (draft, position) = (self.draft, labels.len());
         let (task, open) = (self.tasks[position], &self.open[position][machine as usize]);
@@ -182,8 +182,8 @@ impl<'a> Run<'a> {
         found
     }
 
-    /// Returns the earliest start of the next task on a processor that keeps all distances from earlier tasks of the
-    /// run. `last` is the label of the previous task.
+    /// Returns the earliest start of the next task on `machine` that keeps the minimum distances from all earlier
+    /// tasks of the run. `last` is the label of the previous task.
     fn ready(&self, labels: &Labels, last: Number, machine: u32) -> i64 {
         let (mut ready, mut number) = (i64::MIN, last);
         let needs = &self.needs[labels.len()];
@@ -229,9 +229,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns the distances that each task of a run must keep from earlier tasks of the run. The distances follow from
-/// edges, and from paths through unplaced tasks outside the run. On a path, each task takes its fastest time. If there
-/// are more than eight such paths to a task, keeps those that delay the task most.
+/// Returns the minimum distances that each task of a run must keep from earlier tasks of the run. The distances follow
+/// from edges, and from paths through unplaced tasks outside the run. On a path, each task takes its fastest time. If
+/// a task has more than eight distances from paths, keeps the eight that delay the task most.
 fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
     let frame = draft.frame();
     let positions: FxHashMap<u32, usize> = tasks.iter().copied().zip(0..).collect();
@@ -250,8 +250,8 @@ fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
         TransferRoom::Least => frame.least_transfer(edge),
         TransferRoom::Mean => frame.mean_transfer(edge),
     };
-    // The minimum time from the start of the run to the start of each task, from the fastest times of the tasks of the
-    // run.
+    // For each task, the minimum time from the start of the run to the start of the task. It is computed from the
+    // fastest times of the tasks of the run.
     let mut starts = vec![0; tasks.len()];
     for at in 1..tasks.len() {
         let edge = needs[at].edges.iter().find(|need| need.0 == at - 1);

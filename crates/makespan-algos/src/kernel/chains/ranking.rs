@@ -111,9 +111,9 @@ impl Chart {
     }
 }
 
-/// For each task, the longest path to the task and the longest path from the task.
+/// For each task, the longest path that ends with the task, and the longest path that begins with the task.
 struct Reach {
-    /// For each task, the longest path to its end: its length, and its last edge.
+    /// For each task, the longest path that ends with the task: the length of this path, and its last edge.
     to: Vec<(i64, Option<u32>)>,
     from: Vec<(i64, Option<u32>)>,
 }

@@ -114,8 +114,8 @@ impl Search<'_> {
         Found::Nothing
     }
 
-    /// Returns at most one place for each processor: the earliest place of a task, if the job can end in time with this
-    /// place. The places are sorted by the end of the task.
+    /// Returns the earliest place of a task on each processor, sorted by the end of the task. Omits places with which
+    /// the job cannot end in time.
     fn options(&self, task: u32) -> Vec<(i64, TaskPlace)> {
         let frame = self.draft.frame();
         let rest = self.tails[task as usize] - frame.chart.times[task as usize];

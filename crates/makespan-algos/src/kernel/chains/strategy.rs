@@ -1,4 +1,4 @@
-//! The strategy of one job: several schedules, each better than each other one in some respect.
+//! The strategy of one job: several schedules, each better than every other one in some respect.
 
 use makespan_core::{FreeTime, undominated};
 
@@ -16,8 +16,9 @@ use crate::kernel::graph::TaskPlace;
 /// Number of rounds without improvement after which the planning of chains ends.
 const PATIENCE: usize = 4;
 const MAX_ROUNDS: usize = 40;
-/// Maximum number of tasks that ten rounds may plan again. If ten rounds would plan more, each round plans each task
-/// once, and the rounds end after `MAX_ONCE` tasks in total.
+/// Maximum number of tasks that ten rounds may plan again if each round plans all tasks of each chain. If ten rounds
+/// would plan more tasks, each round plans each task only once. The rounds then end after `MAX_ONCE` planned tasks in
+/// total.
 const MAX_REPLANNED: usize = 60_000;
 const MAX_ONCE: usize = 20_000;
 
@@ -25,9 +26,9 @@ const MAX_ONCE: usize = 20_000;
 /// `MAX_PLACES` places in total, fewer variants are kept.
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
-/// Number of equal parts of the time from the earliest possible end of a job (the length of its longest chain) to its
-/// latest end. The job is planned for each boundary of these parts. The first number is for chains on processors, the
-/// second for chains on types of processors.
+/// Number of equal parts into which a period is divided. The period begins at the earliest possible end of a job (the
+/// length of its longest chain) and ends at its latest end. The job is planned for each boundary of a part. The first
+/// number is for chains on processors, the second for chains on types of processors.
 const ENDS: (i64, i64) = (4, 8);
 /// Maximum number of tasks for which `ENDS` is used, and the number of parts for jobs with more tasks.
 const MANY: (usize, i64) = (512, 1);
@@ -98,7 +99,7 @@ impl JobSchedule {
         Self { places, finish, cost, busy, reserves: Vec::new(), collisions: Vec::new() }
     }
 
-    /// Returns, for each task of the job, the instant until which it holds its processor.
+    /// Returns, for each task of the job, the instant until which the task holds its processor.
     pub fn held_until(&self, frame: &Frame) -> Vec<i64> {
         let end = |(task, place): (usize, &TaskPlace)| place.start + frame.time_on(task as u32, place.processor);
         let mut until: Vec<i64> = self.places.iter().enumerate().map(end).collect();
@@ -113,7 +114,7 @@ impl JobSchedule {
 }
 
 /// A job to be planned. Chains are planned on the processors or types of `chosen`. The tasks are then moved to the
-/// processors of `real`. `calendars` contains the busy periods of these processors.
+/// processors of `real`.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainJob<'a> {
     /// The processors, or types of processors, on which chains are planned.
@@ -139,12 +140,12 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
     draft
 }
 
-/// Returns the schedules that end in time, sorted by the end of the job. No schedule is dominated by another one in
-/// end, cost and busy time. If the method finds no schedule, the result is empty.
+/// Returns schedules that end in time, sorted by the end of the job. Compared with any other schedule of the result,
+/// each ends sooner, costs less or keeps the processors busier. If the method finds no schedule, the result is empty.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3. Deviations:
 ///
-/// * At most eight variants are kept from one chain to the next, the best ones by the criterion. The paper keeps all
+/// * From one chain to the next, only the best variants by the criterion are kept, at most eight. The paper keeps all
 ///   combinations.
 /// * The time windows of tasks depend on the whole graph.
 /// * If the unplaced tasks of a chain do not fit, the whole chain is planned again.
@@ -245,7 +246,7 @@ fn with_chain<'a>(draft: &Draft<'a>, chain: &Chain, aim: &ChainAim) -> Option<Dr
     plan(&mut next, &chain.tasks, &chain.edges, aim).then_some(next)
 }
 
-/// Moves the tasks of a draft to free processors. Returns `None` if the job ends too late after this.
+/// Moves the tasks of a draft to free processors. Returns `None` if the job then ends too late.
 fn settled(task: &ChainJob, settings: &Settings, draft: &Draft, room: TransferRoom) -> Option<JobSchedule> {
     let resolution =
         Resolution { chosen: task.chosen, real: task.real, end: task.end, room, penalties: &settings.penalties };
@@ -256,8 +257,7 @@ fn settled(task: &ChainJob, settings: &Settings, draft: &Draft, room: TransferRo
     JobSchedule::new(draft, collisions, settings, task.held)
 }
 
-/// Stretches HEFT's schedule to the latest end. Then repeatedly plans one chain after another again, each as well as
-/// possible.
+/// Stretches HEFT's schedule to the latest end. Then, in several rounds, plans each chain again as well as possible.
 fn from_heft(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
     let first = task.first;
     if first.finish() > task.end || task.real.tasks() == 0 {
@@ -298,14 +298,15 @@ fn from_heft(task: &ChainJob, settings: &Settings) -> Vec<JobSchedule> {
 /// of steps is less than twice this minimum. Schedules are stretched by whole steps.
 const STEPS: u32 = 8;
 
-/// Returns the length of a step if the time from release to deadline is `span`. The length is a power of two. If ticks
-/// become finer by a power of two, schedules are thus rounded alike.
+/// Returns the length of a step if the time from release to deadline is `span`. The length is a power of two. Thus a
+/// schedule is rounded in the same way if ticks become finer by a power of two.
 fn step(span: i64) -> i64 {
     1 << span.max(1).ilog2().saturating_sub(STEPS)
 }
 
-/// Delays the starts in HEFT's schedule in proportion, so that the schedule ends at about the latest end of the job.
-/// Delays are rounded to whole steps. Returns `None` if a processor is busy.
+/// Delays each start in HEFT's schedule in proportion to its time since the release, so that the schedule ends at
+/// about the latest end of the job. Delays are rounded to whole steps. Returns `None` if a processor is busy at the
+/// delayed time.
 fn stretched<'a>(task: &ChainJob<'a>) -> Option<Draft<'a>> {
     let first = task.first;
     let (release, places) = (first.release(), first.places()?);

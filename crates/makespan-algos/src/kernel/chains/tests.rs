@@ -53,7 +53,7 @@ fn by_tree(chart: &Chart) -> Vec<Chain> {
 }
 
 prop_compose! {
-    /// Tests graphs with random times, in which all paths have different lengths.
+    /// Generates graphs with random times. Nearly always, all paths have different lengths.
     fn charts()(tasks in 2_usize..7)(
         times in proptest::collection::vec(1_i64..1_000_000_000, tasks),
         edges in proptest::collection::btree_map((0..tasks as u32, 0..tasks as u32), 0_i64..1_000_000_000, 0..11),
@@ -107,8 +107,8 @@ fn ticks(t: i64) -> Time {
     Time::from_ticks(t)
 }
 
-/// Returns jobs whose tasks have these volumes, on processors of these speeds. The bandwidth between processors is 1
-/// byte per tick.
+/// Returns an instance with one compound job. Its tasks have the volumes `volumes`, and the processors have the speeds
+/// `speeds`. The bandwidth between processors is 1 byte per tick.
 pub(super) fn instance(
     volumes: &[i64],
     edges: &[(u32, u32, u64)],
@@ -246,8 +246,8 @@ proptest! {
             (0..volumes.len()).map(|task| TaskPlace { processor: ProcessorId(wanted[task]), start: 5 }).collect();
         let (draft, collisions) =
             resolve(&resolution(&frame, 105, &Penalties::default()), calendars(&problem), &planned);
-        // If no other task is planned on its processor at its time, a task stays there. A colliding task runs on
-        // another processor, or after the task that it collides with.
+        // A task stays on its planned processor if no other task is planned on this processor. A colliding task runs
+        // on another processor, or after the task that it collides with.
         let stays = |task: &usize| wanted[..volumes.len()].iter().filter(|&&other| other == wanted[*task]).count() == 1;
         let busy = |processor: ProcessorId| {
             let there = (0..volumes.len()).filter(stays).find(|&task| ProcessorId(wanted[task]) == processor);
@@ -261,7 +261,7 @@ proptest! {
             dearer.max(0) + i64::from(other) + (1000 * busy(processor) + 104) / 105
         };
         let moved: Vec<usize> = (0..volumes.len()).filter(|task| !stays(task)).collect();
-        // Tries all ways to give each of the other tasks a processor of its own.
+        // Tries all ways to move the colliding tasks to different processors.
         let mut best = i64::MAX;
         for code in 0..4_usize.pow(moved.len() as u32) {
             let processor = |at: usize| ProcessorId::at(code / 4_usize.pow(at as u32) % 4);
@@ -290,7 +290,7 @@ fn isolated_tasks_hold_what_the_others_leave() {
         let offers = strategy(&task, &settings(isolated));
         offers.into_iter().min_by_key(|offer| offer.key(Criterion::Utilisation)).unwrap()
     };
-    // The chain occupies the slow processor for 36 ticks, and then task 0 for another 10.
+    // The chain occupies the slow processor for 36 ticks. Then task 0 occupies it for another 10 ticks.
     assert_eq!((best(Isolated::Run).busy, best(Isolated::Run).reserves), (46, vec![]));
     // The chain takes 18 ticks on the fast processor, so task 0 can hold the slow processor all the time.
     let held = best(Isolated::Reserve);

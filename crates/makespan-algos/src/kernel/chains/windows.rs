@@ -16,8 +16,8 @@ pub enum TransferRoom {
     #[default]
     Least,
     /// The mean transfer time, or zero between tasks that are planned together. The mean leaves time for the transfers
-    /// of tasks that are planned later. The mean excludes schedules in which such a task shares a processor with a
-    /// neighbour.
+    /// of tasks that are planned later. It excludes schedules in which a task that is planned later shares a processor
+    /// with a neighbour.
     Mean,
 }
 
@@ -60,8 +60,8 @@ impl Windows {
 }
 
 impl Draft<'_> {
-    /// Returns the transfer time between two tasks that are planned separately. Two places on one type may be on
-    /// different processors of this type.
+    /// Returns the transfer time between two tasks that are planned separately. If tasks are planned on types, two
+    /// places on one type may end up on different processors of this type.
     fn way(&self, edge: u32, from: ProcessorId, to: ProcessorId, room: TransferRoom) -> i64 {
         let way = self.frame().transfer(edge, from, to);
         if room == TransferRoom::Mean && self.frame().is_of_types() && from == to {
@@ -72,10 +72,12 @@ impl Draft<'_> {
     }
 
     /// Returns earliest starts and latest ends of `tasks` that leave enough time for the unplaced tasks. Each unplaced
-    /// task is assumed to take its fastest time. All processors together also have enough time for all predecessors,
-    /// and for all successors, of a task. With [`TransferRoom::Least`], no schedule that keeps the places of this
-    /// draft is excluded. Complexity: O(e log e), where e counts the edges of unplaced tasks that lead to `tasks` or
-    /// can be reached from `tasks`.
+    /// task is assumed to take its fastest time. The windows also leave enough time for all processors together to run
+    /// all predecessors before a task, and all successors after it. With [`TransferRoom::Least`], no schedule that
+    /// keeps the places of this draft is excluded.
+    ///
+    /// Complexity: O(e log e), where e counts the edges of unplaced tasks that lead to `tasks` or can be reached from
+    /// `tasks`.
     pub fn windows(&self, tasks: &[u32], span: &PlanningLimits) -> Windows {
         let frame = self.frame();
         let run: FxHashSet<u32> = match span.room {
@@ -90,7 +92,7 @@ impl Draft<'_> {
         let fastest = &frame.chart.times;
         let mut earliest: FxHashMap<u32, i64> = FxHashMap::default();
         for task in self.without_places(tasks, GraphDirection::Before) {
-            // If all predecessors are placed, no time for them is needed.
+            // If all predecessors are placed, the window needs no time for them.
             let mut open = false;
             let mut start = self.release();
             for from in frame.incoming(task) {

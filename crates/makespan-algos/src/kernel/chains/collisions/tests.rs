@@ -28,7 +28,7 @@ proptest! {
         let frame = Frame::new(&instance, &problem, JobId(0), false);
         let calendars = calendars(&problem);
         let count = speeds.len() as u32;
-        // Draw equal starts often.
+        // Draw starts from few values, so that equal starts are frequent.
         let planned: Vec<TaskPlace> =
             (0..volumes.len()).map(|task| TaskPlace { processor: ProcessorId(wanted[task].0 % count), start: 10 * wanted[task].1 }).collect();
         let room = if mean { TransferRoom::Mean } else { TransferRoom::Least };

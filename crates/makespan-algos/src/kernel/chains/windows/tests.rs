@@ -6,8 +6,8 @@ use super::*;
 use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, TaskPlace};
 
-/// Returns tasks and edges. `times` contains the time of each task on each machine, or `None` if the machine cannot
-/// run the task. The transfer times of edges are fixed.
+/// Returns an instance of tasks and edges. `times` contains the time of each task on each machine, or `None` if the
+/// machine cannot run the task. The transfer time of an edge does not depend on the machines.
 fn instance(times: &[Vec<Option<i64>>], edges: &[(u32, u32, i64)]) -> Instance {
     let machines = times[0].len();
     let node = |at: usize| Node::new(at.to_string(), 1);
