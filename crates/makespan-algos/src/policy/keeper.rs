@@ -1,5 +1,5 @@
-//! Stores a plan, and starts its tasks. A departure is an event that differs from the plan, such as a late end. A rule
-//! ([`Departure`]) decides when tasks start after a departure.
+//! Stores a plan, and starts its tasks. A departure is an event that differs from the plan, such as the late end of a
+//! task. A rule ([`Departure`]) decides when tasks start before and after a departure.
 
 use makespan_core::{
     Decision, Dependence, Event, FreeAmounts, HeldAmount, Instance, Placement, ProcSet, Running, TaskId, TaskSet, Time,
@@ -7,18 +7,18 @@ use makespan_core::{
 };
 use rustc_hash::FxHashMap;
 
-/// The condition under which a planned task starts. All earlier tasks of the plan on its processors must have ended,
-/// and its data must have arrived.
+/// The condition under which a planned task starts. In all cases, the earlier tasks of the plan on its processors must
+/// have ended, and its data must have arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Starts {
-    /// The planned start must have come, too.
+    /// The planned start of the task must also have been reached.
     Reserved,
-    /// There is no additional condition.
+    /// There is no further condition.
     #[default]
     Early,
 }
 
-/// The rule for tasks after a departure: a task did not end or could not start at its planned instant.
+/// The rule for the starts of tasks. A departure is a task that does not end, or cannot start, at its planned instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departure {
     /// Each task starts at its planned instant, or as soon as possible after this instant.
@@ -42,10 +42,10 @@ impl From<Starts> for Departure {
     }
 }
 
-/// A planned task that has not started.
+/// A planned task that has not started, or is running.
 #[derive(Clone, Debug)]
 struct Reservation {
-    /// The processors, and the expected start and end.
+    /// The processors, the expected start and the expected end.
     at: Placement,
     /// The planned start.
     planned: Time,
@@ -55,8 +55,8 @@ struct Reservation {
 
 impl Reservation {
     /// Returns the reservation of a task that starts now. If the task starts earlier than expected, its reservation
-    /// moves to this start, because its successors may then be expected earlier, too. If the task is interrupted, it
-    /// therefore keeps its place before its successors.
+    /// moves to the actual start. Its successors may then be expected earlier, too. Thus, if the task is interrupted,
+    /// it still comes before its successors in the order of expected starts.
     fn begun(mut self, now: Time) -> Self {
         let length = self.at.end - self.at.start;
         self.at.start = self.at.start.min(now);
@@ -65,8 +65,8 @@ impl Reservation {
     }
 }
 
-/// A plan. The plan contains the reservations of tasks that have not started, in the order of expected starts, and the
-/// reservations of running tasks.
+/// A plan: the reservations of the tasks that have not started, in the order of expected starts, and the reservations
+/// of running tasks.
 #[derive(Clone, Debug)]
 pub(super) struct PlanKeeper {
     departure: Departure,
@@ -119,7 +119,7 @@ impl PlanKeeper {
         self.upcoming.iter().any(|reservation| reservation.planned < now)
     }
 
-    /// Returns the start of a running task, and the length of its reservation.
+    /// Returns the actual start of a running task, and the length of its reservation.
     pub fn run_of(&self, task: TaskId) -> Option<(Time, Time)> {
         let own = self.running.iter().find(|reservation| reservation.at.task == task)?;
         Some((own.started, own.at.end - own.at.start))
@@ -140,14 +140,15 @@ impl PlanKeeper {
         self.upcoming.sort_by_key(|Reservation { at, .. }| (at.start, at.end, at.task));
     }
 
-    /// Updates the plan after all events of one instant. Removes interrupted tasks. Returns whether processors or run
-    /// times of planned tasks have changed, so that the waiting tasks must be planned again.
+    /// Updates the plan after all events of one instant. Removes interrupted tasks from the plan. Returns true if
+    /// processors failed or returned, tasks were interrupted, or run times of planned tasks have changed. The waiting
+    /// tasks must then be planned again.
     pub fn hear_all(&mut self, events: &[Event], view: &View<'_>) -> bool {
         let mut broken = false;
         for event in events {
             if let Event::Finished(task) | Event::Failed(task) = *event {
                 let end = self.run_of(task).map(|(start, length)| start + length);
-                // With `Replan`, a running task without a reservation has started before this policy began.
+                // With `Replan`, a running task without a reservation started before this policy began.
                 self.departed |= end.map_or(self.departure == Departure::Replan, |end| end != view.now);
             }
             match *event {
@@ -170,7 +171,8 @@ impl PlanKeeper {
         self.running.retain(|reservation| reservation.at.task != task);
     }
 
-    /// Updates the plan after one event. An interrupted task gets its previous reservation back.
+    /// Updates the plan after one event. An interrupted task keeps its reservation, and is again among the tasks that
+    /// have not started.
     pub fn hear(&mut self, event: &Event) {
         match *event {
             Event::Finished(task) => self.end(task),
@@ -203,8 +205,8 @@ impl PlanKeeper {
         concerns
     }
 
-    /// Updates the expected starts from estimates, in the planned order. Other jobs are planned around the expected
-    /// starts. No task is expected before its planned start, or before its predecessors end.
+    /// Computes the expected starts again from the estimates, in the planned order. No task is expected to start
+    /// before its planned start, or before its data arrive. Other jobs are planned around the expected starts.
     pub fn project(&mut self, view: &View<'_>) {
         let instance = view.instance;
         let mut open = vec![view.now; instance.processors() as usize];
@@ -239,8 +241,8 @@ impl PlanKeeper {
         run.expected_end(view.instance, view.now).max(run.start + reserved)
     }
 
-    /// Returns the periods in which processors cannot be used, because they are unavailable or down, held by running
-    /// tasks, or reserved for planned tasks.
+    /// Returns the periods in which processors are unavailable or down, held by running tasks, or reserved for planned
+    /// tasks.
     pub fn taken(&self, view: &View<'_>) -> Vec<Unavailable> {
         let held = view.running.iter().map(|run| Unavailable {
             processors: run.processors.clone(),
@@ -261,7 +263,7 @@ impl PlanKeeper {
         View { running: &all, ..*view }.held()
     }
 
-    /// Returns the planned tasks whose processors are expected to be down when they start, in ascending order.
+    /// Returns, in ascending order, the planned tasks whose processors are expected to be down at the expected start.
     pub fn stranded(&self, view: &View<'_>) -> Vec<TaskId> {
         let on_down = |at: &Placement| {
             view.down.iter().any(|down| at.start < down.end && !down.processors.is_disjoint(&at.processors))
@@ -274,15 +276,16 @@ impl PlanKeeper {
         stranded
     }
 
-    /// Starts the tasks that may start now. If another task may start at a later instant without an event, requests a
-    /// wake-up at the first such instant.
+    /// Starts the tasks that may start now. At some later instants, such as a planned start, a task may start although
+    /// no event occurs. Requests a wake-up at the first of these instants.
     pub fn start(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let wake = self.start_due(view, decisions);
         decisions.extend(wake.map(Decision::WakeAt));
     }
 
-    /// Starts the tasks that may start now, in the planned order on each processor. If another task may start at a
-    /// later instant without an event, returns the first such instant.
+    /// Starts the tasks that may start now, in the planned order on each processor. At some later instants, such as a
+    /// planned start, a task may start although no event occurs. Returns the first of these instants, at which the
+    /// policy must be called.
     pub fn start_due(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) -> Option<Time> {
         let (mut before, mut resources) = (ProcSet::new(), FreeAmounts::of(view));
         let mut wake: Option<Time> = None;
@@ -299,7 +302,7 @@ impl PlanKeeper {
                 left.push(next);
                 break;
             }
-            // Remove the task, because it already ended before this policy began.
+            // Remove a task that ended before this policy began.
             if view.ended.run(at.task).is_some() {
                 continue;
             }
@@ -341,7 +344,7 @@ impl PlanKeeper {
     }
 
     /// Returns the next instant at which a task must be checked, or `None` if the task may start now. All earlier
-    /// planned tasks on its processors have started.
+    /// planned tasks on its processors must have started.
     fn opening(&self, view: &View<'_>, next: &Reservation) -> Option<Time> {
         let Reservation { at, planned, .. } = next;
         if self.departure == Departure::Wait && *planned > view.now {
@@ -359,8 +362,8 @@ impl PlanKeeper {
     }
 }
 
-/// Returns the instant at which the data of an edge have arrived or are expected to arrive. `from` contains the
-/// expected end and the processors of the source task, or `None` if they are unknown.
+/// Returns the instant at which the data of an edge have arrived, or are expected to arrive, on the processors `on`.
+/// `from` contains the expected end and the processors of the source task, or is `None` if they are unknown.
 pub(super) fn expected_arrival(
     view: &View<'_>,
     edge: &Dependence,
@@ -381,7 +384,7 @@ pub(super) fn closed<'a>(view: &View<'a>) -> impl Iterator<Item = Unavailable> +
     given.chain(view.down).cloned()
 }
 
-/// Returns the first instant, `start` or later, from which all the processors are open for `length`.
+/// Returns the first instant from `start` on at which all the processors are open and stay open for `length`.
 pub(super) fn first_open(closed: &[Unavailable], processors: &ProcSet, mut start: Time, length: Time) -> Time {
     let meets = |period: &&Unavailable, start: Time| {
         period.start < start + length && start < period.end && !period.processors.is_disjoint(processors)

@@ -10,25 +10,26 @@ use super::queue_state::{QueueState, Update, wait_for};
 use super::space::{ClosedSlot, Space};
 use crate::free_time::Strips;
 
-/// EASY backfilling for moldable tasks that chooses allotments by the load. A task starts or is reserved at the
-/// instant and on the allotment with the least cost: the cost of its end plus the price of its work.
+/// EASY backfilling for moldable tasks that chooses allotments by the load. For each task, the policy chooses the
+/// start and the allotment with the least cost: the end of the task plus the price of its work. The task starts, or
+/// processors are reserved for it, at the chosen instant.
 ///
 /// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start
 /// is its end plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks are the
 /// waiting tasks, one task that may arrive at any moment, and the tasks that will arrive while this task runs. The
 /// last group waits for half of the time of the task on average. The expected number of these tasks is proportional to
 /// the time of the started task. Let t' be its time on its fewest processors. For this time, the expected number is
-/// the number of tasks that arrived in the last period of length t'. As a result, a single task takes less than twice
-/// its shortest time. If many tasks wait or arrive, a task takes additional processors only if it uses them at least
-/// as well as the other tasks would. For example, let n equal tasks have a speed-up of p to the power a. Then each
-/// task takes m / n times a / (1 - a) processors, which minimises the sum of the ends. If all waiting tasks can run at
-/// the same time, the price is reduced until they fill the machine.
+/// the number of tasks that arrived in the last period of length t'. As a result, a task that is alone takes less than
+/// twice its shortest time. If many tasks wait or arrive, a task takes additional processors only if it uses these
+/// processors at least as well as other tasks would. For example, let n equal tasks have a speed-up of p to the power
+/// a. Then each task takes m / n times a / (1 - a) processors, which minimises the sum of the ends. If all waiting
+/// tasks can run at the same time, the price is reduced until they fill the machine.
 ///
-/// The head of the queue starts, or is reserved if it must wait for running tasks. A later task starts if its cheapest
-/// start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then of fewer
-/// processors. The policy may let a task wait for more processors. The expected start then depends on the running
-/// tasks and the reservation, but not on other waiting tasks. A rigid task has one allotment. If all tasks are rigid,
-/// this policy is [`super::Easy`] with one pass at each instant.
+/// The head of the queue starts or, if it must wait for running tasks, gets a reservation. A later task starts if its
+/// cheapest start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then
+/// of fewer processors. The policy may let a task wait for more processors. The expected start of this task then
+/// depends on the running tasks and the reservation, but not on other waiting tasks. A rigid task has one allotment.
+/// If all tasks are rigid, this policy is [`super::Easy`] with one pass at each instant.
 ///
 /// Source: Makespan. Allotments are chosen at the start as in S. Srinivasan, S. Krishnamoorthy and P. Sadayappan, "A
 /// robust scheduling strategy for moldable scheduling of parallel jobs", CLUSTER 2003, with EASY's one reservation.
@@ -46,15 +47,17 @@ pub struct MoldableEasy {
     known: Known,
 }
 
-/// Data about tasks that the queue does not contain.
+/// Data about tasks and jobs that the queue does not store.
 #[derive(Debug, Default)]
 struct Known {
     fastest: Option<Widths>,
-    /// For each waiting task, the fewest processors on which its time is shortest. More processors would not help.
+    /// For each task that waits or runs, the fewest processors on which its time is shortest. More processors would
+    /// not make the task faster.
     most: FxHashMap<TaskId, u32>,
     /// Whether each job has arrived.
     heard: Vec<bool>,
-    /// The release dates of jobs in ascending order, each with the number of tasks that are released by this date.
+    /// The release dates of jobs in ascending order. For each date, the number of tasks that are released by this
+    /// date.
     releases: Vec<(Time, u64)>,
 }
 
@@ -63,7 +66,7 @@ impl Known {
     fn hear(&mut self, events: &[Event], view: &View<'_>) {
         let instance = view.instance;
         if self.fastest.is_none() {
-            // Adds the jobs that arrived before this policy began.
+            // Add the jobs that arrived before this policy began.
             let came = instance.ids().filter(|&job| instance.job(job).release <= view.now);
             came.for_each(|job| self.hear_of(instance, job));
         }
@@ -116,7 +119,7 @@ impl Known {
     }
 }
 
-/// The load by other tasks, for the choice of a task's allotment.
+/// The load by other tasks, which determines the price of processors for a task.
 #[derive(Clone, Copy)]
 struct Load<'a> {
     now: Time,
@@ -127,9 +130,9 @@ struct Load<'a> {
 
 /// The free processors over time.
 trait Outlook {
-    /// Returns, for a task that starts at `start`, pairs of an instant and a number of processors. The task can have
-    /// the number of processors of a pair from the previous instant to the instant of the pair. So it can have the
-    /// minimum of the numbers up to its end.
+    /// Returns pairs (t, n) for a task that starts at `start`, in ascending order of t. If the task ends by t, but
+    /// after the instant of the previous pair, it can have as many processors as the minimum of n over this pair and
+    /// all earlier pairs.
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
     /// Returns the instants at which more processors may become free, in ascending order.
     fn openings(&self, after: Time) -> Vec<Time>;
@@ -167,7 +170,7 @@ struct Chooser<'a> {
     instance: &'a Instance,
     task: TaskId,
     profile: &'a Profile,
-    /// Number of other tasks that wait or may arrive at any moment.
+    /// Number of other waiting tasks, plus one task that may arrive at any moment.
     others: i128,
     /// Number of tasks that arrived within the last `longest` ticks.
     came: i128,
@@ -199,14 +202,14 @@ impl<'a> Chooser<'a> {
     fn cost(&self, width: u32) -> i128 {
         let time = i128::from(time_on_equal(self.instance, self.task, width).ticks());
         let (all, width) = (i128::from(self.instance.processors()), i128::from(width));
-        // Tasks that arrive while the task runs wait for half of its time on average.
+        // Tasks that arrive while this task runs wait for half of its time on average.
         let coming = self.came * UNIT * time / (2 * self.longest);
         time.saturating_mul((all + self.others * width) * UNIT + coming * width)
     }
 
-    /// Returns the cheapest number of processors up to `most` that the task accepts. If several are equally cheap,
-    /// returns the smallest. For a speed-up law, the cost first decreases and then increases, so bisection finds the
-    /// minimum. For a table, all entries are compared.
+    /// Returns the cheapest number of processors up to `most` that the task accepts. If several numbers are equally
+    /// cheap, returns the smallest. For a speed-up law, the cost first decreases and then increases, so bisection
+    /// finds the minimum. For a table, all entries are compared.
     fn cheapest_within(&self, most: u32) -> u32 {
         let fewest = self.profile.min_processors();
         if self.profile.speedup().is_none() {
@@ -253,7 +256,8 @@ impl<'a> Chooser<'a> {
         (i128::from(start.ticks()) * i128::from(self.instance.processors()) * UNIT).saturating_add(self.cost(width))
     }
 
-    /// Returns the cheapest start after `now`, or `None` if it is not cheaper than `best`.
+    /// Returns the cheapest start after `now` among the instants `openings`. If no such start is cheaper than `best`,
+    /// returns `None`.
     fn better_later(
         &self,
         now: Time,
@@ -351,9 +355,9 @@ impl Table for Space<'_> {
     }
 }
 
-/// Returns the number of other tasks that determines the price of processors. Normally, it is the number of all other
-/// waiting tasks. If a smaller number still lets all waiting tasks start now, the smallest such number is returned. A
-/// higher price would leave processors idle without need.
+/// Returns the number of other tasks that determines the price of processors. Normally, this is the number of all
+/// other waiting tasks. If all waiting tasks can start now, returns the smallest number with which they can. A higher
+/// price would leave processors idle without need.
 fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
     if all == 0 || state.queue.len() > free as usize {
@@ -398,7 +402,7 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
     let mut openings = table.openings(now);
     loop {
         let free = table.caps(now).next().map_or(0, |(_, free)| free);
-        // The queue can search by the minimum number of processors of each task.
+        // The queue contains each task with its fewest processors, so this search skips the tasks that cannot start.
         let gap = Gap { free, window: Time::MAX, beside: free };
         let Some(place) = state.queue.next_admitted(after, gap).filter(|_| free > 0) else { return };
         let chooser = chooser(place.task);
@@ -413,8 +417,8 @@ fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &Vi
 }
 
 /// Returns whether unavailable periods are so far away that only numbers of processors matter. Processors must differ
-/// only by these periods. Before the first period begins, all running tasks must be able to end. Then the head of the
-/// queue and one later task must be able to run one after another. The choices must then not depend on the periods.
+/// only by these periods. Before the first period begins, all running tasks must be able to end, and then the head of
+/// the queue and one later task must be able to run one after another. The choices then do not depend on the periods.
 fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
     let coming = view.instance.unavailable().iter().filter(|period| period.end > view.now);
     let Some(next) = coming.map(|period| period.start).min() else { return interchangeable(view.instance) };

@@ -14,12 +14,13 @@ use crate::kernel::packing::{HeldPart, NodeRooms, PackingMachines, PackingState,
 pub(super) struct NodesNow {
     machines: PackingMachines,
     state: PackingState,
-    /// The free processor ids of each cell (the processors of a node that are closed at the same times).
+    /// The ids of the free processors of each cell. A cell consists of the processors of a node that are closed at the
+    /// same times.
     ids: Vec<ProcSet>,
     running: FxHashMap<TaskId, Held>,
     rooms: NodeRooms,
-    /// The last task that did not fit. While no task starts, it must be checked again only on nodes on which a task
-    /// has ended.
+    /// The last task that did not fit. While no task starts, the blocked task must be checked again only on nodes on
+    /// which a task has ended.
     blocked: Option<Blocked>,
 }
 
@@ -102,7 +103,7 @@ impl NodesNow {
                     Event::Finished(task) | Event::Failed(task) | Event::Interrupted(task) => {
                         known.end(view.instance, task);
                     }
-                    // Remove the blocked task, because the search for it used its old time.
+                    // Forget the blocked task, because the search for free processors used its old run time.
                     Event::Estimated(_) => known.blocked = None,
                     Event::NodeUp(_) | Event::NodeDown(_) | Event::Submitted(_) | Event::Wake => {}
                 }
@@ -116,7 +117,8 @@ impl NodesNow {
         }
     }
 
-    /// Returns whether the number of running tasks is the number in the view, and no processor is down.
+    /// Returns whether the number of running tasks equals the number of running tasks in the view, and no processor is
+    /// down.
     fn agrees(&self, view: &View<'_>) -> bool {
         self.running.len() == view.running.len() && view.down.is_empty()
     }
@@ -151,8 +153,8 @@ impl NodesNow {
         {}
     }
 
-    /// Starts the task at a place of the queue now, if it fits. If `beside` is given, the task must also fit in this
-    /// state. Returns whether the task started.
+    /// Starts the task at a place of the queue now, if it fits. If `beside` is set, the task must also fit in the
+    /// state `beside`. Returns whether the task started.
     pub fn start(
         &mut self,
         state: &mut QueueState,
@@ -169,7 +171,8 @@ impl NodesNow {
         let wanted = wanted(view.instance, place);
         let later = beside.as_ref().map(|later| &later.state);
         let found = match known {
-            // The known numbers do not include the state `beside`, so use them only without `beside`.
+            // The stored numbers of the blocked task do not take the state `beside` into account. So use them only
+            // without `beside`.
             Some(known) if beside.is_none() && now.has_common(machines, &wanted) => {
                 Some(now.find_in(machines, &wanted, &known.rooms, rooms))
             }
@@ -258,7 +261,8 @@ impl UnfitTasks {
         self.0.push(place);
     }
 
-    /// Returns whether a task that needs at most as much as the task at `place` did not fit.
+    /// Returns whether one of the unfit tasks needs at most as much as the task at `place`. Then the task at `place`
+    /// does not fit either.
     pub fn covers(&self, place: QueuePlace, instance: &Instance) -> bool {
         let no_more =
             |other: &QueuePlace| other.asked.width <= place.asked.width && needs_no_more(instance, *other, place);
@@ -266,7 +270,7 @@ impl UnfitTasks {
     }
 }
 
-/// Returns whether the task `one` needs at most as much of every resource for each processor as the task `other`.
+/// Returns whether the task `one` needs, per processor, at most as much of every resource as the task `other`.
 fn needs_no_more(instance: &Instance, one: QueuePlace, other: QueuePlace) -> bool {
     if instance.demands_number(one.task) == instance.demands_number(other.task) && one.asked.width == other.asked.width
     {

@@ -42,7 +42,7 @@ pub enum QueueOrder {
     F1,
 }
 
-/// The division of the waiting tasks into queues.
+/// The rule by which the waiting tasks are divided into queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Queues {
     /// A single queue.
@@ -71,7 +71,7 @@ named!(QueueOrder {
 });
 
 impl QueueOrder {
-    /// Returns whether the order changes while tasks wait.
+    /// Returns whether the order depends on how long tasks have waited.
     pub(super) fn moves(self) -> bool {
         matches!(self, Self::Wfp3 | Self::Unicef)
     }
@@ -101,14 +101,14 @@ impl QueueOrder {
     }
 }
 
-/// Returns an integer for a number. The integers sort like the numbers.
+/// Returns an integer for `number`, so that a smaller number has a smaller integer.
 fn in_order(number: f64) -> i128 {
     // Adding 0 turns -0 into 0, so that both give the same integer.
     let bits = (number + 0.0).to_bits().cast_signed();
     i128::from(if bits < 0 { bits ^ i64::MAX } else { bits })
 }
 
-/// The rules for reading a queue.
+/// The rules by which a policy orders its queue, and by which its moldable tasks request processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueReading {
     /// The order of the queue.
@@ -119,7 +119,7 @@ pub struct QueueReading {
     pub queues: Queues,
 }
 
-/// The place of a task in the order of a queue, and its request. An earlier place is less than a later one.
+/// The place of a task in the order of a queue, and its request. An earlier place compares as less than a later place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlace {
     queue: Reverse<i32>,
@@ -135,7 +135,7 @@ impl QueuePlace {
         let QueueReading { order, queues, .. } = reading;
         let job = instance.job_of(task);
         let queue = Reverse(if queues == Queues::Priority { job.priority } else { 0 });
-        // The order uses the time in the profile, although the task takes longer on slower processors.
+        // The order uses the time in the profile, even if the processors are slow and the task takes longer.
         let key = order.key(instance, task, LeafRequest { width, time: instance.profile(task).time(width) }, now);
         let asked = LeafRequest { width, time: time_on_equal(instance, task, width) };
         Self { queue, key, release: job.release, task, asked }
@@ -147,8 +147,8 @@ impl QueuePlace {
 /// it needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Request {
-    /// The largest number of processors for which each processor does at least half as much work per second as on the
-    /// fewest processors of the task. This is near the knee of D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans.
+    /// The largest number of processors on which the work of the task (processors times time) is at most twice its
+    /// work on its fewest processors. This is near the knee of D. Eager, J. Zahorjan and E. Lazowska, IEEE Trans.
     /// Comput. 38(3), 1989, DOI 10.1109/12.21127.
     #[default]
     Efficient,
@@ -174,7 +174,7 @@ impl Request {
 
 named!(Request { "efficient" => Efficient, "fewest" => Fewest, "fastest" => Fastest });
 
-/// The number of processors that each task requests on a platform.
+/// Computes the number of processors that a task requests on a platform.
 #[derive(Clone, Debug)]
 pub(super) struct Widths {
     request: Request,

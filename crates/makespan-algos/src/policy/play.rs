@@ -19,7 +19,7 @@ pub(super) struct PolicySimulation<'a> {
     /// Processors that no task and no failure holds.
     idle: ProcSet,
     ends: BinaryHeap<Reverse<(Time, TaskId)>>,
-    /// The run times that decisions of the policy granted to tasks.
+    /// The maximum run times that the policy has set for tasks ([`Decision::Limit`]).
     granted: FxHashMap<TaskId, Time>,
     /// The tasks that will arrive, the next arrival last.
     arrivals: Vec<TaskId>,
@@ -48,7 +48,8 @@ impl<'a> PolicySimulation<'a> {
         }
     }
 
-    /// Calls the policy at every event, until nothing more happens or `most` instants have passed.
+    /// Calls the policy at every instant with an event, until there are no more events or `most` instants have been
+    /// simulated.
     pub(super) fn run(&mut self, policy: &mut dyn Policy, time: &dyn Fn(TaskId, &ProcSet) -> Time, most: usize) {
         let events = self.waiting.iter().map(Event::Submitted).collect();
         self.rounds(policy, time, most, events);
@@ -185,7 +186,7 @@ impl<'a> PolicySimulation<'a> {
 }
 
 /// Returns narrow tasks, and the task [`WIDE`], which needs all eight processors. The narrow tasks arrive very often.
-/// If every plan starts the best task for the present, the eight processors are never free at the same time.
+/// If every plan starts the task that is best at the moment, the eight processors are never free at the same time.
 #[cfg(test)]
 pub(super) fn a_wide_job_among_narrow_ones() -> Instance {
     use makespan_core::{Job, Platform, Profile};

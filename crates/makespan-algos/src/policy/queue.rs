@@ -1,4 +1,4 @@
-//! The waiting tasks in order. An index finds the next task that fits without a visit to every task.
+//! The waiting tasks in order. An index finds the next task that fits, so that not every task must be visited.
 
 use makespan_core::{Instance, TaskId, TaskSet, Time};
 
@@ -10,7 +10,7 @@ use crate::kernel::leaves::{LeafMinimum, Tree};
 #[derive(Debug)]
 pub(super) struct Queue {
     reading: QueueReading,
-    /// The instant at which the order was computed.
+    /// The instant for which the order was last computed.
     now: Time,
     widths: Widths,
     /// The set of all waiting tasks.
@@ -33,8 +33,8 @@ struct Block {
     least: LeafRequest,
 }
 
-/// The free processors for a task. A task that ends within `window` may use `free` processors, any other task `beside`
-/// processors.
+/// The free processors for a task. A task that ends within `window` may use `free` processors. A longer task may use
+/// `beside` processors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     /// Number of processors that are free now.
@@ -74,8 +74,8 @@ impl Queue {
         self.waiting.len()
     }
 
-    /// Advances to an instant. If the order changes while tasks wait, computes the order again. Returns whether the
-    /// order was computed again.
+    /// Advances to an instant. If the order depends on how long tasks have waited, sorts the queue again. Returns
+    /// whether the queue was sorted.
     pub(super) fn advance(&mut self, instance: &Instance, now: Time) -> bool {
         if now == self.now || !self.reading.order.moves() {
             return false;
@@ -95,7 +95,7 @@ impl Queue {
         true
     }
 
-    /// Makes `waiting` the set of waiting tasks.
+    /// Replaces the waiting tasks of the queue by `waiting`.
     pub(super) fn reset(&mut self, instance: &Instance, waiting: &TaskSet) {
         let gone: Vec<QueuePlace> = self.iter().filter(|place| !waiting.contains(place.task)).collect();
         gone.into_iter().for_each(|place| self.remove(place));
@@ -107,7 +107,8 @@ impl Queue {
         self.contains(task).then(|| self.place_of(instance, task))
     }
 
-    /// Moves waiting tasks whose run times have changed to their new places. Returns whether there are such tasks.
+    /// Moves the waiting tasks in `restated`, which have new run times, to their new places. Returns whether the queue
+    /// contains such tasks.
     pub(super) fn restate(&mut self, instance: &Instance, restated: &TaskSet) -> bool {
         let moved: Vec<QueuePlace> = self.iter().filter(|place| restated.contains(place.task)).collect();
         moved.iter().for_each(|&place| self.remove(place));
@@ -202,7 +203,8 @@ impl Queue {
         self.search(None, |asked| asked.width < u32::MAX)
     }
 
-    /// Returns the first place after `after` that the gap admits. Without `after`, searches from the beginning.
+    /// Returns the first place after `after` whose task fits into the gap. Without `after`, searches from the
+    /// beginning.
     pub(super) fn next_admitted(&self, after: Option<QueuePlace>, gap: Gap) -> Option<QueuePlace> {
         self.search(after, |asked| gap.admits(asked))
     }
@@ -212,8 +214,8 @@ impl Queue {
         self.blocks.partition_point(|block| block.upto < place)
     }
 
-    /// Returns the first place after `after` whose request `may` accepts. If `may` accepts a request, it must also
-    /// accept the minimum of this request and any other requests.
+    /// Returns the first place after `after` whose request `may` accepts. If `may` accepts a request, `may` must also
+    /// accept every request with at most the same width and at most the same time.
     fn search(&self, after: Option<QueuePlace>, may: impl Fn(LeafRequest) -> bool) -> Option<QueuePlace> {
         let mut at = 0;
         if let Some(after) = after {
@@ -323,7 +325,7 @@ mod tests {
                 prop_assert_eq!((queue.first(), queue.len()), (naive.first().copied(), naive.len()));
             }
             prop_assert!(queue.iter().eq(naive.iter().copied()));
-            // Changed run times move some tasks to other places.
+            // With new run times, some tasks move to other places.
             let (others, before) = (other_times(700), &instance);
             let restated: TaskSet =
                 before.task_ids().filter(|&task| others.profile(task) != before.profile(task)).collect();

@@ -1,4 +1,4 @@
-//! The state that all policies with a queue store: the queue and the held processors. Each event updates it.
+//! The state that all policies with a queue store: the queue and the held processors. Each event updates the state.
 
 use makespan_core::{Decision, Event, Instance, TaskId, Time, Unsupported, View};
 
@@ -12,17 +12,17 @@ use super::space::{ClosedSlot, Space, next_opening};
 pub(super) struct QueueState {
     pub queue: Queue,
     pub held: HeldProcessors,
-    /// Whether the number of free processors determines whether a task fits. If not, the choice of processors matters,
-    /// too.
+    /// Whether the number of free processors determines whether a task fits. If it does not, the choice of processors
+    /// also matters.
     pub counted: bool,
 }
 
 /// The effect of the events of an instant on the state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Update {
-    /// Only arrivals of tasks.
+    /// Tasks arrived, and no task ended.
     Arrivals,
-    /// A task ended at an unexpected instant.
+    /// A task ended at an unexpected instant or was interrupted, or the order of the queue changed.
     Surprise,
     /// Every task that ended, if any, ended at its expected instant.
     AsBelieved,
@@ -55,8 +55,9 @@ impl QueueState {
         state
     }
 
-    /// Processes the events of an instant. If the events mention tasks that the state does not contain, for example
-    /// tasks of an earlier session, reads the state from the view.
+    /// Processes the events of an instant. Reads the state from the view if processors failed or returned, if run
+    /// times changed, or if the state differs from the view. For example, the state differs if the events mention
+    /// tasks of an earlier session.
     pub(super) fn hear(state: &mut Option<Self>, reading: QueueReading, events: &[Event], view: &View<'_>) -> Update {
         let Some(known) = state.as_mut() else {
             *state = Some(Self::of(view, reading));
@@ -120,12 +121,12 @@ impl QueueState {
         }
     }
 
-    /// Returns whether the numbers of waiting and of running tasks are the numbers in the view.
+    /// Returns whether the numbers of waiting tasks and of running tasks equal the numbers in the view.
     pub(super) fn agrees(&self, view: &View<'_>) -> bool {
         self.queue.len() == view.waiting.len() && self.held.agrees(view)
     }
 
-    /// Returns the maximum run time of all waiting tasks, over all their allotments.
+    /// Returns the maximum run time over all waiting tasks and all their allotments.
     pub(super) fn longest(&self, instance: &Instance) -> Time {
         let slowest = instance.platform().nodes().iter().filter(|node| node.processors > 0).map(|node| node.speed);
         let slowest = slowest.fold(f64::INFINITY, f64::min);
@@ -188,8 +189,8 @@ impl<'a, 'b> ProcessorStarts<'a, 'b> {
     }
 }
 
-/// Requests a wake-up at the end of an unavailable period, because no event reports this end. The period must have
-/// begun, or begin before a waiting task could end.
+/// If an unavailable period has begun, or begins before a waiting task could end, requests a wake-up at the end of the
+/// period. No event reports this end.
 pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     if queue.len() == 0 {
         return None;

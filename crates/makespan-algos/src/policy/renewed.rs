@@ -12,7 +12,7 @@ type Make<'a> = Box<dyn Fn(&Instance) -> Option<Box<dyn Policy>> + 'a>;
 /// policy usually reads the periods of the instance only at its first event. So if the periods change, a new policy
 /// with equal rules replaces the old policy, as when a run is resumed. The new policy receives the log, and reads
 /// running and waiting tasks from the view. If the new policy does not support unavailable periods, the old policy
-/// continues. The old policy may start tasks that have not ended when a period begins.
+/// continues. The old policy may then start tasks that are still running when a period begins.
 pub struct RenewedPolicy<'a> {
     policy: Box<dyn Policy>,
     make: Make<'a>,
@@ -25,7 +25,8 @@ pub struct RenewedPolicy<'a> {
 }
 
 impl<'a> RenewedPolicy<'a> {
-    /// Returns a policy that begins as `policy`, and is replaced by policies that `make` creates.
+    /// Returns a policy that begins as `policy`. Whenever the unavailable periods have changed, `make` creates a
+    /// policy that replaces the current policy.
     pub fn new(
         policy: Box<dyn Policy>,
         instance: &Instance,
@@ -45,8 +46,8 @@ impl<'a> RenewedPolicy<'a> {
         others
     }
 
-    /// Returns the first events of a new policy: the submission of all waiting tasks, and all failures of processors.
-    /// If tasks depend on other tasks, also returns the failures of all failed tasks.
+    /// Returns the first events of a new policy: the submissions of all waiting tasks, and the failures of all nodes
+    /// that are down. If tasks depend on other tasks, also returns the failures of all failed tasks.
     fn all(&self, view: &View<'_>) -> Vec<Event> {
         let instance = view.instance;
         let failed = self.failed.iter().copied().map(Event::Failed).filter(|_| !instance.edges().is_empty());
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
     use crate::policy::{policies, policy_for};
 
-    /// A run in which an unavailable period is announced. `closes` is the start of the period, once it is announced.
+    /// A run in which an unavailable period is announced. After the announcement, `closes` is the start of the period.
     struct Driven<'a> {
         cluster: Cluster<'a>,
         closed: ProcSet,
@@ -156,7 +157,7 @@ mod tests {
         let (mut is_down, mut is_over) = (false, false);
         for event in 0..1000 {
             if event == at_event {
-                // The period begins after the running tasks have ended, so that it does not interrupt them.
+                // The period begins after the running tasks have ended, so that the period does not interrupt them.
                 let start = driven.end_of_running(true).unwrap_or(driven.cluster.now()) + Time::from_seconds(7);
                 driven.closes = Some(start);
                 let period = Unavailable { processors: driven.closed.clone(), start, end: start + minute };
@@ -218,7 +219,7 @@ mod tests {
             let closed = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::from_seconds(1) };
             let with_period = Instance::new(Platform::cluster(2, 2).unwrap(), instance.all_submitted(), vec![closed]).unwrap();
             for entry in policies() {
-                // If a policy does not support unavailable periods, it continues after the announcement.
+                // A policy that does not support unavailable periods continues after the announcement.
                 if policy_for(entry.name, &instance, 1).is_ok() && policy_for(entry.name, &with_period, 1).is_ok() {
                     drive(entry.name, &instance, at_event);
                 }

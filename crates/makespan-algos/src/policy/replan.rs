@@ -12,15 +12,15 @@ use crate::plan::Scheduler;
 /// Between two plans, each task starts at its planned instant on its planned processors. If the processors are still
 /// held by a task that exceeds its estimate, the remaining tasks are planned again around this task.
 ///
-/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To prevent
-/// this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task later
-/// than the previous plan, the policy reserves processors for this task as early as running tasks allow. The reserved
-/// processors are those of the task in the old or in the new plan. The other tasks are planned around this reservation.
-/// Consider the plan in which a task first was the one that has waited longest. If tasks end by their estimates and no
-/// processor fails, the task starts no later than in this plan.
+/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To
+/// prevent this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task
+/// later than the previous plan, the policy reserves processors for this task as early as running tasks allow. The
+/// reserved processors are those of the task in the old or in the new plan. The other tasks are planned around this
+/// reservation. Suppose that tasks end by their estimates and no processor fails. Then a task starts no later than in
+/// the first plan that was made while this task was the one that had waited longest.
 ///
-/// Best-effort tasks, each a bag of one task, start as planned. There is no preemption. So if other tasks could start
-/// earlier than planned, running best-effort tasks may still hold their processors.
+/// Each best-effort task is planned as a bag of one task, and starts as planned. There is no preemption. So if another
+/// task could start earlier than planned, running best-effort tasks may still hold its processors.
 pub struct Replan {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
@@ -29,13 +29,14 @@ pub struct Replan {
     keep: KeptStart,
 }
 
-/// The task whose start a new plan must not postpone.
+/// The start that a new plan must not postpone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeptStart {
-    /// The waiting task that was released first. Among equal releases, the first task of the instance.
+    /// The start of the waiting task that was released first. Among equal releases, the start of the first task of the
+    /// instance.
     #[default]
     Oldest,
-    /// No task.
+    /// No start.
     None,
 }
 
@@ -49,7 +50,7 @@ impl Replan {
         Self { scheduler, seed, keeper, keep: KeptStart::default() }
     }
 
-    /// Sets the task whose start a new plan must not postpone.
+    /// Sets the start that a new plan must not postpone.
     #[must_use]
     pub fn keeping(self, keep: KeptStart) -> Self {
         Self { keep, ..self }
@@ -78,11 +79,10 @@ impl Replan {
         plan_ahead(self.scheduler.as_ref(), self.seed, view)
     }
 
-    /// Returns a placement to keep for the task that has waited longest. Returns `None` unless `plan` starts this task
-    /// later than the previous plan, and an earlier start is possible.
+    /// If `plan` starts the task that has waited longest later than the previous plan, and an earlier start is
+    /// possible, returns a placement to keep for this task. Otherwise, returns `None`.
     fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
-        // If tasks need resources, keep no start. The policy cannot compute how early the held resources allow a
-        // start.
+        // If tasks need resources, keep no start. The policy cannot compute when enough resources will be free.
         if self.keep == KeptStart::None || view.instance.has_demands() {
             return None;
         }
@@ -137,8 +137,8 @@ impl Policy for Replan {
         if !self.keeper.has_departed() {
             self.keeper.start_due(view, decisions);
         }
-        // Plan only if no task has just started, because the view still shows such a task as waiting. A plan made now
-        // would start such a task again.
+        // Plan only if no task has just started. In the view, such a task is still waiting, so a new plan would start
+        // the task again.
         if self.keeper.has_departed() && decisions.is_empty() {
             self.plan(view);
             self.keeper.start_due(view, decisions);

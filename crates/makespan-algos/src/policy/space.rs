@@ -22,15 +22,15 @@ pub(super) struct ClosedSlot {
 }
 
 impl ClosedSlot {
-    /// Returns the amounts that the task of the slot holds, or `None` without a task.
+    /// Returns the amounts that the task of the slot holds, or `None` if the slot has no task.
     fn holding(&self) -> Option<HoldingTask<'_>> {
         let &Self { ref processors, start, end, task, begun } = self;
         Some(HoldingTask { task: task?, processors, period: Period { from: start, until: end }, begun })
     }
 }
 
-/// The reservation of the first task that must wait. The task may get any of the processors, but needs only some of
-/// them.
+/// The reservation of the first task that must wait. Unless its processors are fixed, the task needs only some of the
+/// reserved processors, and may get any of them.
 #[derive(Clone, Debug)]
 struct Reserved {
     /// The processors that are open for the whole time of the task.
@@ -66,9 +66,9 @@ pub(super) struct Space<'a> {
     reserved: Option<Reserved>,
     /// The distinct speeds in decreasing order, each with the processors that are at least as fast.
     speeds: Vec<(f64, ProcSet)>,
-    /// The first start of all unavailable periods that have not ended.
+    /// The earliest start of the unavailable periods that have not ended.
     closing: Option<Time>,
-    /// The last end of all running tasks and reservations.
+    /// The latest end of all running tasks and reservations.
     reach: Time,
     /// The resources that tasks hold.
     usage: Usage<'a>,
@@ -165,14 +165,14 @@ impl<'a> Space<'a> {
         Some(reserved)
     }
 
-    /// Returns whether a reservation fixes processors.
+    /// Returns whether the processors of a reservation are fixed.
     fn has_own_processors(&self) -> bool {
         self.instance.platform().restricts_placement() || self.usage.matters()
     }
 
-    /// Returns a slot from now on for the task at `place`, if it fits only when the reservation of the task at `head`
-    /// moves to other processors. On these processors, the task at `head` must not end later than reserved. Moves the
-    /// reservation if this is possible.
+    /// Returns a slot from now on for the task at `place`, and moves the reservation of the task at `head` to other
+    /// processors. This function is called if the task at `place` does not fit otherwise. On the other processors, the
+    /// task at `head` must not end later than reserved. If this is impossible, returns `None`.
     pub(super) fn exchange(&mut self, place: QueuePlace, head: QueuePlace) -> Option<ClosedSlot> {
         if !self.has_own_processors() {
             return None;
@@ -262,9 +262,9 @@ impl<'a> Space<'a> {
         if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
         }
-        // Take slow processors first. Among equally slow processors, consider whether the reserved task may get them.
-        // A task that ends before the reserved start prefers such processors, and any other task avoids them. Then
-        // take the processors that close soonest.
+        // Take slow processors first. Among equally slow processors, some are open for the reserved task. A task that
+        // ends before the reserved start prefers these processors, and a longer task avoids them. Then take the
+        // processors that close soonest.
         let slow = faster.map_or_else(|| open.clone(), |faster| open.difference(faster));
         let fast = faster.map_or_else(ProcSet::new, |faster| open.intersection(faster));
         let mut pools = Vec::with_capacity(4);
@@ -297,8 +297,8 @@ impl<'a> Space<'a> {
         (taken.len() == width).then_some(taken)
     }
 
-    /// Chooses `width` of the processors `open`. If one node has enough, the chosen processors are on this node,
-    /// otherwise on as few nodes as possible.
+    /// Chooses `width` of the processors `open`. If one node has enough of these processors, chooses processors of
+    /// this node, otherwise of as few nodes as possible.
     fn together(&self, open: &ProcSet, width: u32) -> ProcSet {
         let platform = self.instance.platform();
         let mut parts = platform.parts(open);
@@ -316,14 +316,15 @@ impl<'a> Space<'a> {
         ProcSet::from_intervals(taken)
     }
 
-    /// Returns the first slot from `after` on. Tries `after` and the instants at which processors open.
+    /// Returns the first slot from `after` on for a task on `width` processors. Tries `after` and the instants at
+    /// which processors open.
     pub(super) fn earliest(&self, task: TaskId, width: u32, after: Time) -> Option<ClosedSlot> {
         let mut instants = std::iter::once(after).chain(self.openings(after));
         instants.find_map(|instant| self.place(task, width, instant))
     }
 
-    /// Returns pairs of an instant and the maximum number of processors that a task could have from `start` to this
-    /// instant. The last instant is the end of time.
+    /// Returns pairs (t, n) in ascending order of t: a task could have up to n processors from `start` to t. The last
+    /// t is `Time::MAX`.
     pub(super) fn widest(&self, start: Time) -> impl Iterator<Item = (Time, u32)> + '_ {
         let reserved = self.reserved.as_ref();
         let starts = self.slots.iter().map(|slot| slot.start).chain(reserved.map(|reserved| reserved.start));
@@ -380,8 +381,7 @@ pub(super) fn running<'v>(view: &View<'v>) -> impl Iterator<Item = ClosedSlot> +
     })
 }
 
-/// Returns the first end of an unavailable period. Considers only periods that have begun, or begin before the instant
-/// `before`.
+/// Returns the earliest end of the unavailable periods that have begun, or begin before the instant `before`.
 pub(super) fn next_opening(view: &View<'_>, before: Time) -> Option<Time> {
     let now = view.now;
     let meeting = view.instance.unavailable().iter().filter(|period| period.end > now);

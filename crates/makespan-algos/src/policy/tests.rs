@@ -114,9 +114,9 @@ impl<'a> Naive<'a> {
         self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|task| self.end(task) < now)
     }
 
-    /// For each running job whose expected end has passed, adds a quarter to its expected run time until the end is in
-    /// the future. Returns whether an expected end had passed. If a job ends now but the policy has not processed the
-    /// end, the expected end does not change.
+    /// For each running job whose expected end has passed, adds a quarter to its expected run time until the expected
+    /// end is in the future. Returns whether there was such a job. If a job ends now but the policy has not processed
+    /// the end, its expected end does not change.
     fn notice(&mut self, now: i64) -> bool {
         let mut late = false;
         for &task in &self.started {
@@ -347,8 +347,8 @@ proptest! {
     }
 
     /// Checks that both kinds of passes start the same tasks if estimates are exact and the order is first come, first
-    /// served. With other orders, the two kinds may differ. If two tasks arrive together, a pass after each event
-    /// visits the first task before the second is known.
+    /// served. With other orders, the two kinds may differ. If two tasks arrive together, a pass after each event may
+    /// start the first task before the policy knows the second task.
     #[test]
     fn with_exact_estimates_and_fcfs_the_passes_of_easy_are_one(rows in rows(25)) {
         let rows: Vec<Row> = rows.into_iter().map(|(width, time, release, _)| (width, time, release, 100)).collect();
@@ -358,7 +358,7 @@ proptest! {
         prop_assert_eq!(event, instant);
     }
 
-    /// Checks that a short task long before the other tasks does not change their starts.
+    /// Checks that a short task long before all other tasks does not change the starts of these tasks.
     #[test]
     fn the_first_instant_is_like_any_other(rows in late_rows(12), together in any::<bool>()) {
         let rows: Vec<Row> = rows.into_iter().map(|row: Row| if together { (row.0, row.1, 0, row.3) } else { row }).collect();
@@ -529,8 +529,8 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
         let job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
         job.with_walltime(t(walltime))
     };
-    // `hold` takes both fast processors until 5, and `narrow` needs one of them. If it started at once, `wide` would
-    // take the slow processors. `wide` takes 10 ticks on all three processors, and 6 on the two fast processors.
+    // `hold` takes both fast processors until 5, and `narrow` needs one of them. If `wide` started at once, it would
+    // take the slow processors.
     let hold = Job::new("hold", Profile::rigid(2, t(10)).unwrap());
     let jobs = vec![hold, job("narrow", &[10], 6), job("wide", &[20, 12, 10], 9)];
     let instance = Instance::new(platform, jobs, vec![]).unwrap();

@@ -15,8 +15,8 @@ use crate::kernel::chains::strategy::{JobSchedule, heft, pareto};
 use crate::kernel::graph::GraphProblem;
 use crate::policy::jobs::as_graph;
 
-/// Number of equal parts of the time from HEFT's end to the deadline. Variants are planned to end by HEFT's end, and
-/// by the end of each part.
+/// Number of equal parts into which the time from HEFT's end to the deadline is divided. Some variants are planned to
+/// end by HEFT's end, and others by the end of each part.
 const SHARES: i64 = 2;
 
 /// A job as a separate instance, released now.
@@ -40,14 +40,14 @@ pub(super) struct FlowCandidate<'a> {
     pub weight: Weight,
     /// The instant by which the job must end, in ticks.
     pub deadline: i64,
-    /// The instant by which the plan should end, in ticks. This instant leaves time to run the longest task again. If
-    /// no time is reserved for this, it is the deadline.
+    /// The instant by which the plan should end, in ticks. Between this instant and the deadline, the longest task can
+    /// run again. If the rules reserve no time for this second run, `wanted` is the deadline.
     pub wanted: i64,
-    /// The makespan of HEFT for the job on idle processors.
+    /// The makespan of HEFT for the job on idle processors, in ticks.
     pub alone: i64,
     /// A lower bound on the makespan of any plan, in ticks: the longest path, with the fastest time of each task.
     pub shortest: i64,
-    /// The processor time of the job on processors of mean speed.
+    /// The sum of the mean times of the tasks, in ticks. The means are over the processors.
     pub work: f64,
     /// Whether an earlier plan of the job was in time.
     pub promised: bool,
@@ -108,19 +108,18 @@ impl<'a> FlowCandidate<'a> {
         }
     }
 
-    /// Returns the job on processors.
+    /// Returns the job as it runs on the processors of the platform.
     pub fn real(&self) -> &Frame<'a> {
         &self.outline.real
     }
 
-    /// Returns the key that sorts the jobs of a buffer: higher priorities first, then higher weights, then earlier
-    /// releases.
+    /// Returns the key by which jobs are sorted: higher priorities first, then higher weights, then earlier releases.
     pub fn urgency(&self) -> (Reverse<i32>, Reverse<Weight>, i64, JobId) {
         (Reverse(self.priority), Reverse(self.weight), self.released, self.job)
     }
 
-    /// If a plan meets the deadline but ends after `wanted`, returns the time from `wanted` to its end. If the plan
-    /// ends before `wanted`, returns zero.
+    /// If a plan meets the deadline but ends after `wanted`, returns the time from `wanted` to its end, in ticks.
+    /// Otherwise, returns zero.
     pub fn shortfall(&self, offer: &JobSchedule) -> i64 {
         if offer.finish > self.deadline { 0 } else { (offer.finish - self.wanted).max(0) }
     }
@@ -130,9 +129,9 @@ impl<'a> FlowCandidate<'a> {
         self.real().release() + self.shortest > self.deadline
     }
 
-    /// Returns the variants that end in time on processors that are free according to `calendars`, sorted by the end
-    /// of the job. Each variant is planned for a latest end between HEFT's end and `wanted`. If HEFT's schedule ends
-    /// after `wanted`, the deadline is used instead of `wanted`.
+    /// Returns the variants that end by the deadline, sorted by the end of the job. They use processors that are free
+    /// according to `calendars`. Each variant is planned to end by an instant between HEFT's end and `wanted`. If
+    /// HEFT's schedule ends after `wanted`, the deadline is used instead of `wanted`.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<JobSchedule> {
         if self.is_hopeless() {
             return Vec::new();
@@ -159,15 +158,15 @@ impl<'a> FlowCandidate<'a> {
         FlowChoice { variants, chosen: Some(chosen), offer, until, in_time, given_up: false }
     }
 
-    /// Returns the plan that uses HEFT's schedule, which is not a variant. If this schedule is late and `reject` is
-    /// set, the job is cancelled.
+    /// Returns the plan that uses HEFT's schedule `offer`, which is not a variant. If this schedule is late and
+    /// `reject` is set, the job is cancelled.
     pub fn late(&self, offer: JobSchedule, reject: bool) -> FlowChoice {
         let in_time = offer.finish <= self.deadline;
         let until = offer.held_until(self.real());
         FlowChoice { variants: Vec::new(), chosen: None, offer, until, in_time, given_up: reject && !in_time }
     }
 
-    /// Returns the current plan if it still fits on these calendars.
+    /// Returns the current plan if its processors are still free according to `calendars`.
     pub fn kept(&self, calendars: &[Calendar]) -> Option<&FlowChoice> {
         self.before.as_ref().filter(|choice| choice.fits(calendars, self.real().release()))
     }

@@ -1,4 +1,5 @@
-//! The plan of a job, and the check whether its places are still free.
+//! The plan of a job, and the check whether the places of its tasks are still free. A place is a processor and a
+//! start.
 
 use makespan_core::FreeTime;
 
@@ -48,17 +49,17 @@ impl FlowChoice {
     }
 }
 
-/// Returns whether all places of a schedule are free, and none is before `now`.
+/// Returns whether all places of a schedule are free and no place starts before `now`.
 pub(super) fn fits(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], now: i64) -> bool {
     delay(offer, until, calendars, now) == 0
 }
 
-/// Returns the minimum delay after which all places of a schedule are free and none is before `now`. All places are
-/// delayed equally.
+/// Returns the minimum delay of a schedule, in ticks, with which all its places are free and no place starts before
+/// `now`. All places are delayed equally.
 pub(super) fn delay(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], now: i64) -> i64 {
     let mut delay = 0;
     loop {
-        // The delay that each place needs alone. The common delay is not smaller than any of these delays.
+        // The delay that each place needs by itself. The common delay is at least the largest of these delays.
         let own = |(place, &until): (&TaskPlace, &i64)| {
             let start = (place.start + delay).max(now);
             calendars[place.processor.index()].earliest_fit(1, until - place.start, start) - place.start
@@ -71,7 +72,7 @@ pub(super) fn delay(offer: &JobSchedule, until: &[i64], calendars: &[Calendar], 
     }
 }
 
-/// Returns a schedule in which all places are delayed.
+/// Returns the schedule in which all places start `delay` ticks later.
 pub(super) fn delayed(mut offer: JobSchedule, delay: i64) -> JobSchedule {
     offer.places.iter_mut().for_each(|place| place.start += delay);
     offer.reserves.iter_mut().for_each(|held| held.until += delay);

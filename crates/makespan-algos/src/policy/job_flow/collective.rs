@@ -1,5 +1,5 @@
-//! Searches for the best plans of several jobs (a *flow*). The search changes the order of the jobs, and the variants
-//! of their strategies.
+//! Searches for the best plans of several jobs (a *flow*). The search changes the order in which jobs are planned, and
+//! the variants of their strategies.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use crate::kernel::chains::strategy::pareto;
 
 /// Maximum number of orders that the search tries.
 const MAX_ORDERS: usize = 400;
-/// Maximum number of jobs that the search places in all orders together.
+/// Maximum number of orders times the number of jobs, because each order places all jobs.
 const MAX_PLACED: usize = 8000;
 /// Maximum number of jobs for which all orders are tried.
 const ALL_ORDERS: usize = 4;
@@ -19,12 +19,12 @@ const ALL_ORDERS: usize = 4;
 const ROUNDS: usize = 2;
 
 impl FlowTable<'_> {
-    /// Returns plans of all jobs. These plans are at least as good as two other flows: the plans of the jobs one by
-    /// one, by urgency, and the current plans.
+    /// Returns plans of all jobs. These plans are at least as good as plans that are made one by one in the order of
+    /// urgency, and at least as good as the current plans.
     ///
-    /// First, orders by urgency, deadline, slack and size are compared. For few jobs, all orders are compared. Then
-    /// neighbours in the best order are swapped, and late jobs are moved to the front. In all these orders, each job is
-    /// planned by HEFT, as early as possible.
+    /// First, the orders by urgency, by deadline, by slack and by work are compared. If there are few jobs, all orders
+    /// are compared. Then neighbours in the best order are swapped, and late jobs are moved to the front. In all these
+    /// orders, each job is planned by HEFT, as early as possible.
     ///
     /// Finally, the search begins with the best flow found. Each job in turn takes the variant that is best for the
     /// flow. The strategy of the job is computed on the processors that the other jobs leave free.
@@ -115,7 +115,8 @@ impl FlowTable<'_> {
         }
     }
 
-    /// Returns the variant of one job that improves the flow the most, or `None`. The other jobs keep their plans.
+    /// Returns the variant of the job `at` that improves the flow the most, or `None` if no variant improves it. All
+    /// other jobs keep their plans.
     fn better(&self, flow: &Collective, at: usize, calendars: &[Calendar]) -> Option<FlowChoice> {
         let (candidate, goal) = (&self.candidates[at], self.rules.goal);
         let mut variants = candidate.variants(calendars);

@@ -13,11 +13,12 @@ use crate::kernel::graph::{GraphProblem, rank};
 use crate::policy::again::calendars;
 use crate::policy::jobs::as_graph;
 
-/// A task that exceeds its estimate by at most the fraction 1 / `NOTICED` is not treated as late.
+/// A task is treated as late if it exceeds its estimate by more than the fraction 1 / `NOTICED` of the estimate.
 const NOTICED: i64 = 10;
 
 impl JobFlow {
-    /// Returns whether these events are an *alarm*: from now on, plans reserve time for failures.
+    /// Returns whether these events raise an *alarm*, after which plans reserve time for failures. With
+    /// [`Spare::Auto`], the first failure, interruption or late task raises an alarm.
     pub(super) fn is_alarmed(&mut self, events: &[Event], view: &View<'_>) -> bool {
         if self.disturbed {
             return false;
@@ -40,10 +41,10 @@ impl JobFlow {
         alarmed
     }
 
-    /// Plans jobs of three kinds again (moves them). The first kind are jobs with planned tasks on processors that are
-    /// expected to be down. The second kind are jobs whose plan was in time, but which would now be late in the planned
-    /// order. At an alarm, the third kind are jobs that have begun and leave no time to repeat their longest task. The
-    /// most urgent jobs are moved first. Returns whether a job was moved.
+    /// Plans jobs again (moves them) for three reasons. First, a job has planned tasks on processors that are expected
+    /// to be down. Second, the plan of a job was in time, but the job would now be late in the planned order. Third,
+    /// there is an alarm, and a job has begun and leaves no time to repeat its longest task. The most urgent jobs are
+    /// moved first. Returns whether a job was moved.
     pub(super) fn rescue(
         &mut self,
         alarmed: bool,
@@ -110,11 +111,13 @@ impl JobFlow {
         true
     }
 
-    /// If jobs are late, plans the remaining tasks of all jobs that have begun again, by the rule of HEFT. The jobs
-    /// are planned in the order of deadlines, and with late jobs first. With [`Serve::Replan`], all jobs without
-    /// started tasks are then planned around them. The new plan is used if it reduces the weight of late jobs, where
-    /// higher priorities are compared first. A new plan can be better because earlier plans extend up to the
-    /// deadlines, and so hold processors that other jobs now need.
+    /// If jobs are late, makes new plans for the remaining tasks of all jobs that have begun, by the rule of HEFT. Two
+    /// orders of these jobs are tried: by deadline, and late jobs first. With [`Serve::Replan`], all jobs without
+    /// started tasks are then planned around them. A new plan is used if it reduces the weight of late jobs. The
+    /// weights of higher priorities are compared first.
+    ///
+    /// A new plan can be better, because old plans extend up to the deadlines and hold processors that late jobs now
+    /// need.
     pub(super) fn close_up(&mut self, view: &View<'_>, decisions: &mut Vec<Decision>) {
         let untouched = if self.rules.serve == Serve::Replan { self.untouched(view) } else { Vec::new() };
         let planned = self.planned(view);
@@ -149,8 +152,8 @@ impl JobFlow {
         }
     }
 
-    /// Returns the weight and the number of late jobs for each priority, the highest first. Also returns the late
-    /// jobs.
+    /// Returns the weight and the number of late jobs for each priority, beginning with the highest. Also returns the
+    /// late jobs.
     fn lateness(&self, jobs: &[JobId], view: &View<'_>) -> (Vec<(i128, usize)>, Vec<JobId>) {
         let ends = self.ends(view);
         let mut by_priority: BTreeMap<Reverse<i32>, (i128, usize)> = BTreeMap::new();
@@ -159,7 +162,7 @@ impl JobFlow {
             let own = view.instance.job(job);
             let sum = by_priority.entry(Reverse(own.priority)).or_default();
             let deadline = self.records.deadline(job);
-            // If a job has no end, it was cancelled. Treat it as late.
+            // A job without an end was cancelled. Treat it as late.
             if ends.get(&job).is_none_or(|end| end.ticks() > deadline) {
                 *sum = (sum.0 + i128::from(own.weight.millionths()), sum.1 + 1);
                 all.push(job);
@@ -183,7 +186,7 @@ impl JobFlow {
         ends
     }
 
-    /// Returns the jobs whose plan was in time but which will now be late, with their expected ends. At an alarm, also
+    /// Returns the jobs that will be late although their plan was in time, with their expected ends. At an alarm, also
     /// returns jobs that have begun and leave no time to repeat their longest task.
     fn endangered(&self, alarmed: bool, view: &View<'_>) -> Vec<(JobId, Time)> {
         let is_late = |&(job, end): &(JobId, Time)| {
@@ -196,7 +199,7 @@ impl JobFlow {
 
     /// Plans the remaining tasks of a job that has begun, by the rule of HEFT. `finish` is the expected end of the job
     /// in the planned order. If the job ends before `finish` in the new plan, uses the new plan. Otherwise, keeps the
-    /// old plan and records its new end.
+    /// old plan and records that the job ends at `finish`.
     fn hurry(&mut self, job: JobId, finish: Time, view: &View<'_>) {
         let before = self.keeper.clone();
         self.release(|other| other == job, view);
@@ -208,9 +211,9 @@ impl JobFlow {
         }
     }
 
-    /// Switches a job without started tasks to another variant of its strategy, if one fits. All tasks of the variant
-    /// may be delayed equally. Among the variants that end in time, the best one by the criterion of the job is used.
-    /// Returns whether a variant fits.
+    /// Switches a job without started tasks to another variant of its strategy, and returns true, if another variant
+    /// can end in time. All tasks of a variant may be delayed equally. Among the variants that can end in time, the
+    /// best one by the criterion of the method is used.
     fn take_other_variant(&mut self, job: JobId, view: &View<'_>) -> bool {
         let rules = self.rules;
         let Some((choice, from)) = self.records.get(job).and_then(|entry| {

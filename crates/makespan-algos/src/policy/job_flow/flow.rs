@@ -8,7 +8,7 @@ use super::rules::{JobFlowRules, Late, Value};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::{ChainBase, JobSchedule};
 
-/// Jobs that are planned together, on processors that other jobs use at times.
+/// Jobs that are planned together, on processors that have reservations for other jobs.
 pub(super) struct FlowTable<'a> {
     pub rules: &'a JobFlowRules,
     pub candidates: Vec<FlowCandidate<'a>>,
@@ -23,12 +23,12 @@ pub(super) struct Collective {
     pub value: Value,
 }
 
-/// The position of jobs that cannot end by their deadline, in the order in which jobs are planned.
+/// The position of a job that cannot end by its deadline, in the order in which jobs are planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hopeless {
-    /// No special position.
+    /// The job keeps its position.
     InTurn,
-    /// After all jobs that can end by their deadline.
+    /// The job is planned after all jobs that can end by their deadline.
     Last,
 }
 
@@ -43,7 +43,8 @@ impl<'a> FlowTable<'a> {
         order
     }
 
-    /// Plans the jobs in an order. Each job uses the variant that is best by its own criterion.
+    /// Plans the jobs in an order. Each job uses its best variant by the criterion of the method, without regard to
+    /// later jobs.
     pub fn one_by_one(&self, order: &[usize], hopeless: Hopeless) -> Collective {
         self.in_order(order, hopeless, |candidate, calendars| self.own_best(candidate, calendars))
     }
@@ -114,7 +115,7 @@ impl<'a> FlowTable<'a> {
         priorities.dedup();
         let mut value = Value { late: vec![(0, 0); priorities.len()], ..Value::default() };
         for (candidate, choice) in self.candidates.iter().zip(choices) {
-            // The number of priorities that are higher than the priority of the candidate.
+            // The index of the candidate's priority among the priorities in descending order.
             let at = priorities.partition_point(|&other| other > candidate.priority);
             value.add(candidate, choice, at);
         }

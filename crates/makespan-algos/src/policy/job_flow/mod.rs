@@ -32,28 +32,30 @@ use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
 /// Schedules a flow of jobs, each of which is a graph of tasks. For each job, a strategy computes several variants of
-/// the job's plan. One of these variants determines the processors and times of all tasks of the job. This variant is
-/// the best one for the job. If several jobs are planned together, this variant is the best one for the whole flow.
+/// the job's plan. The job uses one variant, which determines the processors and times of all its tasks. If jobs are
+/// planned one by one, each job uses the variant that is best for the job. If jobs are planned together, each job uses
+/// the variant that is best for the whole flow.
 ///
-/// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when a buffer is full, or
-/// again at each arrival until a task of the job has started. Jobs that are planned one by one are planned in
-/// descending order of priority, then of weight, and then in the order of arrival. If jobs are planned together, their
-/// order and variants minimise the total weight of late jobs. Jobs with the highest priority come first in this
-/// comparison, then the jobs with each lower priority. Among equal weights, the number of late jobs that were not late
-/// in the previous plan is minimised. [`Goal`] decides last: the greatest utilisation, the least cost, or the least
-/// weighted sum of ends. If a job cannot meet its deadline, it is placed by HEFT, with a warning, or it is cancelled
-/// ([`Late`]). A single task is treated as a graph of one task.
+/// [`Serve`] selects when jobs are planned: at each arrival, when the previous job has ended, when the time of a
+/// buffer has ended, or again at each arrival until a task of the job has started. Jobs that are planned one by one
+/// are planned in descending order of priority, then of weight, and then in the order of arrival. If jobs are planned
+/// together, their order and variants minimise the total weight of late jobs. The weights of jobs with the highest
+/// priority are compared first, and then the weights for each lower priority. Among plans with equal weights, the
+/// number of late jobs that were not late in the previous plan is minimised. If plans are still equal, [`Goal`]
+/// decides: the greatest utilisation, the least cost, or the least weighted sum of ends. If a job cannot meet its
+/// deadline, it is placed by HEFT, with a warning, or it is cancelled ([`Late`]). A single task is treated as a graph
+/// of one task.
 ///
 /// The tasks on each processor start in the planned order. A task starts as soon as its predecessors have ended. With
 /// `starts=reserved`, no task starts before its reserved start, as in the paper. If nodes fail or run times deviate,
 /// more jobs meet their deadlines with early starts than with reserved starts. Jobs are planned again when processors
 /// go down, or when jobs that met their deadlines in the plan would now be late. A job without started tasks switches
 /// to another variant of its strategy, which may begin somewhat later, or gets a new strategy. With [`Serve::Replan`],
-/// all jobs without started tasks are planned again if the tasks of a started job had to move. The remaining tasks of a
-/// started job are planned again around all other tasks, by the rule of HEFT. If planning the remaining tasks of all
-/// started jobs together lowers the weight of late jobs, they are planned together. An interrupted task counts as not
-/// started. After the first failure or the first late task, plans reserve enough time to repeat the longest task of
-/// each job, if possible (`Spare`).
+/// all jobs without started tasks are planned again if the tasks of a started job had to move. The remaining tasks of
+/// a started job are planned again around all other tasks, by the rule of HEFT. If planning the remaining tasks of all
+/// started jobs together lowers the weight of late jobs, they are planned together. An interrupted task is treated as
+/// a task that has not started. After the first failure or the first late task, plans reserve enough time to repeat
+/// the longest task of each job, if possible (`Spare`).
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine failures, but does
@@ -75,7 +77,7 @@ pub struct JobFlow {
     due: Time,
     records: JobRecords,
     log: Vec<LogEntry>,
-    /// The log of an earlier session. The log is emptied at the first event.
+    /// The log of an earlier session. After the first event, this field is empty.
     recalled: Vec<LogEntry>,
 }
 
@@ -100,8 +102,8 @@ impl JobFlow {
         self.log.push(LogEntry { time: view.now, task, what });
     }
 
-    /// Applies changed run times. Discards strategies that rely on the old times. Returns whether a planned job has
-    /// changed.
+    /// Applies changed run times. Discards strategies that rely on the old times. Returns whether a run time of a
+    /// planned job has changed.
     fn restate(&mut self, restated: &TaskSet, view: &View<'_>) -> bool {
         if restated.is_empty() {
             return false;
@@ -114,8 +116,8 @@ impl JobFlow {
         jobs.iter().any(|job| planned.contains(job))
     }
 
-    /// Plans the jobs that are due. `changed` is set if processors have returned or run times have changed. `changed`
-    /// is also set if plans must reserve time for failures from now on.
+    /// Plans the jobs that are due. `changed` is set if processors have returned, run times have changed, or plans
+    /// must reserve time for failures from now on.
     fn serve(&mut self, new: Vec<JobId>, changed: bool, view: &View<'_>, decisions: &mut Vec<Decision>) {
         match self.rules.serve {
             Serve::Arrival => self.plan(&new, view, decisions),
@@ -159,7 +161,7 @@ impl JobFlow {
         planned.into_iter().collect()
     }
 
-    /// Returns the jobs that have planned tasks which have not started.
+    /// Returns the jobs with planned tasks that have not started.
     fn planned(&self, view: &View<'_>) -> BTreeSet<JobId> {
         self.keeper.upcoming().map(|at| view.instance.job_id(at.task)).collect()
     }
@@ -191,7 +193,8 @@ impl JobFlow {
         }
     }
 
-    /// Records, logs and reserves the plan of one job.
+    /// Records and logs the plan of one job. Then reserves the processors of the plan or, if the plan cancels the job,
+    /// cancels its tasks.
     fn settle(
         &mut self,
         candidate: &FlowCandidate,

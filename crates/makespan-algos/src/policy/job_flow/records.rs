@@ -19,7 +19,8 @@ pub(super) struct PlannedJob {
     pub deadline: i64,
     /// Whether the last plan of the job ends in time.
     pub in_time: bool,
-    /// The strategy of the job and the chosen variant. `None` if only some tasks of the job were planned again.
+    /// The strategy of the job and the chosen variant. `None` if the strategy is unknown or was discarded, or if only
+    /// the remaining tasks of the job were planned again.
     pub choice: Option<FlowChoice>,
 }
 
@@ -40,8 +41,8 @@ impl JobRecords {
         choice.is_some_and(|choice| choice.given_up)
     }
 
-    /// Records a log entry of an earlier session. The entry contains the deadline and whether the plan met it, but no
-    /// places of tasks.
+    /// Records the deadline of a job, and whether the plan met the deadline, from a log entry of an earlier session.
+    /// Log entries do not contain the places of tasks.
     pub fn recall(&mut self, job: JobId, told: &LoggedDecision) {
         let Some(finish) = told.finish() else { return };
         let deadline = told.deadline().map(Time::ticks).or_else(|| self.get(job).map(|entry| entry.deadline));
@@ -51,7 +52,8 @@ impl JobRecords {
         }
     }
 
-    /// Records a plan. Returns whether the plan differs from the previous one.
+    /// Records a plan. Returns true if the places of tasks differ from the places in the previous plan, or if the job
+    /// is cancelled.
     pub fn note(&mut self, job: JobId, deadline: i64, choice: FlowChoice) -> bool {
         let places = |entry: &PlannedJob| entry.choice.as_ref().map(|choice| choice.offer.places.clone());
         let same = self.get(job).and_then(places).is_some_and(|places| places == choice.offer.places);
@@ -68,7 +70,7 @@ impl JobRecords {
         }
     }
 
-    /// Records the new end of a planned job.
+    /// Records whether a planned job that is expected to end at `finish` is in time.
     pub fn note_late(&mut self, job: JobId, finish: i64) {
         if let Some(entry) = self.entries.get_mut(&job) {
             entry.in_time = finish <= entry.deadline;

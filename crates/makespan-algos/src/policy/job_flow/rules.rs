@@ -10,22 +10,22 @@ use crate::policy::Starts;
 /// The rule for when jobs are planned, and for which jobs are planned together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serve {
-    /// Each job when it arrives, around earlier jobs.
+    /// Each job is planned when it arrives, around earlier jobs.
     Arrival,
-    /// One job at a time. The next job is planned when the previous job has ended.
+    /// One job is planned at a time. The next job is planned when the previous job has ended.
     Consecutive,
     /// Jobs are collected in a buffer. The time of the buffer begins when a job enters the empty buffer. At the end of
     /// this time, all jobs in the buffer are planned together.
     Buffer(Time),
-    /// At each arrival, the new job and all jobs without started tasks. These jobs are also planned again when
-    /// processors return.
+    /// At each arrival, the new job and all jobs without started tasks are planned together. These jobs are also
+    /// planned again when processors return.
     Replan,
 }
 
 /// The instant at which the time to a deadline begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// The release of the job. Time in a buffer uses up time to the deadline.
+    /// The release of the job. So the time in a buffer is part of the time to the deadline.
     #[default]
     Arrival,
     /// The instant at which the job is planned for the first time.
@@ -42,7 +42,7 @@ pub enum Late {
     Reject,
 }
 
-/// The objective that decides between plans whose late jobs have equal weight.
+/// The objective that decides between plans whose late jobs have equal weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// The greatest average utilisation of processors, from now to the end of the flow, as in the paper.
@@ -57,12 +57,12 @@ pub enum Goal {
 /// The condition under which plans reserve time for failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spare {
-    /// After a processor has failed, or a task has exceeded its estimate.
+    /// Plans reserve time once a processor has failed or a task has exceeded its estimate.
     #[default]
     Auto,
-    /// From the beginning.
+    /// All plans reserve time.
     Always,
-    /// Never. Plans may use the whole time to the deadline.
+    /// No plan reserves time. Plans may use the whole time to the deadline.
     Never,
 }
 
@@ -71,7 +71,7 @@ pub enum Spare {
 pub struct JobFlowRules {
     /// The rule for when jobs are planned, and for which jobs are planned together.
     pub serve: Serve,
-    /// The objective that decides between plans whose late jobs have equal weight.
+    /// The objective that decides between plans whose late jobs have equal weights.
     pub goal: Goal,
     /// The instant at which the time to a deadline begins.
     pub clock: Clock,
@@ -79,7 +79,7 @@ pub struct JobFlowRules {
     pub late: Late,
     /// The condition under which plans reserve time to repeat the longest task of the job.
     pub spare: Spare,
-    /// The rule for when tasks start.
+    /// The condition under which planned tasks start.
     pub starts: Starts,
     /// The method by which each job is planned.
     pub method: Method,
@@ -102,7 +102,7 @@ impl Default for JobFlowRules {
 /// The value of jobs that are planned together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
-    /// The weight and the number of late or cancelled jobs, for each priority, the highest first.
+    /// The weight and the number of late or cancelled jobs for each priority, beginning with the highest.
     pub late: Vec<(i128, usize)>,
     /// Number of late or cancelled jobs for which an earlier plan was in time.
     pub broken: usize,
@@ -124,8 +124,8 @@ impl Value {
         let promises = |value: &Self| (value.broken, value.shortfall);
         let late = self.late.cmp(&other.late).then_with(|| promises(self).cmp(&promises(other)));
         let by_goal = || match goal {
-            // Compare the quotients busy / span. The number of processors is the same for both. A greater quotient is
-            // better.
+            // Compare the quotients busy / span. Both values are for the same number of processors. A greater quotient
+            // is better.
             Goal::Utilisation => other.busy.saturating_mul(self.span).cmp(&self.busy.saturating_mul(other.span)),
             Goal::Cost => self.cost.cmp(&other.cost),
             Goal::Finish => self.ends.cmp(&other.ends),

@@ -146,8 +146,8 @@ fn flows_are_compared_by_late_jobs_first() {
     assert_eq!(order(Value { ends: 39, span: 90, cost: 9, ..like() }, Goal::Finish), Less);
 }
 
-/// Returns the least weight and number of late jobs for each priority, the highest first. Tries all orders of single
-/// tasks on one processor. Tasks that would be late come last.
+/// Returns the least weight and the least number of late jobs for each priority, beginning with the highest. Tries all
+/// orders of single tasks on one processor. Tasks that would be late come last.
 fn naive(jobs: &[(i64, i64, u64, i32)]) -> Vec<(i128, usize)> {
     let mut priorities: Vec<i32> = jobs.iter().map(|job| -job.3).collect();
     priorities.sort_unstable();
@@ -213,8 +213,8 @@ proptest! {
         prop_assert_eq!(found, naive(&jobs));
     }
 
-    /// Checks which job runs after a job has ended: the job with the highest priority, then with the highest weight,
-    /// then the first arrival.
+    /// Checks that after a job has ended, the job with the highest priority runs. Among equal priorities, the job with
+    /// the highest weight runs, and among equal weights, the job that arrived first.
     #[test]
     fn the_most_urgent_of_a_buffer_is_served_next(
         jobs in prop::collection::vec((1_i64..20, 0_i64..60, 1_u64..4, 0_i32..3), 1..8),

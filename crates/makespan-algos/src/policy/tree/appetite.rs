@@ -10,7 +10,7 @@ struct Seen {
     backlog: f64,
     /// Work units that have left the buffer of the child.
     freed: f64,
-    /// Number of seconds in which the buffer of the child was not empty.
+    /// Time in which the buffer of the child was not empty, in seconds.
     busy: f64,
     /// Number of requests since the weight of all observations was last halved.
     requests: u32,
@@ -28,8 +28,8 @@ pub(super) struct Hop {
     pub(super) shortest: f64,
 }
 
-/// The observations of all children. From its requests, the node learns how much work per second leaves the buffer of
-/// a child while this buffer is not empty.
+/// The observations of all children. From the requests of a child, the node learns how much work per second leaves the
+/// buffer of the child while this buffer is not empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Appetites {
     children: Vec<Seen>,
@@ -37,7 +37,8 @@ pub(super) struct Appetites {
     window: u32,
 }
 
-/// The number of requests after which the weight of observations is halved, for each task that a buffer holds.
+/// The weight of observations is halved after this number of requests, times one more than the size of a buffer in
+/// tasks.
 const WINDOW: u32 = 8;
 
 impl Appetites {
@@ -79,10 +80,10 @@ impl Appetites {
 
     /// Returns the instant until which a send to `child` should wait, or `None` if it need not wait.
     ///
-    /// The send should wait if, during the send, another child would run out of work and lose more work than the sent
-    /// task contains. The loss of this other child is at most the work that it could be sent, of the kinds in
-    /// `offered`. If the other child has not requested a task by the returned instant, the other child takes tasks so
-    /// slowly that it would not lose more work than that.
+    /// Let w be the work of the sent task. The send should wait if, during the send, another child would run out of
+    /// work and lose more than w. The loss of the other child is at most the work of the kinds in `offered` that it
+    /// could be sent in this time. If the other child has not requested a task by the returned instant, it takes tasks
+    /// so slowly that it would lose at most w.
     pub(super) fn wait(&self, view: &NodeView<'_>, offered: &[bool], child: usize, hop: Hop) -> Option<Time> {
         let fed = |other: usize| {
             let kinds = (0..offered.len()).filter(|&kind| offered[kind]);

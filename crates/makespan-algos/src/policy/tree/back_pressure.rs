@@ -14,10 +14,10 @@ use super::appetite::{Appetites, Hop};
 /// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,
 /// DOI 10.1109/9.182479). Sending along the largest weighted differences of queues is stable whenever any policy is
 /// stable, if queues are unbounded. In this policy, a queue is a buffer of a few tasks. The queues of the root are
-/// virtual, for buffers of B tasks. The queue of the kind that is furthest behind has B + 1 tasks. If another kind is x
-/// weighted tasks ahead of that kind, the queue of the other kind has x fewer tasks. This makes the throughput fair.
-/// The last few tasks of a kind would wait while other queues are longer. Therefore, if a kind was passed over for
-/// `PATIENCE` buffers of tasks, this kind is sent first.
+/// virtual, for buffers of B tasks. The queue of the kind that is furthest behind has B + 1 tasks. If another kind is
+/// x weighted tasks ahead of that kind, the queue of the other kind has x fewer tasks. This makes the throughput fair.
+/// The last few tasks of a kind would wait while other queues are longer. Therefore, if a kind has waited while about
+/// `PATIENCE` buffers of tasks of other kinds were chosen, this kind is sent first.
 ///
 /// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from
 /// the requests of its children how fast they take work. If another child would run out of work during a hop, and would
@@ -32,8 +32,8 @@ pub struct BackPressure {
     top: f64,
     /// For each kind, the minimum weight of all kinds divided by the weight of this kind.
     step: Vec<f64>,
-    /// For each kind, the number of times that the kind waited while another kind was chosen: first for the node's own
-    /// processors (`COMPUTE`), then for sends (`SEND`).
+    /// For each kind, the number of times that the kind waited while another kind was chosen. The first list is for
+    /// the node's own processors (`COMPUTE`), the second for sends (`SEND`).
     passed: [Vec<u32>; 2],
     /// Number of times after which a kind that was passed over is chosen first.
     patience: u32,
@@ -48,8 +48,9 @@ pub struct BackPressure {
 const PATIENCE: u32 = 2;
 /// Time that is assumed for a hop that takes no time, in seconds: one tick.
 const SHORTEST: f64 = 1e-9;
-/// Indices into `passed`.
+/// Index of the node's own processors in `passed`.
 const COMPUTE: usize = 0;
+/// Index of sends in `passed`.
 const SEND: usize = 1;
 
 impl BackPressure {
@@ -77,8 +78,8 @@ impl BackPressure {
         Self { given: vec![0.0; kinds.len()], step, ..any }
     }
 
-    /// Returns the queue length of a kind. At the root, this length follows from `behind`, the number of weighted
-    /// tasks given of the kind that is furthest behind.
+    /// Returns the queue length of a kind. At the root, the length is computed from `behind`, the result of
+    /// [`BackPressure::behind`].
     fn level(&self, view: &NodeView<'_>, kind: usize, behind: f64) -> f64 {
         match self.given.get(kind) {
             None => f64::from(view.ready[kind]),
@@ -99,7 +100,7 @@ impl BackPressure {
         best.choice
     }
 
-    /// Determines which kinds may be sent at all.
+    /// Determines which kinds may be sent now.
     fn offer(&mut self, view: &NodeView<'_>, behind: f64) {
         for kind in 0..view.kinds.len() {
             let is_high = self.level(view, kind, behind) > 0.0 || self.urgency(SEND, kind) > 0;
@@ -107,14 +108,14 @@ impl BackPressure {
         }
     }
 
-    /// Returns the best child and kind for the port. If sends should wait, also returns the instant until which they
-    /// should wait.
+    /// Returns the best child and kind for the port. If a send should wait, also returns the earliest instant until
+    /// which a send should wait.
     fn sent(&self, view: &NodeView<'_>, behind: f64) -> (Option<(usize, usize)>, Option<Time>) {
         let (mut best, mut wait): (_, Option<Time>) = (Best::default(), None);
         let offered = (0..view.kinds.len()).filter(|&kind| self.offered[kind] && view.ports[view.lane(kind)] > 0);
         for kind in offered {
             let (level, urgency) = (self.level(view, kind, behind), self.urgency(SEND, kind));
-            // If the best send of a kind should wait, do not make a longer hop of this kind.
+            // If a send of a kind should wait, do not make a longer hop of the same kind.
             let (mut of_kind, mut shortest_wait) = (Best::default(), f64::INFINITY);
             for child in (0..view.degree()).filter(|&child| view.asks(child, view.lane(kind))) {
                 let fall = level - f64::from(view.level(child, kind));
@@ -153,14 +154,14 @@ impl BackPressure {
         Some(NodeDecision::Wait { until })
     }
 
-    /// Returns the number of times that a kind was passed over, minus the patience. At the root, returns 0, because
-    /// the virtual queues balance its kinds.
+    /// Returns the number of times that a kind was passed over, minus the patience, but at least 0. At the root,
+    /// returns 0, because its virtual queues balance the kinds.
     fn urgency(&self, what: usize, kind: usize) -> u32 {
         if self.given.is_empty() { self.passed[what][kind].saturating_sub(self.patience) } else { 0 }
     }
 
-    /// For each remaining kind, takes the number of tasks that the root has given out, multiplied by `step`. Returns the
-    /// minimum of these values.
+    /// Returns the least weighted number of tasks that the root has given away, over the kinds that still have tasks.
+    /// The weighted number is the number of tasks times `step`.
     fn behind(&self, view: &NodeView<'_>) -> f64 {
         let kinds = self.given.iter().enumerate().filter(|&(kind, _)| view.ready[kind] > 0);
         kinds.map(|(kind, given)| given * self.step[kind]).fold(f64::INFINITY, f64::min)

@@ -18,14 +18,13 @@ impl Balance {
         Self { frequency, made }
     }
 
-    /// Returns when a choice is due: the number (g(i) + 1) / f(i). If the frequency of the choice is zero, returns
-    /// infinity.
+    /// Returns the number (g(i) + 1) / f(i) of a choice. If the frequency of the choice is zero, returns infinity.
     pub(super) fn due(&self, choice: usize) -> f64 {
         if self.frequency[choice] > 0.0 { (self.made[choice] + 1.0) / self.frequency[choice] } else { f64::INFINITY }
     }
 
-    /// Returns the first choice that is due among the possible choices. If several are due first, returns the first of
-    /// them.
+    /// Returns the next choice: the possible choice with the least number [`Balance::due`]. Among equal numbers,
+    /// returns the first choice.
     pub(super) fn next(&self, possible: impl Iterator<Item = usize>) -> Option<usize> {
         let due = possible.map(|choice| (self.due(choice), choice)).filter(|(due, _)| due.is_finite());
         due.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, choice)| choice)

@@ -4,13 +4,13 @@ use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 use super::balance::Balance;
 
-/// Follows rates. A thread is an idle processor of the node, or a child that has sent a request. One-dimensional load
-/// balancing chooses the next pair (thread, kind) from the possible pairs.
+/// Follows the rates of a steady state. A thread is an idle processor of the node, or a child that has sent a request.
+/// One-dimensional load balancing chooses the next pair (thread, kind) from the possible pairs.
 ///
 /// Source: O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1, where the rates are those of
 /// the linear programme. Deviation: the paper chooses among all pairs, and then waits until the chosen pair is
-/// possible. This reduces the throughput by a factor of 1.3 to 1.4. So this policy chooses among the pairs that are
-/// possible now.
+/// possible. Such waits reduce the throughput by a factor of 1.3 to 1.4. So this policy chooses among the pairs that
+/// are possible now.
 ///
 /// If the rates or the machines have changed, a kind may have no rate at a node. A task of such a kind is computed or
 /// sent when no pair with a rate is possible, so that it does not wait forever.
@@ -18,7 +18,7 @@ use super::balance::Balance;
 pub struct Balanced {
     /// The choices: first the node's own processors by kind, and then each child by kind.
     balance: Balance,
-    /// Whether some thread has a rate for each kind.
+    /// For each kind, whether at least one thread has a positive rate.
     served: Vec<bool>,
 }
 
@@ -31,7 +31,7 @@ impl Balanced {
         balanced
     }
 
-    /// Determines which kinds have a rate.
+    /// Determines for which kinds a thread has a positive rate.
     fn look(&mut self) {
         let kinds = self.served.len();
         for kind in 0..kinds {
@@ -40,7 +40,7 @@ impl Balanced {
     }
 }
 
-/// Returns the pairs that are possible now, with their indices in the balance.
+/// Returns the indices in the balance of the pairs (thread, kind) that are possible now.
 fn possible<'a>(view: &'a NodeView<'_>) -> impl Iterator<Item = usize> + 'a {
     let kinds = view.kinds.len();
     let own = (0..kinds).filter(|&kind| view.can_compute(kind));

@@ -13,8 +13,9 @@ use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 /// 10.1109/IPDPS.2006.1639262, sections 4.3 and 4.4). For CGBC, the kinds are macro-tasks, followed by the remaining
 /// tasks of each application. For PBC, each kind has its own lane, and the lanes of a node share its port and
 /// processors evenly. The paper's root allocates tasks to its schedulers in the ratio of the weights. We assume that
-/// the total numbers of tasks of the applications have this ratio. The root cannot keep the ratio during the run. If it
-/// did, no application could starve, but in the paper, an application starves with PBC in a third of the settings.
+/// only the total numbers of tasks of the applications have this ratio, and that the root does not keep the ratio
+/// during the run. If the root kept the ratio during the run, no application could starve. But in the paper, an
+/// application starves with PBC in a third of the settings.
 #[derive(Clone, Debug, Default)]
 pub struct BandwidthCentric {
     /// For each kind, the children by increasing time of their hop. The children are sorted at the first use, and again

@@ -11,13 +11,14 @@ use super::balance::Balance;
 /// in the order of their arrival. The root chooses the kind by one-dimensional load balancing, with the weights as
 /// frequencies.
 ///
-/// When a processor of the node becomes idle, this is also a request. If several requests come at the same instant, the
-/// requests of children come first. The paper does not say whether a request that waits for the port delays the node's
-/// own processors. In this policy, such a request does not delay them. An idle processor takes the oldest task unless
-/// an older request can be served.
+/// A processor of the node that becomes idle is also treated as a request. If several requests come at the same
+/// instant, the requests of children come first. The paper does not say whether a request that waits for the port
+/// delays the node's own processors. In this policy, such a request does not delay them. An idle processor takes the
+/// oldest task unless an older request can be served.
 #[derive(Clone, Debug)]
 pub struct Fcfs {
-    /// The children with requests, the oldest request first. Each has the position of its request among all requests.
+    /// The children with requests, the oldest request first. Each entry is a child, and the position of its request
+    /// among all requests.
     requests: VecDeque<(u32, u64)>,
     /// The positions of the requests of idle processors among all requests, the oldest first.
     own: VecDeque<u64>,

@@ -30,7 +30,7 @@ pub enum Heuristic {
     Pbc,
 }
 
-/// Data of an entry for a heuristic.
+/// The part of a catalogue entry that only heuristics have: the function that builds the heuristic.
 #[derive(Clone, Copy, Debug)]
 pub struct OfHeuristic {
     build: fn(&mut Spec) -> Result<Heuristic, SpecError>,
@@ -41,7 +41,8 @@ pub struct OfHeuristic {
 pub struct Setup {
     /// The network. The kinds of the network are the kinds that the heuristic sends.
     pub network: Network,
-    /// Maximum number of tasks in a buffer, counted in kinds of `network`.
+    /// Maximum number of tasks in a buffer. If the kinds of `network` are macro-tasks, the maximum number of
+    /// macro-tasks.
     pub buffer: u32,
     /// Whether each kind has its own lane. If so, the kinds of a node share its port and processors evenly.
     pub lanes: bool,

@@ -108,7 +108,8 @@ proptest! {
 #[test]
 fn bandwidth_centric_is_near_the_optimum_for_one_application() {
     let nodes = [node(None, 1.0, 1.0), node(Some(0), 1.0, 4.0), node(Some(0), 3.0, 2.0), node(Some(0), 5.0, 1.0)];
-    // The root does 1 unit of work. A quarter of the port's time gives 1 unit, and three quarters give 1.5 units.
+    // In each second, the root does 1 unit of work. A quarter of the port's time gives the first child 1 unit, and
+    // three quarters give the second child 1.5 units.
     let network = network(&nodes, &[(1.0, 1.0, 1.0, 2000)]);
     for heuristic in [Heuristic::Cgbc, Heuristic::Pbc, Heuristic::BackPressure, Heuristic::DataCentric { waves: 100 }] {
         let run = play(heuristic, &network, &NetworkOptions::default());

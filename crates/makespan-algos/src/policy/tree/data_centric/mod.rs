@@ -15,12 +15,12 @@ use super::rates::NodeRates;
 
 /// Returns the rates of DATA-CENTRIC for the current bandwidths and speeds of a network. Each application is one kind.
 ///
-/// Source: O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS
-/// 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.5. The search begins with one application: the application with the
-/// largest ratio of communication to computation. The initial rates of this application are bandwidth-centric. Let A be
-/// the application with the highest weighted throughput, and B the application with the lowest. In each step, the first
-/// possible one of four operations is performed. The search ends when the throughputs of A and B differ by less than a
-/// twentieth:
+/// Source: O. Beaumont et al., "Centralized versus distributed schedulers for multiple bag-of-task applications"
+/// (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.5. The search begins with one application: the application
+/// with the largest ratio of communication to computation. The initial rates of this application are
+/// bandwidth-centric. Let A be the application with the highest weighted throughput, and B the application with the
+/// lowest. The search ends when the throughputs of A and B differ by less than a twentieth. In each step, the first
+/// operation of this list that is possible is performed:
 ///
 /// 1. communication trading: an underused node gets tasks of B instead of tasks of A with the same communication time;
 /// 2. gap filling: a node with unused processor time, below links with unused time, gets tasks of B;
@@ -28,9 +28,9 @@ use super::rates::NodeRates;
 /// 4. task trading on the root: the root gets tasks of B instead of tasks of A with the same work.
 ///
 /// A node knows its own rates and capacities, and the rates and capacities of the links to its children. An operation
-/// also needs data of remote nodes. These data come up the tree as offers. Each node sends its parent the best offer of
-/// its subtree, limited by each link on the way. Decisions go down the tree in the same way. One operation takes one
-/// wave of messages up and one down.
+/// also needs data of remote nodes. Nodes send these data up the tree as offers. Each node sends its parent the best
+/// offer of its subtree, limited by each link on the way. Decisions are sent down the tree from node to node. One
+/// operation takes one wave of messages up the tree and one down.
 ///
 /// In every operation, a task occupies a port for the latency of the link plus the bytes of the task divided by the
 /// bandwidth.

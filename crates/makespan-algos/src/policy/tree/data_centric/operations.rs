@@ -6,8 +6,8 @@ use super::state::DataCentricState;
 /// Minimum amount of a trade, as a fraction of the highest throughput.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// Performs the first possible operation. Returns `false` if no operation is possible. As in the paper, A is the
-/// application with the highest weighted throughput, and B the application with the lowest.
+/// Performs the first operation that is possible. Returns `false` if no operation is possible. As in the paper, A is
+/// the application with the highest weighted throughput, and B the application with the lowest.
 pub(super) fn next(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let operations = [communication_trading, gap_filling, bus_desaturation, trading_on_the_root];
     operations.iter().any(|operation| operation(state, a, b))
@@ -23,8 +23,8 @@ fn is_worth(state: &DataCentricState<'_>, a: usize, amount: f64, b: usize) -> bo
 }
 
 /// Gives x tasks of B to a node with idle processors, in exchange for tasks of A. The busy time of no link may
-/// increase. On each link above the node, consider the ratio of the hop of B to the hop of A. The number of tasks of A
-/// is x times the largest of these ratios. Thus no link limits the trade.
+/// increase. For each link above the node, consider the ratio of the time of a hop of B to the time of a hop of A. The
+/// number of tasks of A is x times the largest of these ratios. Thus no link limits the trade.
 fn communication_trading(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let mut each = vec![0.0_f64; state.network.nodes().len()];
     for node in 1..each.len() {
@@ -52,7 +52,7 @@ fn communication_trading(state: &mut DataCentricState<'_>, a: usize, b: usize) -
     true
 }
 
-/// Gives more tasks of B to a node with idle processors, if no link on the way is busy.
+/// Gives more tasks of B to a node with idle processors, if all ports on the way have idle time.
 fn gap_filling(state: &mut DataCentricState<'_>, a: usize, b: usize) -> bool {
     let most = gap(state, a, b) * state.weight(b);
     let own = |state: &DataCentricState<'_>, node: usize| (state.idle(node) / state.work(b)).min(most);

@@ -16,7 +16,7 @@ pub struct DataCentric {
     exchange: Rc<RefCell<Exchange>>,
     node: usize,
     balanced: Balanced,
-    /// The index of the search that found the current rates.
+    /// The number of the search that found the rates of `balanced`.
     search: u32,
 }
 
@@ -33,7 +33,7 @@ struct Exchange {
 }
 
 impl DataCentric {
-    /// Returns the policies of all nodes. A search of these nodes performs up to `waves` operations.
+    /// Returns the policies of all nodes. Each search for rates performs up to `waves` operations.
     pub fn of(network: &Network, waves: usize) -> Vec<Self> {
         let (bandwidth, speed): (Vec<f64>, Vec<f64>) =
             network.nodes().iter().map(|node| (node.bandwidth, node.speed)).unzip();

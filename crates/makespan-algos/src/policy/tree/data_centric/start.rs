@@ -27,8 +27,8 @@ pub(super) fn bandwidth_centric(state: &mut DataCentricState<'_>) {
     }
 }
 
-/// Returns the rate of each child, if the children of a node together get the rate `all`. The port serves the child
-/// with the shortest hop first.
+/// Returns the children of a node with their rates, if together they get at most the rate `all`. The rate of a child
+/// is at most its number in `takes`. The port serves the child with the shortest hop first.
 fn shared(state: &DataCentricState<'_>, node: usize, kind: usize, takes: &[f64], mut all: f64) -> Vec<(usize, f64)> {
     let mut children: Vec<usize> = state.network.children(node).collect();
     children.sort_by(|&a, &b| state.by_hop(kind, a, b));

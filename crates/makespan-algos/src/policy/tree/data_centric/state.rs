@@ -81,7 +81,7 @@ impl<'a> DataCentricState<'a> {
         most - least < 0.05 * least || most <= 0.0
     }
 
-    /// Returns how many work units per second a node could do in addition.
+    /// Returns the work units per second that the processors of a node could do in addition.
     pub(super) fn idle(&self, node: usize) -> f64 {
         let used: f64 = (0..self.kinds).map(|kind| self.compute[node * self.kinds + kind] * self.work(kind)).sum();
         (self.capacity[node] - used).max(0.0)
