@@ -31,6 +31,6 @@ pub trait Free: Clone {
     /// Returns whether a demand fits from `start` to `start + time`.
     fn fits(&self, start: i64, time: i64, demand: Self::Word) -> bool;
 
-    /// Places a demand that fits.
+    /// Places a demand from `start` to `start + time`. The demand must fit there.
     fn hold(&mut self, start: i64, time: i64, demand: Self::Word);
 }

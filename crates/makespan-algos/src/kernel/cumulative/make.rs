@@ -7,7 +7,7 @@ use super::problem::{Adjacency, Mode, RowData};
 use super::word::Fields;
 use crate::kernel::packing::{Packing, Row};
 
-/// Maximum of all times that any list can cause, in ticks.
+/// Maximum instant that may occur in the schedule of any list, in ticks.
 const LONGEST: i128 = (i64::MAX / 4) as i128;
 
 /// The processors, or a renewable resource: its capacity over time, and the demand of each choice.
@@ -288,7 +288,7 @@ fn renewables(packing: &Packing<'_>, drafts: &[Draft], origin: i64) -> Vec<Renew
     found
 }
 
-/// Returns the resources that are insufficient for all tasks at the same time.
+/// Returns the resources that do not suffice if all tasks run at the same time.
 fn scarce(packing: &Packing<'_>, drafts: &[Draft], renewables: Vec<Renewable>) -> Vec<Renewable> {
     let is_scarce = |renewable: &Renewable| {
         let mut most = vec![0_u64; packing.rows().len()];
@@ -302,7 +302,7 @@ fn scarce(packing: &Packing<'_>, drafts: &[Draft], renewables: Vec<Renewable>) -
     renewables.into_iter().filter(is_scarce).collect()
 }
 
-/// Returns the consumables that are insufficient for all tasks, if each task uses up its maximum.
+/// Returns the consumables that do not suffice if each task uses up its maximum.
 fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64]) -> Vec<usize> {
     let is_scarce = |at: &usize| {
         let mut most = vec![0_u64; packing.rows().len()];
@@ -317,8 +317,8 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
 }
 
 /// Returns a replacement for each choice. The replacement is a choice of the same row that is at least as fast and
-/// needs at most as much of every resource. If no other choice is better, the choice replaces itself. If several
-/// choices are equal, the first one replaces them. Returns `None` for a choice that never fits.
+/// needs at most as much of every resource. If no other choice is better, the choice replaces itself. Equal choices
+/// are all replaced by the first of them. Returns `None` for a choice that never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();
@@ -331,15 +331,15 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
     for row in drafts.chunk_by(|a, b| a.row == b.row) {
         let range = begin..begin + row.len();
         begin += row.len();
-        // Handle the usual case first. In this case, each choice of a row is faster than the previous one, and needs
-        // more of some resource.
+        // Handle the usual case first: each choice of a row is faster than the previous one, and needs more of some
+        // resource. No choice is then replaced.
         let rising = |one: &Renewable| one.demands[range.clone()].is_sorted_by(|a, b| a < b);
         if row.is_sorted_by(|a, b| a.time > b.time) && renewables.iter().any(rising) {
             continue;
         }
         let better = |other: usize, at: usize| no_more(other, at) && (other < at || !no_more(at, other));
         for at in range.clone().filter(|&at| fits(at)) {
-            // Use a better choice that is not replaced itself. At least one such choice exists.
+            // Use a better choice that is not replaced itself. Such a choice always exists.
             let is_best =
                 |other: usize| !range.clone().any(|third| third != other && fits(third) && better(third, other));
             let mut others = range.clone().filter(|&other| other != at && fits(other) && better(other, at));

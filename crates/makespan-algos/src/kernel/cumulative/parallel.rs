@@ -26,7 +26,7 @@ enum Form<'p, 'a> {
     Wide(Events<'p, 'a, u128>),
 }
 
-/// Calls one method for both word widths.
+/// Calls a method on a scheme with words of 64 or 128 bits.
 macro_rules! each {
     ($form:expr, $events:ident => $call:expr) => {
         match $form {

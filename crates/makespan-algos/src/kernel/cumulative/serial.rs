@@ -28,7 +28,7 @@ enum Form<'p, 'a> {
     WideSteps(Insertion<'p, 'a, Steps<u128>>),
 }
 
-/// Calls one method for all representations.
+/// Calls a method on a scheme with any representation of the free amounts.
 macro_rules! each {
     ($form:expr, $insertion:ident => $call:expr) => {
         match $form {
@@ -51,13 +51,13 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
         })
     }
 
-    /// Returns a scheme that stores steps even if times are short. For tests.
+    /// Returns, for tests, a scheme that stores steps even if times are short.
     #[cfg(test)]
     pub(super) fn in_steps(problem: &'p CumulativeProblem<'a>, wide: bool) -> Self {
         Self(if wide { Form::WideSteps(Insertion::new(problem)) } else { Form::Steps(Insertion::new(problem)) })
     }
 
-    /// Returns a scheme that uses slots with words of 128 bits. For tests.
+    /// Returns, for tests, a scheme that uses slots with words of 128 bits.
     #[cfg(test)]
     pub(super) fn in_wide_slots(problem: &'p CumulativeProblem<'a>) -> Self {
         Self(Form::WideSlots(Insertion::new(problem)))

@@ -8,7 +8,7 @@ use super::word::Word;
 #[derive(Clone, Debug)]
 pub struct Slots<W> {
     free: Vec<W>,
-    /// The index of the first slot from which on the free amounts are those of the last step of the base.
+    /// The first slot from which on the free amounts are equal to those of the last step of the base.
     top: usize,
     /// The slots of the base before `top`.
     first: Vec<W>,
@@ -40,7 +40,7 @@ impl<W: Word> Free for Slots<W> {
     fn first_fit(&self, from: i64, time: i64, demand: W) -> i64 {
         let (free, guard, time) = (&self.free[..self.top], self.guard, time as usize);
         let mut start = from as usize;
-        // The demand fits in all slots from the start to this slot.
+        // The demand fits in all slots from `start` to `known`.
         let mut known = start;
         'start: loop {
             let end = (start + time).min(free.len());
@@ -60,7 +60,7 @@ impl<W: Word> Free for Slots<W> {
     fn last_fit(&self, from: i64, until: i64, time: i64, demand: W) -> Option<i64> {
         let (free, guard) = (&self.free[..self.top], self.guard);
         let mut start = until - time;
-        // The demand fits in all slots from this slot to the end.
+        // The demand fits in all slots from `known` to the end of the period.
         let mut known = (until as usize).min(free.len());
         while start >= from {
             let first = start as usize;

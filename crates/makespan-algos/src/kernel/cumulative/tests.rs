@@ -194,7 +194,7 @@ proptest! {
         let needs = needs(&draft, &problem, &modes);
         let time = |task: u32| problem.mode(modes[task as usize]).time * problem.unit / scale;
         let at = |instant: i64| problem.ticks(instant) / scale;
-        // Forward from the instant 0 of the problem.
+        // Compare forward passes, beginning at the instant 0 of the problem.
         let mut naive = Naive { draft: &draft, held: Vec::new() };
         let mut expected = vec![0; order.len()];
         for &task in &order {
@@ -215,7 +215,7 @@ proptest! {
             let found: Vec<i64> = scheme.starts().iter().map(|&start| at(start)).collect();
             prop_assert_eq!(&found, &expected, "{:?}", scheme);
             prop_assert_eq!(validate_all(&instance, &problem, scheme.starts(), &modes), Ok(()));
-            // Backward by decreasing ends.
+            // Compare backward passes by decreasing ends.
             let (starts, ends) = (scheme.starts().to_vec(), scheme.ends().to_vec());
             let last = *ends.iter().max().unwrap();
             let mut by_end = order.clone();
@@ -306,7 +306,7 @@ fn validate_all(
 fn modes_that_are_of_no_use_are_left_out() {
     let amounts = |amounts: &[u64]| Need::ByAllotment(amounts.into());
     let times = [9, 6, 5, 5].map(Time::from_seconds).to_vec();
-    // The second mode of `a` leaves too little for `b`. The last mode needs more but is no faster.
+    // The second mode of `a` leaves too little budget for `b`. The last mode needs more solvers but is no faster.
     let a = Needs::new([("budget", amounts(&[1, 9, 2, 2])), ("solver", amounts(&[1, 1, 2, 3]))]).unwrap();
     let b = Needs::new([("budget", Need::whole(2)), ("solver", Need::whole(2))]).unwrap();
     let platform = Platform::flat(8).unwrap().with_licences(Resources::new([("solver", 3)]).unwrap()).unwrap();

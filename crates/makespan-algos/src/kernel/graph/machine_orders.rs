@@ -3,16 +3,18 @@
 //!
 //! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible
 //! job shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with
-//! transfers and any graph. Let T be the removed task. For every other task, compute its earliest end and its *rest*:
-//! the longest path from the start of the task to the end of the schedule. At a position, T starts when its data have
-//! arrived and the previous task of the processor has ended. After T comes the longest of these rests: the rests of T's
-//! successors, and the rest of the next task of the processor. The sum is the longest path through T. The makespan is
-//! the maximum of this path and the longest path without T.
+//! transfers and any graph.
 //!
-//! Some positions need not be tried. Let A be a task on the processor. If A ends before any data for T are sent, the
-//! position after A is at least as good as all earlier positions. If the rest of A is shorter than the rests of all
-//! successors of T, the position before A is at least as good as all later positions. No position between these two
-//! limits closes a cycle.
+//! Let T be the removed task. For every other task, compute its earliest end and its *rest*: the longest path from the
+//! start of the task to the end of the schedule. At a position, T starts when its data have arrived and the previous
+//! task of the processor has ended. T is followed by its successors and by the next task of the processor. Let R be the
+//! longest of their rests. The longest path through T is the start of T plus the time of T plus R. The makespan is the
+//! maximum of this path and the longest path without T.
+//!
+//! Some positions need not be tried. Let A be a task on the processor. If A ends by the release of T or by the end of a
+//! predecessor of T, the position after A is at least as good as all earlier positions. If the rest of A is at most the
+//! rest of a successor of T, the position before A is at least as good as all later positions. No position between
+//! these two limits closes a cycle.
 
 mod order;
 mod slots;

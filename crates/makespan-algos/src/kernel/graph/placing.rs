@@ -5,8 +5,9 @@ use makespan_core::FreeTime;
 use super::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::free_time::Calendar;
 
-/// Returns the place where a task has the least `cost`, and the end of the task there. `cost` is a function of the node
-/// and of this end. Among places of equal cost, the first one is chosen. Returns `None` if no node can run the task.
+/// Returns the place where a task has the least `cost`, and the end of the task at this place. `cost` is a function of
+/// the node and of the end. Among places of equal cost, the first one is chosen. Returns `None` if no node can run the
+/// task.
 ///
 /// This is the insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough,
 /// after its data have arrived. `arrival` returns the instant at which the data have arrived on a node. Takes
@@ -66,9 +67,9 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Places a task where `cost`, a function of the node and of the end of the task, is least. Among equal costs, the
-    /// first processor is chosen. All predecessors of the task must be placed. Takes
-    /// O(predecessors * nodes + processors log tasks) if gaps are long enough.
+    /// Places a task where `cost` is least. `cost` is a function of the node and of the end of the task. Among equal
+    /// costs, the first processor is chosen. All predecessors of the task must be placed. Takes O(predecessors * nodes
+    /// + processors log tasks) if gaps are long enough.
     ///
     /// # Panics
     /// Panics if no node can run the task.

@@ -72,8 +72,8 @@ enum Goal {
     },
     /// The maximum over all jobs of end minus due, plus two for each tick of the makespan after `limit`.
     Latest {
-        /// For each task, the longest path of later tasks of its job, at their fastest times, minus the due of the
-        /// job.
+        /// For each task, the length of the longest path of later tasks of its job, with their fastest times, minus
+        /// the due of the job.
         behind: Vec<i64>,
         limit: i64,
     },
@@ -81,8 +81,8 @@ enum Goal {
     Late {
         /// The due of each job.
         dues: Vec<i64>,
-        /// For each task, the longest path of later tasks of its job, at their fastest times, minus the due of the
-        /// job.
+        /// For each task, the length of the longest path of later tasks of its job, with their fastest times, minus
+        /// the due of the job.
         behind: Vec<i64>,
     },
 }
@@ -92,7 +92,7 @@ impl Goal {
         Self::after(weights, Vec::new(), limit)
     }
 
-    /// Returns the goal in which each job costs its weight for each tick of its end after its due.
+    /// Returns the goal in which a job costs its weight for each tick from its due to its end.
     fn after(weights: Vec<f64>, dues: Vec<i64>, limit: i64) -> Self {
         let price = 2.0 * weights.iter().sum::<f64>();
         Self::Ends { weights, dues, limit, price }
@@ -107,8 +107,8 @@ impl Goal {
     }
 }
 
-/// Returns, for each task, the longest path of later tasks of its job, at their fastest times, minus the due of the
-/// job.
+/// Returns, for each task, the length of the longest path of later tasks of its job, with their fastest times, minus
+/// the due of the job.
 fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
     let mut behind = vec![0; problem.tasks()];
     for &task in problem.order().iter().rev() {
@@ -132,8 +132,9 @@ pub struct SequenceChange {
 }
 
 impl<'a> Sequence<'a> {
-    /// Evaluates an order for an objective. `weights` are the weights of the jobs, which the makespan does not use.
-    /// The order does not change cost and throughput, so for these objectives, the makespan is minimised.
+    /// Returns the sequence `solution`, evaluated for an objective. `weights` are the weights of the jobs, which the
+    /// makespan does not use. Cost and throughput do not depend on the order, so the makespan is minimised for these
+    /// objectives.
     pub fn new(problem: &'a GraphProblem, objective: Objective, weights: &[f64], solution: SequenceSolution) -> Self {
         let goal = match objective.of_jobs() {
             None => Goal::Makespan,
@@ -167,7 +168,7 @@ impl<'a> Sequence<'a> {
         self
     }
 
-    /// Evaluates an order by the total lateness of all jobs after `dues`.
+    /// Returns the sequence `solution`, evaluated by the total lateness of all jobs after `dues`.
     pub fn late(problem: &'a GraphProblem, dues: &[i64], solution: SequenceSolution) -> Self {
         let behind = behind(problem, dues);
         Self::aiming(problem, Goal::Late { dues: dues.to_vec(), behind }, solution)
@@ -344,8 +345,8 @@ impl<'a> Sequence<'a> {
                 weights.iter().zip(after).map(|(weight, after)| weight * after).sum::<f64>() + late
             }
             Goal::Latest { limit, .. } => {
-                // One tick of the makespan after the limit costs two. This tick saves at most one tick of lateness. If
-                // all jobs are in time, the lateness is zero.
+                // Each tick of the makespan after the limit costs two, because it saves at most one tick of lateness.
+                // If all jobs are in time, the lateness is zero.
                 latest.max(0) as f64 + 2.0 * (ends.max().copied().unwrap_or(0) - limit).max(0) as f64
             }
             Goal::Late { dues, .. } => dues.iter().zip(ends).map(|(due, end)| (end - due).max(0) as f64).sum(),
@@ -374,8 +375,8 @@ impl<'a> Sequence<'a> {
         self.value = self.measure(latest);
     }
 
-    /// Sorts the tasks by their starts, and accepts the result. If every task has a fixed processor, no task then
-    /// starts later.
+    /// Sorts the tasks by their starts, and accepts the result. If every task has a fixed processor, no task starts
+    /// later than before.
     pub fn sort(&mut self) {
         let starts: Vec<i64> = self.places().iter().map(|place| place.start).collect();
         let position = &self.position;

@@ -10,7 +10,7 @@ use super::earliest::earliest;
 use super::moves::{Full, TaskParts};
 use super::{ConstructionPart, Ending, PlacedTask, ReservedWidth, fastest_within, pack};
 
-/// The columns with all tasks except the small tasks and the tasks that did not fit.
+/// The columns with all tasks, except the small tasks and the tasks that did not fit.
 pub(super) struct TaskColumns<'a> {
     parts: &'a TaskParts<'a>,
     placed: Vec<PlacedTask>,

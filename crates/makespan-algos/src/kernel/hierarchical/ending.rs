@@ -13,9 +13,9 @@ pub(super) struct Ending {
     /// Whether the SMPs that `P_full` and `P_1` use in part are grouped. If so, the idle processors are whole SMPs and
     /// a part of one more SMP. Otherwise, `P_full` is on the left, and `P_1` and `P_2` are on the right.
     pub(super) grouped: bool,
-    /// The task for the idle processors of the first shelf, and its number of processors.
+    /// A task that runs on the idle processors of the first shelf, and its number of processors.
     pub(super) beside: Option<(usize, u32)>,
-    /// A sequential task of `P_1`, and the task below. Both share the first column of the task below.
+    /// A sequential task of `P_1`, and the task below it. Both use the first column of the task below.
     pub(super) stacked: Option<(usize, usize)>,
     /// The only task of `P_2`, which is placed where it ends first, and its maximum number of processors.
     pub(super) above: Option<(usize, u32)>,
@@ -54,10 +54,10 @@ impl TaskParts<'_> {
         }
     }
 
-    /// Returns the ways to place the only task of `P_2`, whose box is too wide. First, the task is placed without a
-    /// box, above the columns that are not in `P_full`. Second, the task is placed on the idle processors of the first
-    /// shelf. If one processor is missing there, the last sequential task of `P_1` can free a processor by moving onto
-    /// the shortest task of `P_1`.
+    /// Returns the ways to place the only task of `P_2`, whose box is too wide. In the first way, the task is placed
+    /// without a box, above the columns that are not in `P_full`. In the second way, the task is placed on the idle
+    /// processors of the first shelf. If one processor is missing there, the last sequential task of `P_1` can free a
+    /// processor by moving onto the shortest task of `P_1`.
     fn one_left(&mut self) -> Vec<Ending> {
         let Some(task) = self.second.pop().map(|slot| slot.task) else { return vec![Ending::default()] };
         let above = self.profiles[task].min_allotment(self.half).map(|most| (task, most));
@@ -76,8 +76,8 @@ impl TaskParts<'_> {
     }
 
     /// Returns the ways to place the two tasks of `P_2`: one on the idle processors of the first shelf, the other
-    /// alone in `P_2`. In the first way, the task with more work is on the idle processors, in the second way, the
-    /// other task.
+    /// alone in `P_2`. In the first way, the task with more work is on the idle processors. In the second way, the
+    /// task with less work is there.
     fn two_left(&mut self) -> Vec<Ending> {
         let mut tasks: Vec<usize> = std::mem::take(&mut self.second).into_iter().map(|slot| slot.task).collect();
         let canonical = |task: usize| self.profiles[task].min_allotment(self.half);

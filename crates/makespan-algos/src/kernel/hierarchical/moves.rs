@@ -47,7 +47,8 @@ pub(super) struct TaskParts<'a> {
     pub(super) full: Vec<Full>,
     /// Tasks of `P_1` that no transformation moves.
     pub(super) first: Vec<ReservedWidth>,
-    /// Tasks of `P_1` on several processors, a k + 2^j of them, that could lose half of the last 2^j processors.
+    /// Tasks of `P_1` with a reserved width of several processors, a k + 2^j, that could lose half of the last 2^j
+    /// processors.
     pub(super) narrowable: Vec<ReservedWidth>,
     /// Sequential tasks of `P_1` that take at most half of the height, by decreasing time.
     pub(super) singles: Vec<ReservedWidth>,
@@ -169,8 +170,8 @@ impl<'a> TaskParts<'a> {
         true
     }
 
-    /// Section 5.2: moves a task of `P_1` to `P_full`, on fewer processors. The task takes at most three quarters of
-    /// the guess in `P_1`.
+    /// Section 5.2: moves a task of `P_1` to `P_full`, on fewer processors. The task must take at most three quarters
+    /// of the guess in `P_1`.
     fn narrow_one(&mut self) -> bool {
         let Some(slot) = self.narrowable.pop() else { return false };
         self.first_width -= slot.width;

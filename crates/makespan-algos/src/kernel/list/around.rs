@@ -44,8 +44,8 @@ pub fn reserve_around(
         let arrival = arrivals.last().map_or(Time::MAX, |&index| release(index));
         let change = timeline.next_change(now).map_or(Time::MAX, |change| match waiting.all() {
             LeafRequest::NONE => change,
-            // The fewest processors and the shortest time of all waiting tasks. Before this many processors are free
-            // for this time, no waiting task fits.
+            // `width` is the minimum number of processors over all waiting tasks, and `time` the minimum time. No
+            // waiting task fits before `width` processors are free for `time`.
             LeafRequest { width, time } => timeline.earliest_fit(width, time, change),
         });
         now = arrival.min(change);

@@ -21,7 +21,7 @@ pub struct BraunGenetic {
     pub population: u32,
     /// Maximum number of iterations.
     pub iterations: u32,
-    /// Maximum number of iterations in which the elite does not improve.
+    /// Maximum number of consecutive iterations without an improvement of the elite.
     pub patience: u32,
 }
 

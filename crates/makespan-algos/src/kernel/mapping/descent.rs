@@ -4,15 +4,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Loads, MachineId, Mapper, MappingProblem, MinMin};
 
-/// Starts from the mapping of Min-min. Each step changes the machine that completes last. A task moves from this
-/// machine to another one, or it is swapped with a task of another machine. After the step, both machines must
-/// complete before the previous last completion.
+/// Starts from the mapping of Min-min. Let L be the machine that completes last. Each step moves a task from L to
+/// another machine, or swaps a task of L with a task of another machine. After the step, both machines must complete
+/// before the previous completion of L. The chosen move minimises the later completion of the two machines. Swaps are
+/// tried only if no move is possible. The search ends if no swap is possible either.
 ///
-/// Among all moves, the move is chosen after which the later of the two machines completes first. Swaps are tried only
-/// if no move is possible. The search ends if no swap is possible either. Source: the usual neighbourhoods, as in T.
-/// Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI 10.1287/ijoc.14.2.175.113. Complexity: for each task of
-/// the machine that completes last, a step takes O(m) for moves and O(n) for swaps. Consider the completions of all
-/// machines in descending order. Each step makes this list lexicographically smaller, so the search ends.
+/// Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI
+/// 10.1287/ijoc.14.2.175.113. Complexity: for each task of L, a step takes O(m) for moves and O(n) for swaps. Consider
+/// the completions of all machines in descending order. Each step makes this list lexicographically smaller, so the
+/// search ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Descent;
 
@@ -26,7 +26,7 @@ impl Mapper for Descent {
 
 impl Descent {
     /// Improves a mapping. `looks` is the maximum number of pairs that are examined. A pair is a task and a machine
-    /// for a move, or two tasks for a swap. Returns true if no move and no swap can improve the result.
+    /// for a move, or two tasks for a swap. Returns whether neither a move nor a swap can improve the result.
     pub fn improve(problem: &MappingProblem<'_>, loads: &mut Loads, looks: usize) -> bool {
         let mut left = looks;
         let mut afford = |pairs: usize| {

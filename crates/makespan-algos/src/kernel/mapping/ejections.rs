@@ -9,25 +9,25 @@ use super::{MachineId, MappingProblem};
 
 /// Maximum number of machines that are tried for a task. The machines with the lowest costs are tried.
 const MAX_CANDIDATES: usize = 16;
-/// Pairs of a limit and a number of entries. The cost of a task on a machine is its time times the price of the
-/// machine. The machines for a task are drawn from a list. If the cost on a machine exceeds the lowest cost by at most
-/// the limit, the machine has this number of entries in the list. Costs are in multiples of the price of a mean task.
-/// In a good mapping, nearly all tasks run on machines with nearly the lowest cost.
+/// For each pair, a limit and a number of entries. The cost of a task on a machine is its time times the price of the
+/// machine. The machines for a task are drawn from a list. If the cost on a machine exceeds the lowest cost of the
+/// task by at most the limit, the machine has this number of entries in the list. Limits are in multiples of the cost
+/// of a mean task. In a good mapping, nearly all tasks run on machines with nearly the lowest cost.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
 /// Approximate maximum number of entries in all lists of machines.
 const MANY: usize = 20_000_000;
-/// The initial temperature, in multiples of the price of a mean task.
+/// The initial temperature, in multiples of the cost of a mean task.
 const HOT: f64 = 0.2;
-/// The initial temperature if there are few tasks.
+/// The initial temperature if there are few tasks, in multiples of the cost of a mean task.
 const HOT_FEW: f64 = 0.5;
-/// The final temperature.
+/// The final temperature, in multiples of the cost of a mean task.
 const COLD: f64 = 5e-3;
-/// The excess of a load over the bound, as a fraction of the bound, at which the price of a machine grows by the factor
-/// e. The search begins with this fraction.
+/// The excess of a load over the bound at which the slope of the penalty has grown by the factor e, as a fraction of
+/// the bound. The search begins with this fraction.
 const SOFT: f64 = 0.03;
 /// The search ends with this fraction in place of `SOFT`.
 const HARD: f64 = 0.0012;
-/// If the excess of a load is more than this multiple of the current fraction (between `SOFT` and `HARD`), the price
+/// If the excess of a load is more than this multiple of the current fraction (between `SOFT` and `HARD`), the penalty
 /// grows only linearly.
 const BENT: f64 = 5.0;
 /// If the cost of a change divided by the temperature exceeds this number, the change is rejected without a random
@@ -41,12 +41,13 @@ const EJECTIONS: f64 = 0.95;
 const FEW: usize = 25;
 /// Number of tasks per machine up to which an instance has few tasks.
 const FEW_EACH: usize = 4;
-/// For few tasks, the number of times that the temperature falls from its initial to its final value. One fall often
-/// ends far from the best mapping.
+/// For few tasks, the number of times that the temperature falls from its initial to its final value. A single fall
+/// often ends far from the best mapping.
 const CYCLES: f64 = 8.0;
-/// Position of the target load between the bound and the shortest makespan found: 0 is the bound.
+/// Position of the target load between the bound (0) and the shortest makespan found (1).
 const TARGET: f64 = 0.3;
-/// Excess of a load over the target at which the penalty doubles, in multiples of the mean time of a task.
+/// Excess of a load over the target at which the penalty is twice its linear part. The unit is the bound divided by
+/// the number of tasks.
 const STEEP: f64 = 0.5;
 
 /// The machines that are tried for each task. Machines with lower costs have more entries.
@@ -65,20 +66,22 @@ pub struct Candidates {
     movable: Vec<u32>,
     /// For each entry of a movable task in `machines`, the task and the index of the entry.
     moves: Vec<(u32, u32)>,
-    /// The price of each machine for a time as long as the bound. The sum of all prices is 1.
+    /// The price of each machine for a time as long as the bound. The sum over the machines that are ready before the
+    /// bound is 1.
     prices: Vec<f64>,
     /// Whether the instance has few tasks.
     few: bool,
 }
 
 impl Candidates {
-    /// Returns the machines that are tried for each task (the candidates), given the prices of the machines. `bound` is
-    /// a bound on the makespan, and `known` is a makespan that a known mapping reaches. If a task would end after
+    /// Returns the candidates: the machines that are tried for each task. `prices` contains the price of each machine.
+    /// `bound` is a bound on the makespan, and `known` is the makespan of a known mapping. If a task would end after
     /// `known` on a machine, the machine is not a candidate for this task. If there are few tasks, each candidate has
     /// one entry.
     pub fn new(problem: &MappingProblem<'_>, prices: &[f64], bound: i64, known: i64) -> Self {
         let unit = bound.max(1) as f64;
-        // If a machine is ready only after the bound, its price only keeps tasks away from it.
+        // If a machine is ready only after the bound, the sum does not include its price. The price then only keeps
+        // tasks away from this machine.
         let open = prices.iter().zip(problem.ready()).filter(|(_, ready)| **ready < bound);
         let sum: f64 = open.map(|(price, _)| price).sum::<f64>().max(f64::MIN_POSITIVE);
         let prices: Vec<f64> = prices.iter().map(|price| price / sum).collect();
@@ -135,12 +138,12 @@ impl Candidates {
         self.first[..self.first.len() - 1].iter().map(|&first| self.machines[first]).collect()
     }
 
-    /// Draws a candidate of the task.
+    /// Draws a candidate machine for a task, and returns the move of the task to this machine.
     fn draw(&self, task: usize, random: &mut ChaCha8Rng) -> Move {
         self.at(task, random.random_range(self.first[task]..self.first[task + 1]))
     }
 
-    /// Returns the candidate at index `at` of `machines`, which must be an entry of the task.
+    /// Returns the move of a task to the machine at index `at` of `machines`. This entry must belong to the task.
     fn at(&self, task: usize, at: usize) -> Move {
         Move { task, machine: self.machines[at], time: self.times[at] }
     }
@@ -162,13 +165,15 @@ fn accepted(cost: f64, heat: f64, random: &mut ChaCha8Rng) -> bool {
 
 /// A search, with its current mapping and the best mapping.
 ///
-/// The objective is the sum of a penalty for the load of each machine. The penalty grows exponentially with the excess
-/// of the load over the bound. The penalty grows more steeply in later steps of the search. At a load equal to the
-/// bound, the slope of the penalty is the price of the machine. So if a task costs the same on two machines, a move
-/// between them is free. At the prices of the linear programme, few tasks have several candidates of nearly the lowest
-/// cost. These candidates are drawn most often. A change moves one task or two. A move takes the task to one of its
-/// candidate machines. In a chain, a first task moves to a machine and ejects a second task from this machine. The
-/// second task moves to one of its candidate machines, which may be the old machine of the first task.
+/// The objective is the sum of the penalties of all machines. The penalty of a machine grows exponentially with the
+/// excess of its load over the bound, and more steeply in later steps of the search. At a load equal to the bound, the
+/// slope of the penalty is the price of the machine. So if a task costs the same on two machines, a move between them
+/// changes the sum little. If there are few tasks, the penalty begins at a target load and grows quadratically.
+///
+/// At the prices of the linear programme, few tasks have several candidates of nearly the lowest cost. These
+/// candidates are drawn most often. A change moves one task or two. A move takes the task to one of its candidate
+/// machines. In a chain, a first task moves to a machine and ejects a second task from this machine. The second task
+/// moves to one of its candidate machines, which may be the old machine of the first task.
 ///
 /// Source: annealing after Kirkpatrick, Gelatt, Vecchi, Science 220, 1983, DOI 10.1126/science.220.4598.671; ejection
 /// chains after F. Glover, Discrete Applied Mathematics 65, 1996, DOI 10.1016/0166-218X(94)00037-E. Complexity: O(1)
@@ -184,14 +189,14 @@ pub struct EjectionChains<'a> {
     tasks: Vec<u32>,
     /// The penalty of each machine for its load.
     penalties: Vec<f64>,
-    /// The fraction of the bound that is `SOFT` at the beginning and `HARD` at the end.
+    /// A fraction of the bound: `SOFT` at the beginning of the search, and `HARD` at the end.
     width: f64,
     target: f64,
     best: f64,
     best_mapping: Vec<MachineId>,
-    /// Number of machines with tasks whose load is at least the best makespan.
+    /// Number of machines that have tasks and a load of at least the best makespan.
     late: usize,
-    /// The price of a mean task, as a fraction of the bound.
+    /// The cost of a mean task: 1 divided by the number of tasks.
     mean: f64,
     /// The inverse of the number of machines.
     weight: f64,
@@ -309,7 +314,7 @@ impl<'a> EjectionChains<'a> {
         } else {
             let at = third.index();
             cost += self.penalty(third, self.loads[at] + pushed_time, self.tasks[at] + 1) - self.penalties[at];
-            // Stop early. The cost of the first machine is not computed yet, and cannot reduce the total cost.
+            // Stop early. The cost of the first machine is not computed yet, but it never reduces the total cost.
             if cost > heat * HOPELESS {
                 return;
             }

@@ -231,8 +231,9 @@ impl Evolution<'_> {
         }
     }
 
-    /// Improves the fitness by a task of the machine that completes last. The first move to another machine, or else
-    /// the first exchange, that improves the fitness is made.
+    /// Improves the fitness by one task of the machine that completes last. Makes the first move of such a task to
+    /// another machine that improves the fitness. If no move does, makes the first exchange with a task of another
+    /// machine that improves the fitness.
     fn refine(&self, child: &mut Individual) {
         let machines = &child.machines;
         let end = |machine: &MachineId| machines[machine.index()].counted();

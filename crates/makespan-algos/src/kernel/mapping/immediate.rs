@@ -4,8 +4,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// Maps each task to the machine that is ready first, regardless of the task's time on it: "opportunistic load
-/// balancing".
+/// Maps each task to the machine that is ready first, regardless of the time of the task on this machine:
+/// "opportunistic load balancing".
 ///
 /// Source: R. Armstrong, D. Hensgen, T. Kidd, HCW 1998, as in T. D. Braun et al., JPDC 61, 2001, section 3.1, DOI
 /// 10.1006/jpdc.2000.1714. Complexity: O(n m) for n tasks on m machines.

@@ -4,7 +4,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// Repeatedly maps the task whose earliest completion is latest to the machine where it completes earliest.
+/// Let the best completion of a task be its earliest completion over all machines. Repeatedly maps the task with the
+/// latest best completion to the machine on which it completes first.
 ///
 /// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm E. The name is from T. D.
 /// Braun et al., JPDC 61, 2001, section 3.5, DOI 10.1006/jpdc.2000.1714. Complexity: O(n (n + c m)) for n tasks on m

@@ -4,7 +4,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem, MaxMin};
 
-/// Repeatedly maps the task whose earliest completion is earliest to the machine where it completes earliest.
+/// Let the best completion of a task be its earliest completion over all machines. Repeatedly maps the task with the
+/// earliest best completion to the machine on which it completes first.
 ///
 /// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm D. The name is from T. D.
 /// Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n) time, and four bytes

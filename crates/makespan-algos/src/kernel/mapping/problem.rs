@@ -26,7 +26,8 @@ enum Cells<'a> {
 }
 
 impl<'a> Times<'a> {
-    /// Returns the times from one row of `machines` times for each task. The rows are not copied.
+    /// Returns the times in `rows`. Each task has one row, with one time for each of `machines` machines. The rows are
+    /// not copied.
     ///
     /// # Panics
     /// Panics if a row has another length.
@@ -154,7 +155,7 @@ impl<'a> MappingProblem<'a> {
         mapping
     }
 
-    /// Returns the shortest time of a task on any machine.
+    /// Returns the shortest time of a task over all machines.
     pub fn shortest(&self, task: usize) -> Time {
         self.row(task).iter().copied().min().unwrap_or_default()
     }

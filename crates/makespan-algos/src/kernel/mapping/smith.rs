@@ -9,7 +9,7 @@ use super::{MachineId, MappingProblem};
 const HOT: f64 = 0.3;
 /// The final temperature, in multiples of the cost of a mean task.
 const COLD: f64 = 1e-4;
-/// The fraction 1 / `SWAPS` of the changes exchanges two tasks. The other changes move one task.
+/// One of `SWAPS` changes exchanges two tasks. All other changes move one task.
 const SWAPS: u32 = 3;
 /// Price of a tick after the limit, as a multiple of the maximum cost that the tick can save.
 const DEAR: f64 = 2.0;
@@ -35,7 +35,7 @@ pub struct Smith<'a> {
     value: f64,
     /// The sum, over the machines, of the ticks by which they complete after the limit.
     late: i64,
-    /// The best mapping, with its values of `late` and `value`: late, value, mapping.
+    /// The values `late` and `value` of the best mapping, and this mapping.
     best: (i64, f64, Vec<MachineId>),
     /// Cost of a mean task in the initial mapping.
     scale: f64,
@@ -55,8 +55,8 @@ impl<'a> Smith<'a> {
             lines[machine.index()].push(task as u32);
         }
         let loads = problem.completions(&mapping);
-        // At worst, all tasks wait for the work after the limit. So a tick of this work costs at most the sum of all
-        // weights.
+        // At worst, all tasks wait for the work after the limit. So each tick of this work costs at most the sum of
+        // all weights.
         let price = DEAR * weights.iter().sum::<f64>();
         let best = (i64::MAX, f64::INFINITY, mapping.clone());
         let (machine_of, value, late, scale) = (mapping, 0.0, 0, 0.0);
@@ -160,7 +160,7 @@ impl<'a> Smith<'a> {
         self.weights[task as usize] * (start + time) as f64 + behind * time as f64
     }
 
-    /// If the load of a machine increases by `more`, returns the increase of [`Smith::over`].
+    /// Returns the increase of [`Smith::over`] if the load of a machine increases by `more`.
     fn later(&self, machine: MachineId, more: i64) -> i64 {
         self.over(machine, self.loads[machine.index()] + more) - self.over(machine, self.loads[machine.index()])
     }

@@ -11,15 +11,18 @@ const STEPS: usize = 14;
 /// Precision of the share of the paths.
 const NEAR: f64 = 1e-4;
 
-/// Returns, for each task, a time between the times of its choices (allotments), in ticks. Prices state how much area a
-/// tick of a task is worth. At such prices, the time of a task with the lowest cost is a compromise between the longest
-/// path and the area. The result is the average of these times over a sequence of prices.
+/// Returns, for each task, a time between the times of its choices (allotments), in ticks.
 ///
-/// The prices follow from the longest paths found so far. The prices ascend the dual of the linear programme of R.
-/// Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as
-/// stated in [`makespan_verify::proof::PathFlow`]. The averages of the times that are best for each price converge to a
-/// solution of the programme (T. Larsson, M. Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI
-/// 10.1007/s101070050090). Complexity: O(n log c + edges) for each of at most 200 paths, if a task has c choices.
+/// The price of a task states how much area a tick of its time is worth. The cost of a choice is its area plus its
+/// time multiplied by this price. The time of the choice with the lowest cost is a compromise between the longest path
+/// and the area. The result is the average of these times over a sequence of prices. The prices follow from the
+/// longest paths found so far.
+///
+/// The prices ascend the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found.
+/// Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in [`makespan_verify::proof::PathFlow`]. The
+/// averages of the times that are best for each price converge to a solution of the programme (T. Larsson, M.
+/// Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI 10.1007/s101070050090). Complexity: O(n log c +
+/// edges) for each of at most 200 paths, if a task has c choices.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
     let tasks = problem.tasks();
     let hulls: Vec<Hull> = (0..tasks as u32).map(|task| Hull::new(problem, task)).collect();
@@ -88,9 +91,9 @@ impl Hull {
 
 /// The prices of the time of each task, relative to the area.
 struct Prices {
-    /// For each task, the weight of the paths that contain the task.
+    /// For each task, the total weight of the paths that contain the task.
     through: Vec<f64>,
-    /// The weight of all paths.
+    /// The total weight of all paths.
     all: f64,
     /// The share of the paths in the combined bound, from 0 to 1. The area has the remaining share.
     share: f64,

@@ -59,8 +59,8 @@ impl EventList {
     ) -> bool {
         let EvaluationInput { problem, measure, list, tails, .. } = *given;
         let processors = problem.instance().processors();
-        // If the makespan is the objective, limit the idle area. The area of the platform before `limit` must contain
-        // the work of all tasks and the idle area.
+        // If the makespan is the objective, limit the idle area. The work of all tasks plus the idle area must be at
+        // most the area of the platform before `limit`.
         let most_idle = if measure.is_makespan() && limit < i64::MAX as f64 {
             i128::from(limit as i64 - problem.origin()) * i128::from(processors) - given.work
         } else {

@@ -29,7 +29,8 @@ struct Group {
 /// The value of a partial schedule. This value never decreases when a task is added.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PartialValue {
-    /// For each group, a lower bound on the last end in the group that follows from the placed tasks.
+    /// For each group, a lower bound on the last end in the group. The bound follows from the tasks that are already
+    /// placed.
     ends: Vec<i64>,
     last: i64,
     cost: f64,

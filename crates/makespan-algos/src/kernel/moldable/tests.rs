@@ -76,7 +76,7 @@ impl Draft {
     }
 }
 
-/// A change: its kind, a task, a distance, and whether to accept it for any value.
+/// A change: its kind, a task, a distance, and whether the change is accepted even if the value becomes worse.
 type Tried = (u8, prop::sample::Index, u32, bool);
 
 fn change(schedule: &mut ListSchedule<'_>, &(kind, task, far, _): &Tried) {

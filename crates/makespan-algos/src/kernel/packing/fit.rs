@@ -92,7 +92,7 @@ impl PackingState {
     }
 
     /// Returns the room on a node: the number of processors that a task could have there. If `beside` is given, the
-    /// processors must be available in both states.
+    /// processors must be available in this state and in `beside`.
     #[inline]
     fn room_beside(
         &self,
@@ -374,7 +374,7 @@ impl TaskToPlace<'_> {
         room
     }
 
-    /// Returns the task to place for a task of an instance and one of its allotments.
+    /// Returns a task of an instance with one of its allotments as a [`TaskToPlace`].
     pub fn of(
         instance: &Instance,
         task: makespan_core::TaskId,

@@ -14,9 +14,10 @@ use crate::kernel::packing::{Packing, Row};
 /// over all D. The worst case slack of C is its latest start minus t.
 ///
 /// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J.
-/// Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1. Among equal slacks, the earliest latest start
-/// comes first, and then the first task of the instance. Every resource must be one pool that is never closed.
-/// Complexity: O(n w^2 a r) for n tasks and r resources, if there are w candidates and a running tasks.
+/// Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1. If slacks are equal, the candidate with the
+/// earliest latest start comes first, and then the first candidate in the instance. Every resource must be one pool
+/// that is never closed. Complexity: O(n w^2 a r) for n tasks and r resources, if there are w candidates and a running
+/// tasks.
 pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i64>> {
     Play::new(packing, choices).run()
 }
@@ -117,7 +118,7 @@ impl<'p, 'a> Play<'p, 'a> {
         let can = |row: &Row| self.is_ready(*row) && self.fits(*row, &self.free);
         let rows: Vec<Row> = self.packing.rows().filter(can).collect();
         let slack = |row: Row| {
-            // Another task of the row's own bag is also another candidate.
+            // Another task of the same bag is also another candidate.
             let others = rows.iter().filter(|&&other| other != row || self.waiting[row.index()] > 1);
             let latest = others.map(|&other| self.earliest_beside(row, other)).max().unwrap_or(self.now);
             self.latest_start[row.index()] - latest as f64
@@ -127,8 +128,8 @@ impl<'p, 'a> Play<'p, 'a> {
         keys.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))).map(|key| key.2)
     }
 
-    /// Returns the first instant at which a task of `row` fits if a task of `other` starts now. If it never fits,
-    /// returns the end of all running tasks.
+    /// Returns the first instant at which a task of `row` fits if a task of `other` starts now. If the task of `row`
+    /// never fits, returns the end of all running tasks.
     fn earliest_beside(&self, row: Row, other: Row) -> i64 {
         let mut free: Vec<u64> =
             self.free.iter().zip(&self.held[other.index()]).map(|(free, held)| free - held).collect();

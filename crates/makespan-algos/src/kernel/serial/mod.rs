@@ -58,7 +58,7 @@ pub struct EvaluationLimit {
 }
 
 impl EvaluationLimit {
-    /// No limit.
+    /// An evaluation without limits.
     pub const NONE: Self = Self::at(f64::INFINITY);
 
     /// Returns a limit on the value.
@@ -105,8 +105,8 @@ impl SerialInsertion {
                 if place > limit.after && number < self.valid && value - self.present[number].value > limit.lead {
                     return f64::INFINITY;
                 }
-                // Before the first change, the snapshot is also valid for the current order. Store the snapshot there,
-                // so that the next evaluation can use it.
+                // Before the first change, the snapshot is also valid for the current order. Store the snapshot in
+                // `present`, so that the next evaluation can use it.
                 let agrees = place <= places.start && number >= self.valid;
                 let snapshot = if agrees { &mut self.present[number] } else { &mut self.tried[number] };
                 snapshot.skyline.clone_from(&self.skyline);

@@ -6,7 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
-/// Returns times on 1 .. processors that decrease without decreasing the work. `falls` states how steeply.
+/// Returns a profile of up to `processors` processors. More processors make a task faster, but do not reduce its work.
+/// `falls` states how steeply the times decrease.
 fn monotone(first: i64, falls: &[u8], processors: u32) -> Profile {
     let mut ticks = vec![first];
     for (k, fall) in (2_i64..).zip(falls).take(processors as usize - 1) {
@@ -88,7 +89,8 @@ fn jobs_with_laws_fit_in_a_guess_and_a_half_and_some_ticks() {
         }
         let dual = dual::search(profiles.iter().copied(), processors);
         built += 1;
-        // Also test the guess of the proof, although the other guess hardly ever fails.
+        // Also test the larger guess of the proof. `two_shelves` rarely uses it, because the original guess hardly
+        // ever fails.
         let whole = Time::from_ticks(4 * (dual.guess.ticks() / 4 + 1));
         let proved = build(&profiles, &dual.first_shelf, whole, Time::TICK, processors);
         let either = two_shelves(&profiles, &dual.first_shelf, dual.guess, processors);

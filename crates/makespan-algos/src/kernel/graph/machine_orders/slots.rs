@@ -4,9 +4,9 @@ use super::{MachineOrders, OrderPosition};
 use crate::kernel::graph::{NEVER, Neighbour, NodeId};
 
 impl MachineOrders<'_> {
-    /// Writes the positions for a removed task into `slots`. Omits positions that cannot be better than another one.
-    /// If a node has several empty processors, uses only the first. Takes O(processors + positions + nodes * edges of
-    /// the task).
+    /// Writes the positions for a removed task into `slots`. Omits positions that are not better than another
+    /// position. If a node has several empty processors, uses only the first. Takes O(processors + positions + nodes *
+    /// edges of the task).
     pub fn slots(&self, task: u32, slots: &mut Vec<OrderPosition>) {
         let problem = self.problem;
         slots.clear();

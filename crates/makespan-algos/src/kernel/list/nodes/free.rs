@@ -68,10 +68,10 @@ impl FreeCounts {
         Self { free: sizes.clone(), sizes, by_size, smallest, largest }
     }
 
-    /// Returns the maximum number of free processors in a best placement. Usually this is the largest number of free
+    /// Returns the maximum number of free processors in a best placement. Usually, this is the largest number of free
     /// processors on one node. If a node of the largest size is entirely free, a best placement may use all entirely
-    /// free nodes, and the partly free node with the most free processors. The maximum is then the number of free
-    /// processors on these nodes.
+    /// free nodes, and the partly free node with the most free processors. The result is then the number of free
+    /// processors on all these nodes.
     pub(super) fn widest(&self) -> u32 {
         let (mut whole, mut part, mut most) = (0, 0, 0);
         for (&free, &size) in self.free.iter().zip(&self.sizes) {
@@ -83,10 +83,11 @@ impl FreeCounts {
         if most == self.largest { whole + part } else { most }
     }
 
-    /// Takes `width` processors, at most [`FreeCounts::widest`], in best placement, and adds their nodes to `parts`.
-    /// If `width` fits on one node, takes one node. Otherwise, takes entirely free nodes as a whole while they fit,
-    /// the largest first, and the remaining processors from one node. For the single or last node, prefers nodes that
-    /// are partly in use, then nodes with the fewest free processors.
+    /// Takes `width` processors in best placement, and adds their nodes to `parts`. `width` must be at most
+    /// [`FreeCounts::widest`]. If the processors fit on one node, takes them from one node. Otherwise, takes entirely
+    /// free nodes as a whole while they fit, the largest first, and the remaining processors from one more node. This
+    /// one node is a node in partial use if possible. Among such nodes, it is the node with the fewest free
+    /// processors.
     pub(super) fn take(&mut self, width: u32, parts: &mut Vec<NodePart>) {
         let mut rest = width;
         let wide = if width < self.largest { &[] } else { &self.by_size[..] };
@@ -152,12 +153,12 @@ impl Free {
         taken
     }
 
-    /// Takes the lowest ids of each part in `parts`. Enough ids must be free.
+    /// Takes, for each part in `parts`, the lowest free ids of its node. Enough ids must be free.
     pub(super) fn take_parts(&mut self, parts: &[NodePart]) -> Vec<u32> {
         parts.iter().flat_map(|&part| lowest(&mut self.ids, part).collect::<Vec<u32>>()).collect()
     }
 
-    /// Takes the free processors that are closed at some time from `start` to `end`.
+    /// Takes all free processors that are closed at some time from `start` to `end`.
     pub(super) fn set_aside(&mut self, instance: &Instance, start: Time, end: Time) -> Vec<u32> {
         let meets = |closed: &[(Time, Time)]| closed.iter().any(|&(from, until)| from < end && start < until);
         let classes = instance.availability().classes().iter().filter(|class| meets(&class.closed));
@@ -182,8 +183,8 @@ impl Free {
         }
     }
 
-    /// Returns the ids of processors that [`Free::take_parts`] took. Neither this method nor [`Free::take_parts`]
-    /// changes the counts.
+    /// Makes ids that [`Free::take_parts`] took free again. Neither this method nor [`Free::take_parts`] changes the
+    /// counts.
     pub(super) fn give_back_ids(&mut self, ids: &[u32]) {
         for &id in ids {
             let free = &mut self.ids[self.node_of[id as usize] as usize];

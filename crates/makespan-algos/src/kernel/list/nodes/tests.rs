@@ -32,8 +32,8 @@ fn list(instance: &Instance) -> Vec<AllottedTask> {
     instance.task_ids().map(allotted).collect()
 }
 
-/// Returns whether `width` processors can form a best placement. Only processors are considered that are not held at
-/// `now` and stay open until the job ends. Tries all sets of whole nodes, as in the definition.
+/// Returns whether `width` processors can form a best placement. Considers only processors that are not held at `now`
+/// and stay open until the job ends. Tries all sets of whole nodes, as in the definition.
 fn fits(instance: &Instance, held: &[(Time, Vec<u32>)], width: u32, now: Time, end: Time) -> bool {
     let platform = instance.platform();
     let is_free = |id: u32| {
@@ -75,8 +75,8 @@ proptest! {
         let schedule = builder.finish();
         prop_assert_eq!(validate(&instance, &schedule), Ok(()));
         prop_assert_eq!(end, schedule.makespan());
-        // Replays the schedule instant by instant with the chosen processors. Each job starts at the first instant at
-        // which it fits.
+        // Replay the schedule instant by instant with the chosen processors. Each job must start at the first instant
+        // at which it fits.
         for now in (0..60).map(ticks) {
             let mut held: Vec<(Time, Vec<u32>)> = vec![];
             for (allotted, (start, ids)) in list.iter().zip(&found) {

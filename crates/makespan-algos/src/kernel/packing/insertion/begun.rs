@@ -17,7 +17,7 @@ pub(crate) struct RemainingTasks {
     /// For each row, the number of tasks of the list that the row waits for, or [`RemainingTasks::ABSENT`] if the row
     /// is not in the list.
     pub waits: Vec<u64>,
-    /// For each row, the earliest start of its tasks as far as this start does not depend on the list.
+    /// For each row, a lower bound on the start of its tasks that does not depend on the list.
     pub ready: Vec<i64>,
     /// The ends and the parts of started tasks, if tasks of the list wait for their data.
     pub ends: FxHashMap<TaskId, (i64, Vec<HeldPart>)>,

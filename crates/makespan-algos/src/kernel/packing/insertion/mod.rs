@@ -20,15 +20,15 @@ use calendar::Calendar;
 use places::{PlaceFinder, RunPeriod, SoughtTask};
 pub use sites::{NodeSet, Sites};
 
-/// Maximum number of visits to nodes for one list. A list that needs more is rejected, because it would slow down a
-/// search, which tries many lists.
+/// Maximum number of visits to nodes for one list. A list that needs more visits is rejected, because it would slow
+/// down a search, which tries many lists.
 const MAX_LOOKS: u64 = 10_000_000;
 /// Position that stands for a task that is not in the list.
 const NOWHERE: u32 = u32::MAX;
 
 /// Executes lists by insertion into gaps. This is the serial scheme, on nodes that may differ. If a task waits for
-/// tasks that come later in the list, its turn comes immediately after the last of them. A task can be restricted to a
-/// site (a set of nodes).
+/// tasks that come later in the list, it is placed immediately after the last of these tasks. A task can be restricted
+/// to a site (a set of nodes).
 ///
 /// Source: J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963;
 /// insertion on machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI
@@ -48,13 +48,13 @@ pub struct Inserter<'p, 'a> {
     from: i64,
     /// The tasks that have started, if there are any.
     begun: Option<RemainingTasks>,
-    /// For each row, the number of unplaced tasks that it waits for.
+    /// For each row, the number of unplaced tasks that the row waits for.
     missing: Vec<u64>,
-    /// For each row, the last end of the placed tasks that it waits for.
+    /// For each row, the latest end of the placed tasks that the row waits for.
     ready: Vec<i64>,
     /// The position of each task in the list.
     place_of: Vec<u32>,
-    /// The positions of the tasks that are ready now, but were not ready when the list was read at their position.
+    /// The positions of the tasks that became ready only after the list was read at their position.
     passed: BinaryHeap<Reverse<u32>>,
     starts: Vec<i64>,
     ends: Vec<i64>,
@@ -125,8 +125,8 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.insert(list, sites, None, keep)
     }
 
-    /// Executes a list, but chooses the allotments. Each task gets the choice that minimises its end plus `price`
-    /// times its [area](Packing::area).
+    /// Executes a list, but chooses the allotments. Each task gets the choice that minimises E + `price` * m * A. E is
+    /// the end of the task, m the number of processors of the platform, and A the [area](Packing::area) of the choice.
     ///
     /// # Errors
     /// Returns the position of the task at which the execution stopped, as in [`Inserter::run`].
@@ -247,7 +247,8 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.places.find(&packing.machines, &self.calendar, &sought)
     }
 
-    /// Updates the successors of a placed task. If a successor becomes ready and its turn is over, it is placed next.
+    /// Updates the successors of a placed task. If a successor becomes ready after the list was read at its position,
+    /// the successor is placed next.
     fn see_ready(&mut self, list: &[ListEntry], place: usize, walked: usize) {
         let packing = self.packing;
         for edge in packing.instance.outgoing(list[place].task) {

@@ -63,7 +63,8 @@ fn instance(
 struct Naive<'a> {
     nodes: &'a [DraftNode],
     compact: bool,
-    /// For each node, the free processors: first the processor that closes, then the others.
+    /// For each instant and node, two numbers of free processors: first for the processor that closes, then for all
+    /// others.
     free: Vec<Vec<[u32; 2]>>,
     memory: Vec<Vec<u64>>,
     licence: Vec<u64>,
@@ -175,8 +176,8 @@ fn draft_job() -> impl Strategy<Value = DraftJob> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// Checks that each task of a list ends as early as in the reference implementation, given all tasks before it.
-    /// The schedule must be valid. The nodes to which a task is restricted are tried first.
+    /// Checks that each task of a list ends as early as in the reference implementation, if all tasks before it have
+    /// the same places. The schedule must be valid. The nodes to which a task is restricted are tried first.
     #[test]
     fn each_task_ends_where_it_ends_first(
         nodes in proptest::collection::vec((1_u32..4, 2_u64..9, 1_u32..4), 1..4),
@@ -190,7 +191,7 @@ proptest! {
         let mut inserter = Inserter::new(&packing, 0);
         let mut placed: Vec<usize> = Vec::new();
         if inserter.run(&list, &[], |place, _| { placed.push(place); true }).is_err() {
-            // Only consumables can be insufficient.
+            // A list fails only if the consumables are insufficient.
             let used: u64 = jobs.iter().map(|job| job.budget).sum();
             prop_assert!(used > 4);
             return Ok(());
@@ -210,7 +211,7 @@ proptest! {
             let own = schedule.placements().iter().find(|one| one.task == list[place].task).unwrap();
             for (node, here) in instance.platform().parts(&own.processors) {
                 let ids = own.processors.intersection(&instance.platform().processors_of(node));
-                // Counts the closing processor by its id.
+                // Find out whether the task uses the processor that closes.
                 let total: u32 = nodes.iter().map(|node| node.0).sum();
                 let closing = closed.map_or(0, |(id, ..)| u32::from(ids.contains(id.min(total - 1))));
                 for instant in from..until {
