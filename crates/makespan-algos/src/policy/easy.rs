@@ -10,19 +10,19 @@ use super::space::Space;
 use crate::free_time::Period;
 
 /// Starts tasks in the order of the queue while they fit. The first task that does not fit gets a reservation at the
-/// earliest instant at which enough processors are free according to the estimates of running tasks. Any later task
-/// starts if it fits now and does not delay this reservation: it ends before the reservation, or takes processors that
-/// the reserved task leaves free.
+/// earliest instant at which enough processors are free according to the estimates of running tasks. A later task
+/// starts if it fits now and does not delay this reservation: it ends before the reserved start, or takes processors
+/// that the task with the reservation leaves free.
 ///
 /// Source: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, DOI 10.1007/3-540-60153-8_35, as described by A.
 /// Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none.
 /// If run times are at most the estimates, the head of the queue starts no later than its first reservation.
 ///
-/// Complexity: on equal processors that are always open, O(log n) for an event and for each task that it starts, plus
-/// the search for these tasks in a tree over the queue. On all other platforms, a walk over the running tasks for each
-/// waiting task that needs no more than the free processors. On these platforms, no task runs into a closed period of
-/// its processors. If tasks need resources, the queue is visited once at each instant, and each visited task costs a
-/// walk over the nodes. The reservation then includes all resources of the head.
+/// Complexity for n tasks: on equal processors that are always open, O(log n) for an event and for each task that it
+/// starts, plus the search for these tasks in a tree over the queue. On all other platforms, a walk over the running
+/// tasks for each waiting task that needs no more than the free processors. On these platforms, no task runs into a
+/// closed period of its processors. If tasks need resources, the queue is visited once at each instant, and each
+/// visited task costs a walk over the nodes. The reservation then includes all resources of the head.
 ///
 /// The processors of the head are chosen when the head starts. The reservation has processors only if best placement
 /// is required. If a later task fits only with another placement of the head, the head gets this placement.
@@ -69,7 +69,7 @@ struct Reserved {
 }
 
 impl Easy {
-    /// Returns the policy with rules for the queue.
+    /// Returns a policy whose queue follows the rules `reading`.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }
@@ -80,8 +80,8 @@ impl Easy {
         Self { passes, ..self }
     }
 
-    /// Returns the task that the last visit of the queue reserved, and its reserved start. Returns `None` if the
-    /// number of free processors does not determine whether a task fits.
+    /// Returns the task that got a reservation at the last visit of the queue, and its reserved start. Returns `None`
+    /// if the number of free processors does not determine whether a task fits.
     pub fn reservation(&self) -> Option<(TaskId, Time)> {
         self.reserved.map(|reserved| (reserved.head.task, reserved.start))
     }
@@ -213,8 +213,8 @@ fn knows(state: &QueueState, events: &[Event], view: &View<'_>) -> bool {
     state.queue.len() + arrived == view.waiting.len() && state.held.running() == view.running.len() + ended
 }
 
-/// Visits the queue once, if the number of free processors determines whether a task fits. If the head must wait,
-/// returns its reservation.
+/// Visits the queue once. This function is used if the number of free processors determines whether a task fits. If
+/// the head must wait, returns its reservation.
 fn pass(
     state: &mut QueueState,
     starts: &mut ProcessorStarts<'_, '_>,
@@ -271,8 +271,8 @@ fn backfill(
     }
 }
 
-/// Visits the queue once, if processors are not interchangeable. A task after the head may take any processors, as
-/// long as enough open processors remain for the reservation of the head.
+/// Visits the queue once. This function is used if processors are not interchangeable. A task after the head may take
+/// any processors, as long as enough open processors remain for the reservation of the head.
 fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decisions: &mut Vec<Decision>) {
     space.unreserve();
     let Some(first) = state.start_heads(space, decisions) else { return };
@@ -297,8 +297,8 @@ fn by_sets(state: &mut QueueState, space: &mut Space<'_>, view: &View<'_>, decis
     }
 }
 
-/// Visits the queue once, node by node. The head is reserved with all its resources. A task that ends after the head's
-/// start must also fit together with the head at this start.
+/// Visits the queue once, node by node. The head gets a reservation with all its resources. A task that ends after the
+/// head's start must also fit together with the head at this start.
 fn on_nodes(state: &mut QueueState, nodes: &mut NodesNow, view: &View<'_>, decisions: &mut Vec<Decision>) {
     nodes.start_heads(state, view, decisions);
     let Some(head) = state.queue.first() else { return };

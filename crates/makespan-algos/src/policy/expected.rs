@@ -15,9 +15,9 @@ pub struct ExpectedStart {
     pub processors: ProcSet,
     /// The running tasks that hold some of the expected processors, in ascending order. The task waits for their ends.
     pub running: Vec<TaskId>,
-    /// The waiting tasks that this task waits for, in ascending order. A task of the first kind holds some of the
-    /// expected processors before this task starts. A task of the second kind was submitted before this task, and
-    /// starts later than now but no later than this task.
+    /// The waiting tasks that this task waits for, in ascending order. These tasks are of two kinds. A task of the
+    /// first kind holds some of the expected processors before this task starts. A task of the second kind was
+    /// submitted before this task, and starts later than now but no later than this task.
     pub waiting: Vec<TaskId>,
 }
 

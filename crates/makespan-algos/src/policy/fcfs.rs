@@ -11,8 +11,8 @@ use super::space::Space;
 ///
 /// Source: the baseline of D. Feitelson, L. Rudolph and U. Schwiegelshohn, "Parallel job scheduling - a status
 /// report", JSSPP 2004, DOI `10.1007/11407522_1`. A task starts only on processors that are open until its estimated
-/// end. Complexity: O(log n) for an event on equal processors that are always open. If tasks need resources, each task
-/// costs a walk over the nodes. In all other cases, an event costs a walk over the running tasks.
+/// end. Complexity for n tasks: O(log n) for an event on equal processors that are always open. If tasks need
+/// resources, each task costs a walk over the nodes. In all other cases, an event costs a walk over the running tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("fcfs[order=sjf]", 1)?;
@@ -27,7 +27,7 @@ pub struct Fcfs {
 }
 
 impl Fcfs {
-    /// Returns the policy with rules for the queue.
+    /// Returns a policy whose queue follows the rules `reading`.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }

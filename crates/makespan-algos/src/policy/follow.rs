@@ -27,7 +27,7 @@ pub struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,
     keeper: PlanKeeper,
-    /// Whether each job is planned.
+    /// For each job, whether it has been planned.
     planned: Vec<bool>,
 }
 
@@ -45,8 +45,8 @@ impl Follow {
     }
 
     /// Plans the jobs `new` with all their tasks, around running tasks, planned tasks and closed processors. If a bag
-    /// has begun, only its waiting tasks are planned. Returns whether the scheduler could plan the jobs. If not,
-    /// nothing changes.
+    /// has begun, only its waiting tasks are planned. Returns whether the scheduler could plan the jobs. If it could
+    /// not, nothing changes.
     fn plan(&mut self, new: &[JobId], view: &View<'_>) -> bool {
         let View { now, instance, .. } = *view;
         self.keeper.project(view);

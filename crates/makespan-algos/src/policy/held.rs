@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 use super::space::ClosedSlot;
 use crate::free_time::{Period, Strips};
 
-/// The processors that running tasks and failures hold, until their expected ends. The data are updated at each event,
-/// so an event costs time only for its changes. The expected end of a task is its start plus its estimate. If the task
-/// runs longer, [`believed_end`] determines its expected end.
+/// The processors that running tasks and failures hold, until their expected ends. The data are updated at each event.
+/// The cost of an update depends only on the number of changes. The expected end of a task is its start plus its
+/// estimate. If the task runs longer, [`believed_end`] determines its expected end.
 #[derive(Debug)]
 pub(super) struct HeldProcessors {
     /// The number of free processors from now on. Unavailable periods are ignored.

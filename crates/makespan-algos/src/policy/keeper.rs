@@ -42,7 +42,7 @@ impl From<Starts> for Departure {
     }
 }
 
-/// A planned task that has not started, or is running.
+/// A planned task that has not started or is running.
 #[derive(Clone, Debug)]
 struct Reservation {
     /// The processors, the expected start and the expected end.
@@ -114,7 +114,7 @@ impl PlanKeeper {
         self.upcoming.is_empty() && self.running.is_empty()
     }
 
-    /// Returns whether a planned start has passed and the task has not started.
+    /// Returns whether a task has not started although its planned start has passed.
     pub fn is_behind(&self, now: Time) -> bool {
         self.upcoming.iter().any(|reservation| reservation.planned < now)
     }

@@ -15,15 +15,15 @@ use crate::free_time::Strips;
 /// processors are reserved for it, at the chosen instant.
 ///
 /// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start
-/// is its end plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks are the
-/// waiting tasks, one task that may arrive at any moment, and the tasks that will arrive while this task runs. The
-/// last group waits for half of the time of the task on average. The expected number of these tasks is proportional to
-/// the time of the started task. Let t' be its time on its fewest processors. For this time, the expected number is
-/// the number of tasks that arrived in the last period of length t'. As a result, a task that is alone takes less than
-/// twice its shortest time. If many tasks wait or arrive, a task takes additional processors only if it uses these
-/// processors at least as well as other tasks would. For example, let n equal tasks have a speed-up of p to the power
-/// a. Then each task takes m / n times a / (1 - a) processors, which minimises the sum of the ends. If all waiting
-/// tasks can run at the same time, the price is reduced until they fill the machine.
+/// is the end of the task plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks
+/// are the waiting tasks, one task that may arrive at any moment, and the tasks that will arrive while this task runs.
+/// The tasks of the last group wait for half of the time t on average. Their expected number is proportional to t. Let
+/// t' be the time of the task on its fewest processors, and let k tasks have arrived in the last period of length t'.
+/// Then k t / t' tasks are expected to arrive during t. As a result, a task that is alone takes less than twice its
+/// shortest time. If many tasks wait or arrive, a task takes additional processors only if it uses these processors at
+/// least as well as other tasks would. For example, let n equal tasks have a speed-up of p to the power a. Then each
+/// task takes m / n times a / (1 - a) processors, which minimises the sum of the ends. If all waiting tasks can run at
+/// the same time, the price is reduced until they use all processors.
 ///
 /// The head of the queue starts or, if it must wait for running tasks, gets a reservation. A later task starts if its
 /// cheapest start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then
@@ -54,7 +54,7 @@ struct Known {
     /// For each task that waits or runs, the fewest processors on which its time is shortest. More processors would
     /// not make the task faster.
     most: FxHashMap<TaskId, u32>,
-    /// Whether each job has arrived.
+    /// For each job, whether it has arrived.
     heard: Vec<bool>,
     /// The release dates of jobs in ascending order. For each date, the number of tasks that are released by this
     /// date.
@@ -136,8 +136,8 @@ trait Outlook {
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
     /// Returns the instants at which more processors may become free, in ascending order.
     fn openings(&self, after: Time) -> Vec<Time>;
-    /// Returns whether enough resources are available from `start` on for a task on `width` processors. These
-    /// processors must be free.
+    /// Returns whether a task on `width` processors can get its resources from `start` on. The processors must be free
+    /// from `start` to the end of the task.
     fn has_needs(&self, task: TaskId, width: u32, start: Time) -> bool;
 }
 
@@ -198,7 +198,7 @@ impl<'a> Chooser<'a> {
         chooser
     }
 
-    /// Returns the cost of a start at the instant zero.
+    /// Returns the cost of a start on `width` processors at the instant zero.
     fn cost(&self, width: u32) -> i128 {
         let time = i128::from(time_on_equal(self.instance, self.task, width).ticks());
         let (all, width) = (i128::from(self.instance.processors()), i128::from(width));
@@ -429,8 +429,8 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 }
 
 impl MoldableEasy {
-    /// Returns the policy with rules for the queue. If the order of the queue uses the area or the time of a task, the
-    /// area and the time are computed for the fewest processors of the task.
+    /// Returns a policy whose queue follows the rules `reading`. If the order of the queue uses the area or the time
+    /// of a task, the area and the time are computed for the fewest processors of the task.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading: QueueReading { request: Request::Fewest, ..reading }, ..Self::default() }
     }

@@ -8,8 +8,8 @@ use super::order::QueuePlace;
 use super::queue_state::QueueState;
 use crate::kernel::packing::{HeldPart, NodeRooms, PackingMachines, PackingState, TaskToPlace};
 
-/// The free processors and the remaining resources of each node. An event costs time only for its changes, and each
-/// start costs a walk over the nodes.
+/// The free processors and the remaining resources of each node. The cost of an event depends only on the number of
+/// changes, and each start costs a walk over the nodes.
 #[derive(Debug)]
 pub(super) struct NodesNow {
     machines: PackingMachines,

@@ -41,7 +41,7 @@ impl QueueState {
         Self { queue, held: HeldProcessors::of(view, !counted), counted }
     }
 
-    /// Returns the state that the view shows, before the tasks in `events` are submitted.
+    /// Returns the state before the tasks in `events` were submitted, and otherwise as the view shows it.
     pub(super) fn before(events: &[Event], view: &View<'_>, reading: QueueReading) -> Self {
         let mut state = Self::of(view, reading);
         for event in events {

@@ -79,8 +79,8 @@ impl Replan {
         plan_ahead(self.scheduler.as_ref(), self.seed, view)
     }
 
-    /// If `plan` starts the task that has waited longest later than the previous plan, and an earlier start is
-    /// possible, returns a placement to keep for this task. Otherwise, returns `None`.
+    /// Let A be the task that has waited longest. If A starts later in `plan` than in the previous plan, and an
+    /// earlier start is possible, returns a placement of A to keep. Otherwise, returns `None`.
     fn kept(&self, view: &View<'_>, plan: &[Placement]) -> Option<Placement> {
         // If tasks need resources, keep no start. The policy cannot compute when enough resources will be free.
         if self.keep == KeptStart::None || view.instance.has_demands() {
@@ -277,8 +277,8 @@ mod tests {
         loses_no_job("list", &instance());
     }
 
-    /// Checks that every start is in best placement. While tasks run, the remaining instance has closed processors.
-    /// `shelves` plans such an instance by a list.
+    /// Checks that every start is in best placement. While tasks run, the instance of the remaining tasks has closed
+    /// processors. The scheduler `shelves` plans such an instance by list scheduling.
     #[test]
     fn best_placement_is_kept_whatever_happens() {
         let instance = instance_on(Platform::cluster(2, 2).unwrap().requiring_compact());

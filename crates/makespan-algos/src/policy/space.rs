@@ -49,7 +49,7 @@ impl Reserved {
         start < self.end && self.start < end
     }
 
-    /// Returns how many of the processors `open` other tasks may have while the reserved task runs.
+    /// Returns the number of processors of `open` that other tasks may use while the task with the reservation runs.
     fn leaves(&self, open: &ProcSet) -> u32 {
         let shared = open.intersection(&self.processors).len();
         open.len() - shared + shared.min(self.spare)
@@ -171,7 +171,7 @@ impl<'a> Space<'a> {
     }
 
     /// Returns a slot from now on for the task at `place`, and moves the reservation of the task at `head` to other
-    /// processors. This function is called if the task at `place` does not fit otherwise. On the other processors, the
+    /// processors. This function is called if the task at `place` does not fit otherwise. On the new processors, the
     /// task at `head` must not end later than reserved. If this is impossible, returns `None`.
     pub(super) fn exchange(&mut self, place: QueuePlace, head: QueuePlace) -> Option<ClosedSlot> {
         if !self.has_own_processors() {
@@ -262,9 +262,9 @@ impl<'a> Space<'a> {
         if meeting.map_or_else(|| open.len(), |reserved| reserved.leaves(&open)) < width {
             return None;
         }
-        // Take slow processors first. Among equally slow processors, some are open for the reserved task. A task that
-        // ends before the reserved start prefers these processors, and a longer task avoids them. Then take the
-        // processors that close soonest.
+        // Take slow processors first. Among equally slow processors, some may be needed by the task with the
+        // reservation. A task that ends before the reserved start prefers these processors, and a longer task avoids
+        // them. Then take the processors that close soonest.
         let slow = faster.map_or_else(|| open.clone(), |faster| open.difference(faster));
         let fast = faster.map_or_else(ProcSet::new, |faster| open.intersection(faster));
         let mut pools = Vec::with_capacity(4);

@@ -529,8 +529,9 @@ fn walltimes_are_kept_on_processors_of_several_speeds() {
         let job = Job::new(name, Profile::table(times.iter().copied().map(t).collect()).unwrap());
         job.with_walltime(t(walltime))
     };
-    // `hold` takes both fast processors until 5, and `narrow` needs one of them. If `wide` started at once, it would
-    // take the slow processors.
+    // `hold` takes both fast processors until 5. On slow processors, `narrow` takes 10 ticks, more than its walltime
+    // of 6, and `wide` takes at least 10 ticks, more than its walltime of 9. On the two fast processors, `wide` takes
+    // 6 ticks.
     let hold = Job::new("hold", Profile::rigid(2, t(10)).unwrap());
     let jobs = vec![hold, job("narrow", &[10], 6), job("wide", &[20, 12, 10], 9)];
     let instance = Instance::new(platform, jobs, vec![]).unwrap();

@@ -65,7 +65,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         self.opened = None;
     }
 
-    /// Updates the places in the queue after its order has changed.
+    /// Updates the places of the reservations after the order of the queue has changed.
     pub(super) fn see_order(&mut self, queue: &Queue) {
         let start = |place: QueuePlace| Some((self.reserved.get(&place.task)?.start(), place));
         self.upcoming = queue.iter().filter_map(start).collect();

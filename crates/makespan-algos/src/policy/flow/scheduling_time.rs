@@ -18,7 +18,7 @@ pub enum SchedulingTime {
 }
 
 impl SchedulingTime {
-    /// Returns the expected time of a mapping of `tasks` tasks. `last` is the time of the last mapping.
+    /// Returns the expected duration of a mapping of `tasks` tasks. `last` is the duration of the last mapping.
     pub(super) fn expected(self, tasks: usize, last: Time) -> Time {
         match self {
             Self::Paper => {
@@ -30,7 +30,7 @@ impl SchedulingTime {
         }
     }
 
-    /// Returns the time of a mapping. `expected` is the time that was expected, and `real` the measured time.
+    /// Returns the duration of a mapping. `expected` is the expected duration, and `real` the measured duration.
     pub(super) fn spent(self, expected: Time, real: Duration) -> Time {
         match self {
             Self::Measured => Time::from_ticks(i64::try_from(real.as_nanos()).unwrap_or(i64::MAX / 4)),

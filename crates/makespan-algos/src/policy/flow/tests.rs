@@ -13,7 +13,8 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Returns nodes of these speeds, and tasks. The sizes and releases of tasks are in seconds.
+/// Returns an instance with nodes of these speeds, and with these tasks. The sizes and releases of tasks are in
+/// seconds.
 fn flow(speeds: &[f64], tasks: &[(i64, i64)]) -> Instance {
     let node = |(index, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{index}"), 1) };
     let platform = Platform::new(speeds.iter().enumerate().map(node).collect()).unwrap();
@@ -54,7 +55,7 @@ fn immediate_mode_sends_each_task_to_where_it_is_complete_first() {
 fn intervals_are_multiples_and_a_mapping_delays_the_next() {
     let instance = flow(&[1.0], &[(1, 0), (1, 3), (1, 20), (1, 21)]);
     assert_eq!(runs(&instance, "interval"), [(0, 0, 0), (1, 20_000, 0), (2, 21_000, 0), (3, 40_000, 0)]);
-    // The tasks are sent 40 exp(1 / 1580) - 40 = 0.0253 s after the tick.
+    // The tasks are sent 40 exp(1 / 1580) - 40 = 0.0253 s after the multiple of the interval.
     let late = runs(&instance, "interval[scheduling-time=paper,every=10s]");
     assert_eq!(late, [(0, 25, 0), (1, 10_025, 0), (2, 20_025, 0), (3, 30_025, 0)]);
 }
@@ -82,7 +83,7 @@ fn the_cycle_waits_while_every_node_has_more_than_a_mapping_takes() {
     let starts = runs(&instance, "ptfs[cycle=event]");
     let at: Vec<i64> = starts.iter().map(|run| run.1).collect();
     assert_eq!(at[..3], [76, 10_076, 20_076]);
-    // The mapping of the next batch begins early enough to end when the node completes.
+    // The mapping of the next batch begins early enough to end when the node has completed its tasks.
     assert_eq!(at[3..], [30_076, 31_076, 32_076]);
     // The polled cycle begins the mapping at most a second late.
     let polled: Vec<i64> = runs(&instance, "ptfs").iter().map(|run| run.1).collect();

@@ -19,7 +19,8 @@ pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut SearchCourse
 const SLICE: Duration = Duration::from_millis(10);
 /// Maximum total duration of the slices after an event.
 const ENOUGH: Duration = Duration::from_secs(1);
-/// Time until the first check for a better plan. The time to each further check is twice as long.
+/// Time from the beginning of a search to the first check for a better plan. The time from each check to the next one
+/// is twice as long as the time before it.
 const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
 /// The initial temperatures of the slices, in turn, as fractions of the temperature of a search without a plan.
 const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];

@@ -96,7 +96,7 @@ impl WaitingPlan {
         self.numbers.get(&task).copied()
     }
 
-    /// Returns the allotment with the index `position` of a task.
+    /// Returns the allotment with the index `position` of the task `number`.
     pub fn choice(&self, number: u32, position: u32) -> Choice {
         self.residual.choices.of(number)[position as usize]
     }

@@ -36,7 +36,7 @@ pub struct Improving {
     pub objective: Objective,
     /// Maximum number of changes of the plan that are tried at an event. If many tasks wait, fewer changes are tried.
     pub steps: u64,
-    /// The tasks whose promised start must not be postponed.
+    /// The start that a new plan must not postpone.
     pub keep: KeptStart,
 }
 

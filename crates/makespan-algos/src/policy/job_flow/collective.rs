@@ -81,7 +81,8 @@ impl FlowTable<'_> {
         order
     }
 
-    /// Returns changed orders. In each, a late job is moved to the front, or two neighbours are swapped.
+    /// Returns changed orders. In each of these orders, a late job is moved to the front, or two neighbours are
+    /// swapped.
     fn changes(order: &[usize], flow: &Collective) -> Vec<Vec<usize>> {
         let changed = |change: &dyn Fn(&mut Vec<usize>)| {
             let mut order = order.to_vec();
@@ -94,7 +95,7 @@ impl FlowTable<'_> {
         first.chain(swapped).collect()
     }
 
-    /// Gives each job in turn, by deadline, the variant that is best for the flow.
+    /// In the order of deadlines, gives each job the variant that is best for the flow.
     fn refine(&self, flow: &mut Collective) {
         let mut calendars = self.calendars.clone();
         flow.choices.iter().for_each(|choice| choice.occupy(&mut calendars));

@@ -16,7 +16,7 @@ pub(super) struct FlowTable<'a> {
     pub calendars: Vec<Calendar>,
 }
 
-/// A plan for each candidate.
+/// A plan for each candidate, and the value of these plans.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
     pub choices: Vec<FlowChoice>,

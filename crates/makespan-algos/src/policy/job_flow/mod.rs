@@ -57,10 +57,11 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// a task that has not started. After the first failure or the first late task, plans reserve enough time to repeat
 /// the longest task of each job, if possible (`Spare`).
 ///
-/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
-/// 54th IWK, Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine failures, but does
-/// not describe them. Assumptions: every task accepts one processor and runs on one processor; at most 256 processors.
-/// Complexity: planning n jobs together costs at most 400 schedules of HEFT for all of them, and 4 n strategies.
+/// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
+/// computing", 54th IWK, Ilmenau 2009, section 4. Deviations: the paper mentions buffers, replanning and machine
+/// failures, but does not describe them. Assumptions: every task accepts one processor and runs on one processor; at
+/// most 256 processors. Complexity: to plan n jobs together, at most 400 schedules of all n jobs are made by HEFT, and
+/// 4 n strategies are computed.
 #[derive(Debug)]
 pub struct JobFlow {
     rules: JobFlowRules,
@@ -236,7 +237,7 @@ impl JobFlow {
         }
     }
 
-    /// Removes the reservations of some jobs, and updates the expected starts of all other jobs.
+    /// Removes the reservations of the jobs that `which` accepts, and updates the expected starts of all other jobs.
     fn release(&mut self, which: impl Fn(JobId) -> bool, view: &View<'_>) {
         self.keeper.remove(|task| which(view.instance.job_id(task)));
         self.keeper.project(view);

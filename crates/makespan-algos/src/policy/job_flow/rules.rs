@@ -7,7 +7,7 @@ use makespan_core::Time;
 use crate::kernel::chains::method::Method;
 use crate::policy::Starts;
 
-/// The rule for when jobs are planned, and for which jobs are planned together.
+/// The rule that decides when jobs are planned, and which jobs are planned together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serve {
     /// Each job is planned when it arrives, around earlier jobs.
@@ -69,7 +69,7 @@ pub enum Spare {
 /// The rules of the job-flow metascheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobFlowRules {
-    /// The rule for when jobs are planned, and for which jobs are planned together.
+    /// The rule that decides when jobs are planned, and which jobs are planned together.
     pub serve: Serve,
     /// The objective that decides between plans whose late jobs have equal weights.
     pub goal: Goal,
@@ -110,7 +110,7 @@ pub(super) struct Value {
     pub shortfall: i128,
     /// Cost: the sum of 1000 V / T over the tasks, with volumes V and run times T.
     pub cost: i128,
-    /// Processor time for which the jobs hold processors.
+    /// Processor time that the jobs hold.
     pub busy: i128,
     /// Sum over jobs of weight times end.
     pub ends: i128,

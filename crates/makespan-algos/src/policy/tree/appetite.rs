@@ -24,7 +24,7 @@ pub(super) struct Hop {
     pub(super) work: f64,
     /// Seconds for which the send occupies the port.
     pub(super) seconds: f64,
-    /// Minimum time of a hop, in seconds.
+    /// Lower limit for the time of a hop, in seconds.
     pub(super) shortest: f64,
 }
 
@@ -37,8 +37,7 @@ pub(super) struct Appetites {
     window: u32,
 }
 
-/// The weight of observations is halved after this number of requests, times one more than the size of a buffer in
-/// tasks.
+/// If a buffer holds B tasks, the weight of observations is halved after this number times B + 1 requests.
 const WINDOW: u32 = 8;
 
 impl Appetites {

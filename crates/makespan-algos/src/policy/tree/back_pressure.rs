@@ -12,19 +12,19 @@ use super::appetite::{Appetites, Hop};
 ///
 /// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling
 /// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,
-/// DOI 10.1109/9.182479). Sending along the largest weighted differences of queues is stable whenever any policy is
-/// stable, if queues are unbounded. In this policy, a queue is a buffer of a few tasks. The queues of the root are
-/// virtual, for buffers of B tasks. The queue of the kind that is furthest behind has B + 1 tasks. If another kind is
-/// x weighted tasks ahead of that kind, the queue of the other kind has x fewer tasks. This makes the throughput fair.
-/// The last few tasks of a kind would wait while other queues are longer. Therefore, if a kind has waited while about
-/// `PATIENCE` buffers of tasks of other kinds were chosen, this kind is sent first.
+/// DOI 10.1109/9.182479). If queues are unbounded, sending along the largest weighted differences of queues is stable
+/// whenever some policy is stable. In this policy, a queue is a buffer of up to B tasks. The queues of the root are
+/// virtual. The queue of the kind that is furthest behind has B + 1 tasks. If another kind is x weighted tasks ahead
+/// of that kind, the queue of the other kind has x fewer tasks. This makes the throughput fair. The last few tasks of
+/// a kind would wait while other queues are longer. Therefore, if a kind has waited while about `PATIENCE` buffers of
+/// tasks of other kinds were chosen, this kind is sent first.
 ///
 /// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from
 /// the requests of its children how fast they take work. If another child would run out of work during a hop, and would
 /// lose more work than the hop brings, the node waits.
 ///
-/// A node needs only the queue lengths of its children, which they report with their requests. A decision takes
-/// O(children * kinds), or O(children^2) if hops are long.
+/// A node needs only the queue lengths of its children, which the children report with their requests. A decision
+/// takes O(children * kinds), or O(children^2) if hops are long.
 #[derive(Clone, Debug)]
 pub struct BackPressure {
     /// At the root, the number of tasks of each kind that the root has given away. The list is empty at other nodes.

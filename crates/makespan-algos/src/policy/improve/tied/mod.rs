@@ -256,8 +256,8 @@ impl DependentPlan {
         (listed, few)
     }
 
-    /// Moves new tasks to the best of a few positions and allotments. If the plan was empty before, chooses all
-    /// allotments.
+    /// Moves the tasks `few` to the best of some positions, with the best of some allotments. If there was no plan
+    /// before this event, chooses the allotments of all tasks.
     fn place_new(
         &self,
         packing: &Packing<'_>,

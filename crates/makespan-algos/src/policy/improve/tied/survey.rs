@@ -1,4 +1,4 @@
-//! The remaining tasks of an instance, and the state that restricts them.
+//! The remaining tasks of an instance, and the state from which they are planned.
 
 use makespan_core::{TaskId, TaskSet, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
