@@ -7,7 +7,7 @@
 /// Parameters of an ascent. `length` and `width` are pairs: the value at the first step, then the value at the last
 /// step.
 pub(crate) struct AscentParameters {
-    /// The decay rates of the mean gradient and of the mean squared gradient (beta_1 and beta_2 of the source).
+    /// The decay rates of the mean gradient and of the mean squared gradient (`beta_1` and `beta_2` of the source).
     pub kept: (f64, f64),
     /// The step length, as a fraction of a typical price.
     pub length: (f64, f64),

@@ -1,21 +1,23 @@
-//! Finds the window of time that refutes the latest deadline. Within this window, tasks must hold more of a commodity
-//! than its capacity.
+//! Search for the window of time that refutes the latest deadline. Within such a window, tasks must hold more of a
+//! commodity than its capacity.
 
 use super::Holders;
 use crate::Clock;
 
-/// Maximum number of starts of windows. The number of ends of windows has the same maximum.
+/// Maximum number of instants at which windows may begin. It is also the maximum number of instants at which they may
+/// end.
 const INSTANTS: usize = 32;
-/// Maximum number of pairs of run and window that are examined for one deadline. The more runs there are, the fewer
+/// Maximum number of pairs of a run and a window that are examined for one deadline. If there are more runs, fewer
 /// windows are examined.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of pairs of run and window that are examined even after the time limit. Together, this takes about a
-/// millisecond.
+/// Number of pairs of a run and a window that are examined even if the clock has expired. They take about a
+/// millisecond in all.
 const ALWAYS: usize = 1 << 16;
 
 /// If there are more than `MANY` runs, the precision of the deadline is one part in 2 to the power of `NEAR`.
 const MANY: usize = 1 << 20;
+/// See `MANY`.
 const NEAR: u32 = 14;
 
 /// A refuted deadline and its window.
@@ -27,9 +29,10 @@ pub(super) struct RefutedDeadline {
 }
 
 /// Returns the window that refutes the latest deadline, among all windows that are tried. A window begins at the
-/// earliest start of some task. The time between the end of the window and the deadline is the tail of some task.
-/// Ignores unavailable periods, but the check of the certificate includes them and may prove more. Returns `None` if
-/// no window refutes a deadline later than the longest path.
+/// earliest start of some task. The time from its end to the deadline is the tail of some task. Returns `None` if no
+/// window refutes a deadline after the end of the longest path.
+///
+/// Ignores unavailable periods. The check of the certificate takes them into account, so it may prove more.
 pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline> {
     let fastest = |runs: &std::ops::Range<usize>| holders.runs.get(runs.start).map_or(0, |way| way.time);
     let path = holders.rows.iter().map(|row| row.head.saturating_add(fastest(&row.runs)).saturating_add(row.tail));
@@ -39,7 +42,7 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline
     let begins = spread(holders.rows.iter().map(|row| row.head).collect(), count);
     let before_end = spread(holders.rows.iter().map(|row| row.tail).collect(), count);
     let windows = begins.iter().flat_map(|&from| before_end.iter().map(move |&before| (from, before)));
-    // The first window is the longest window. It proves the area bound.
+    // The first window is the longest one. It proves the area bound.
     let always = (ALWAYS / holders.runs.len().max(1)).max(1);
     for (at, (from, before)) in windows.enumerate() {
         if at >= always && clock.is_over() {
@@ -57,7 +60,7 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline
 struct Window<'a> {
     holders: &'a Holders,
     from: i64,
-    /// Time in ticks between the end of the window and the deadline.
+    /// The time from the end of the window to the deadline, in ticks.
     before: i64,
 }
 
@@ -67,8 +70,8 @@ impl Window<'_> {
     fn latest(&self, first: i64) -> Option<i64> {
         let mut over = self.over(first).filter(|&over| over > 0)?;
         let mut low = first;
-        // A later deadline never increases the needs of tasks. So for a deadline that is later by `over / rate`, the
-        // capacity suffices.
+        // The needs of tasks never increase with the deadline. So the capacity suffices if the deadline is later by
+        // `over / rate`.
         let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
         if high >= i64::MAX / 4 {
             return None;
@@ -77,7 +80,7 @@ impl Window<'_> {
         let near = if self.holders.runs.len() > MANY { low >> NEAR } else { 1 };
         let mut bisect = false;
         while low + 1 < high && high - low > near {
-            // Alternate between two steps: the middle of the interval, and the zero of the line through both ends.
+            // Alternate between bisection and linear interpolation.
             let share = if bisect { 0.5 } else { over as f64 / (over as f64 - under as f64) };
             let middle = (low + ((high - low) as f64 * share) as i64).clamp(low + 1, high - 1);
             bisect = !bisect;
@@ -89,7 +92,7 @@ impl Window<'_> {
         Some(low)
     }
 
-    /// Returns the amount that tasks must hold in the window, minus the capacity of the window. The result is negative
+    /// Returns the amount that tasks must hold in the window minus the capacity of the window. The result is negative
     /// if the capacity suffices. Returns `None` if the window is empty. The deadline must not be before the end of the
     /// longest path.
     fn over(&self, deadline: i64) -> Option<i128> {
@@ -118,7 +121,7 @@ impl Window<'_> {
     }
 }
 
-/// Returns up to `count` of the values, spread evenly over their sorted order. The smallest value is always included.
+/// Returns up to `count` of the values, including the smallest one. They are spread evenly over the sorted values.
 fn spread(mut sorted: Vec<i64>, count: usize) -> Vec<i64> {
     sorted.sort_unstable();
     sorted.dedup();

@@ -1,5 +1,5 @@
-//! Bounds that combine a flow along paths of tasks with a price for the amounts that tasks hold. A path may also use an
-//! area arc between two tasks. The length of this arc is the area of all tasks between the two tasks, divided by the
+//! Bounds that combine a flow along paths of tasks with a price for the amounts that tasks hold. Paths may also use
+//! area arcs. The length of an area arc between two tasks is the area of all tasks between the two, divided by the
 //! capacity.
 
 mod ancestry;
@@ -18,36 +18,39 @@ use longest::{LongestPath, PathStep, Paths};
 
 /// Maximum number of paths that are added to the flow.
 const PATHS: u64 = 300;
-/// Number of paths at the start of the search that use no area arcs.
+/// Number of paths at the beginning of the search that use no area arcs.
 const WITHOUT: u64 = 40;
 /// Minimum number of paths that are added to the flow, however large the instance is.
 const MIN_PATHS: u64 = 3;
 /// Approximate number of elementary steps of the whole search.
 const STEPS_IN_ALL: usize = 1 << 27;
-/// Number of steps of the golden section search for the share of the paths in the bound.
+/// Number of steps of a golden section search. It finds the best share of the paths in the bound.
 const STEPS: usize = 14;
-/// Number of steps of the golden section search from path number `FAR` on. For these paths, the best share is near the
-/// share found after the previous path.
+/// Number of steps of the golden section search after the first `FAR` paths. Then the best share is near the best
+/// share before the last path was added.
 const STEPS_NEAR: usize = 6;
+/// See `STEPS_NEAR`.
 const FAR: u64 = 16;
-/// Approximate number of elementary steps in which a task chooses its run.
+/// Approximate number of elementary steps in which a task chooses one of its runs.
 const ROW: usize = 8;
 /// Approximate sum of the weights of all paths in a certificate.
 const FLOW: f64 = 68_719_476_736.0;
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
-/// The flow: a sum of paths. Later paths have larger weights.
+/// The flow: a sum of weighted paths. Later paths have larger weights.
 #[derive(Clone, Debug)]
 struct Flow {
-    /// Flow through each distinct task.
+    /// The flow through each distinct task.
     through: Vec<u64>,
+    /// The flow along each edge.
     along: Vec<u64>,
-    /// Flow on area arcs. The key contains the positions of the tasks at both ends of the arc.
+    /// The flow along area arcs. The key contains the positions of the tasks at both ends of the arc.
     arcs: BTreeMap<(Option<usize>, Option<usize>), u64>,
-    /// For each distinct task, the flow on all area arcs whose area includes the task.
+    /// For each distinct task, the flow along all area arcs that include the area of the task.
     over: Vec<u64>,
+    /// The sum of the weights of all paths.
     all: u64,
-    /// The sum, over all paths that begin at a release, of the weight of the path times the release date.
+    /// The sum over all paths of the weight of the path times the instant at which the path begins.
     released: f64,
 }
 
@@ -60,26 +63,28 @@ struct Search<'a> {
     first: f64,
     rate: f64,
     flow: Flow,
-    /// The run time that each task chooses, in the order of the paths.
+    /// The run time of the run that each task chooses. Tasks are in topological order.
     times: Vec<f64>,
-    /// The area that each task chooses, divided by the capacity, in the order of the paths. The area of a bag is the
-    /// area of all its tasks.
+    /// The area that each task holds in the run that it chooses, divided by the capacity. Tasks are in topological
+    /// order. For a bag, the area of all its tasks.
     areas: Vec<f64>,
-    /// For each distinct task, its position in the order of the paths.
+    /// For each distinct task, its position in the topological order.
     place: Vec<usize>,
 }
 
-/// Returns a flow and a price that nearly maximise the bound. The search repeats these steps. Each task chooses the
-/// run with the least sum of two costs: the flow of the paths through the task times the duration of the run, and the
-/// price times the area that the run holds. The longest path at these run times
-/// is added to the flow. Then the price is optimised again. Paths also use area arcs, unless there are too many tasks.
+/// Returns a flow and a price that nearly maximise the bound.
 ///
-/// Returns `None` in two cases: no task holds anything, or no task has several runs and the longest path uses no area
-/// arc.
+/// The search repeats these steps. First, each task chooses the run with the least cost. The cost is the flow through
+/// the task times the run time, plus the price times the area that the run holds. Then the longest path at these run
+/// times is added to the flow. Finally, the price is optimised again. Paths may also use area arcs, unless there are
+/// too many tasks.
 ///
-/// Complexity: O(r + e) for each of at most 300 paths, where r is the number of runs and e the number of edges. Paths
-/// with area arcs also take the time of [`Paths::longest`]. If all paths together would take too long, fewer paths are
-/// added.
+/// Returns `None` if no task holds any amount. Also returns `None` if every task has only one run and the longest path
+/// uses no area arc.
+///
+/// Complexity: O(r + e) for each path, where r is the number of runs and e is the number of edges. If a path may use
+/// area arcs, it also takes the time of [`Paths::longest`]. The search adds at most 300 paths. It ends earlier if it
+/// has used `STEPS_IN_ALL` elementary steps.
 pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodity, clock: &Clock) -> Option<PathFlow> {
     let rate = holders.rate as f64;
     if holders.rows.is_empty() || rate <= 0.0 {
@@ -87,7 +92,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
     }
     let mut search = Search::new(instance, holders, rate);
     if !holders.has_choices() {
-        // If no task has several runs, no flow gives a better bound than one path.
+        // If every task has only one run, no flow gives a better bound than a single path.
         search.add_longest_path(1, true);
         let is_new = !search.flow.arcs.is_empty();
         return is_new.then(|| search.certificate(commodity, 1.0, &search.flow));
@@ -101,13 +106,12 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
         if (weight > MIN_PATHS && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
             break;
         }
-        // At first, each task uses its fastest run, which has a large area. With these areas, area arcs would lengthen
-        // paths that are short for other runs.
+        // Do not use area arcs at first. Each task still uses its fastest run, which has a large area, so area arcs
+        // would be long between tasks that hold less in other runs.
         let with_areas = weight >= next && (weight > WITHOUT || steps > STEPS_IN_ALL / 4);
         let has_areas = search.add_longest_path(weight, with_areas);
         if with_areas {
-            // If area arcs did not lengthen the path, wait twice as many paths as before until the next try with area
-            // arcs.
+            // If the path uses no area arc, wait twice as many paths as the last time before trying area arcs again.
             wait = if has_areas { 1 } else { 2 * wait };
             next = weight + wait;
         }
@@ -147,8 +151,8 @@ impl<'a> Search<'a> {
         Self { instance, holders, hulls, paths, first, rate, flow, times, areas, place }
     }
 
-    /// Adds the longest path at the current times and areas to the flow, with the given weight. Returns true if the
-    /// path uses area arcs.
+    /// Adds the longest path at the current run times and areas to the flow, with the weight `weight`. Returns true if
+    /// the path uses area arcs.
     fn add_longest_path(&mut self, weight: u64, with_areas: bool) -> bool {
         let Some(LongestPath { is_open, last }) = self.paths.longest(&self.times, &self.areas, with_areas) else {
             return false;
@@ -192,13 +196,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the index of the distinct task at position `task` in the order of the paths.
+    /// Returns the index of the distinct task at position `task` in the topological order.
     fn row(&self, task: usize) -> usize {
         self.instance.different(self.paths.order[task])
     }
 
-    /// Returns the bound if the paths have the given share. The remaining share, up to 1, belongs to the price of the
-    /// held amounts. If `choose` is set, stores the run that each task chooses.
+    /// Returns the bound if the paths have the share `share` in it. The price of the held amounts has the remaining
+    /// share, `1 - share`. If `choose` is set, stores the run that each task chooses.
     fn value(&mut self, share: f64, choose: bool) -> f64 {
         let path = share / self.flow.all as f64;
         let mut sum = path * self.flow.released + (1.0 - share) * self.first;
@@ -216,8 +220,8 @@ impl<'a> Search<'a> {
         sum
     }
 
-    /// Returns the share of the paths that gives the best bound. The bound is a concave function of the share.
-    /// Searches near `last`, the best share before the last path was added.
+    /// Returns the share of the paths with the best bound. The bound is a concave function of the share. Searches near
+    /// `last`, which was the best share before the last path was added.
     fn best_share(&mut self, last: f64, paths: u64) -> f64 {
         let (near, steps) = if paths <= FAR { (1.0, STEPS) } else { (8.0 / paths as f64, STEPS_NEAR) };
         let (mut low, mut high) = ((last - near).max(0.0), (last + near).min(1.0));

@@ -1,5 +1,5 @@
-//! Bounds from the amounts that tasks hold: processors of any speeds, memory and licences, combined with the paths
-//! of dependent tasks.
+//! Bounds from the paths of dependent tasks and from the amounts that tasks hold: processors of equal or unequal
+//! speeds, memory and licences.
 
 mod deduce;
 mod energy;
@@ -12,31 +12,31 @@ use makespan_verify::{Bound, Proof};
 use crate::Clock;
 use energy::RefutedDeadline;
 
-/// Maximum number of elementary steps for deductions from a deadline during planning. They take about a second.
+/// Maximum number of elementary steps for deductions during planning. These steps take about a second.
 pub(crate) const WORK: u64 = 100_000_000;
-/// Maximum number of elementary steps for deductions if the user requests only a bound.
+/// Maximum number of elementary steps for deductions if the user requests only a bound, without a plan.
 pub(crate) const THOROUGH: u64 = 10 * WORK;
 /// The price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// The commodity that tasks hold: processors, priced by the speeds of their nodes, or a resource.
+/// A commodity that tasks hold: a resource, or processors at prices in proportion to the speeds of their nodes.
 #[derive(Clone, Debug)]
 enum Commodity {
-    /// For each node, the price of a processor.
+    /// For each node, the price of one processor.
     Processors(Vec<u64>),
     Resource(ResourceId),
 }
 
-/// Tasks in flat arrays, with the amounts that they hold of one commodity. Times are in ticks.
+/// Tasks in flat arrays, with the amounts of one commodity that they hold. Times are in ticks.
 struct Holders {
     rows: Vec<Row>,
-    /// The runs of all rows. Within each row, the run times ascend and the amounts descend.
+    /// The runs of all rows. Within each row, run times ascend and amounts descend.
     runs: Vec<Way>,
-    /// The price of the whole capacity during one tick, if no processor is unavailable.
+    /// The price of the whole capacity for one tick, if all processors are available.
     rate: i128,
 }
 
-/// A task, or the equal tasks of a bag.
+/// A task, or all equal tasks of a bag.
 struct Row {
     head: i64,
     tail: i64,
@@ -44,7 +44,7 @@ struct Row {
     runs: std::ops::Range<usize>,
 }
 
-/// A run of a task: the run time, and the price of the held amount during one tick.
+/// A run of a task: the run time, and the price of the amount that the run holds for one tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     time: i64,
@@ -71,7 +71,7 @@ impl Commodity {
         [Self::processors(instance)].into_iter().chain(resources).collect()
     }
 
-    /// Returns the price of the whole capacity during one tick.
+    /// Returns the price of the whole capacity for one tick.
     fn rate(&self, instance: &Instance) -> i128 {
         let platform = instance.platform();
         match self {
@@ -135,14 +135,14 @@ impl Holders {
         holders
     }
 
-    /// Returns true if some task can choose between runs: a longer run holds less.
+    /// Returns true if some task has several runs. The longer runs of a task hold less.
     fn has_choices(&self) -> bool {
         self.runs.len() > self.rows.len()
     }
 }
 
-/// Returns true if the bounds of this module may be the best. This requires dependences, resource demands, or tasks on
-/// several processors of unequal speeds. For other instances, the bounds of other modules are at least as good.
+/// Returns true if the bounds of this module may be better than those of other modules. This requires dependences,
+/// resource demands, or tasks on several processors of unequal speeds.
 pub(crate) fn are_meant(instance: &Instance) -> bool {
     instance.has_compound_jobs()
         || instance.has_edges_between_jobs()
@@ -150,29 +150,28 @@ pub(crate) fn are_meant(instance: &Instance) -> bool {
         || !instance.has_equal_processors() && !instance.is_sequential()
 }
 
-/// Returns the bound from the longest path to the end of each job.
+/// Returns the bound from the longest path to each job.
 pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> {
     Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
 }
 
-/// Returns bounds on the makespan from the longest path, and from the amounts of resources and processors that tasks
-/// hold. For the processors and for each resource, the result contains at most one bound from windows and one from
-/// flows.
+/// Returns bounds on the makespan: from the longest path, from the amounts that tasks hold, and from deductions. For
+/// the processors and for each resource, there is at most one bound from windows and one from flows.
 ///
-/// Complexity: each window and each path takes O(r + e), where r is the number of task modes and e is the number of
-/// edges. There are at most 1024 windows and 300 paths, and fewer if there are many tasks. A path takes an additional
-/// O(n^2) if area arcs between n tasks are tried. The subsequent deductions from a deadline take at most `work` steps.
+/// Complexity: each window and each path takes O(r + e), where r is the number of runs of all tasks and e is the
+/// number of edges. There are at most 1024 windows and 300 paths, and fewer if there are many tasks. A path takes
+/// O(n^2) more if area arcs between n tasks are tried. The deductions take at most `work` steps.
 ///
-/// The longest path and the first windows of each resource are checked even if the time limit of `clock` has expired.
-/// Flows and deductions stop at this time limit.
+/// The longest path and the first windows of each commodity are examined even if `clock` has expired. Flows and
+/// deductions stop when `clock` expires.
 pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bound> {
     let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
-    // Windows and flows use only a part of the remaining time, so that time remains for deductions. Windows are cheap
-    // to check, so the windows of all commodities come before the flows. The longest window of each commodity is
-    // checked even after the time limit.
+    // Windows and flows use only a part of the remaining time, so that time remains for deductions. The windows of all
+    // commodities come before the flows, because they are fast to check. The longest window of each commodity is
+    // examined even if the clock has expired.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
     let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();
@@ -194,7 +193,7 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
     bounds
 }
 
-/// Returns deductions that refute a deadline later than the bound `known`, or `None` if none are found.
+/// Returns deductions that refute a deadline of at least `known`, or `None` if none are found.
 pub(crate) fn deduced(instance: &Instance, known: i128, work: u64, clock: &Clock) -> Option<Deductions> {
     deduce::latest(instance, &NodeKinds::new(instance), known, work, clock)
 }

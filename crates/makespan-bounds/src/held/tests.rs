@@ -37,8 +37,8 @@ fn check(instance: &Instance, objective: Objective, expect: i128) {
 fn memory_and_licences_are_areas() {
     let amounts = |name, amount| Resources::new([(name, amount)]).unwrap();
     let job = |at: usize| rigid(&at.to_string(), 1, 10);
-    // Six tasks, each with half of a node's memory, on two nodes of eight processors. Three tasks at a time would need
-    // six half-nodes, but two nodes have only four. The area bound is 15, which is rounded up to a multiple of 10.
+    // Six tasks each hold half of a node's memory, on two nodes. So four tasks run at a time. The area bound is 6 * 10
+    // / 4 = 15, which is rounded up to a multiple of 10.
     let platform = Platform::cluster(2, 8).unwrap().with_node_resources(&amounts("memory", 4)).unwrap();
     let jobs = (0..6).map(|at| job(at).with_needs(needs("memory", Need::whole(2)))).collect();
     check(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan, 20);
@@ -56,11 +56,12 @@ fn jobs_that_wait_for_jobs_end_after_them() {
         rigid("d", 4, 3).with_after(["a"]),
     ];
     let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
-    // After `a`, `d` runs alone, because no other job fits next to it, and `c` waits for `b`.
+    // The jobs `a`, `b` and `c` wait for each other, and `d` needs all processors after `a`. So all four run one after
+    // the other.
     check(&instance, Objective::Makespan, 5 + 4 + 3 + 2);
     check(&instance, Objective::WeightedCompletion, (5 + 9 + 11 + 8) * 1_000_000);
-    // At least one job ends at the bound on the makespan or later. So the bound on the sum of ends exceeds the sum of the longest
-    // paths by 3.
+    // At least one job ends at the bound on the makespan or later. So the bound on the sum of the ends is larger by 3
+    // than the sum of the longest paths.
     let sum =
         crate::standard(&instance).unwrap().into_iter().find(|bound| bound.objective == Objective::WeightedCompletion);
     assert_eq!(sum.map(|bound| bound.value.integer()), Some((5 + 9 + 11 + 8 + 3) * 1_000_000));
@@ -77,12 +78,12 @@ fn jobs_of_early_deadlines_are_bounded_by_themselves() {
     // also need three rounds. So one of these jobs is late by at least 14.
     check(&instance, Objective::MaxLateness, 14);
     let weighted = bound(&instance, Objective::WeightedLateness).value.integer();
-    // The jobs end at 10, 10, 20, 20, 30 and 30, and have the deadlines 12 to 17. The first two jobs are early by 2
-    // and 1.
+    // The jobs end at 10, 10, 20, 20, 30 and 30, and their deadlines are 12 to 17. The first two jobs end 2 and 1
+    // before their deadlines.
     assert!((30_000_000..=36_000_000).contains(&weighted), "{weighted}");
 }
 
-/// Builds layers of moldable tasks. Each task waits for some tasks of the previous layer.
+/// Returns layers of moldable tasks. Each task waits for up to two tasks of the previous layer.
 fn layers(width: u32, count: u32, serial: f64) -> Graph {
     let law = SpeedupLaw::Amdahl { serial };
     let time = |at: u32| Time::from_seconds(i64::from(20 + at * 7919 % 61));
@@ -119,8 +120,8 @@ fn paths_and_area_prove_more_together() {
     }
 }
 
-/// Builds a sequence of `times` forks. A fork is one task, `width` tasks that wait for the first task, and one task
-/// that waits for all of them.
+/// Returns a sequence of `times` forks. A fork is one task, `width` tasks that wait for it, and one task that waits
+/// for all of these.
 fn forks(times: u32, width: u32, law: Option<SpeedupLaw>) -> Graph {
     let each = width + 2;
     let task = |at: u32| {

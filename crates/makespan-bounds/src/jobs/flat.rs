@@ -5,21 +5,22 @@ use makespan_verify::proof::{NodeKinds, Reaching, Spans};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 
-/// Number of price periods that an average job takes if it runs alone.
+/// Number of price periods during an average job that runs alone.
 const OF_A_JOB: f64 = 6.0;
 /// Minimum number of price periods.
 const FEWEST: usize = 32;
 /// Maximum number of price periods.
 const MOST: usize = 128;
-/// Limit for the size of the programme. Large instances have fewer price periods than `FEWEST`.
+/// Maximum size of the programme. Large instances have fewer than `FEWEST` price periods.
 const CELLS: usize = 1 << 24;
-/// Maximum number of runs of a task. If a task has more runs, runs of similar times are replaced by one run that is at
-/// least as good.
+/// Maximum number of runs of a task. If a task has more runs, each group of runs with similar times is replaced by one
+/// run that is at least as good.
 const MAX_WAYS: usize = 16;
 /// A time in ticks that is longer than any schedule.
 const LATE: i128 = i64::MAX as i128;
 
-/// Builds the programme. Returns `None` if the objective depends on no job.
+/// Builds the programme. Returns `None` if the objective is not a sum over jobs, if all weights are zero, or if some
+/// job cannot run.
 pub(super) fn programme(
     instance: &Instance,
     spans: &Spans,
@@ -45,8 +46,8 @@ pub(super) fn programme(
         if cost.weight == 0 {
             continue;
         }
-        // For lateness, an end before the deadline costs nothing, so costs begin at the deadline. For other
-        // objectives, costs begin at zero. Beginning at the release date would only subtract a constant.
+        // For the lateness, costs begin at the deadline, because an earlier end costs nothing. For other objectives,
+        // costs begin at zero. A later begin at the release date would only subtract a constant.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
         let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&own));
@@ -94,7 +95,7 @@ pub(super) fn programme(
     Some(flat)
 }
 
-/// Merges runs of similar times if a task has more than `MAX_WAYS` runs.
+/// If a task has more than `MAX_WAYS` runs, merges runs of similar times.
 fn join(ways: &mut Vec<TaskRun>, from: usize) {
     let count = ways.len() - from;
     if count <= MAX_WAYS {
@@ -113,7 +114,7 @@ fn join(ways: &mut Vec<TaskRun>, from: usize) {
     }));
 }
 
-/// Returns each node with its first processor, which represents all processors of the node.
+/// Returns each node with its first processor. This processor represents all processors of the node.
 fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
     let platform = instance.platform();
     let one = |node: usize| platform.processors_of(node).iter().next().map(|id| (node, ProcSet::range(id, id)));
@@ -121,13 +122,14 @@ fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
 }
 
 impl JobProgramme {
-    /// Scales all times, weights and rates to fractions.
+    /// Scales all times, weights and rates to fractions of a unit.
     fn scale(&mut self, instance: &Instance, shares: &[u64]) {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
-        // The span is the end of all work if processors are always busy, plus half of the mean time from the release
-        // to the earliest end of a job.
+        // All prices are zero after this span. It consists of two parts. The first is the time until all work is done
+        // on processors that are busy whenever a released job has work left. The second is half of the mean time from
+        // the release to the earliest end of a job.
         let mut order: Vec<&JobRow> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);
@@ -135,7 +137,7 @@ impl JobProgramme {
         let span = end + alone / 2.0;
         self.unit = span.max(1.0);
         let wanted = (OF_A_JOB * span / alone.max(1.0)) as usize;
-        // The check examines each run at the instants of all runs of its task.
+        // The check examines each run of a task at instants of all runs of the task.
         let cells: usize = self.tasks.iter().map(|own| own.len() * own.len()).sum();
         let room = (CELLS / cells.max(1)).clamp(8, MOST);
         self.periods = wanted.clamp(FEWEST, MOST).min(room).min(span.max(1.0) as usize);
@@ -151,8 +153,8 @@ impl JobProgramme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
-            // After the last period, all prices are zero. A job whose cost begins after the last period costs nothing.
-            // So limit `from`, because the search examines only ends from this instant on.
+            // All prices are zero after the last period. So a job whose cost begins later costs nothing. Limit `from`,
+            // because the search examines all ends up to `from`.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
             let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);
             job.from = job.from.min(job.soonest.max(1.0) + longest);

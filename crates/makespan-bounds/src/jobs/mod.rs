@@ -1,15 +1,15 @@
 //! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs.
 //!
-//! Each task pays a price for each processor and tick, and each job chooses its end. The bound of [`JobPrices`] is
-//! concave in the prices. The search begins with the prices of a fluid machine that runs the jobs one after another
-//! ([`fluid`]). Then the search replaces the minimum over the choices of each task and each job by a smooth function.
-//! The search maximises the bound with the gradient steps of Adam, while the smoothing decreases. The bound is proved
-//! whatever prices the search finds.
+//! Each task pays a price for each processor and tick. Each task chooses its run, and each job chooses its end. The
+//! bound of [`JobPrices`] is concave in the prices. The search begins with the prices of a fluid machine that runs the
+//! jobs one after another ([`fluid`]). Then it replaces the minimum over the choices of each task and each job by a
+//! smooth function, and maximises the bound with the gradient steps of Adam. The smoothing decreases from step to
+//! step. The bound is valid for all prices, even if the search does not find the best ones.
 //!
-//! If machines differ, the price at each instant is multiplied by a factor for each machine. With these factors, the
+//! If machines differ, the price of an instant is multiplied by a factor for each machine. With these factors, the
 //! same work costs about the same on all machines.
 //!
-//! Sources: those of [`crate::cost`]. Unlike in [`crate::cost`], the jobs also choose their ends.
+//! Sources: those of [`crate::cost`]. Unlike in [`crate::cost`], the jobs choose their ends.
 
 mod flat;
 mod fluid;
@@ -31,24 +31,23 @@ use programme::JobProgramme;
 
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 34;
-/// Pace of the search. The step lengths are multiplied by the mean price of the fluid machine. The smoothing widths are
-/// multiplied by the mean payment of a task on this machine.
+/// Parameters of the search. The step lengths are relative to the mean price of the fluid machine. The smoothing
+/// widths are relative to the mean payment of a task at the prices of this machine.
 const PACE: AscentParameters = AscentParameters { kept: (0.8, 0.95), length: (0.08, 0.004), width: (0.2, 0.003) };
 /// Maximum number of steps.
 const STEPS: usize = 80;
-/// Approximate number of pairs of run and instant that all steps together examine.
+/// Approximate number of pairs of a run and an instant that all steps together examine.
 const LOOKED_AT: usize = 8_000_000;
-/// The time of a check of the certificate, as a multiple of the time of the first step.
+/// The time that is reserved for the check of the certificate, as a multiple of the time of the first step.
 const CHECK: u32 = 4;
-/// The largest factor of a machine by which prices are multiplied.
+/// The largest factor by which the price is multiplied for a machine.
 const SHARE: u64 = 1 << 16;
 
-/// The fraction of the remaining time that the steps may take. The check of the certificate takes the remaining
-/// fraction.
+/// The fraction of the remaining time that the search may take. The rest is for the check of the certificate.
 const CLIMBED: f64 = 0.6;
 
-/// Returns the best bound from prices of this kind. Returns `None` if the objective depends on no job, if the search
-/// finds no proof, or if no time is left.
+/// Returns a bound from the best prices that the search finds. Returns `None` if the objective is not a sum over jobs,
+/// if all weights are zero, if the search finds no proof, or if no time is left.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
         return None;
@@ -58,14 +57,14 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     let tasks = TaskArrays::of(instance, &ids, &spans, false);
     let shares = shares(&tasks);
     let programme = flat::programme(instance, &spans, &shares, objective)?;
-    // A bound is valid only after the check of its certificate. The check takes as long as several steps, so reserve
+    // A bound is used only after the check of its certificate. The check takes as long as several steps, so reserve
     // time for it.
     let prices = climb(&programme, &clock.part(CLIMBED))?;
     proved(instance, objective, &programme, &shares, &prices)
 }
 
-/// Returns the best prices found, one for each period. Returns `None` if the remaining time is shorter than a check of
-/// the certificate.
+/// Returns the best prices that the search finds, one for each period. Returns `None` if too little time remains for a
+/// check of the certificate.
 fn climb(programme: &JobProgramme, clock: &Clock) -> Option<Vec<f64>> {
     let begin = Instant::now();
     let prices = fluid::prices(programme);
@@ -88,7 +87,7 @@ fn climb(programme: &JobProgramme, clock: &Clock) -> Option<Vec<f64>> {
     Some(ascent.best().to_vec())
 }
 
-/// Returns, for each node, the price of a processor relative to the most expensive processor.
+/// Returns, for each node, the price of a processor relative to the price of the most expensive processor.
 fn shares(tasks: &TaskArrays) -> Vec<u64> {
     if tasks.kinds == 1 {
         return vec![1; tasks.kind_of.len()];
@@ -99,7 +98,8 @@ fn shares(tasks: &TaskArrays) -> Vec<u64> {
     tasks.kind_of.iter().map(|kind| kind.map_or(0, share)).collect()
 }
 
-/// Proves the bound. Rounds the prices to as many binary places as the check of the certificate allows in 128 bits.
+/// Proves the bound at the given prices. Rounds them to as many binary places as the check of the certificate allows
+/// in 128 bits.
 fn proved(
     instance: &Instance,
     objective: Objective,

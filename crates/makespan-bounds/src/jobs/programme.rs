@@ -2,39 +2,38 @@
 
 use makespan_core::Time;
 
-/// Number of instants per period that are tried as the end of a job.
+/// Number of instants in each period that are tried as the end of a job.
 const FINER: usize = 2;
 /// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 40.0;
 
-/// The jobs in flat arrays. Times are fractions of the time from the first release until all prices are zero. Rates are
-/// fractions of all processors.
+/// The jobs in flat arrays. The unit of time is the time from the first release to the instant after which all prices
+/// are zero. The unit of rates is the rate of all processors.
 pub(super) struct JobProgramme {
     pub(super) jobs: Vec<JobRow>,
     pub(super) periods: usize,
-    /// For each period, the integral over time of the fraction of processors that are available.
+    /// For each period, the available fraction of the processors, integrated over the period.
     pub(super) open: Vec<f64>,
     /// For each task, the range of its runs.
     pub(super) tasks: Vec<std::ops::Range<usize>>,
     pub(super) ways: Vec<TaskRun>,
     pub(super) first: Time,
-    /// Length of the unit of time in ticks.
+    /// The length of the unit of time, in ticks.
     pub(super) unit: f64,
-    /// The cost that corresponds to a price of 1. The unit is the unit of the objective: millionths of weight, or ones.
+    /// The cost at a price of 1, in the unit of the objective (millionths of weight, or ones).
     pub(super) worth: f64,
 }
 
 pub(super) struct JobRow {
     pub(super) weight: f64,
     pub(super) released: f64,
-    /// The sum of the least areas of the job's tasks.
+    /// The sum of the least areas of the tasks of the job.
     pub(super) work: f64,
     /// The earliest possible end of the job.
     pub(super) soonest: f64,
-    /// The instant from which on the end of the job costs something. Ends before this instant cost nothing.
+    /// The first instant at which the end of the job costs something. An earlier end costs nothing.
     pub(super) from: f64,
-    /// For a bag, the number of its tasks that one task in the programme represents. For other jobs, this number is
-    /// one.
+    /// The number of equal tasks for which each task of the programme stands. For jobs other than bags, one.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
 }
@@ -51,28 +50,28 @@ pub(super) struct TaskRun {
 /// The value and the gradient of the dual function at some prices.
 pub(super) struct Point {
     pub(super) value: f64,
-    /// The gradient of the smoothed bound.
+    /// The gradient of a smoothed form of the dual function.
     pub(super) rise: Vec<f64>,
-    /// The number of pairs of run and instant that were examined.
+    /// The number of pairs of a run and an instant that were examined.
     pub(super) looked_at: usize,
 }
 
 /// The soft minimum of the payments of one task, for one end of its job. `least` is the least payment so far. `sum` is
-/// the sum of the weights of all payments, relative to the weight of the least payment.
+/// the sum of the weights of all payments so far. The least payment has the weight one.
 #[derive(Clone, Copy)]
 struct Soft {
     least: f64,
     sum: f64,
 }
 
-/// Buffers for one job, kept to avoid allocation.
+/// Buffers for one job. They are kept to avoid allocation.
 #[derive(Default)]
 struct Buffers {
-    /// Soft minima by end and task.
+    /// For each end of the job and each task, the soft minimum of the payments of the task.
     softs: Vec<Soft>,
-    /// The payment of each task, for each end of the job and each run.
+    /// For each end of the job and each run, the payment of the task.
     paid: Vec<f64>,
-    /// Soft minimum of the job's cost by end.
+    /// For each end of the job, the soft minimum of the cost of the job.
     sums: Vec<f64>,
 }
 
@@ -87,7 +86,7 @@ impl JobProgramme {
         1.0 / self.periods as f64
     }
 
-    /// Returns the number of tasks.
+    /// Returns the number of tasks of all jobs.
     pub(super) fn tasks(&self) -> f64 {
         self.jobs.iter().map(|job| job.count * job.tasks.len() as f64).sum()
     }
@@ -103,8 +102,8 @@ impl JobProgramme {
         (0..=self.periods).map(|period| self.first + at(period)).collect()
     }
 
-    /// Returns the approximate bound at these prices, and a gradient. The gradient is smoothed over choices whose
-    /// payments differ by about `width`.
+    /// Returns the approximate bound at these prices, and a gradient. For each task, the gradient is a weighted mean
+    /// over the choices that pay at most a few times `width` more than the least payment.
     pub(super) fn evaluate(&self, prices: &[f64], width: f64) -> Point {
         let mut until = vec![0.0];
         let mut sum = 0.0;
@@ -118,7 +117,7 @@ impl JobProgramme {
             value += self.of_job(job, &until, width, &mut buffers, &mut held);
             looked_at += buffers.paid.len();
         }
-        // The price of a period is included in the integrals until all later instants.
+        // The price of a period is part of the integral up to each later instant.
         let mut behind = 0.0;
         let mut rise = vec![0.0; self.periods];
         for period in (0..self.periods).rev() {
@@ -129,8 +128,8 @@ impl JobProgramme {
         Point { value, rise, looked_at }
     }
 
-    /// Returns the least payment of one job. Adds the derivatives of this payment to `held`. The derivative at each
-    /// instant is with respect to the integral of the price until this instant.
+    /// Returns the least payment of one job, and adds its derivatives to `held`. The derivative for a grid instant is
+    /// with respect to the integral of the price up to this instant.
     fn of_job(&self, job: &JobRow, until: &[f64], width: f64, buffers: &mut Buffers, held: &mut [f64]) -> f64 {
         let step = self.period() / FINER as f64;
         let tasks = &self.tasks[job.tasks.clone()];
@@ -139,8 +138,8 @@ impl JobProgramme {
         softs.clear();
         paid.clear();
         sums.clear();
-        // A task with slack may start earlier than the earliest end of the job requires. So also examine ends that are
-        // too early for the job.
+        // A task with slack may run long before the end of its job. So also examine ends that are too early for the
+        // job as a whole.
         let room = |way: &TaskRun| job.soonest.max(job.from) - way.head - way.time - way.tail;
         let before = self.ways[ways.clone()].iter().map(room).fold(0.0, f64::max);
         let soonest = job.soonest.max(job.from);
@@ -218,21 +217,22 @@ impl JobProgramme {
     }
 }
 
-/// Returns the period of an instant from 0 to 1, and the fraction of the period before the instant.
+/// Returns the period that contains an instant from 0 to 1, and the fraction of the period that lies before the
+/// instant.
 fn place(at: f64, periods: usize) -> (usize, f64) {
     let place = at.clamp(0.0, 1.0) * periods as f64;
     let before = (place as usize).min(periods - 1);
     (before, place - before as f64)
 }
 
-/// Interpolates the integral of a price from 0 until the instant `at`. `until` contains the integrals until the
-/// boundaries of equal periods.
+/// Returns the integral of a price from 0 to the instant `at`. `until` contains the integrals from 0 to the boundaries
+/// of equal periods. Between boundaries, the integral is linear.
 fn integral(until: &[f64], at: f64) -> f64 {
     let (before, part) = place(at, until.len() - 1);
     until[before] + (until[before + 1] - until[before]) * part
 }
 
-/// Splits a weight between the two grid instants around `at`, by their distances.
+/// Splits a weight between the two grid instants next to `at`. The nearer instant gets the larger part.
 fn spread(held: &mut [f64], at: f64, weight: f64) {
     let (before, part) = place(at, held.len() - 1);
     held[before] += weight * (1.0 - part);

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::windows;
 
-/// Builds a graph in which every task except the first has one predecessor.
+/// Returns a graph in which every task except the first has one predecessor.
 fn tree(tasks: u32, most: u32, rng: &mut ChaCha8Rng) -> Graph {
     let mut task = |at: u32| {
         let time = Time::from_seconds(rng.random_range(1..10));
@@ -64,7 +64,7 @@ fn jobs_that_compete_prove_more_than_each_alone() {
 
 #[test]
 fn equal_jobs_on_one_processor_are_bounded_within_a_few_percent() {
-    // Ten chains of ten tasks of one second each, which run one after the other.
+    // Each chain has ten tasks of one second. The tasks run one after the other.
     let task = |at: u32| NamedTask::new(at.to_string(), Profile::rigid(1, Time::from_seconds(1)).unwrap());
     let edge = |to: u32| Edge { from: to - 1, to, payload: Payload::Bytes(0) };
     let graph = || Graph::new((0..10).map(task).collect(), (1..10).map(edge).collect()).unwrap();
@@ -86,8 +86,8 @@ fn short_and_single_instances_prove_what_paths_do() {
     assert_eq!(best(&empty, Objective::MeanFlow, &Clock::ENDLESS), None);
 }
 
-/// Checks that a deadline years ahead costs no time. A search that examined an end for each half period until the
-/// deadline would never finish.
+/// Checks that a deadline in the distant future does not slow down the search. A search that examined an end for each
+/// half period until the deadline would never finish.
 #[test]
 fn deadlines_far_ahead_are_no_work() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);

@@ -1,19 +1,19 @@
 //! Bounds for sequential jobs on machines that differ, by prices for machine time.
 //!
 //! Let `p_ik` be the time of job i on machine k, and `r_k` the instant from which machine k is ready. The linear
-//! programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. The dual of the programme has
-//! prices `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The
-//! search replaces the minimum of each job by a smooth function of the logarithms of the prices. The search maximises
-//! the sum by Newton's method while the smoothing decreases. The bound is proved whatever prices the search finds: see
-//! [`MachinePrices`].
+//! programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has prices `lambda
+//! >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The search replaces
+//! the minimum for each job by a smooth function of the logarithms of the prices. It maximises the sum by Newton's
+//! method while the smoothing decreases. The bound is valid for all prices, even if the search does not find the best
+//! ones: see [`MachinePrices`].
 //!
-//! A machine that is ready only after the optimum must be excluded, because its price would prove only `T >= r_k`. So
-//! the search finds `T*`: the least `T` at which the programme is feasible with only the machines with `r_k < T`. A
-//! machine that is ready only after `T*` has no capacity before `T*`. So its price can be so high that every job
-//! prefers another machine.
+//! A machine that is ready only after the optimal makespan must be excluded. Otherwise its constraint would force `T
+//! >= r_k`, although the machine need not run any job. So the search finds `T*`: the least `T` at which the programme
+//! is feasible with only the machines with `r_k < T`. A machine that is ready only after `T*` has no capacity before
+//! `T*`. So its price can be so high that every job prefers another machine.
 //!
-//! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
-//! DOI 10.1007/s10107-004-0552-5.
+//! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103,
+//! 2005, DOI 10.1007/s10107-004-0552-5.
 
 mod newton;
 mod positions;
@@ -31,29 +31,29 @@ pub use positions::{Positions, are_meant as are_positions_meant, positions, posi
 
 /// The sum of the integer prices for the makespan.
 const SCALE: f64 = (1_u64 << 40) as f64;
-/// The sum of the integer prices for all objectives except the makespan. This sum is smaller than `SCALE`, because
-/// these prices are multiplied by the weights of jobs.
+/// The sum of the integer prices for all objectives except the makespan. It is less than `SCALE`, because these prices
+/// are multiplied by the weights of jobs.
 const SMALL_SCALE: f64 = (1_u64 << 24) as f64;
-/// Relative tolerance for comparing an instant with the bound that prices prove. The tolerance is necessary because
-/// the prices found are only nearly the best.
+/// Relative tolerance for comparisons of an instant with a bound from prices. The tolerance is necessary because the
+/// search finds only nearly the best prices.
 const NEARLY: f64 = 1e-6;
-/// The maximum price of an excluded node, relative to the sum of the prices of all nodes that are not excluded. The
-/// limit keeps products within 128 bits.
+/// The maximum price of an excluded node, if the prices of all other processors sum to 1. This limit keeps products
+/// within 128 bits.
 const MAX_FORBIDDING: f64 = 4096.0;
 
-/// The columns of the linear programme: one for each node. The machines of a column are the processors of the node.
+/// The columns of the linear programme, one for each node. The machines of a column are the processors of its node.
 #[derive(Clone, Debug)]
 pub struct NodeColumns {
     /// Number of machines of each column.
     pub machines: Vec<f64>,
-    /// For each column, the mean over its machines of the ready time, measured from the first release.
+    /// For each column, the mean ready time of its machines, measured from the first release.
     pub ready: Vec<f64>,
 }
 
-/// Checks that the bounds of this module apply to an instance: all jobs are sequential, and there is no network.
+/// Checks that the bounds of this module support an instance: all jobs are sequential, and there is no network.
 ///
 /// # Errors
-/// Returns [`Unsupported`] with the feature of the instance that the bounds do not cover.
+/// Returns [`Unsupported`] with the feature of the instance that the bounds do not support.
 pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.is_sequential() {
         return Err(Unsupported(
@@ -69,15 +69,16 @@ pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Returns the best bound on an objective for an instance that [`check`] accepts. The candidates are
-/// [`MachinePrices`], prices in time ([`makespan_verify::proof::MachineTimePrices`]) and, for the makespan of jobs with
-/// different release dates, [`makespan_verify::proof::LateWork`]. [`Positions`] is another candidate for the mean flow,
-/// and for the weighted completion of jobs of equal weight.
+/// Returns the best bound on an objective for an instance that [`check`] accepts.
+///
+/// The candidates are [`MachinePrices`] and prices in time ([`makespan_verify::proof::MachineTimePrices`]). For the
+/// makespan of jobs with different release dates, [`makespan_verify::proof::LateWork`] is another candidate. For the
+/// mean flow, and for the weighted completion of jobs of equal weight, [`Positions`] is another candidate.
 pub fn bound(instance: &Instance, objective: Objective) -> Bound {
     bound_until(instance, objective, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`bound`], but ends the searches when `clock` is over. The bound by [`MachinePrices`] is
+/// Returns the bound of [`bound`], but ends the searches when `clock` expires. The bound from [`MachinePrices`] is
 /// always computed.
 pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     if objective != Objective::Makespan {
@@ -95,14 +96,14 @@ pub(crate) fn bound_until(instance: &Instance, objective: Objective, clock: &Clo
         .unwrap_or(bound)
 }
 
-/// Returns the bound on weighted completion or mean flow. `prices` comes from [`open_prices`]. If the caller has
-/// already computed the prices of positions, `known` contains these prices.
+/// Returns the bound on the weighted completion or the mean flow. `prices` are the prices from [`open_prices`].
+/// `known` are the prices of positions, if the caller has computed them already.
 pub fn completion(instance: &Instance, objective: Objective, prices: &[f64], known: Option<&Positions>) -> Bound {
     completion_by(instance, objective, prices, known, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`completion`], but ends the searches when `clock` is over. The bound by [`MachinePrices`] is
-/// always computed.
+/// Returns the bound of [`completion`], but ends the searches when `clock` expires. The bound from [`MachinePrices`]
+/// is always computed.
 pub fn completion_by(
     instance: &Instance,
     objective: Objective,
@@ -114,15 +115,15 @@ pub fn completion_by(
     let found = (known.is_none() && !clock.is_over() && are_positions_meant(instance, objective))
         .then(|| positions_by(instance, &clock.part(0.5)));
     let of_positions = known.or(found.as_ref()).and_then(|found| found.bound(instance, objective));
-    // If all jobs are released together, the prices of positions prove the optimum, so no other bound can be better.
+    // If all jobs are released together, the prices of positions prove the optimum, so no other bound can be larger.
     let is_solved = of_positions.is_some() && !instance.has_release_dates();
     let in_time = if is_solved { None } else { minsum::on_nodes_until(instance, objective, clock) };
     crate::best_of(objective, [Some(bound), of_positions, in_time].into_iter().flatten().collect())
 }
 
-/// Returns the bound from the work that is released at or after some instant. First tries prices proportional to
-/// speeds, and `prices`. The better of both gives an instant. Then tries the best prices for the jobs that are
-/// released at or after this instant.
+/// Returns the bound from the work that is released at or after some instant. First tries `prices`, and prices
+/// proportional to the speeds. The better of the two bounds determines the instant. Then tries the best prices for the
+/// jobs that are released at or after this instant.
 fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = |prices: Vec<f64>| {
@@ -135,7 +136,7 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value.integer()).map(|(bound, _)| bound)
 }
 
-/// Returns the bound that `prices` prove. There is one price for each node. The prices of all processors that take
+/// Returns the bound from `prices`, which contains one price for each node. The prices of all processors that take
 /// part sum to about 1.
 pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bound {
     let scale = if objective == Objective::Makespan { SCALE } else { SMALL_SCALE };
@@ -145,7 +146,7 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
         _ => Proof::MachinePrices(MachinePrices { prices }),
     };
     let proved = |prices| Bound::proved_by(objective, proof(prices), instance);
-    // If the numbers are too large for the check, use prices of zero, with which no product can overflow.
+    // If numbers are too large for the check, use prices of zero, with which no product can overflow.
     let zero = || vec![0; instance.platform().node_count()];
     proved(prices).or_else(|_| proved(zero())).unwrap_or_else(|_| Bound {
         objective,
@@ -155,23 +156,24 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
     })
 }
 
-/// Returns prices that nearly maximise the bound on the makespan, one for each node. The prices of all processors that
-/// take part sum to 1. A processor takes part if it is ready before the optimum.
+/// Returns prices that nearly maximise the bound on the makespan, one for each node. A processor takes part if it is
+/// ready before the optimal makespan. The prices of all processors that take part sum to 1.
 ///
-/// Complexity for n jobs on m nodes: about 60 steps of O(n m^2) for up to 64 nodes, or O(n m) for more nodes. If n m
-/// is above 10^7, there are fewer steps. If some machines are ready late, the search is repeated O(log m) times.
+/// Complexity for n jobs on m nodes: about 60 steps, each in O(n m^2) for up to 64 nodes and in O(n m) for more nodes.
+/// If n m is above 10^7, there are fewer steps. If some machines are ready late, the search is repeated O(log m)
+/// times.
 pub fn prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, None)
 }
 
-/// Returns the prices of [`prices`], but for machines that are all ready at the first release. The bounds on all
-/// objectives except the makespan use these prices.
+/// Returns the prices of [`prices`] for machines that are all ready at the first release. The bounds on all objectives
+/// except the makespan use them.
 pub fn open_prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, Some(instance.first_release()))
 }
 
-/// Returns the prices for the jobs that are released at `from` or later, on machines that are all free at `from`. If
-/// `from` is `None`, returns the result of [`prices`].
+/// Returns the prices for the jobs that are released at or after `from`, on machines that are all ready at `from`. If
+/// `from` is `None`, returns the prices of [`prices`].
 fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let nodes = instance.platform().node_count();
     let mut ready = taking_part::ready(instance);
@@ -188,13 +190,12 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     if jobs.is_empty() {
         return vec![1.0 / f64::from(instance.processors().max(1)); nodes];
     }
-    // A node on which no job can run has price 0, and the programme contains no variable for its price.
+    // A node on which no job can run has the price 0. The programme contains no variable for this price.
     let is_used = |node: &usize| (0..jobs.len()).any(|job| time_on(job, *node) < Profile::CANNOT_RUN);
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);
     let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
-    // Find the last instant r that satisfies this condition: the machines that are ready by r need until after r to
-    // run all jobs.
+    // Find the last instant r such that the machines that are ready by r need until after r to run all jobs.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
     instants.dedup();
@@ -212,7 +213,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let (mut low, mut high) = (0, instants.len() - 1);
     let (is_before, mut columns, mut prices) = with(instants[high]);
     if !is_before {
-        // Every task takes some time, so the condition is true for the first instant.
+        // Every task takes some time. So the first instant satisfies the condition.
         (_, columns, prices) = with(instants[low]);
         while high - low > 1 {
             let middle = usize::midpoint(low, high);
@@ -229,8 +230,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     all
 }
 
-/// Returns the bound in ticks that the prices prove. The bound is a sum: the least payments of the jobs, plus the
-/// prices of the times before machines are ready.
+/// Returns the bound from prices, in ticks from the first release. The bound is the sum of the least payments of the
+/// jobs and the prices of the times before the machines are ready, divided by the sum of the prices.
 fn priced_end(columns: &NodeColumns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
     let taking = || (0..prices.len()).filter(|&node| columns.machines[node] > 0.0);
     let all: f64 = taking().map(|node| prices[node] * columns.machines[node]).sum();
@@ -239,13 +240,14 @@ fn priced_end(columns: &NodeColumns, counts: &[f64], prices: &[f64], time: impl 
     (jobs + ready) / all
 }
 
-/// Returns the least payment of a job on the machines that take part, or infinity if the job can run on none of them.
+/// Returns the least payment of a job on the machines that take part, or infinity if the job can run on none of these
+/// machines.
 fn paid(columns: &NodeColumns, prices: &[f64], job: usize, time: impl Fn(usize, usize) -> Time) -> f64 {
     let able = (0..prices.len()).filter(|&node| columns.machines[node] > 0.0 && time(job, node) < Profile::CANNOT_RUN);
     able.map(|node| prices[node] * time(job, node).ticks() as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// Raises the prices of the nodes that do not take part, so that every job prefers a node that takes part.
+/// Raises the prices of the nodes that do not take part until every job prefers a node that takes part.
 fn forbidding(
     columns: &NodeColumns,
     mut prices: Vec<f64>,
@@ -266,7 +268,7 @@ fn forbidding(
     prices
 }
 
-/// Returns the machine times of a job, or `None` if speeds or the walltime of the job must be taken into account.
+/// Returns the machine times of a job, or `None` if its times also depend on speeds or on its walltime.
 fn rows(instance: &Instance, job: JobId) -> Option<&[Time]> {
     instance.profile_of(job).machine_times().filter(|_| instance.job(job).walltime.is_none())
 }

@@ -1,27 +1,28 @@
-//! Maximises the smoothed sum of the least payments of all jobs.
+//! Maximises a smoothed sum of the least payments of all jobs.
 
 use makespan_core::{Profile, Time};
 
 use super::NodeColumns;
 
-/// The first width of the soft minimum of each job, as a fraction of the job's payment. The width is multiplied by
-/// `COOLING` until it is below `COLD`.
+/// The first width of the soft minimum of each job, as a fraction of the payment of the job. The width is multiplied
+/// by `COOLING` until it is below `COLD`.
 const HOT: f64 = 0.2;
 const COOLING: f64 = 0.35;
 const COLD: f64 = 1e-6;
 /// Maximum number of steps with one width of the soft minimum.
 const STEPS: usize = 8;
-/// Maximum number of columns for which the matrix of second derivatives is formed.
+/// Maximum number of columns for which the matrix of second derivatives is computed.
 const MAX_COLUMNS: usize = 64;
-/// Maximum total number of run times that are examined. This number may be exceeded so that the number of steps is
-/// large enough.
+/// Approximate maximum of the number of run times that are examined. It may be exceeded, because at least 12
+/// evaluations are made.
 const MAX_LOOKS: f64 = 4e9;
-/// If a job would pay more than the minimum on a machine by this number of widths, the machine is ignored for the job.
+/// A machine is ignored for a job if the job would pay more there than its least payment by more than this number of
+/// widths.
 const REACH: f64 = 36.0;
 /// The maximum change of the logarithm of a price in one step. Longer steps are shortened to this length.
 const LONGEST: f64 = 1.0;
 
-/// The logarithms of the prices, with the values and derivatives at one width.
+/// The logarithms of the prices, and the values and derivatives of the sum for one width.
 struct Point {
     /// Logarithms of the prices, scaled so that the prices of all machines sum to 1.
     log: Vec<f64>,
@@ -29,9 +30,10 @@ struct Point {
     smooth: f64,
     /// The sum of the payments without smoothing, which is the bound.
     value: f64,
-    /// For each column, the payments of the jobs to the column.
+    /// For each column, the sum of the payments of the jobs to this column.
     earned: Vec<f64>,
-    /// The matrix `sum_i price_i x_ik x_il`, row by row. The list is empty if no matrix is formed.
+    /// The matrix `sum_i c_i x_ik x_il`, row by row. Here, `c_i` is the smoothed payment of job i, and `x_ik` is the
+    /// share of column k in it. Empty if the matrix is not computed.
     joint: Vec<f64>,
 }
 
@@ -39,16 +41,16 @@ struct Programme<'a, F> {
     columns: &'a NodeColumns,
     counts: &'a [f64],
     time: F,
-    /// Length of the unit of time in ticks.
+    /// The length of the unit of time, in ticks.
     unit: f64,
     with_matrix: bool,
 }
 
-/// Returns prices that nearly maximise `sum_i counts_i min_k price_k time(i, k) + sum_k price_k machines_k ready_k`.
-/// The constraint is that the prices of all machines sum to 1.
+/// Returns prices that nearly maximise `sum_i counts_i min_k price_k time(i, k) + sum_k price_k machines_k ready_k`,
+/// such that the prices of all machines sum to 1.
 ///
-/// A column without machines has the price zero. Among all prices found, returns the prices with the largest sum
-/// without smoothing.
+/// A column without machines has the price zero. The result is the best of all prices that the search tries, measured
+/// by the sum without smoothing.
 pub fn maximise(columns: &NodeColumns, counts: &[f64], nodes: usize, time: impl Fn(usize, usize) -> Time) -> Vec<f64> {
     let machines: f64 = columns.machines.iter().sum();
     if counts.is_empty() {
@@ -111,7 +113,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
             if !least.is_finite() || least <= 0.0 {
                 continue;
             }
-            // The soft minimum of the logarithms of the costs: least * (sum (cost / least) ^ (-1 / width)) ^ (-width).
+            // The soft minimum is computed on the logarithms of the costs: least * (sum (cost / least) ^ (-1 / width))
+            // ^ (-width).
             near.clear();
             let limit = least * (REACH * width).exp();
             let mut sum = 0.0;
@@ -136,14 +139,14 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         point
     }
 
-    /// Makes one step towards the maximum. Returns the new point and the number of evaluations. The new point is
-    /// `None` if no step increases the sum.
+    /// Makes one step towards the maximum. Returns the new point, or `None` if no step increases the sum. Also returns
+    /// the number of evaluations.
     fn step(&self, point: &Point, width: f64) -> (Option<Point>, usize) {
         let nodes = point.log.len();
         let (machines, ready) = (&self.columns.machines, &self.columns.ready);
         let share = |k: usize| point.log[k].exp() * machines[k];
-        // The gradient: the share of each column in the smoothed sum, minus the share of the column in the sum of all
-        // prices.
+        // The gradient is a difference for each column: its share in the smoothed sum, minus its share in the sum of
+        // all prices.
         let income = |k: usize| (point.earned[k] + share(k) * ready[k] / self.unit) / point.smooth;
         let gradient: Vec<f64> =
             (0..nodes).map(|k| if machines[k] > 0.0 { income(k) - share(k) } else { 0.0 }).collect();
@@ -173,8 +176,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
     }
 
     /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. The matrix is minus the second
-    /// derivative of the logarithm of the sum divided by all prices. The term `joint / smooth` is left out, because
-    /// only this term could make the matrix indefinite.
+    /// derivative of the logarithm of the smoothed sum divided by the sum of all prices. The term `joint / smooth` is
+    /// omitted, because it alone could make the matrix indefinite.
     fn newton_direction(&self, point: &Point, width: f64, gradient: &[f64]) -> Vec<f64> {
         let nodes = gradient.len();
         let mut matrix: Vec<f64> = point.joint.iter().map(|joint| -joint / (width * point.smooth)).collect();
@@ -187,8 +190,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
     }
 }
 
-/// Solves a symmetric, positive definite system by Cholesky decomposition. Pivots that are not positive are replaced by
-/// a small number.
+/// Solves a symmetric positive definite system by Cholesky decomposition. If a pivot is not positive because of
+/// rounding, a small number replaces it.
 fn solve(mut matrix: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
     let size = right.len();
     for k in 0..size {

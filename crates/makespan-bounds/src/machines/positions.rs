@@ -7,30 +7,29 @@ use makespan_verify::{Bound, Proof};
 use super::taking_part;
 use crate::Clock;
 
-/// Maximum number of costs that are examined. Examining this number takes about a second.
+/// Maximum number of costs that are examined. This takes about a second.
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
-/// An assignment of jobs to processors with the least sum of completion times, and the prices that prove that this sum
-/// is least.
+/// An assignment of jobs to processors with the least sum of completion times, and prices that prove this sum.
 #[derive(Clone, Debug)]
 pub struct Positions {
-    /// For each job, its processor. `None` if the search reached its limit before it assigned all jobs.
+    /// For each job, its processor. `None` if the search reached a limit before it had assigned all jobs.
     pub processors: Option<Vec<u32>>,
-    /// Prices of positions. The bound that they prove is always valid. This bound is the optimum if all jobs are
-    /// assigned, all jobs are released together, and each processor stays open from its first open instant on.
+    /// The prices of positions. They always prove a valid bound. The bound is the optimum if all jobs are assigned,
+    /// all jobs are released together, and each processor stays available from its first available instant on.
     pub prices: PositionPrices,
 }
 
 impl Positions {
-    /// Returns the bound on an objective that the prices prove, or `None` if positions do not apply to the objective.
+    /// Returns the bound on an objective from the prices, or `None` if positions do not support the objective.
     pub fn bound(&self, instance: &Instance, objective: Objective) -> Option<Bound> {
         Bound::proved_by(objective, Proof::PositionPrices(self.prices.clone()), instance).ok()
     }
 }
 
-/// Returns true if positions apply to an objective: the mean flow, or the weighted completion of jobs of equal weight
-/// without bags.
+/// Returns true if positions support an objective: the mean flow, or the weighted completion if all jobs have equal
+/// weights and none is a bag.
 pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
     let jobs = instance.jobs();
     let alike = || jobs.iter().all(|job| job.weight == jobs[0].weight) && !instance.has_bags();
@@ -38,16 +37,16 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
     objective.is_sum_of_ends() && (!objective.is_weighted() || has_weight() && alike())
 }
 
-/// Assigns the jobs to positions on processors. A bag counts as one job. Positions are numbered from the end: the last
-/// job of a processor has position 1. The cost of a job at a position is the instant from which the processor is free,
-/// plus the position times the job's run time.
+/// Assigns the jobs to positions on processors. A bag is treated as one job. Positions are numbered from the end: the
+/// last job of a processor has position 1. The cost of a job at a position is the instant from which the processor is
+/// available, plus the position times the run time of the job.
 ///
 /// Source: W. A. Horn, Operations Research 21, 1973, DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi,
 /// Comm. ACM 17, 1974, DOI 10.1145/361082.361064; shortest augmenting paths as in R. Jonker, A. Volgenant, Computing
-/// 38, 1987, DOI 10.1007/BF02278710. Deviation: only the first free position of each processor is examined, because it
-/// costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released together on processors that
-/// stay open once they are open. Complexity: O(n^2 (n + m)) for n jobs on m processors, and at most `MAX_LOOKS`; memory
-/// O(n + m).
+/// 38, 1987, DOI 10.1007/BF02278710. Deviation: of the free positions of a processor, only the first is examined,
+/// because it costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released together on
+/// processors that stay available once they are available. Complexity: O(n^2 (n + m)) for n jobs on m processors, and
+/// at most `MAX_LOOKS` costs; memory O(n + m).
 pub fn positions(instance: &Instance) -> Positions {
     positions_by(instance, &Clock::ENDLESS)
 }
@@ -63,7 +62,8 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
         }
     }
     let mut matching = Matching::new(Costs { instance, nodes, ready });
-    // Adds long jobs first. Long jobs get positions near the end, so later jobs rarely move them, and paths stay short.
+    // Add long jobs first. They get positions near the end of their processors, so later jobs rarely move them, and
+    // paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));
@@ -110,29 +110,29 @@ impl Costs<'_> {
 /// A position that is assigned to a job.
 struct Slot {
     processor: u32,
-    /// Position from the end, beginning at 1.
+    /// The position, counted from the end of the processor. The last job has position 1.
     position: u32,
     job: u32,
-    /// Price of the position. The price is not negative.
+    /// The price of the position, which is never negative.
     price: i128,
 }
 
-/// An assignment of jobs to positions with the least total cost, and prices of positions. For every job, its position
-/// has the least sum of cost and price.
+/// An assignment of jobs to positions with the least total cost, and the prices of the positions. For every job, no
+/// other position has a smaller sum of cost and price than its own.
 struct Matching<'a> {
     costs: Costs<'a>,
     slots: Vec<Slot>,
-    /// For each processor, its slots by position.
+    /// For each processor, its slots in ascending order of positions.
     of: Vec<Vec<usize>>,
     looks: u64,
 }
 
-/// The search state of a slot, or of the first free position of a processor, while a job is added.
+/// While a job is added: the search state of a slot, or of the first free position of a processor.
 #[derive(Clone, Copy)]
 struct Reached {
-    /// Length of the shortest path found so far to the position.
+    /// The length of the shortest path to the position that was found so far.
     distance: i128,
-    /// The previous slot on this path, or `None` for the job that is added.
+    /// The slot before the position on this path. `None` if the path begins with the job that is added.
     from: Option<usize>,
     is_done: bool,
 }
@@ -143,17 +143,17 @@ impl Matching<'_> {
         Matching { costs, slots: Vec::new(), of, looks: 0 }
     }
 
-    /// Adds a job by a shortest augmenting path. Returns false if more than `MAX_LOOKS` costs would be examined.
+    /// Adds a job by a shortest augmenting path. Returns false if this would exceed `MAX_LOOKS` examined costs.
     ///
-    /// A step of a path moves a job to the next position on the path. The length of the step is the additional amount,
-    /// including prices, that the job then pays. The distance of a position is the length of the shortest path to the
-    /// position. Every job has its cheapest position, so no step has a negative length.
+    /// Each step of a path moves a job to another position. The length of the step is the increase of the cost and
+    /// price that the job pays. The distance of a position is the length of the shortest path to it. No step has a
+    /// negative length, because every job has the cheapest position for it.
     fn add(&mut self, job: u32) -> bool {
         let (used, processors) = (self.slots.len(), self.of.len());
         let unknown = Reached { distance: i128::MAX, from: None, is_done: false };
         let mut reached = vec![unknown; used + processors];
         let mut row = vec![0; processors];
-        // The job that moves next, the slot that this job leaves, and the distance of this slot.
+        // The job that moves next, the slot that it leaves, and the distance of this slot.
         let (mut mover, mut at, mut distance) = (job, None, 0);
         let (end, processor) = loop {
             self.looks += (used + processors) as u64;
@@ -180,13 +180,13 @@ impl Matching<'_> {
                         (place.distance, place.from) = (through, at);
                     }
                 }
-                // Among positions at equal distances, prefer a free position, because a free position ends the search.
+                // Among positions at equal distances, prefer a free one, because it ends the search.
                 let key = (place.distance, index < used, index);
                 if place.distance < i128::MAX && nearest.is_none_or(|nearest| key < nearest) {
                     nearest = Some(key);
                 }
             }
-            // Never happens: an instance contains no job that cannot run.
+            // Never happens, because every job of an instance can run on some processor.
             let Some((far, is_used, index)) = nearest else { return false };
             if !is_used {
                 break (index, index - used);
@@ -198,7 +198,7 @@ impl Matching<'_> {
         for (slot, reached) in self.slots.iter_mut().zip(&reached).filter(|(_, reached)| reached.is_done) {
             slot.price += length - reached.distance;
         }
-        // Each job on the path moves to the next position of the path.
+        // Move each job on the path to the next position on the path.
         self.of[processor].push(used);
         let position = self.of[processor].len() as u32;
         self.slots.push(Slot { processor: processor as u32, position, job: NOBODY, price: 0 });

@@ -1,4 +1,4 @@
-//! Finds the machines that become available early enough to run jobs before the schedule ends.
+//! Finds the machines that become available early enough to run jobs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,12 +7,12 @@ use makespan_core::{Instance, JobId, Profile, Time};
 
 use super::NodeColumns;
 
-/// Maximum number of run times that are examined for an upper bound on the makespan.
+/// Maximum number of run times that are examined to compute an upper bound on the makespan.
 const MAX_LOOKS: u64 = 50_000_000;
 
-/// Returns the ready times of the processors of each node, in ticks from the first release, in the order of the
-/// processor ids. If a processor is unavailable at the first release, it is ready at the end of the unavailable
-/// period.
+/// Returns, for each node, the ready times of its processors in the order of the processor ids. Times are in ticks
+/// from the first release. If a processor is unavailable at the first release, it is ready when this unavailable
+/// period ends.
 pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
     let platform = instance.platform();
     let first = instance.first_release();
@@ -21,14 +21,14 @@ pub(super) fn ready_of_each(instance: &Instance) -> Vec<Vec<i64>> {
     (0..platform.nodes().len()).map(|node| platform.processors_of(node).iter().map(after).collect()).collect()
 }
 
-/// Returns the sorted ready times of the processors of each node.
+/// Returns, for each node, the ready times of its processors in ascending order.
 pub(super) fn ready(instance: &Instance) -> Vec<Vec<i64>> {
     let mut ready = ready_of_each(instance);
     ready.iter_mut().for_each(|own| own.sort_unstable());
     ready
 }
 
-/// Returns the columns of the programme that contains only the processors that are ready at `by` or earlier.
+/// Returns the columns of a programme that contains only the processors that are ready at `by` or earlier.
 pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> NodeColumns {
     let part = |own: &Vec<i64>| own.partition_point(|&ready| ready <= by);
     let mean = |own: &Vec<i64>| {
@@ -41,9 +41,9 @@ pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> NodeColumns {
     }
 }
 
-/// Returns the end of all tasks, in ticks from the first release, if each task in turn runs on the node where it ends
-/// first. The optimal makespan is at most this end. Returns `None` if the instance is too large. Also returns `None`
-/// if jobs have release dates, because this schedule might start jobs too early.
+/// Returns an upper bound on the optimal makespan, in ticks from the first release. The bound is the makespan of a
+/// schedule in which each task in turn runs on the node where it ends first. Returns `None` if the instance is too
+/// large, or if jobs have release dates, because the schedule might start jobs before their releases.
 pub(super) fn some_end(
     ready: &[Vec<i64>],
     jobs: &[JobId],

@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
-/// Returns tasks of random times on machines of random speeds. `spread` is the range of a random factor for each pair
-/// of task and machine.
+/// Returns tasks of random sizes on machines of random speeds. Each run time is multiplied by a random factor from 1
+/// to `1 + spread`.
 fn random(tasks: usize, machines: usize, spread: f64, seed: u64) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let speeds: Vec<f64> = (0..machines).map(|_| random.random_range(1.0..100.0)).collect();
@@ -73,8 +73,8 @@ fn machines_that_are_busy_and_tasks_that_do_not_fit_are_counted() {
     assert_eq!((bound.value.integer(), bound.verify(&instance)), (20, Ok(())));
 }
 
-/// Returns the shortest makespan over all mappings. Each machine runs its tasks in the order of release, which is
-/// optimal.
+/// Returns the shortest makespan over all assignments of tasks to machines. Each machine runs its tasks in the order
+/// of their releases, which is optimal.
 fn shortest(instance: &Instance) -> i64 {
     let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
     let mut order: Vec<TaskId> = instance.task_ids().collect();
@@ -151,7 +151,7 @@ fn busy(seed: u64, jobs: usize, machines: usize, far: f64) -> Instance {
     Instance::new(Platform::cluster(machines as u32, 1).unwrap(), jobs, busy.into_iter().map(period).collect()).unwrap()
 }
 
-/// Checks that an additional machine that stays busy until after the whole schedule changes no bound.
+/// Checks that no bound changes if a machine is added that becomes available only after the whole schedule.
 #[test]
 fn machines_that_cannot_take_part_change_no_bound() {
     for seed in 0..40 {
@@ -162,8 +162,8 @@ fn machines_that_cannot_take_part_change_no_bound() {
             end: Time::from_ticks(1 << 42),
         };
         let row = |job: SimpleJob<'_>| job.profile().machine_times().unwrap().to_vec();
-        // The additional machine would run each job in one of these fractions of its time: a thousandth, a thirtieth,
-        // or one.
+        // The additional machine runs each job in a fraction of the shortest time of the job on the other machines:
+        // 1/1000, 1/30 or 1.
         let faster = |at: usize, row: Vec<Time>| {
             let own = row.iter().copied().min().unwrap().ticks() / [1000, 30, 1][at % 3];
             [vec![Time::from_ticks(own)], row].concat()
@@ -188,7 +188,7 @@ fn machines_that_cannot_take_part_change_no_bound() {
     }
 }
 
-/// Returns the least mean flow over all mappings. Each machine runs the shortest job first.
+/// Returns the least mean flow over all assignments of jobs to machines. Each machine runs its shortest jobs first.
 fn least_flow(instance: &Instance) -> i128 {
     let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
     let ready = |machine: u32| {

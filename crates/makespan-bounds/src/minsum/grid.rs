@@ -4,28 +4,29 @@ use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use crate::dual;
 
-/// Positive instants `b_1 .. b_J` in ascending order. The first interval starts at zero, and the last interval has no
-/// end.
+/// Positive instants `b_1 .. b_J` in ascending order. They divide time into intervals. The first interval begins at
+/// zero, and the last interval has no end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     ends: Vec<Time>,
 }
 
 /// Maximum product of the number of intervals and the number of jobs in a fine grid. At this maximum, the search takes
-/// some seconds and a gigabyte.
+/// some seconds and a gigabyte of memory.
 const MAX_CELLS: usize = 6_000_000;
 /// Maximum number of intervals of a fine grid.
 const MAX_INTERVALS: usize = 32;
 
 impl Grid {
-    /// Returns the instants of the paper, after the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1. Here, C
-    /// is the guess of the dual approximation, and `t_0` is at least the shortest time of any job.
+    /// Returns the instants of the paper, counted from the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1. C
+    /// is the guess of the dual approximation. K is the largest number for which `t_0` is at least the shortest time
+    /// of any job.
     pub fn doubling(instance: &Instance) -> Self {
         Self::geometric(instance, 1)
     }
 
-    /// Returns a finer grid than [`Grid::doubling`]: each interval of the paper is divided into equally many parts.
-    /// The number of parts is as large as the size of the programme allows, with at most 32 intervals in total.
+    /// Returns a finer grid than [`Grid::doubling`]: each interval of the paper is divided into the same number of
+    /// parts. This number is as large as the size of the programme allows, with about 32 intervals in total.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);
@@ -39,7 +40,7 @@ impl Grid {
     }
 
     fn geometric(instance: &Instance, parts: u32) -> Self {
-        // Best-effort bags have no weight, so the time that they take must not make the grid coarser for other jobs.
+        // Best-effort bags have no weight. So their times must not make the grid coarser for other jobs.
         let counting: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
         let profiles = counting.iter().map(SimpleJob::profile);
         let Some(shortest) = profiles.clone().map(makespan_core::Profile::shortest).min() else {
@@ -51,13 +52,13 @@ impl Grid {
         let last_release = counting.iter().map(|job| job.release).max().unwrap_or(origin);
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
-        // In descending order: horizon * 2, horizon, horizon / 2 and so on. Between two of these, there are instants
-        // at equal ratios.
+        // The instants of the paper are horizon * 2, horizon, horizon / 2 and so on. Further instants between two of
+        // these have equal ratios.
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
             if step.is_multiple_of(parts) {
-                // Divide exactly by powers of two, as in the paper.
+                // Divide exactly by powers of two, as the paper does.
                 let shift = step / parts;
                 if shift > doublings { horizon.saturating_mul(2) } else { horizon >> (doublings - shift) }
             } else {
@@ -70,8 +71,8 @@ impl Grid {
     }
 }
 
-/// If some jobs are bags, returns the mean load of the processors, because the dual search considers only one task of
-/// each bag. Otherwise, returns zero.
+/// Returns the mean load of the processors if some job is a bag, and zero otherwise. The dual search considers only
+/// one task of each bag.
 fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {
         return Time::ZERO;

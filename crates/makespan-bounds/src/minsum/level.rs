@@ -1,4 +1,4 @@
-//! Maximises a concave piecewise linear function of a few prices by the level method.
+//! The level method. It maximises a concave piecewise linear function of a few prices.
 //!
 //! Source: C. Lemaréchal, A. Nemirovskii, Y. Nesterov, "New variants of bundle methods", Math. Programming 69, 1995,
 //! DOI 10.1007/BF01585555, section 2.
@@ -10,7 +10,7 @@ use super::programme::IntervalProgramme;
 
 /// The result of the search.
 pub(super) struct Maximum {
-    /// Cumulated prices in non-increasing order, in the unit of the programme.
+    /// The best cumulated prices, which never increase, in the unit of the programme.
     pub(super) prices: Vec<f64>,
     /// The value of the dual function at `prices`.
     pub(super) value: f64,
@@ -19,28 +19,28 @@ pub(super) struct Maximum {
 /// The relative gap at which the search stops.
 const GAP: f64 = 1e-4;
 const MAX_STEPS: usize = 120;
-/// Position of the next level, on a scale from the best value (0) to the maximum of the model (1).
+/// The level of the next step: 0 is the best value so far, 1 is the maximum of the model.
 const LEVEL: f64 = 0.5;
 
-/// A linear function `constant + slope . x`, which bounds the dual function from above.
+/// A linear function `constant + slope . x` that is an upper bound on the dual function.
 struct Cut {
     slope: Vec<f64>,
     constant: f64,
 }
 
-/// A scale in which all prices have a similar size: `sigma_j = unit_j x_j` with x in [0, 1].
+/// A scale in which all prices are of similar size: `sigma_j = unit_j x_j` with x in [0, 1].
 struct Space {
     units: Vec<f64>,
     /// The number by which the function is divided, so that the values are near 1.
     magnitude: f64,
 }
 
-/// Maximises the dual function. Stops when the relative gap is at most 1e-4 or after `MAX_STEPS` steps.
+/// Maximises the dual function. Stops when the relative gap is at most `GAP`, or after `MAX_STEPS` steps.
 pub(super) fn maximise(programme: &IntervalProgramme) -> Maximum {
     let count = programme.prices();
     let magnitude = programme.largest().max(1.0);
-    // The value is at most `magnitude - sigma_j area_j`, and the maximum is not negative. So sigma_j is at most
-    // `magnitude / area_j`.
+    // The dual function is at most `magnitude - sigma_j area_j`, and its maximum is not negative. So the best sigma_j
+    // is at most `magnitude / area_j`.
     let units: Vec<f64> = programme.areas_until().iter().map(|area| magnitude / area.max(1.0)).collect();
     let space = Space { units, magnitude };
     let mut cuts = Vec::new();
@@ -73,7 +73,7 @@ impl Space {
         (value, Cut { slope, constant })
     }
 
-    /// Makes prices from the solver non-increasing, and restricts each x to [0, 1].
+    /// Changes an inexact solution of the solver such that each x is in [0, 1] and the prices never increase.
     fn repaired(&self, mut x: Vec<f64>) -> Vec<f64> {
         let mut cap = f64::INFINITY;
         for (x, unit) in x.iter_mut().zip(&self.units) {
@@ -84,8 +84,8 @@ impl Space {
         x
     }
 
-    /// Returns the maximum of the model. The model is the linear programme: maximise theta subject to `theta <= cut(x)`
-    /// for all cuts, with x in its domain.
+    /// Returns the maximum of the model: the linear programme `maximise theta subject to theta <= cut(x)` for all
+    /// cuts, with x in its domain.
     fn upper(&self, cuts: &[Cut]) -> Option<f64> {
         let count = self.units.len();
         let mut rows = Rows::new(count + 1);
@@ -99,7 +99,7 @@ impl Space {
         rows.minimise(&CscMatrix::zeros((count + 1, count + 1)), &linear).map(|x| x[count])
     }
 
-    /// Returns the point nearest to `centre` at which the model is at least `level`.
+    /// Returns the point nearest to `centre` at which all cuts are at least `level`.
     fn project(&self, cuts: &[Cut], centre: &[f64], level: f64) -> Option<Vec<f64>> {
         let mut rows = Rows::new(centre.len());
         for cut in cuts {

@@ -1,5 +1,5 @@
-//! Lower bounds on weighted completion and mean flow: prices in continuous time, and the interval linear programme of
-//! Dutot, Eyraud, Mounié and Trystram.
+//! Lower bounds on the weighted completion and the mean flow, from prices in continuous time and from the interval
+//! linear programme of Dutot, Eyraud, Mounié and Trystram.
 
 mod grid;
 mod level;
@@ -17,27 +17,28 @@ use programme::IntervalProgramme;
 use crate::Clock;
 use crate::rounding::{finest, rounded, within_64_bits};
 
-/// Maximum number of steps of the search for prices in a standard bound. The search usually ends after fewer steps.
+/// Maximum number of steps of the search for prices in a standard bound. Most searches end earlier.
 const STEPS: usize = 300;
 
-/// Returns the proven lower bound on weighted completion by prices in continuous time
-/// ([`makespan_verify::proof::TimePrices`], found by [`PriceSearch`]). If there are at most a dozen jobs, or if the
-/// instance is too large for these prices, also computes the corrected interval programme on a fine grid
-/// ([`weighted_completion_on`]). Returns the better bound.
+/// Returns a proven lower bound on the weighted completion, from prices in continuous time
+/// ([`makespan_verify::proof::TimePrices`], found by [`PriceSearch`]).
 ///
-/// The bound by prices in time is usually 1.2 to 1.5 times the bound of the interval programme. The search uses at
-/// most some hundred jobs: a larger instance is represented by a sample of its jobs. The certificate is checked once
-/// over all jobs. The bound by prices in time is not computed for extremely large instances, such as 800,000 jobs with
-/// some hundred allotments each.
+/// For up to a dozen jobs, or if the instance is too large for these prices, the corrected interval programme on a
+/// fine grid is also solved ([`weighted_completion_on`]). The result is the better bound. The bound from prices in
+/// time is usually 1.2 to 1.5 times the bound from the interval programme.
+///
+/// The search uses a sample of some hundred jobs if the instance has more. The certificate is checked once over all
+/// jobs. Extremely large instances, such as 800,000 jobs with some hundred allotments each, have no bound from prices
+/// in time.
 ///
 /// # Panics
-/// If the processors differ in speed or form a tree. [`crate::standard`] does not call this function for such
+/// Panics if the processors differ in speed or form a tree. [`crate::standard`] does not call this function for such
 /// platforms.
 pub fn weighted_completion(instance: &Instance) -> Bound {
     weighted_completion_by(instance, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`weighted_completion`], but ends the search when `clock` is over.
+/// Returns the bound of [`weighted_completion`], but ends the search when `clock` expires.
 pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Bound {
     let prices = searched(instance, Objective::WeightedCompletion, clock);
     match prices {
@@ -49,20 +50,20 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
     }
 }
 
-/// Maximum number of jobs for which the interval programme is also tried. In measurements with more jobs, the bound of
-/// the interval programme was never better than the bound by prices in time.
+/// Maximum number of jobs for which the interval programme is also solved. For more jobs, it has never had the better
+/// bound in measurements.
 const FEW_JOBS: usize = 12;
 
-/// Returns the proven lower bound on the mean flow. This bound is the bound on weighted completion by prices in
-/// continuous time with all weights equal to one, minus the sum of the release dates.
+/// Returns a proven lower bound on the mean flow. It is the bound from prices in continuous time on the weighted
+/// completion with all weights equal to one, minus the sum of the release dates.
 ///
 /// # Panics
-/// See [`weighted_completion`].
+/// Panics in the same cases as [`weighted_completion`].
 pub fn mean_flow(instance: &Instance) -> Bound {
     mean_flow_by(instance, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`mean_flow`], but ends the search when `clock` is over.
+/// Returns the bound of [`mean_flow`], but ends the search when `clock` expires.
 pub(crate) fn mean_flow_by(instance: &Instance, clock: &Clock) -> Bound {
     searched(instance, Objective::MeanFlow, clock).unwrap_or_else(|| {
         let free =
@@ -72,15 +73,15 @@ pub(crate) fn mean_flow_by(instance: &Instance, clock: &Clock) -> Bound {
     })
 }
 
-/// Returns the proven lower bound on weighted completion or mean flow for sequential jobs on different processors. The
-/// proof is by prices in time for each node ([`makespan_verify::proof::MachineTimePrices`]). Returns `None` if there are
-/// too many jobs and nodes.
+/// Returns a proven lower bound on the weighted completion or the mean flow for sequential jobs on processors that
+/// differ. The proof consists of prices in time for each node ([`makespan_verify::proof::MachineTimePrices`]). Returns
+/// `None` if there are too many jobs and nodes.
 pub fn on_nodes(instance: &Instance, objective: Objective) -> Option<Bound> {
     on_nodes_until(instance, objective, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`on_nodes`], but ends the search when `clock` is over. Returns `None` if `clock` is over at
-/// the beginning.
+/// Returns the bound of [`on_nodes`], but ends the search when `clock` expires. Returns `None` if `clock` has already
+/// expired.
 pub(crate) fn on_nodes_until(instance: &Instance, objective: Objective, clock: &Clock) -> Option<Bound> {
     if clock.is_over() {
         return None;
@@ -92,26 +93,26 @@ pub(crate) fn on_nodes_until(instance: &Instance, objective: Objective, clock: &
 
 /// Maximum number of deadlines that are tried.
 const DEADLINES: usize = 4;
-/// Maximum number of jobs for [`refuted`]. Each deadline takes one check over all jobs.
+/// Maximum number of jobs for [`refuted`]. For each deadline, all jobs are checked once.
 const MAX_JOBS: usize = 10_000;
-/// Maximum number of unavailable periods for [`refuted`]. Each period adds instants to every function of the width.
+/// Maximum number of unavailable periods for [`refuted`]. Each period adds instants at which prices can change.
 const MAX_PERIODS: usize = 1000;
-/// Minimum relative distance between the last refuted deadline and the next one. If the distance is smaller, the
-/// search ends.
+/// The search ends if the next deadline is later than the last refuted deadline by less than this fraction.
 const LATER: f64 = 2e-4;
 
-/// Returns the bound from the largest deadline that prices in time refute. The search starts at `known`. The
+/// Returns the bound from the largest deadline that prices in time refute. The search begins at `known`. The
 /// certificate is [`makespan_verify::proof::DeadlinePrices`], or [`makespan_verify::proof::MachineTimePrices`] if
-/// processors differ. Returns `None` if `known` itself is not refuted, or if all jobs are released together and
-/// processors are always available.
+/// processors differ. Returns `None` if the deadline `known` is not refuted. Also returns `None` if all jobs are
+/// released together and all processors are always available.
 ///
-/// The work that does not fit before a deadline is a convex, decreasing function of the deadline. So draw a line
-/// through the last two points of this function. The zero of the line is the next deadline, which is rarely too late.
+/// The work that does not fit before a deadline is a convex, decreasing function of the deadline. So the line through
+/// two points of this function is rarely too late at zero. The next deadline is the zero of the line through the last
+/// two points.
 pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     refuted_until(instance, known, &Clock::ENDLESS)
 }
 
-/// Returns the bound of [`refuted`], but ends the search when `clock` is over.
+/// Returns the bound of [`refuted`], but ends the search when `clock` expires.
 pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> Option<Bound> {
     let availability = instance.availability();
     let is_plain = availability.is_always_open() && !instance.has_release_dates();
@@ -121,7 +122,7 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
     }
     let origin = instance.first_release();
     let mut best = None;
-    // The open area before the previous deadline, and the work that did not fit before that deadline.
+    // The available area before the previous deadline, and the work that did not fit before it.
     let mut before: Option<(f64, f64)> = None;
     let mut deadline = known;
     for _ in 0..DEADLINES {
@@ -139,8 +140,8 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
-            // This deadline was not refuted. Either the deadline is too late, or the search can refute no deadline
-            // after the last refuted deadline.
+            // The deadline is not refuted. Either it is too late, or the search can refute no deadline after the last
+            // refuted one.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;
@@ -165,7 +166,7 @@ fn searched(instance: &Instance, objective: Objective, clock: &Clock) -> Option<
     search.bound(instance)
 }
 
-/// Makes up to `STEPS` steps of a search, until `clock` is over.
+/// Makes up to `STEPS` steps of a search. Stops when `clock` expires.
 fn improve(search: &mut PriceSearch, clock: &Clock) {
     for _ in 0..STEPS {
         if search.has_ended() || clock.is_over() {
@@ -175,17 +176,17 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
     }
 }
 
-/// Returns the bound of the corrected interval programme on a grid of instants. The grid of the paper is
+/// Returns the bound from the corrected interval programme on a grid of instants. The grid of the paper is
 /// [`Grid::doubling`].
 ///
 /// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i, `sum_i sum_l<=j S_il
 /// x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`. The costs `c_ij` and the works `S_ij` are
-/// those of [`IntervalPrices`]. The dual of the programme has one price for each interval. A level method maximises
-/// the dual. The prices found are the certificate. Complexity: O(n J) for each of some tens of steps, where J is the
-/// number of intervals.
+/// those of [`IntervalPrices`]. The dual of the programme has one price for each interval. The level method maximises
+/// the dual, and the best prices are the certificate. Complexity: some tens of steps in O(n J) each, for n jobs and J
+/// intervals.
 ///
 /// # Panics
-/// See [`weighted_completion`].
+/// Panics in the same cases as [`weighted_completion`].
 pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     let programme = IntervalProgramme::corrected(instance, grid);
     let cumulated = level::maximise(&programme).prices;
@@ -201,16 +202,17 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     }
 }
 
-/// Returns the value of the programme as printed in the paper, in weight units times seconds. The value is an estimate
-/// for comparison with the figures of the paper and **not a bound**: the programme has no variables for a job that
-/// ends before the first instant or after the last instant. Use this estimate only if all jobs are released together
-/// and all processors are always available.
+/// Returns the value of the programme as printed in the paper, in weight units times seconds.
+///
+/// The value is **not a bound**, because the programme has no variables for a job that ends before the first instant
+/// or after the last one. It serves for comparison with the figures of the paper. It is meaningful only if all jobs
+/// are released together and all processors are always available.
 pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
     let grid = Grid::doubling(instance);
     level::maximise(&IntervalProgramme::printed(instance, &grid)).value / 1e15
 }
 
-/// Converts cumulated prices to prices of intervals, as integers in units of `2^-scale`.
+/// Converts cumulated prices to the prices of intervals. These are integers in units of `2^-scale`.
 fn differences(cumulated: &[f64], scale: u32) -> Vec<i64> {
     let next = cumulated.iter().skip(1).chain(&[0.0]);
     cumulated.iter().zip(next).map(|(sum, later)| rounded((sum - later).max(0.0), scale)).collect()

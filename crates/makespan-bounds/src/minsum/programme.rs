@@ -5,20 +5,20 @@ use makespan_verify::proof::soonest_completion;
 
 use super::grid::Grid;
 
-/// The costs and works of jobs by interval, and the open areas of the intervals. The costs and works of a bag are
-/// those of all its tasks together. Floats suffice, because only the check of the certificate must be exact.
+/// The costs and works of jobs for each interval, and the available areas of the intervals. The costs and works of a
+/// bag are the sums over its tasks. Floats are precise enough, because the check of the certificate is exact.
 pub(super) struct IntervalProgramme {
     /// For each job, its first possible interval and the index of its first cell.
     rows: Vec<(usize, usize)>,
-    /// The cells of each job, one for each interval from the job's first possible interval on. A cell contains the
-    /// cost in millionths of weight times ticks, and the least work in processor-ticks.
+    /// For each job, one cell for each interval from its first possible interval on. A cell contains the cost of an
+    /// end in this interval, in millionths of weight times ticks, and the least work, in processor-ticks.
     cells: Vec<(f64, f64)>,
-    /// Open area of each interval with a price.
+    /// The available area of each interval that has a price.
     areas: Vec<f64>,
 }
 
 impl IntervalProgramme {
-    /// Builds the corrected programme: intervals `(0, b_1], .., (b_J, inf)`. The last interval has no price.
+    /// Builds the corrected programme with the intervals `(0, b_1], .., (b_J, inf)`. The last interval has no price.
     pub(super) fn corrected(instance: &Instance, grid: &Grid) -> Self {
         let ends = grid.ends();
         let cell = |job: &SimpleJob<'_>, soonest: Time, index: usize| {
@@ -29,8 +29,8 @@ impl IntervalProgramme {
         Self::build(instance, ends, ends.len() + 1, cell)
     }
 
-    /// Builds the programme as printed in the paper. The intervals are `(t_j, t_j+1]`, each with cost `t_j`. There is
-    /// no interval before the first or after the last of these.
+    /// Builds the programme as printed in the paper. The intervals are `(t_j, t_j+1]`, each with the cost `t_j`. There
+    /// is no interval before or after these.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
         let cell = |job: &SimpleJob<'_>, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
@@ -45,7 +45,7 @@ impl IntervalProgramme {
     ) -> Self {
         let mut rows = Vec::with_capacity(instance.jobs().len());
         let mut cells = Vec::new();
-        // Skip best-effort bags: they have no weight, so each costs nothing in the last interval.
+        // Skip best-effort bags. They have no weight, so each costs nothing in the last interval.
         for (id, job) in instance.ids().zip(instance.simple_jobs()).filter(|(_, job)| !job.is_best_effort()) {
             let tasks = job.tasks() as f64;
             let alone = job.release + job.profile().shortest();
@@ -69,7 +69,7 @@ impl IntervalProgramme {
         self.areas.len()
     }
 
-    /// Returns the open area before the end of each priced interval.
+    /// Returns the available area before the end of each interval that has a price.
     pub(super) fn areas_until(&self) -> Vec<f64> {
         let sums = self.areas.iter().scan(0.0, |sum, area| {
             *sum += area;
@@ -78,13 +78,13 @@ impl IntervalProgramme {
         sums.collect()
     }
 
-    /// Returns the total cost if every job ends in the last interval. This is an upper bound on the dual function.
+    /// Returns the total cost if every job ends in the last interval. The dual function never exceeds this cost.
     pub(super) fn largest(&self) -> f64 {
         let ends = self.rows.iter().skip(1).map(|&(_, start)| start).chain([self.cells.len()]);
         ends.filter_map(|end| self.cells.get(end.checked_sub(1)?)).map(|cell| cell.0).sum()
     }
 
-    /// Returns the value of the dual function at cumulated prices `sigma`. Stores a supergradient in `gradient`.
+    /// Returns the value of the dual function at the cumulated prices `sigma`. Stores a supergradient in `gradient`.
     pub(super) fn evaluate(&self, sigma: &[f64], gradient: &mut [f64]) -> f64 {
         let mut value = 0.0;
         for ((slope, area), price) in gradient.iter_mut().zip(&self.areas).zip(sigma) {

@@ -25,12 +25,12 @@ fn the_corrected_programme_respects_the_counter_example() {
     assert!(printed_minsum_estimate(&instance) > 6.9);
 }
 
-/// Returns `count` jobs of one processor each. Their times in seconds are taken in turn from `seconds`.
+/// Returns `count` jobs on one processor each. The times in `seconds` are assigned to the jobs in rotation.
 fn sequential(count: usize, seconds: &[&str]) -> Vec<Job> {
     (0..count).map(|index| flat_job(&index.to_string(), seconds[index % seconds.len()], "1", 1)).collect()
 }
 
-/// Checks that the bound is verified, at most the optimum, and at least `thousandths` thousandths of the optimum.
+/// Checks that a bound is valid, at most the optimum, and at least `thousandths` / 1000 of the optimum.
 fn check_quality(instance: &Instance, optimum: i128, thousandths: i128) {
     let bound = weighted_completion(instance);
     assert_eq!(bound.verify(instance), Ok(()));
@@ -50,13 +50,14 @@ fn equal_jobs_are_bounded_closely() {
 
 #[test]
 fn two_classes_of_equal_jobs_are_bounded_closely() {
-    // Each of 10 processors runs ten jobs of one second, and then ten jobs of three seconds: 55 + (13 + 16 + .. + 40).
+    // Each of 10 processors runs ten jobs of one second, then ten jobs of three seconds. The sum of the ends is 55 +
+    // (13 + 16 + .. + 40).
     check_quality(&instance(10, sequential(200, &["1", "3"])), 10 * (55 + 265) * SECOND, 990);
 }
 
 #[test]
 fn equal_jobs_that_come_later_are_bounded_closely() {
-    // The second half of the jobs is released while jobs of the first half still run. So the machine is never idle.
+    // Every second job is released while other jobs still run. So the machine is never idle.
     let later = |(index, job): (usize, Job)| if index % 2 == 0 { job } else { job.with_release(Time::from_seconds(5)) };
     let jobs = sequential(40, &["1"]).into_iter().enumerate().map(later).collect();
     check_quality(&instance(1, jobs), 820 * SECOND, 985);
@@ -64,7 +65,8 @@ fn equal_jobs_that_come_later_are_bounded_closely() {
 
 #[test]
 fn a_horizon_raises_the_bound() {
-    // The weighted completion is least if the long job runs last. But all jobs end by 4 s only if the long job starts at 0.
+    // The weighted completion is least if the long job runs last. But then the jobs do not all end by 4 s. They do so
+    // only if the long job starts at 0.
     let jobs = || vec![flat_job("long", "4", "1", 1), flat_job("a", "2", "3", 1), flat_job("b", "2", "3", 1)];
     let instance = instance(2, jobs());
     let bound = |makespan_at_most| {
@@ -77,7 +79,7 @@ fn a_horizon_raises_the_bound() {
     };
     let (free, tight) = (bound(None).unwrap(), bound(Some(Time::from_seconds(4))).unwrap());
     assert_eq!((free.makespan_at_most, tight.makespan_at_most), (None, Some(Time::from_seconds(4))));
-    // The optima are 6 + 6 + 6 and 4 + 6 + 12.
+    // The optimum is 6 + 6 + 6 in the first case and 4 + 6 + 12 in the second.
     assert!(
         free.value <= (18 * SECOND).into() && (21 * SECOND..=22 * SECOND).contains(&tight.value.integer()),
         "{free:?} {tight:?}"
@@ -109,7 +111,7 @@ fn mean_flow_counts_from_the_release() {
     let bound = mean_flow(&instance);
     assert_eq!(bound.verify(&instance), Ok(()));
     assert_eq!(bound.objective, Objective::MeanFlow);
-    // 20.5 s in units of 1e-12 s.
+    // The optimum is 20.5 s, in units of 1e-12 s.
     let optimum = 20_500_000_000_000;
     assert!(
         bound.value.integer() <= optimum && 1000 * bound.value.integer() >= 995 * optimum,
@@ -143,7 +145,7 @@ fn a_search_goes_on_where_it_stopped() {
     assert!(few.value.integer() < many.value.integer() && many.verify(&instance).is_ok(), "{few:?} {many:?}");
 }
 
-/// Checks that prices of zero are used if rounding loses more than positive prices gain. Here, the release dates are a
+/// Checks that prices of zero are used if rounding costs more than positive prices gain. The release dates are a
 /// billion times as far apart as the jobs are long.
 #[test]
 fn no_bound_is_below_that_of_jobs_alone() {
@@ -171,7 +173,7 @@ fn an_outage_raises_the_bound() {
     let closed = Instance::new(Platform::flat(1).unwrap(), jobs(), vec![outage]).unwrap();
     let bound = weighted_completion(&closed);
     assert_eq!(bound.verify(&closed), Ok(()));
-    // Seven of the ten jobs end 10 s later.
+    // Seven of the ten jobs end 10 s later because of the unavailable period.
     let optimum = 55_000_000_000_000_000 + 70_000_000_000_000_000;
     assert!(bound.value > open.value && bound.value.integer() <= optimum, "{} {}", bound.value, open.value);
 }

@@ -3,35 +3,37 @@
 use super::field::Field;
 use super::figures::Coefficients;
 
-/// The identifier of a variable x: the work of an application on a node, or the idleness of the node (application 0).
+/// The identifier of a variable x: the work of an application on a node, or the idle capacity of the node (application
+/// 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub node: u32,
     pub application: u32,
 }
 
-/// A variable that enters or leaves the basis.
+/// A variable that may enter or leave the basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variable {
-    /// Work of an application on a node, or idleness.
+    /// The work of an application on a node, or the idle capacity of the node.
     Work(Share),
     /// The idle time of a port.
     Port(usize),
-    /// The amount by which an application gets more than its share of the throughput.
+    /// The amount that an application gets in addition to its share of the throughput.
     Surplus(usize),
 }
 
-/// A basis. Each node that computes has a *key* application, and may have *extra* applications. The key application
-/// gets the capacity that the extras leave. Let s be the number of basic surpluses. The number of extras, plus s, plus
-/// one for the throughput, equals the number of busy ports plus the number of applications.
+/// A basis. Each node that computes has a *key* application and may have *extra* applications. The key application
+/// gets the capacity that the extras leave. The size of a basis is fixed: the number of extras, plus the number of
+/// basic surpluses, plus one for the throughput, equals the number of busy ports plus the number of applications.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
+    /// For each node, its key application, or 0 if the capacity that the extras leave is idle.
     pub key: Vec<u32>,
+    /// For each node, its extra applications.
     pub extras: Vec<Vec<u32>>,
-    /// True for ports without idle time.
+    /// For each node, true if its port has no idle time.
     pub busy: Vec<bool>,
-    /// For each application, true if its surplus is basic, so that the application may get more than its share of the
-    /// throughput. Applications are numbered from 1.
+    /// For each application, true if its surplus is basic. Applications are numbered from 1.
     pub surplus: Vec<bool>,
 }
 
@@ -51,7 +53,7 @@ impl Basis {
         self.key[node] == share.application || self.extras[node].contains(&share.application)
     }
 
-    /// Exchanges two variables. If the leaving variable is the key of a node, `promoted` chooses the extra application
+    /// Exchanges two variables. If the leaving variable is the key of a node, `promoted` returns the extra application
     /// that becomes the new key.
     pub fn exchange(&mut self, enters: Variable, leaves: Variable, promoted: impl Fn(u32, &[u32]) -> u32) {
         match enters {
@@ -76,7 +78,7 @@ impl Basis {
 }
 
 impl Variable {
-    /// Returns the node at which the factorisation contains the variable. For a surplus, returns the root.
+    /// Returns the node at which the factorisation contains the variable. For a surplus, this is the root.
     pub fn node(self) -> usize {
         match self {
             Self::Work(share) => share.node as usize,

@@ -8,11 +8,14 @@ use super::figures::Coefficients;
 use super::prices::{PriceGoal, Prices};
 use super::simplex::{SimplexStop, Vertex};
 
-/// Solves a basis in rationals. The search in floating point treats nearly equal numbers as equal, so the basis may
-/// not be optimal. In this case, makes more steps in rationals. Verifies the optimum before returning it.
+/// Solves a basis in rationals and returns the optimum, which is verified.
+///
+/// The search in floating point treats nearly equal numbers as equal, so the basis may not be optimal. If it is not,
+/// makes more steps in rationals.
 ///
 /// # Errors
-/// [`SimplexStop`] if the vertex is not feasible in rationals, or if more than `steps` steps are needed.
+/// Returns a [`SimplexStop`] if the vertex is not feasible in rationals, if more than `steps` steps are needed, or if
+/// the verification fails.
 pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Result<Optimum, SimplexStop> {
     let figures: Coefficients<RBig> = Coefficients::new(problem, None);
     let mut vertex = Vertex::new(&figures, basis)?;
@@ -36,7 +39,7 @@ pub(super) fn optimum(problem: &TreeProblem, basis: Basis, steps: usize) -> Resu
     Ok(optimum)
 }
 
-/// Returns the rates in tasks per second, in platform order.
+/// Returns the rates in tasks per second, in the order of the nodes in the platform.
 fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
     let applications = problem.applications();
     let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];
@@ -49,7 +52,7 @@ fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
     Rates::new(applications.len(), tasks)
 }
 
-/// Reorders values from the order of positions in [`Coefficients`] to the order of nodes in the platform.
+/// Reorders values: from the order of positions in [`Coefficients`] to the order of the nodes in the platform.
 pub(super) fn by_node<T: Clone>(problem: &TreeProblem, figures: &[T]) -> Vec<T> {
     let mut ordered = figures.to_vec();
     for (position, &node) in problem.order().iter().enumerate() {

@@ -1,36 +1,35 @@
-//! The factorisation of the basis, by elimination from the leaves of the tree to the root.
+//! The factorisation of a basis, by elimination from the leaves of the tree to the root.
 //!
 //! The amount of each application that a subtree takes is an affine function of the shares of the extras in the
-//! subtree. The equation of a busy port contains only extras below the port. The port determines one of these extras
-//! as a function of the others. The extras that no port has determined are *open*. Each subtree has at most as many
-//! open shares as there are applications. So solving a basis takes O(nodes applications^2), in floats and in
-//! rationals. After a change, only the nodes between the change and the root are eliminated again.
+//! subtree. The equation of a busy port contains only extras below the port. So the port determines one of these
+//! extras as a function of the others. The extras that no port has determined are *open*. Each subtree has at most as
+//! many open shares as there are applications. So solving a basis takes O(nodes applications^2), in floats and in
+//! rationals. After a change at a node, only the nodes from this node to the root are eliminated again.
 
 use super::basis::{Basis, Share};
 use super::field::Field;
 use super::figures::Coefficients;
 
-/// The derivatives of the amounts that a subtree takes, with respect to one open share. There is a row for each
-/// application, and one row for the time of the ports.
+/// The derivatives with respect to one open share of the amounts that a subtree takes. There is an entry for each
+/// application, and one for the time of the ports.
 #[derive(Clone)]
 pub(super) struct Column<F> {
     pub share: Share,
     pub takes: Vec<F>,
 }
 
-/// The open share that a busy port determines.
+/// The open share that a busy port determines, with its equation.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
-    /// The share, and the derivatives with respect to this share of the amounts of the subtree, as before the
-    /// elimination.
+    /// The share, and the derivatives with respect to it before the elimination.
     pub column: Column<F>,
     /// The coefficient of the share in the equation of the port.
     pub coefficient: F,
-    /// The coefficients of all other open shares, divided by `coefficient`.
+    /// The coefficients of the other open shares in this equation, divided by `coefficient`.
     pub others: Vec<(Share, F)>,
 }
 
-/// The elimination of one subtree.
+/// The result of the elimination of one subtree.
 #[derive(Clone)]
 pub(super) struct Elimination<F> {
     pub open: Vec<Column<F>>,
@@ -41,7 +40,7 @@ pub(super) struct Factor<F> {
     pub parts: Vec<Elimination<F>>,
 }
 
-/// The error that the matrix is singular, up to the rounding errors of the field.
+/// The matrix is singular, up to the rounding errors of the field.
 #[derive(Debug)]
 pub(super) struct SingularMatrix;
 
@@ -55,7 +54,7 @@ impl<F: Field> Factor<F> {
         Ok(factor)
     }
 
-    /// Repeats the elimination of `node` and of all nodes between `node` and the root.
+    /// Repeats the elimination of all nodes from `node` to the root.
     pub fn refresh(&mut self, figures: &Coefficients<F>, basis: &Basis, mut node: usize) -> Result<(), SingularMatrix> {
         loop {
             self.parts[node] = self.part(figures, basis, node)?;
@@ -95,8 +94,8 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// Returns the time for which the port above `child` is busy with the amounts that the subtree of `child` takes. This
-/// is the time to send the bytes, plus a latency for each task.
+/// Returns the time for which the port above `child` sends the amounts that the subtree of `child` takes: the time for
+/// the bytes plus a latency for each task.
 pub(super) fn port_time<F: Field>(figures: &Coefficients<F>, child: usize, takes: &[F]) -> F {
     let sum = |each: &[F]| {
         let mut sum = F::zero();
@@ -111,7 +110,7 @@ pub(super) fn port_time<F: Field>(figures: &Coefficients<F>, child: usize, takes
     time
 }
 
-/// Solves the equation of a port for the share with the largest coefficient.
+/// Solves the equation of a port for the open share with the largest coefficient.
 fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> Result<Pivot<F>, SingularMatrix> {
     let magnitudes = coefficients.iter().map(Field::magnitude).enumerate();
     // Among equally large coefficients, take the first one, so that the choice is deterministic.
@@ -129,6 +128,6 @@ fn eliminate<F: Field>(open: &mut Vec<Column<F>>, mut coefficients: Vec<F>) -> R
         }
         others.push((other.share, factor));
     }
-    // Keep open shares whose derivatives are all zero, because other shares may depend on them.
+    // Keep an open share even if its derivatives are all zero, because other shares may depend on it.
     Ok(Pivot { column, coefficient, others })
 }

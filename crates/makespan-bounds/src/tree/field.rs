@@ -3,7 +3,7 @@
 use dashu_ratio::RBig;
 use makespan_core::tree::float_of;
 
-/// An ordered field.
+/// An ordered field, exact or up to rounding errors.
 pub(super) trait Field: Clone {
     /// Returns zero.
     fn zero() -> Self;
@@ -21,16 +21,17 @@ pub(super) trait Field: Clone {
     fn over(&self, other: &Self) -> Self;
     /// Returns `-self`.
     fn negated(&self) -> Self;
-    /// Returns how suitable the number is as a pivot, or 0 if it cannot be a pivot.
+    /// Returns a measure of how suitable the number is as a pivot, or 0 if it is zero up to rounding errors.
     fn magnitude(&self) -> f64;
     /// Returns true if the number is zero, up to the rounding errors of the field.
     fn is_zero(&self) -> bool {
         self.magnitude() == 0.0
     }
-    /// Returns true if the number, as a reduced gain, is certainly positive, despite rounding errors.
+    /// Returns true if the number is certainly positive despite rounding errors. The number is the reduced gain of a
+    /// variable.
     fn is_gain(&self) -> bool;
-    /// Interprets the number as the slope of a basic variable along a direction. Returns true if the slope is so
-    /// negative that the variable may leave the basis.
+    /// Returns true if the number is certainly negative despite rounding errors. The number is the slope of a basic
+    /// variable along a direction. If the slope is negative, the variable may leave the basis.
     fn falls(&self) -> bool;
     /// Returns true if the number is less than `other`.
     fn less(&self, other: &Self) -> bool;
@@ -38,10 +39,10 @@ pub(super) trait Field: Clone {
     fn float(&self) -> f64;
 }
 
-/// Floats of a smaller magnitude are treated as zero. All numbers are scaled to be near 1.
+/// Floats of a smaller magnitude are treated as zero. All numbers are scaled to values near 1.
 const NOISE: f64 = 1e-12;
-/// Minimum reduced gain of a variable that enters the basis. Variables with smaller gains make the optimum slightly
-/// inexact. The bound of the certificate includes this error.
+/// Minimum reduced gain of a variable that enters the basis. Because variables with smaller gains are ignored, the
+/// optimum is slightly inexact. The bound of the certificate takes this error into account.
 const GAIN: f64 = 1e-11;
 /// Minimum magnitude of a pivot.
 const PIVOT: f64 = 1e-9;

@@ -1,5 +1,5 @@
-//! The coefficients of the linear programme. Nodes are sorted breadth first from the root. So the children of a node
-//! have consecutive positions after the node.
+//! The coefficients of the linear programme. Nodes are sorted breadth first from the root, so the children of a node
+//! have consecutive positions.
 
 use std::ops::Range;
 
@@ -9,29 +9,29 @@ use makespan_core::tree::TreeProblem;
 
 use super::field::Field;
 
-/// The coefficients of the linear programme. The variables are in work units per second: x = alpha c (tasks per second
-/// times the work of a task). Application 0 is idleness.
+/// The coefficients of the linear programme. The variables are in work units per second: `x = a(u, k) c(k)`, the tasks
+/// per second times the work of a task. Application 0 is the idle capacity.
 #[derive(Clone)]
 pub(super) struct Coefficients<F> {
-    /// Position of the parent. The root has 0.
+    /// For each node, the position of its parent. The root has 0.
     pub parent: Vec<u32>,
-    /// Positions of the children.
+    /// For each node, the positions of its children.
     pub children: Vec<Range<usize>>,
-    /// Capacity in work units per second.
+    /// For each node, its capacity in work units per second.
     pub capacity: Vec<F>,
-    /// The fraction of the time for which the port of a node may send: 1, or slightly less.
+    /// For each node, the fraction of the time for which its port may send: 1, or slightly more after a perturbation.
     pub port: Vec<F>,
-    /// Seconds per byte on the link from the parent to the node.
+    /// For each node, the seconds per byte on the link from its parent.
     pub delay: Vec<F>,
-    /// Seconds per task on the link from the parent to the node, in addition to the time for the bytes of the task.
+    /// For each node, the seconds per task on the link from its parent, in addition to the time for the bytes.
     pub latency: Vec<F>,
-    /// Bytes per unit of work, by application. The entry of idleness is zero.
+    /// For each application, the bytes per unit of work. Zero for application 0.
     pub ratio: Vec<F>,
-    /// The number of tasks per unit of work, by application. The entry of idleness is zero.
+    /// For each application, the tasks per unit of work. Zero for application 0.
     pub tasks: Vec<F>,
-    /// For each application, the work units that one unit of fair throughput requires. The entry of idleness is zero.
+    /// For each application, the work units for one unit of fair throughput. Zero for application 0.
     pub share: Vec<F>,
-    /// A small additional demand for each application. This demand breaks ties.
+    /// For each application, a small additional demand that breaks ties.
     pub slack: Vec<F>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Coefficients<F> {
 pub(super) struct Scale {
     /// The rate, in work units per second, that becomes 1.
     pub work: RBig,
-    /// The share, in work units for one unit of fair throughput, that becomes 1.
+    /// The work units for one unit of fair throughput that become 1.
     pub share: RBig,
 }
 
@@ -87,7 +87,7 @@ impl<F: Field> Coefficients<F> {
         }
     }
 
-    /// Returns the number of applications without idleness.
+    /// Returns the number of applications, without application 0.
     pub fn applications(&self) -> usize {
         self.ratio.len() - 1
     }
@@ -98,7 +98,7 @@ impl<F: Field> Coefficients<F> {
 }
 
 impl Scale {
-    /// Chooses a scale at which the largest node has capacity 1 and the shares add up to 1.
+    /// Returns the scale at which the largest node has the capacity 1 and the shares sum to 1.
     pub fn new(problem: &TreeProblem) -> Self {
         let capacities = (0..problem.nodes().len()).map(|node| problem.capacity(node));
         let work = capacities.max().filter(|most| !most.is_zero()).unwrap_or(RBig::ONE);
@@ -107,13 +107,13 @@ impl Scale {
     }
 }
 
-/// Maximum slowness of a link: the number of seconds in which the link sends the work that the largest node does in
-/// one second. The search in floats ignores nodes behind slower links.
+/// Maximum slowness of a link: the time in seconds in which the link sends the work that the largest node does in one
+/// second. The search in floats ignores the nodes below slower links.
 const HOPELESS: f64 = 1e9;
 
 impl Coefficients<f64> {
-    /// Removes the nodes that are only reached by links that are too slow for floating point. The search in rationals
-    /// includes these nodes again.
+    /// Removes the nodes below links that are too slow for floating point. The search in rationals includes these
+    /// nodes.
     pub fn without_hopeless(mut self) -> Self {
         let mut reached = vec![true; self.nodes()];
         for at in 1..self.nodes() {
@@ -130,8 +130,8 @@ impl Coefficients<f64> {
         self
     }
 
-    /// Perturbs the coefficients by about `size`, so that no two bases have equal vertices. This prevents cycles of
-    /// steps that do not change the vertex. The factor of each coefficient is a hash of its position.
+    /// Changes the coefficients by about `size` (relative), so that no two bases have equal vertices. So every step
+    /// changes the vertex, and the steps do not cycle. The factor of each coefficient is a hash of its position.
     pub fn perturb(&mut self, size: f64) {
         let factor = |at: usize, salt: u64| {
             let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(salt);

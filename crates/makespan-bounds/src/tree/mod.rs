@@ -2,10 +2,13 @@
 //!
 //! The linear programme is (3) of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert,
 //! "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI
-//! 10.1109/IPDPS.2006.1639262). Its objective is weighted max-min fairness. Unlike in the paper, a task here also
-//! occupies the port for the latency `l(v)` of the link, in addition to the time of its bytes, because the paper
-//! measures the bandwidths b in a simulator with latencies (section 5.1.4). Let `a(u, k)` be the tasks of application k
-//! a second on node u, and `in(v, k)` the sum of `a(u, k)` over the subtree of v:
+//! 10.1109/IPDPS.2006.1639262). Its objective is weighted max-min fairness. There is one deviation: a task occupies
+//! the port not only for the time of its bytes, but also for the latency `l(v)` of the link. The reason is that the
+//! paper measures the bandwidths B in a simulator with latencies (section 5.1.4).
+//!
+//! Application k has the weight `w(k)`, and each of its tasks has the work `c(k)` and `b(k)` bytes. Node u has the
+//! capacity `C(u)`, and the link from its parent has the bandwidth `B(u)`. Let `a(u, k)` be the tasks of application k
+//! per second on node u, and `in(v, k)` the sum of `a(u, k)` over the subtree of v:
 //!
 //! ```text
 //! maximise r
@@ -16,9 +19,9 @@
 //! ```
 //!
 //! The equations of a basis are solved by elimination along the tree (`factor`). This makes the steps of the simplex
-//! method fast, both in floats and in rationals. Floats find the basis. Rationals solve the basis exactly and prove
-//! that it is optimal. If there are several optima, the search finds the optimum with the least communication (the
-//! total time of all ports), as proposition 1 of the paper does.
+//! method fast, both in floats and in rationals. The search for a basis uses floats. Then the basis is solved in
+//! rationals, which prove that it is optimal. If there are several optima, the search finds one with the least
+//! communication (the total time of all ports), as in proposition 1 of the paper.
 
 mod basis;
 mod exact;
@@ -60,7 +63,7 @@ pub struct Throughput {
     pub bound: RBig,
     /// The proof of `bound`.
     pub prices: TreePrices,
-    /// The optimum with its proof, if the optimum was requested and found. If set, `rates` and `value` belong to the
+    /// The optimum with its proof, if the optimum was requested and found. Then `rates` and `value` are those of the
     /// optimum.
     pub optimum: Option<Optimum>,
     /// Number of steps of the simplex method.
@@ -70,17 +73,17 @@ pub struct Throughput {
 /// The requested precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// Rates whose value is within about 1e-9 of the bound, for trees of any size.
+    /// Rates with a value within about 1e-9 of the bound, for trees of any size.
     Float,
     /// The optimum in rationals, for trees of up to [`EXACT_NODES`] nodes.
     Exact,
 }
 
-/// Maximum number of nodes for the exact optimum. The larger the tree, the more digits the rationals have.
+/// Maximum number of nodes for the exact optimum. The larger the tree is, the more digits the rationals have.
 pub const EXACT_NODES: usize = 1000;
 
-/// Sizes of the perturbation, tried in turn. With a large perturbation, more steps make progress. With a small
-/// perturbation, the basis found is more likely to be feasible for the original coefficients.
+/// Sizes of the perturbation of the coefficients, tried in this order. A large perturbation avoids steps without
+/// progress. With a small perturbation, the final basis is more likely to be feasible for the original coefficients.
 const PERTURBATIONS: [f64; 3] = [1e-7, 1e-9, 0.0];
 
 /// Returns the optimal steady state of a tree problem, with a proof.
@@ -139,24 +142,24 @@ pub fn throughput(problem: &TreeProblem, precision: Precision) -> Throughput {
 /// Returns the bound on the fair throughput of an instance of any size.
 ///
 /// # Errors
-/// [`Unsupported`] if the instance does not consist of bags on a tree.
+/// Returns [`Unsupported`] if the instance does not consist of bags on a tree.
 pub fn bound(instance: &Instance) -> Result<Bound, Unsupported> {
     let problem = TreeProblem::new(instance).map_err(|error| Unsupported(error.to_string()))?;
     Ok(throughput(&problem, Precision::Float).proved())
 }
 
-/// Maximum number of nodes of a problem that is solved in rationals alone. This is done if extreme numbers make the
-/// search in floats fail.
+/// Maximum number of nodes of a problem that is solved in rationals alone if the search in floats fails. Extreme
+/// numbers can make it fail.
 const SMALL: usize = 50;
-/// Maximum number of steps in rationals alone.
+/// Maximum number of steps if a problem is solved in rationals alone.
 const SMALL_STEPS: usize = 2000;
-/// Maximum number of steps in rationals from a basis found in floats. One step in rationals takes as long as many
-/// steps in floats.
+/// Maximum number of steps in rationals from a basis that was found in floats. One step in rationals takes as long as
+/// many steps in floats.
 const EXACT_STEPS: usize = 200;
 
 type Found = (Vertex<f64>, Prices<f64>, Scale);
 
-/// Runs the simplex method in floats for up to `most` steps. The coefficients are perturbed by about `size`.
+/// Runs the simplex method in floats for up to `most` steps. Perturbs the coefficients by about `size` (relative).
 fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, SimplexStop> {
     let scale = Scale::new(problem);
     let mut figures: Coefficients<f64> = Coefficients::new(problem, Some(&scale)).without_hopeless();
@@ -177,12 +180,13 @@ impl Throughput {
         Bound { objective: Objective::Throughput, value, makespan_at_most: None, proof }
     }
 
-    /// Returns the difference between the bound and the value, relative to the bound.
+    /// Returns the difference between the bound and the value as a fraction of the bound.
     pub fn gap(&self) -> f64 {
         if self.bound.is_zero() { 0.0 } else { float_of(&((&self.bound - &self.value) / &self.bound)) }
     }
 
-    /// Returns the tasks per second of every application on each node as floats, by node and then by application.
+    /// Returns the rates as floats: the tasks per second of every application on each node, sorted by node and then by
+    /// application.
     pub fn floats(&self) -> Vec<f64> {
         self.rates.all().iter().map(float_of).collect()
     }

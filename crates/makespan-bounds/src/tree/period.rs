@@ -6,8 +6,8 @@ use makespan_core::tree::{Periodic, PeriodicError, SteadyState, TreeProblem, flo
 
 use super::Throughput;
 
-/// In a rounded period, the number of tasks of the application with the least weight. If a node does hardly one task
-/// of this application in a period, rounding loses about a thousandth of the throughput for the node.
+/// Number of tasks that the application with the least weight has in a rounded period. If a node runs about one task
+/// of this application per period, rounding loses about a thousandth of the throughput for the node.
 const TASKS: u32 = 1000;
 
 impl Throughput {

@@ -1,4 +1,4 @@
-//! The dual solution of a basis: the worth of a unit of work, and the price of port time.
+//! The dual solution of a basis: the worth of a unit of work, and the prices of port time.
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, SingularMatrix};
@@ -15,21 +15,21 @@ pub(super) enum PriceGoal {
     Communication,
 }
 
-/// Prices at which every basic variable has a gain of zero.
+/// Prices at which every basic variable has the gain zero.
 pub(super) struct Prices<F> {
-    /// Worth of a unit of work of each application. The entry of idleness is zero.
+    /// For each application, the worth of a unit of work. Zero for application 0.
     pub worth: Vec<F>,
-    /// Price of sending a byte to each node: the sum of the prices of the byte at all ports on the path.
+    /// For each node, the price of sending a byte to it: the sum over the ports on the path from the root.
     pub byte: Vec<F>,
-    /// Price of the latencies of sending a task to each node.
+    /// For each node, the price of the latencies of sending a task to it.
     pub task: Vec<F>,
-    /// Price of the time of each port. For the goal of least communication, port time has an additional cost of 1.
+    /// For each port, the price of its time. For the goal of least communication, port time costs 1 more.
     pub port: Vec<F>,
 }
 
 impl<F: Field> Prices<F> {
-    /// Computes the worths from the system of the root, and then the prices of ports from the root downwards. The
-    /// price of a busy port is set so that the share that the port determines has a gain of zero.
+    /// Computes the worths from the system of equations at the root, then the prices of ports from the root downwards.
+    /// A busy port has the price at which the share that the port determines has the gain zero.
     pub fn new(
         figures: &Coefficients<F>,
         basis: &Basis,
@@ -82,8 +82,7 @@ impl<F: Field> Prices<F> {
         Ok(prices)
     }
 
-    /// Returns the worth of a unit of work on a node, minus the prices for sending the unit's bytes and tasks to the
-    /// node.
+    /// Returns the worth of a unit of work on a node, minus the prices of sending its bytes and tasks to the node.
     pub fn net(&self, figures: &Coefficients<F>, node: usize, application: usize) -> F {
         let mut net = self.worth[application].clone();
         net.subtract_product(&figures.ratio[application], &self.byte[node]);
@@ -91,7 +90,7 @@ impl<F: Field> Prices<F> {
         net
     }
 
-    /// Returns the increase of the goal for a unit of a variable that is not basic.
+    /// Returns the increase of the goal per unit of a variable that is not basic.
     pub fn gain(&self, figures: &Coefficients<F>, basis: &Basis, variable: Variable) -> F {
         match variable {
             Variable::Work(Share { node, application }) => {

@@ -1,4 +1,4 @@
-//! The system of equations that remains at the root after elimination. The system is small and dense.
+//! The system of equations at the root that remains after elimination. It is small and dense.
 
 use super::basis::Basis;
 use super::factor::{Factor, SingularMatrix};
@@ -6,8 +6,8 @@ use super::field::Field;
 use super::figures::Coefficients;
 
 /// Returns the columns of the open shares, of the throughput and of the surpluses. There is one row for each
-/// application. Row `k` states that the tree takes this amount of application k: its share of the throughput plus its
-/// surplus.
+/// application. Row k states that the amount of application k that the tree takes is its share of the throughput plus
+/// its surplus.
 pub(super) fn matrix<F: Field>(
     figures: &Coefficients<F>,
     basis: &Basis,

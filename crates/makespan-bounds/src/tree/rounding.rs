@@ -1,4 +1,4 @@
-//! Conversion of a vertex in floats to exactly feasible rates and integer prices.
+//! Conversion of a vertex in floats to rates that are feasible in exact arithmetic, and to integer prices.
 
 use dashu_ratio::RBig;
 use makespan_core::tree::{Rates, TreeProblem, float_of};
@@ -11,10 +11,11 @@ use super::figures::Scale;
 use super::prices::Prices;
 use super::simplex::Vertex;
 
-/// Relative decreases of the rates. The decreases are tried in this order until one makes the rates feasible.
+/// Relative decreases of the rates, tried in this order until the rates are feasible.
 const SHRINK: [f64; 6] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-4];
 
-/// Converts the vertex to feasible exact rates, and the prices to integers. Rounds rates down and the bound up.
+/// Converts a vertex to exact feasible rates and its prices to integers. Rates are rounded down, and the bound is
+/// rounded up.
 pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Prices<f64>, scale: &Scale) -> Throughput {
     let tree_prices = integer_prices(problem, prices, scale);
     let bound = tree_prices.proves(problem).ok();
@@ -26,20 +27,20 @@ pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Pric
     Throughput { rates, value, bound, prices: tree_prices, optimum: None, steps: 0 }
 }
 
-/// Returns rates of zero. The bound follows from the speeds of the nodes, if communication is ignored. The caller uses
-/// the result if all searches fail.
+/// Returns rates of zero, with a bound from the speeds of the nodes that ignores communication. This is the result if
+/// all searches fail.
 pub(super) fn nothing(problem: &TreeProblem) -> Throughput {
     let applications = problem.applications().len();
     let nodes = problem.nodes().len();
     let rates = Rates::new(applications, vec![RBig::ZERO; nodes * applications]);
-    // The worths are proportional to the work, and ports have the price zero.
+    // The worth of a task is proportional to its work, and ports have the price zero.
     let works: Vec<f64> = problem.applications().iter().map(|app| float_of(&app.work)).collect();
     let prices = TreePrices { tasks: integers(&works).0, ports: vec![0; nodes], exponent: 0 };
     let bound = prices.proves(problem).unwrap_or(RBig::ZERO);
     Throughput { rates, value: RBig::ZERO, bound, prices, optimum: None, steps: 0 }
 }
 
-/// Returns the rates of a vertex times `factor`. Negative rates are replaced by zero.
+/// Returns the rates of a vertex multiplied by `factor`. Zero replaces negative rates.
 fn shrunk(problem: &TreeProblem, vertex: &Vertex<f64>, scale: &Scale, factor: f64) -> Rates {
     let applications = problem.applications();
     let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];
@@ -53,7 +54,7 @@ fn shrunk(problem: &TreeProblem, vertex: &Vertex<f64>, scale: &Scale, factor: f6
     Rates::new(applications.len(), tasks)
 }
 
-/// Converts a float exactly to a rational.
+/// Converts a float to a rational without rounding.
 fn dyadic(value: f64) -> RBig {
     RBig::try_from(value).unwrap_or(RBig::ZERO)
 }

@@ -12,7 +12,7 @@ use super::solution::VertexValues;
 pub(super) enum SimplexStop {
     /// The basis is singular.
     Singular,
-    /// No constraint limits a step in some direction. This happens only because of rounding errors.
+    /// No constraint limits the step in some direction. Only rounding errors can cause this.
     Unbounded,
     /// The maximum number of steps was reached.
     Steps,
@@ -36,22 +36,22 @@ pub(super) struct Vertex<F> {
     pub steps: usize,
 }
 
-/// Minimum number of nodes that are flipped as a block: in one step, each node is given to another application. Fewer
-/// nodes are exchanged one by one.
+/// Minimum number of nodes in a block. In one step, each node of a block is flipped: it is given to another
+/// application. Fewer nodes are flipped one by one.
 const SMALLEST_BLOCK: usize = 16;
 /// Maximum number of steps between two attempts to flip a block.
 const LONGEST_WAIT: usize = 100;
 
-/// Number of steps between two scans of all variables. Between two scans, a step prices only the variables with a
-/// positive gain at the previous step.
+/// Number of steps between two scans of all variables. Other steps price only the variables that had a positive gain
+/// in the previous step.
 const SCANNED: usize = 20;
-/// Number of steps after which the basis is solved again completely, to remove rounding errors.
+/// Number of steps after which the basis is solved again to remove rounding errors.
 const SOLVED: usize = 32;
 
 /// A variable that may enter the basis.
 struct Candidate {
     variable: Variable,
-    /// The gain of the objective for a unit of the variable, times `reach`.
+    /// The gain of the objective per unit of the variable, times `reach`.
     size: f64,
     /// An approximate upper bound on the value of the variable.
     reach: f64,
@@ -70,12 +70,11 @@ impl<F: Field> Vertex<F> {
         basics(figures, &self.basis).all(|variable| !self.solution.value(variable).less(&F::zero()))
     }
 
-    /// Makes steps to an optimum of the throughput. If there are several optima, makes further steps to an optimum
-    /// with the least communication. Makes at most `most` steps.
+    /// Makes up to `most` steps to an optimum of the throughput. If there are several optima, finds one with the least
+    /// communication.
     pub fn optimise(&mut self, figures: &Coefficients<F>, most: usize) -> Result<(), SimplexStop> {
         let mut direction = VertexValues::new(figures);
-        // After a failed attempt to flip a block, wait for a number of steps. This number doubles with each failed
-        // attempt.
+        // The number of steps until the next attempt to flip a block. After each failed attempt, it doubles.
         let (mut wait, mut next_flip) = (0, 0);
         for goal in [PriceGoal::Throughput, PriceGoal::Communication] {
             let (mut candidates, mut next_scan) = (Vec::new(), self.steps);
@@ -109,11 +108,11 @@ impl<F: Field> Vertex<F> {
         Ok(())
     }
 
-    /// Flips nodes: gives each node completely to an application that gains there. Starts with the best candidates,
-    /// and flips as many nodes together as keep the vertex feasible. Returns true if any node was flipped.
+    /// Flips nodes: gives the whole capacity of each node to an application with a positive gain there. Begins with
+    /// the best candidates, and flips them in blocks that keep the vertex feasible. Returns true if some node was
+    /// flipped.
     ///
-    /// Only nodes without extras are flipped. The keys of these nodes are in no other equation of the basis, so the
-    /// prices do not change.
+    /// Flips only nodes without extras. Their keys are in no other equation of the basis, so the prices do not change.
     fn flip(&mut self, figures: &Coefficients<F>, candidates: &mut [Candidate]) -> Result<bool, SimplexStop> {
         candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
         let whole = |candidate: &&Candidate| match candidate.variable {
@@ -151,7 +150,7 @@ impl<F: Field> Vertex<F> {
 
     fn exchange(&mut self, figures: &Coefficients<F>, enters: Variable, leaves: Variable) -> Result<(), SimplexStop> {
         let Self { basis, factor, solution, .. } = self;
-        // The largest extra becomes the key. So the other shares of the node are relatively small.
+        // The largest extra becomes the key, so the extras that remain are relatively small.
         let largest = |node: u32, extras: &[u32]| {
             let of = |&application: &u32| solution.work(Share { node, application }).float();
             extras.iter().copied().max_by(|a, b| of(a).total_cmp(&of(b)).then(b.cmp(a))).unwrap_or(0)
@@ -162,14 +161,15 @@ impl<F: Field> Vertex<F> {
                 factor.refresh(figures, basis, variable.node())?;
             }
         }
-        // Steps accumulate rounding errors, which a new solution of the basis removes.
+        // Each step adds rounding errors. Solve the basis again to remove them.
         if self.steps.is_multiple_of(SOLVED) {
             solution.solve(figures, basis, factor, None)?;
         }
         Ok(())
     }
 
-    /// Returns the basic variable that first reaches zero along a direction, and the length of the step to this point.
+    /// Returns the basic variable that reaches zero first along a direction, and the length of the step to this point.
+    /// Returns `None` if no basic variable falls.
     fn leaving(&self, figures: &Coefficients<F>, direction: &VertexValues<F>) -> Option<(Variable, F)> {
         let mut first: Option<(Variable, F)> = None;
         for variable in basics(figures, &self.basis) {
@@ -187,8 +187,8 @@ impl<F: Field> Vertex<F> {
     }
 }
 
-/// Prices for one goal of the search. With the goal of least communication, the prices for the throughput are also
-/// needed.
+/// The prices for one goal of the search. For the goal of least communication, the prices for the throughput are also
+/// necessary.
 struct Pricing<F> {
     throughput: Prices<F>,
     communication: Option<Prices<F>>,
@@ -201,8 +201,8 @@ impl<F: Field> Pricing<F> {
         Ok(Self { throughput: of(PriceGoal::Throughput)?, communication })
     }
 
-    /// Returns the gain of a variable, or `None` if the gain is not positive. If the goal is least communication, also
-    /// returns `None` for a variable that reduces the throughput.
+    /// Returns the gain of a variable if it is positive. For the goal of least communication, returns `None` for a
+    /// variable that reduces the throughput.
     fn gain(&self, figures: &Coefficients<F>, basis: &Basis, variable: Variable) -> Option<F> {
         let gain = self.throughput.gain(figures, basis, variable);
         let gain = match &self.communication {
@@ -213,7 +213,7 @@ impl<F: Field> Pricing<F> {
         gain.is_gain().then_some(gain)
     }
 
-    /// Returns all variables with a positive gain, as candidates.
+    /// Returns all variables with positive gains as candidates.
     fn scan(&self, figures: &Coefficients<F>, basis: &Basis) -> Vec<Candidate> {
         let candidate = |(variable, reach): (Variable, f64)| {
             let gain = self.gain(figures, basis, variable)?;
@@ -222,8 +222,8 @@ impl<F: Field> Pricing<F> {
         nonbasics(figures, basis).filter_map(candidate).collect()
     }
 
-    /// Updates the size of a candidate to the current prices. Returns true if the candidate may still enter the basis
-    /// and its gain is positive.
+    /// Updates the size of a candidate to the current prices. Returns true if the candidate is not basic and its gain
+    /// is positive.
     fn renews(&self, figures: &Coefficients<F>, basis: &Basis, candidate: &mut Candidate) -> bool {
         let basic = match candidate.variable {
             Variable::Work(share) => basis.holds(share),
@@ -236,7 +236,7 @@ impl<F: Field> Pricing<F> {
     }
 }
 
-/// Returns the candidate of the largest size, and the first of equally large candidates.
+/// Returns the variable with the largest size, or the first of several equally large ones.
 fn best(candidates: &[Candidate]) -> Option<Variable> {
     let better = |best: Option<&Candidate>, size: f64| best.is_none_or(|best| size > best.size);
     let most = candidates.iter().fold(None, |best, one| if better(best, one.size) { Some(one) } else { best });
@@ -247,7 +247,7 @@ fn computes<F: Field>(figures: &Coefficients<F>, node: usize) -> bool {
     !figures.capacity[node].is_zero()
 }
 
-/// Returns every basic variable except the throughput, which never leaves the basis.
+/// Returns all basic variables except the throughput, which never leaves the basis.
 fn basics<'a, F: Field>(figures: &'a Coefficients<F>, basis: &'a Basis) -> impl Iterator<Item = Variable> + 'a {
     let works = (0..figures.nodes()).filter(|&node| computes(figures, node)).flat_map(|node| {
         let held = std::iter::once(basis.key[node]).chain(basis.extras[node].iter().copied());
@@ -258,7 +258,7 @@ fn basics<'a, F: Field>(figures: &'a Coefficients<F>, basis: &'a Basis) -> impl 
     works.chain(ports.map(Variable::Port)).chain(surpluses.map(Variable::Surplus))
 }
 
-/// Returns every variable that may enter the basis, with an approximate upper bound on its value.
+/// Returns all variables that may enter the basis, each with an approximate upper bound on its value.
 fn nonbasics<'a, F: Field>(
     figures: &'a Coefficients<F>,
     basis: &'a Basis,

@@ -1,4 +1,4 @@
-//! The primal solution of a basis, or the change of the solution when a variable enters.
+//! The primal solution of a basis, or its change when a variable enters.
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, SingularMatrix, port_time};
@@ -6,21 +6,22 @@ use super::field::Field;
 use super::figures::Coefficients;
 use super::root;
 
-/// Values of all variables at a vertex, or their changes along a direction.
+/// The values of all variables at a vertex, or their changes along a direction.
 pub(super) struct VertexValues<F> {
-    /// Number of entries of a node in `work`: one for idleness and one for each application.
+    /// The number of entries of each node in `work`: one for idle capacity and one for each application.
     pub width: usize,
-    /// Work units per second, by node and application. Idleness comes first.
+    /// The work units per second of each node and application, sorted by node. The first entry of a node is its idle
+    /// capacity.
     pub work: Vec<F>,
-    /// Work units per second that each subtree takes, by node and application.
+    /// The work units per second of each application that each subtree takes, sorted by node.
     pub takes: Vec<F>,
     /// The idle time of each port.
     pub idle: Vec<F>,
     pub throughput: F,
-    /// For each application, numbered from 1, the amount that the application gets in addition to its share of the
-    /// throughput.
+    /// For each application, the amount that it gets in addition to its share of the throughput. Applications are
+    /// numbered from 1.
     pub surplus: Vec<F>,
-    /// For each busy port, the constant term of the share that the port determines.
+    /// For each busy port, the value of the share that it determines if all other open shares are zero.
     pivots: Vec<F>,
 }
 
@@ -38,8 +39,8 @@ impl<F: Field> VertexValues<F> {
         }
     }
 
-    /// Computes the vertex of a basis. If `enters` is set, instead computes the change of all variables for a unit of
-    /// the variable `enters`.
+    /// Computes the vertex of a basis. If `enters` is set, computes the change of all variables per unit of this
+    /// variable instead.
     pub fn solve(
         &mut self,
         figures: &Coefficients<F>,
@@ -71,7 +72,7 @@ impl<F: Field> VertexValues<F> {
         Ok(())
     }
 
-    /// Moves the vertex along a direction by `step`. Then sets the variable `zero` to exactly zero.
+    /// Moves the vertex along a direction by `step`. Sets the variable `zero` to exactly zero.
     pub fn advance(&mut self, direction: &Self, step: &F, zero: Variable) {
         let parts = [
             (&mut self.work, &direction.work),
@@ -93,7 +94,7 @@ impl<F: Field> VertexValues<F> {
         &self.work[share.node as usize * self.width + share.application as usize]
     }
 
-    /// Returns the value of any variable.
+    /// Returns the value of a variable other than the throughput.
     pub fn value(&self, variable: Variable) -> &F {
         match variable {
             Variable::Work(share) => self.work(share),
@@ -118,7 +119,7 @@ impl<F: Field> VertexValues<F> {
         let applications = figures.applications();
         self.takes.iter_mut().for_each(|take| *take = F::zero());
         self.pivots.iter_mut().for_each(|pivot| *pivot = F::zero());
-        // The change along a direction is zero except on one path: from the node of the entering variable to the root.
+        // Along a direction, only the nodes on the path from the node of the entering variable to the root change.
         let mut on_the_way = enters.map(Variable::node);
         for node in (0..figures.nodes()).rev() {
             if enters.is_some() && on_the_way != Some(node) {
@@ -166,7 +167,7 @@ impl<F: Field> VertexValues<F> {
         self.rest(figures, enters)
     }
 
-    /// Returns the right side of the system of equations at the root.
+    /// Returns the right side of the system of equations at the root, from the amounts that the whole tree takes.
     fn rest(&self, figures: &Coefficients<F>, enters: Option<Variable>) -> Vec<F> {
         let applications = figures.applications();
         (1..=applications)
@@ -182,7 +183,7 @@ impl<F: Field> VertexValues<F> {
             .collect()
     }
 
-    /// Computes the shares that busy ports determine, from the root downwards, and then the shares of the keys.
+    /// Computes the shares that busy ports determine, from the root downwards. Then computes the shares of the keys.
     fn determine(&mut self, figures: &Coefficients<F>, basis: &Basis, factor: &Factor<F>, enters: Option<Variable>) {
         for node in 0..figures.nodes() {
             if let Some(pivot) = &factor.parts[node].pivot {
@@ -205,7 +206,7 @@ impl<F: Field> VertexValues<F> {
         }
     }
 
-    /// Computes the amounts that subtrees take, and the idle times of ports, from the work alone.
+    /// Computes the amounts that subtrees take and the idle times of ports from the work on all nodes.
     fn sum_up(&mut self, figures: &Coefficients<F>, basis: &Basis, enters: Option<Variable>) {
         let applications = figures.applications();
         self.takes.iter_mut().for_each(|take| *take = F::zero());

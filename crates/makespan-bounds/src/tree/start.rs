@@ -1,17 +1,18 @@
-//! The initial vertex of the simplex method. This vertex is near the optimum if most nodes compute.
+//! The first vertex of the simplex method. It is near the optimum if most nodes compute.
 
 use super::basis::Basis;
 use super::figures::Coefficients;
 
-/// Fraction of each port's time that the first vertex leaves idle, so that rounding cannot make this vertex infeasible.
+/// Fraction of the time of each port that the first vertex leaves idle. This margin keeps the vertex feasible despite
+/// rounding.
 const MARGIN: f64 = 1e-6;
 
-/// Returns a feasible basis in which the nodes nearest to the root work completely for one application each. The
-/// distance of a node is the total time of all ports that send a unit of fair work to the node. The basis uses as many
-/// nodes as the ports can feed. If the ports can feed no node, the basis is [`Basis::idle`]. O(n log n).
+/// Returns a feasible basis in which each of the nodes nearest to the root works for one application only. The
+/// distance of a node is the total time for which ports send one unit of a fair mix of work to the node. The basis
+/// uses as many nodes as the ports can feed. If the ports can feed no node, the basis is [`Basis::idle`]. O(n log n).
 ///
-/// As in proposition 1 of the paper, the applications with the most bytes for a unit of work get the nearest nodes.
-/// Each application gets its fair share of the capacity.
+/// The applications with the most bytes per unit of work get the nearest nodes, as in proposition 1 of the paper. Each
+/// application gets its fair share of the capacity.
 pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     let mut far = vec![0.0; figures.nodes()];
     let (bytes, tasks) = (mixed(figures, &figures.ratio), mixed(figures, &figures.tasks));
@@ -22,7 +23,7 @@ pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     nodes.sort_by(|&a, &b| far[a].total_cmp(&far[b]));
     let mut applications: Vec<usize> = (1..=figures.applications()).collect();
     applications.sort_by(|&a, &b| figures.ratio[b].total_cmp(&figures.ratio[a]));
-    // Bisect between a number of nodes that the ports can feed and a number of nodes that the ports cannot feed.
+    // Bisect for the largest number of nodes that the ports can feed.
     let (mut fed, mut starved) = (0, nodes.len() + 1);
     while starved - fed > 1 {
         let middle = usize::midpoint(fed, starved);
@@ -41,12 +42,12 @@ pub(super) fn slices(figures: &Coefficients<f64>) -> Basis {
     basis
 }
 
-/// Returns the sum of a value over the applications, weighted by their fair shares.
+/// Returns the mean of a value over the applications, weighted by their fair shares.
 fn mixed(figures: &Coefficients<f64>, each: &[f64]) -> f64 {
     figures.share.iter().zip(each).map(|(share, each)| share * each).sum()
 }
 
-/// Assigns the nodes in order: each application in turn gets nodes until it has its share of the capacity.
+/// Assigns nodes to applications in order. Each application in turn gets nodes until it has its share of the capacity.
 fn keys(figures: &Coefficients<f64>, nodes: &[usize], applications: &[usize]) -> Vec<u32> {
     let mut keys = vec![0; figures.nodes()];
     let capacity: f64 = nodes.iter().map(|&node| figures.capacity[node]).sum();
@@ -63,7 +64,7 @@ fn keys(figures: &Coefficients<f64>, nodes: &[usize], applications: &[usize]) ->
     keys
 }
 
-/// Returns true if every port can feed the nodes below it.
+/// Returns true if every port can send the work that the nodes below it do.
 fn is_fed(figures: &Coefficients<f64>, keys: &[u32]) -> bool {
     let taken = |each: &[f64]| -> Vec<f64> {
         keys.iter().zip(&figures.capacity).map(|(&key, capacity)| each[key as usize] * capacity).collect()

@@ -15,7 +15,7 @@ fn problem(nodes: &[Figures], applications: &[(i64, u64, u64)]) -> TreeProblem {
     late(nodes, &vec![0; nodes.len()], applications)
 }
 
-/// Builds a problem with latencies in quarters of a second.
+/// Returns a problem whose latencies are given in quarters of a second.
 fn late(nodes: &[Figures], latencies: &[u32], applications: &[(i64, u64, u64)]) -> TreeProblem {
     let node = |(at, &(processors, speed, parent, bandwidth)): (usize, &Figures)| {
         let parent = (at > 0).then_some(parent % at.max(1));
@@ -52,8 +52,8 @@ fn trees(most: usize) -> impl Strategy<Value = TreeProblem> {
     })
 }
 
-/// Solves programme (3), written out row by row, in rationals. Uses a plain simplex method on a dense tableau with
-/// Bland's rule. This method shares no code with the method under test.
+/// Solves programme (3), which is written out row by row, in rationals. Uses a plain simplex method on a dense tableau
+/// with Bland's rule, which shares no code with the method under test.
 fn plain_optimum(problem: &TreeProblem) -> RBig {
     let (nodes, apps) = (problem.nodes(), problem.applications());
     let (n, k) = (nodes.len(), apps.len());
@@ -73,7 +73,7 @@ fn plain_optimum(problem: &TreeProblem) -> RBig {
     for port in 0..n {
         let mut row = vec![RBig::ZERO; columns];
         for worker in 0..n {
-            // Walk from the worker towards the root. If the walk passes a child of this port, the port sends the work
+            // Walk from the worker towards the root. If the walk reaches a child of this port, the port sends the work
             // of the worker to this child.
             let mut at = worker;
             while let Some(parent) = nodes[at].parent {
@@ -91,7 +91,7 @@ fn plain_optimum(problem: &TreeProblem) -> RBig {
     plain_simplex(rows, objective)
 }
 
-/// Maximises the objective under `row . x <= right` with non-negative right sides.
+/// Maximises the objective under `row . x <= right` for all rows and x >= 0. The right sides are not negative.
 fn plain_simplex(rows: Vec<(Vec<RBig>, RBig)>, objective: Vec<RBig>) -> RBig {
     let (m, n) = (rows.len(), objective.len());
     let mut table: Vec<Vec<RBig>> = Vec::new();
@@ -164,9 +164,9 @@ proptest! {
         }
     }
 
-    /// Checks proposition 1 of the paper. The proposition assumes that ratios and bandwidths differ, and sorts the
-    /// workers by bandwidth, beginning with the root. In the optimum with the least communication, each application
-    /// gets a slice of the workers.
+    /// Checks proposition 1 of the paper. It assumes that all ratios and all bandwidths differ. If the workers are
+    /// sorted by bandwidth, beginning with the root, each application gets a slice of them in the optimum with the
+    /// least communication.
     #[test]
     fn on_a_star_every_application_has_a_slice_of_the_workers(
         root in (0_u32..2, 1_u32..9), workers in prop::collection::vec((1_u32..9, 1_u32..9), 1..9),
@@ -197,7 +197,8 @@ proptest! {
     }
 }
 
-/// The port of the root is busy for the latency and for the bytes divided by the bandwidth: ten seconds per task.
+/// Checks that the port of the root is busy for the latency plus the bytes divided by the bandwidth: ten seconds per
+/// task.
 #[test]
 fn latency_takes_the_time_of_the_port() {
     let problem = late(&[(0, 1.0, 0, 1.0), (1, 1.0, 0, 1.0)], &[0, 36], &[(1, 1, 2)]);
@@ -220,14 +221,15 @@ fn extreme_trees_are_solved_exactly() {
         let optimum = best.optimum.expect("solved exactly");
         assert_eq!((optimum.verify(&problem), optimum.throughput.to_string()), (Ok(()), expect.into()));
     };
-    // One node; one switch above one node; no data at all; a very slow link; a very long and a very wide tree.
+    // The cases are: one node, one switch above one node, no data, a very slow link, a very long tree, and a very wide
+    // tree.
     check(&[(2, 1.5, 0, 1.0)], &[(1, 5, 2), (2, 0, 2)], "1");
     check(&[(0, 1.0, 0, 1.0), (3, 1.0, 0, 0.25)], &[(1, 1, 2)], "1/4");
     check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-9)], &[(1, 0, 2), (1, 0, 4)], "4/3");
     check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-9)], &[(2, 1, 2)], &(decimal_of(0.5) + decimal_of(1e-9)).to_string());
     let path: Vec<Figures> = (0..300).map(|at| (1, 1.0, at.max(1) - 1, 7.0)).collect();
     check(&path, &[(1, 1, 2)], "8");
-    // The parent is taken modulo the node's own number, so it is 0 for all nodes.
+    // The parent is reduced modulo the number of the node, so it is node 0 for all nodes.
     check(&[(1, 1.0, 0, 7.0); 300], &[(1, 1, 2)], "8");
 }
 

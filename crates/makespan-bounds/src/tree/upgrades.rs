@@ -3,16 +3,16 @@
 use makespan_core::tree::{Rates, TreeProblem, float_of, latency_load, link_load};
 use makespan_verify::proof::TreePrices;
 
-/// The gain of making one part of a node faster. The gains of all processors and links sum to 1 (linear programming
+/// The gain from making one part of a node faster. The gains of all parts of all nodes sum to 1 (linear programming
 /// duality).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Upgrade {
-    /// The position of the node.
+    /// The position of the node in the platform.
     pub node: usize,
     /// The part of the node that is made faster.
     pub part: NodePart,
-    /// The relative increase of the fair throughput, divided by the relative improvement of the part. This is an
-    /// estimate in floating point from the prices, for small improvements.
+    /// The relative increase of the fair throughput per relative improvement of the part, for small improvements. The
+    /// gain is estimated in floating point from the prices.
     pub gain: f64,
 }
 
@@ -27,11 +27,11 @@ pub enum NodePart {
     Latency,
 }
 
-/// Returns the parts that would increase the fair throughput of the optimal rates if they were faster. The prices that
-/// prove the optimum determine these parts. The part with the largest gain, the bottleneck, comes first.
+/// Returns the parts of nodes that limit the fair throughput: an improvement of such a part would increase the
+/// optimum. The part with the largest gain comes first. `rates` and `prices` are those of the optimum.
 pub fn upgrades(problem: &TreeProblem, rates: &Rates, prices: &TreePrices) -> Vec<Upgrade> {
     let applications = problem.applications();
-    // Prices in the units of the certificate. In these units, the bound is the sum of the prices of all capacities.
+    // Prices in the units of the certificate, in which the bound is the sum of the prices of all capacities.
     let unit = 2.0_f64.powi(prices.exponent);
     let ports: Vec<f64> = prices.ports.iter().map(|&price| price as f64 * unit).collect();
     let flows = rates.flows(problem);

@@ -6,18 +6,18 @@ use super::problem::Problem;
 use super::state::{Cause, Conflict, RefutedSupposition, WindowChange};
 use super::window::{DeductionWindow, WindowLimit};
 
-/// A backward pass from a contradiction that keeps only the steps on which the contradiction depends.
+/// A backward pass from a contradiction. It keeps only the steps on which the contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
-    /// The windows of all tasks before any deduction. These windows follow from the paths between tasks alone.
+    /// The windows of all tasks before any deduction. They follow from the paths between tasks alone.
     root: &'a [DeductionWindow],
     windows: Vec<DeductionWindow>,
     needed: Vec<Sides>,
-    /// The number of steps in the certificate, including nested steps.
+    /// The number of steps that are kept, including nested steps.
     pub(super) kept: usize,
 }
 
-/// The limits of a task's window that the contradiction needs: the start, the end, both, or none.
+/// The limits of a window on which the contradiction depends: the start, the end, both, or none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sides {
     start: bool,
@@ -31,8 +31,7 @@ impl<'a> Pruning<'a> {
         Self { problem, root, windows, needed, kept: 0 }
     }
 
-    /// Returns the steps that prove a contradiction. `entries` are the changes of windows that led to the
-    /// contradiction.
+    /// Returns the steps that prove a contradiction. `entries` are the changes of windows that led to it.
     pub(super) fn steps(&mut self, entries: &[WindowChange], conflict: &Conflict) -> Vec<Step> {
         let mut steps = Vec::new();
         match conflict {
@@ -56,7 +55,7 @@ impl<'a> Pruning<'a> {
             }
             self.needed[row] = Sides { start: needed.start && !start, end: needed.end && !end };
             if !self.problem.only[row] {
-                // Both limits of the window determine which runs of the task fit.
+                // The runs that fit depend on both limits of the window.
                 self.needed[row] = Sides { start: true, end: true };
             }
             steps.extend(self.step(entry.row, entry.limit, &entry.cause));
@@ -66,8 +65,8 @@ impl<'a> Pruning<'a> {
         steps
     }
 
-    /// Returns the step that states a limit, or `None` if the limit needs no step. Marks as needed the limits on which
-    /// the step depends.
+    /// Returns the step that states a limit, or `None` if the limit needs no step. Also marks the limits on which this
+    /// step depends, because the contradiction depends on them too.
     fn step(&mut self, row: u32, limit: WindowLimit, cause: &Cause) -> Option<Step> {
         let is_start = matches!(limit, WindowLimit::Start(_) | WindowLimit::LastStart(_));
         let own = if self.problem.only[row as usize] {
@@ -103,7 +102,7 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// Returns the steps of a refuted supposition. The steps are nested within the step that the refutation justifies.
+    /// Returns the steps of a refuted supposition. They are nested in the step that follows from the refutation.
     fn refuted(&mut self, refuted: &RefutedSupposition) -> Vec<Step> {
         let outside = std::mem::replace(&mut self.needed, vec![Sides::default(); self.problem.rows()]);
         for entry in &refuted.entries {
@@ -123,13 +122,13 @@ impl<'a> Pruning<'a> {
         needed.end |= sides.end;
     }
 
-    /// Marks as needed all limits without which some task might hold less of a resource between `from` and `until`.
-    /// Ignores the task `but`.
+    /// Marks the limits of windows because of which tasks must hold a resource between `from` and `until`. Ignores the
+    /// task `but` unless it is a bag.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];
-        // If the task `but` is a bag, only one of its tasks leaves its window, and all its other tasks stay within the
-        // window.
+        // If `but` is a bag, the supposition is that one of its tasks leaves the window. All its other tasks stay in
+        // the window.
         let counts = |row: &&u32| Some(**row) != but || problem.counts[**row as usize] > 1;
         for &row in of.members.iter().filter(counts) {
             let (root, window) = (self.root[row as usize], self.windows[row as usize]);

@@ -1,4 +1,4 @@
-//! Deductions from energy (amount times time): within a span of time, tasks must not hold more energy than the
+//! Deductions from energy (amount times time). Within a span of time, tasks must not hold more energy than the
 //! capacity times the length of the span.
 
 use super::problem::CapacityResource;
@@ -9,11 +9,11 @@ use super::window::{DeductionWindow, WindowLimit};
 #[derive(Default)]
 pub(super) struct Energy {
     begins: Vec<i64>,
-    /// Changes of the energy that tasks must hold between `from` and an instant, as a function of the instant. Each
-    /// pair contains an instant and the change of the slope there.
+    /// The energy that tasks must hold between `from` and an instant is a piecewise linear function of the instant.
+    /// Each pair contains an instant at which the slope changes, and the change of the slope.
     slopes: Vec<(i64, i64)>,
-    /// The same changes as in `slopes` for tasks with several runs. These changes give an upper bound on the energy
-    /// that these tasks must hold.
+    /// The slopes of an upper limit on the energy that tasks with several runs must hold, in the same form as
+    /// `slopes`.
     above: Vec<(i64, i64)>,
     /// The ends of the spans that are examined.
     ends: Vec<i64>,
@@ -22,12 +22,12 @@ pub(super) struct Energy {
 }
 
 impl Energy {
-    /// Examines the spans of time that begin at the earliest or latest start of a task, and end where the energy of a
-    /// task stops growing. Other ends are unnecessary: between two of these ends, the remaining capacity is at least
-    /// its smaller value at the two ends.
+    /// Examines spans of time that begin at the earliest or latest start of a task, and end where the energy of a task
+    /// stops growing. Other ends are unnecessary: between two consecutive ends of this kind, the remaining capacity is
+    /// never less than the smaller of its values at the two.
     ///
-    /// Complexity: O(n^2 log n) for the n tasks that may hold part of the capacity. A span with little remaining
-    /// capacity takes an additional O(n), because every run of a task is examined there.
+    /// Complexity: O(n^2 log n) for the n tasks that may hold some of the capacity. A span with little remaining
+    /// capacity takes O(r) more for the r runs of these tasks.
     pub(super) fn narrow(&mut self, state: &mut DeductionState<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];
@@ -61,7 +61,7 @@ impl Energy {
         self.above.clear();
         self.ends.clear();
         self.several.clear();
-        // The maximum excess, over all tasks, of the energy that a task could hold over the energy that it must hold.
+        // No task can hold more energy than it must hold plus `gain`.
         let mut gain = 0;
         for &row in &thing.members {
             let window = state.windows[row as usize];
@@ -133,7 +133,8 @@ impl Energy {
     }
 }
 
-/// A sum with a slope that changes at given instants. The changes are read in order of time.
+/// A sum that grows linearly between given instants. The slope changes at these instants, which are read in order of
+/// time.
 struct Sweep {
     sum: i64,
     slope: i64,
@@ -146,7 +147,7 @@ impl Sweep {
         Self { sum: 0, slope: 0, at, next: 0 }
     }
 
-    /// Returns the sum at `until`. Successive calls must have ascending `until`.
+    /// Returns the sum at `until`, which must not be less than in the previous call.
     fn until(&mut self, slopes: &[(i64, i64)], until: i64) -> i64 {
         while let Some(&(instant, change)) = slopes.get(self.next).filter(|(instant, _)| *instant <= until) {
             self.sum += self.slope * (instant - self.at);
@@ -158,8 +159,9 @@ impl Sweep {
     }
 }
 
-/// Narrows the window of a task at its start if the task must not start there: all tasks together would exceed the
-/// capacity within the span. Narrows windows at their ends in the same way.
+/// Narrows the windows of tasks that cannot start at the start of their windows or end at the end of their windows. If
+/// they did, all tasks together would hold more than the capacity within the span. `left` is the energy that the tasks
+/// leave free in the span.
 fn within(
     state: &mut DeductionState<'_>,
     number: usize,

@@ -1,5 +1,5 @@
-//! Refutation of deadlines by a sequence of deductions: time tables, pairs of tasks that exclude each other, energy
-//! in windows, and suppositions.
+//! Refutation of deadlines by a sequence of deductions. The deductions use time tables, pairs of tasks that exclude
+//! each other, energy in windows, and suppositions.
 
 mod certificate;
 mod energy;
@@ -18,27 +18,27 @@ use problem::Problem;
 use shave::{DeductionLevel, ShavingTools};
 use state::{Conflict, DeductionState};
 
-/// Maximum number of distinct tasks. Deductions are made only for instances with at most this number.
+/// Maximum number of distinct tasks of an instance for which deductions are made.
 const MAX_TASKS: usize = 2048;
-/// Maximum number of runs of all distinct tasks. Deductions are made only for instances with at most this number.
+/// Maximum number of runs of all distinct tasks of an instance for which deductions are made.
 const MAX_RUNS: usize = 1 << 15;
 /// Maximum number of steps in a certificate.
 const MAX_STEPS: usize = 1 << 16;
-/// Maximum work of the check of a certificate: the number of steps times the number of runs. A check with the maximum
-/// work takes some tenths of a second.
+/// Maximum number of steps times number of runs in a certificate. The check of such a certificate takes some tenths of
+/// a second.
 const MAX_CHECKED: usize = 1 << 25;
-/// Time of one unit of the work of a check, in nanoseconds.
+/// The time that a check takes for each step and run, in nanoseconds.
 const CHECKED_IN: u128 = 10;
 /// Precision of the deadline: one part in 2 to the power of `NEAR`.
 const NEAR: u32 = 14;
 
-/// Returns the latest deadline that deductions refute within about `work` elementary steps. `known` is a bound that is
-/// already proved.
+/// Returns deductions that refute the latest deadline that is found within about `work` elementary steps. `known` is a
+/// bound that is already proved.
 ///
-/// The first search uses only the time table and pairs of tasks that exclude each other. The second search adds energy
-/// in windows. The third adds suppositions, and the fourth uses energy within suppositions. Each search increases the
-/// deadline in steps that double, and then bisects. The limit is in steps, not in time. So the result is deterministic
-/// unless the clock ends the search.
+/// The first search uses only the time table and pairs of tasks that exclude each other. The second search also uses
+/// energy in windows. The third also uses suppositions, and the fourth uses energy under these suppositions. Each
+/// search increases the deadline in steps that double, and then bisects. `work` limits the number of steps, not the
+/// time. So the result is deterministic unless the clock expires.
 pub(super) fn latest(
     instance: &Instance,
     places: &NodeKinds<'_>,
@@ -55,7 +55,7 @@ pub(super) fn latest(
     if problem.times.len() > MAX_RUNS || problem.things.is_empty() {
         return None;
     }
-    // The known bound refutes all deadlines before it. Deadlines are rounded to whole units.
+    // The known bound refutes all earlier deadlines. Deadlines are rounded down to whole units.
     let first = i64::try_from((known - 1).div_euclid(i128::from(problem.unit))).ok()?;
     let mut search =
         Search { problem: &problem, tools: ShavingTools::default(), steps: 0, limit: work, clock, found: None };
@@ -75,12 +75,13 @@ struct Search<'a> {
     steps: u64,
     limit: u64,
     clock: &'a Clock,
-    /// The latest refuted deadline, with its refutation.
+    /// The latest refuted deadline and the steps of its refutation.
     found: Option<(i64, Vec<Step>)>,
 }
 
 impl Search<'_> {
-    /// Returns the latest deadline that deductions of this level refute. `best` is a deadline that is already refuted.
+    /// Returns the latest deadline that deductions of the level `level` refute. `best` is a deadline that is already
+    /// refuted.
     fn climb(&mut self, mut best: i64, level: DeductionLevel) -> i64 {
         let near = (best >> NEAR).max(1);
         let mut step = near;
@@ -131,8 +132,8 @@ impl Search<'_> {
     ) -> Option<Vec<Step>> {
         let mut pruning = Pruning::new(self.problem, root, windows);
         let steps = pruning.steps(entries, conflict);
-        // The check of a step examines all runs that hold some of the resource of the step. Keep the certificate only
-        // if the clock leaves enough time for the check.
+        // The check examines all runs for each step. Keep the certificate only if the clock leaves enough time for the
+        // check.
         let checked = pruning.kept.saturating_mul(self.problem.times.len());
         let in_time = self.clock.left().is_none_or(|left| checked as u128 * CHECKED_IN <= left.as_nanos());
         (pruning.kept <= MAX_STEPS && checked <= MAX_CHECKED && in_time).then_some(steps)

@@ -5,13 +5,13 @@ use makespan_verify::proof::{LimitedAmount, NodeKinds, NodeRun, time_grid};
 
 /// Price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 1024.0;
-/// Maximum number of unavailable periods that the search examines. The check of the certificate takes all unavailable
-/// periods into account.
+/// Maximum number of unavailable periods that the search examines. The check of the certificate takes all of them into
+/// account.
 const MAX_CLOSED: usize = 1024;
 /// Upper limit for sums of amounts times time.
 const MAX_AREA: i128 = 1 << 61;
 
-/// The capacity of a resource or of the processors.
+/// A resource, or the processors at some prices, with the amounts that tasks hold.
 pub(super) struct CapacityResource {
     pub(super) held: LimitedAmount,
     pub(super) capacity: i64,
@@ -20,21 +20,23 @@ pub(super) struct CapacityResource {
     pub(super) is_member: Vec<bool>,
     /// The total number of runs of `members`.
     pub(super) runs: u64,
-    /// The amount of the resource that each run of the problem holds.
+    /// For each run of the problem, the amount of the resource that the run holds.
     pub(super) amounts: Vec<i64>,
-    /// The unavailable periods. Each entry contains the start, the end, and the unavailable amount.
+    /// The unavailable periods: start, end and unavailable amount.
     pub(super) closed: Vec<(i64, i64, i64)>,
 }
 
-/// The distinct tasks, their edges, and the amounts that they hold. Equal tasks of a bag are one distinct task.
+/// The distinct tasks, their edges, and the amounts that they hold. All equal tasks of a bag are one distinct task.
 pub(super) struct Problem {
-    /// Length of a unit in ticks.
+    /// The length of the unit of time, in ticks.
     pub(super) unit: i64,
     pub(super) releases: Vec<i64>,
     pub(super) counts: Vec<u64>,
-    /// For each distinct task, true if the task has only one run, so that its time is fixed.
+    /// For each distinct task, true if it has only one run, so that its run time is fixed.
     pub(super) only: Vec<bool>,
+    /// For each distinct task, the index of its first run. The last entry is the total number of runs.
     begins: Vec<usize>,
+    /// The run time of each run, in units. If a run stands for a group of allotments, the least of their times.
     pub(super) times: Vec<i64>,
     /// The least run time of each distinct task, in units.
     pub(super) fastest: Vec<i64>,
@@ -43,15 +45,15 @@ pub(super) struct Problem {
     /// The tasks in a topological order.
     pub(super) order: Vec<u32>,
     pub(super) things: Vec<CapacityResource>,
-    /// For each distinct task, the other distinct tasks that cannot run simultaneously with the task.
+    /// For each distinct task, the other distinct tasks that cannot run at the same time.
     pub(super) excluded: Vec<Vec<u32>>,
 }
 
 impl Problem {
-    /// Builds the arrays. Returns `None` if numbers are too large for the search.
+    /// Builds the arrays. Returns `None` if some number is too large for the search.
     pub(super) fn new(instance: &Instance, places: &NodeKinds<'_>) -> Option<Self> {
-        // If the instance has transfers, the earliest starts of tasks need not be multiples of the grid. Rounding
-        // these starts down would make deductions weaker.
+        // If the instance has transfers, the earliest starts of tasks need not be multiples of the time grid. Rounding
+        // them down would make deductions weaker.
         let unit = if instance.has_transfers() { 1 } else { time_grid(instance) };
         let rows = instance.different_tasks();
         let mut problem = Self {
@@ -101,7 +103,7 @@ impl Problem {
         self.releases.len()
     }
 
-    /// Returns the indices of a task's runs.
+    /// Returns the indices of the runs of a task.
     pub(super) fn runs(&self, row: usize) -> std::ops::Range<usize> {
         self.begins[row]..self.begins[row + 1]
     }
@@ -117,9 +119,9 @@ impl Problem {
         let prices: Vec<u64> = platform.nodes().iter().map(price).collect();
         let mut all = vec![prices];
         if !one_speed && runs.iter().any(|run| run.first > 1) {
-            // At these prices, a task on processors of several speeds pays the least price for each processor. So also
-            // add the processors at a uniform price. At this price, tasks on several processors pay for exactly the
-            // processors that they hold.
+            // At these prices, a task on processors of several speeds pays the least of their prices for each
+            // processor. So also add the processors at a uniform price. At this price, every task pays for exactly the
+            // processors that it holds.
             all.push(platform.nodes().iter().map(|node| u64::from(node.processors > 0)).collect());
         }
         for prices in all {
@@ -140,8 +142,8 @@ impl Problem {
         }
     }
 
-    /// Adds a resource, or the processors, as a constraint. Has no effect if the capacity always suffices, or if
-    /// numbers are too large.
+    /// Adds a resource, or the processors at some prices, as a constraint. Has no effect if the capacity always
+    /// suffices, or if numbers are too large.
     fn add(
         &mut self,
         held: LimitedAmount,
@@ -180,7 +182,7 @@ impl Problem {
         }
     }
 
-    /// Returns the unavailable periods, with the price of the unavailable processors.
+    /// Returns the unavailable periods with the price of the unavailable processors.
     fn closed(&self, instance: &Instance, prices: &[u64]) -> Vec<(i64, i64, i64)> {
         let platform = instance.platform();
         let mut all = Vec::new();
@@ -199,8 +201,8 @@ impl Problem {
         all
     }
 
-    /// Finds the pairs of single tasks that cannot run simultaneously. Together, they hold too many processors, at any
-    /// prices, or too much of a resource. O(n^2) for each constraint.
+    /// Finds the pairs of tasks that cannot run at the same time, because together they hold too many processors or
+    /// too much of a resource. Ignores bags. O(n^2) for each constraint.
     fn find_excluded(&mut self, processors: u32, runs: &[NodeRun]) {
         for thing in &self.things {
             let (capacity, of): (i64, &dyn Fn(usize) -> i64) = match thing.held {

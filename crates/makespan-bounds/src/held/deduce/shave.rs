@@ -1,20 +1,20 @@
-//! Shaving: a supposition that leads to a contradiction narrows a window.
+//! Shaving: if a supposition leads to a contradiction, the window of its task becomes narrower.
 
 use super::energy::Energy;
 use super::state::{Cause, Conflict, DeductionKind, DeductionState, RefutedSupposition};
 use super::time_table::{TimeTable, settle};
 use super::window::WindowLimit;
 
-/// The first supposition covers one of `PARTS` equal parts of a window.
+/// The first supposition covers 1 / `PARTS` of a window.
 const PARTS: i64 = 64;
 
-/// The deductions that are used. Each level includes the levels before it.
+/// The deductions that a search uses. Each level includes all earlier levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DeductionLevel {
     TimeTable,
     Energy,
     Shaving,
-    /// Shaving, with checks of the energy in windows under each supposition.
+    /// Shaving, with energy in windows under each supposition.
     Deep,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct ShavingTools {
     order: Vec<u32>,
 }
 
-/// Narrows windows until nothing changes, or until the limit of steps or of time is reached.
+/// Narrows windows until nothing changes, or until the limit of steps or the time limit is reached.
 pub(super) fn narrow(
     state: &mut DeductionState<'_>,
     tools: &mut ShavingTools,
@@ -66,8 +66,8 @@ fn energies(state: &mut DeductionState<'_>, tools: &mut ShavingTools) -> Result<
     }
 }
 
-/// Shaves the windows of all single tasks from both ends. If suppositions are expensive, begins with the narrowest
-/// windows, because they need the fewest suppositions.
+/// Shaves the windows of all tasks from both sides. Ignores bags. If suppositions take long, the narrowest windows
+/// come first, because they need the fewest suppositions.
 fn shave_all(state: &mut DeductionState<'_>, tools: &mut ShavingTools, level: DeductionLevel) -> Result<(), Conflict> {
     let problem = state.problem;
     let mut order = std::mem::take(&mut tools.order);
@@ -85,9 +85,9 @@ fn shave_all(state: &mut DeductionState<'_>, tools: &mut ShavingTools, level: De
     shaved
 }
 
-/// Shaves a window from its start or its end: supposes that the task runs in a part of the window there. If the
-/// supposition leads to a contradiction, removes the part. The first part is small, and each later part is twice as
-/// large as the previous part.
+/// Shaves a window from its start or from its end. Supposes that the task starts (or ends) within a part of the window
+/// at this side. If the supposition leads to a contradiction, removes the part and tries a part twice as large.
+/// Otherwise, tries the smallest part again. Stops if the smallest part leads to no contradiction.
 fn shave(
     state: &mut DeductionState<'_>,
     tools: &mut ShavingTools,

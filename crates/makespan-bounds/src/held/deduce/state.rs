@@ -1,26 +1,26 @@
-//! The windows of all tasks during a search, and the changes made by deductions, with their causes.
+//! The windows of all tasks during a search, and the changes that deductions made, with their causes.
 
 use super::problem::Problem;
 use super::window::{DeductionWindow, WindowLimit};
 use crate::Clock;
 
-/// The cause of a limit.
+/// The cause of a limit on a window.
 #[derive(Clone, Debug)]
 pub(super) enum Cause {
     /// An edge from or to the task with this index.
     Edge(u32),
-    /// Energy: in a span of time, the tasks would hold more of a resource than its capacity. The fields are the index
-    /// of the resource, and the start and end of the span.
+    /// Energy: if the task violated the limit, the tasks would hold more of a resource than its capacity in a span of
+    /// time. The fields are the index of the resource, and the start and the end of the span.
     Window(u32, i64, i64),
-    /// A task that cannot run at the same time as the task with the limit. The field is its index.
+    /// The task with this index cannot run at the same time as the task with the limit.
     Pair(u32),
-    /// If the task violated the limit, a contradiction would follow.
+    /// The supposition that the task violates the limit leads to a contradiction.
     Refuted(Box<RefutedSupposition>),
-    /// The limit itself is supposed.
+    /// The limit is itself a supposition.
     Supposed,
 }
 
-/// A refuted supposition: the changes that follow from the supposition, and the contradiction.
+/// A refuted supposition: the changes that follow from it, and the contradiction.
 #[derive(Clone, Debug)]
 pub(super) struct RefutedSupposition {
     pub(super) entries: Vec<WindowChange>,
@@ -39,15 +39,15 @@ pub(super) struct WindowChange {
 
 #[derive(Clone, Debug)]
 pub(super) enum Conflict {
-    /// The limit leaves no window in which the task can run. The fields are the index of the task, the limit, and its
-    /// cause.
+    /// The limit leaves no window in which the task can run. The fields are the index of the task, the limit, and the
+    /// cause of the limit.
     Limit(u32, WindowLimit, Cause),
     /// In a span of time, the tasks must hold more of a resource than its capacity. The fields are the index of the
-    /// resource, and the start and end of the span.
+    /// resource, and the start and the end of the span.
     Full(u32, i64, i64),
 }
 
-/// A kind of deduction. A deduction is repeated only if windows have changed since the last time.
+/// A kind of deduction. A deduction is repeated only if windows have changed since it was last made.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DeductionKind {
     Pairs,
@@ -76,14 +76,14 @@ pub(super) struct DeductionState<'a> {
     pub(super) entries: Vec<WindowChange>,
     queue: Vec<u32>,
     queued: Vec<bool>,
-    /// For each kind of deduction ([`DeductionKind`]), the number of entries when the deduction was last made, plus
-    /// one. The entry is zero if the deduction has not been made.
+    /// For each kind of deduction ([`DeductionKind`]): zero if the deduction has not been made yet. Otherwise, one
+    /// more than the number of entries when it was last made.
     seen: Vec<usize>,
     /// The values of `seen` before the current supposition.
     seen_before: Vec<usize>,
     /// The number of elementary steps so far.
     pub(super) steps: u64,
-    /// Maximum of `steps`.
+    /// The maximum of `steps`.
     pub(super) limit: u64,
     clock: &'a Clock,
 }
@@ -119,7 +119,7 @@ impl<'a> DeductionState<'a> {
                 None => return false,
             }
         }
-        // If some runs of a task no longer fit, the windows of its successors may become narrower.
+        // A run that no longer fits may make the windows of predecessors and successors narrower.
         (0..problem.rows() as u32).for_each(|row| self.enqueue(row));
         self.edges().is_ok() && {
             self.entries.clear();
@@ -128,15 +128,16 @@ impl<'a> DeductionState<'a> {
         }
     }
 
-    /// Returns the positions of the entries since the previous call for `look`. Returns `None` on the first call.
+    /// Returns the range of the entries that were added since the previous call with `look`, or `None` on the first
+    /// call.
     pub(super) fn changes(&mut self, look: DeductionKind) -> Option<std::ops::Range<usize>> {
-        // Store one more than the number of entries, so that zero means "not yet".
+        // Store one more than the number of entries, because zero stands for "not made yet".
         let before = std::mem::replace(&mut self.seen[look.number()], self.entries.len() + 1);
         before.checked_sub(1).map(|from| from..self.entries.len())
     }
 
-    /// Returns true if a deduction must be made: on the first call, and if a window has changed since the previous
-    /// call. Only the windows of tasks in `is_member` count.
+    /// Returns true if a deduction must be made: on the first call, or if the window of a task in `is_member` has
+    /// changed since the previous call.
     pub(super) fn is_new(&mut self, look: DeductionKind, is_member: &[bool]) -> bool {
         let changes = self.changes(look);
         let mut all = changes.is_none();
@@ -176,7 +177,7 @@ impl<'a> DeductionState<'a> {
         }
     }
 
-    /// Propagates changed windows along the edges to predecessors and successors.
+    /// Propagates changes of windows along the edges to predecessors and successors.
     pub(super) fn edges(&mut self) -> Result<(), Conflict> {
         let found = self.follow();
         for row in self.queue.drain(..) {
@@ -212,7 +213,7 @@ impl<'a> DeductionState<'a> {
         Ok(())
     }
 
-    /// Begins a supposition. Returns the number of entries as the argument of [`Self::take_back`].
+    /// Begins a supposition. Returns the number of entries, which is the argument for [`Self::take_back`].
     pub(super) fn mark(&mut self) -> usize {
         self.seen_before.clone_from(&self.seen);
         self.entries.len()

@@ -1,13 +1,14 @@
 //! Deductions from the time table, and from pairs of tasks that exclude each other. The time table contains, for each
-//! instant, the amount that tasks hold then in every schedule.
+//! instant, the amount that tasks hold at this instant in every schedule.
 
 use super::state::{Cause, Conflict, DeductionKind, DeductionState};
 use super::window::{DeductionWindow, WindowLimit};
 
-/// Maximum number of full levels over which the start of a task may jump. Each jump is a step of the certificate.
+/// Maximum number of times that one pass moves the start, or the end, of a task. Each move is a step of the
+/// certificate.
 const MAX_JUMPS: usize = 64;
 
-/// The amount that tasks hold in every schedule between two consecutive instants of the time table.
+/// The amount that tasks hold in every schedule from `from` to `until`.
 #[derive(Clone, Copy)]
 struct Level {
     from: i64,
@@ -40,7 +41,7 @@ pub(super) fn settle(state: &mut DeductionState<'_>, table: &mut TimeTable) -> R
     }
 }
 
-/// Narrows the windows of pairs of tasks that exclude each other, if only one order of the two tasks is possible.
+/// Narrows the windows of two tasks that exclude each other if only one order of the two is possible.
 fn pairs(state: &mut DeductionState<'_>) -> Result<(), Conflict> {
     loop {
         match state.changes(DeductionKind::Pairs) {
@@ -74,7 +75,7 @@ fn pairs_of(state: &mut DeductionState<'_>, row: usize) -> Result<(), Conflict> 
     Ok(())
 }
 
-/// Narrows the windows of two tasks for which `first` must end before `second` starts.
+/// Narrows the windows of two tasks, because `first` must end before `second` starts.
 fn after(
     state: &mut DeductionState<'_>,
     first: u32,
@@ -134,8 +135,7 @@ impl TimeTable {
         Ok(())
     }
 
-    /// Returns the amount that all tasks except one hold on a level: `held`, minus the amount of this task if it is
-    /// included there.
+    /// Returns the amount that all tasks but one hold on a level. `window` and `amount` are those of the omitted task.
     fn of_others(level: &Level, window: &DeductionWindow, amount: i64) -> i64 {
         let is_sure = window.last_start <= level.from && level.until <= window.first_end;
         if is_sure { level.held - amount } else { level.held }

@@ -11,10 +11,10 @@ pub(super) struct DeductionWindow {
     pub(super) end: i64,
 }
 
-/// A time after all instants of an instance, in units.
+/// A time after every instant of an instance, in units.
 const FAR: i64 = i64::MAX / 4;
 
-/// A limit of a window.
+/// A limit on a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowLimit {
     Start(i64),
@@ -28,8 +28,8 @@ impl DeductionWindow {
         Self { start, last_start: FAR, first_end: -FAR, end }
     }
 
-    /// Returns the last start and the first end of a run that takes at least `time`. Returns `None` if this run does
-    /// not fit into the window.
+    /// Returns the last start and the first end of a run that takes at least `time`, or `None` if such a run does not
+    /// fit into the window.
     fn of_run(&self, time: i64) -> Option<(i64, i64)> {
         let last_start = self.last_start.min(self.end - time);
         let first_end = self.first_end.max(self.start + time);
@@ -41,8 +41,8 @@ impl DeductionWindow {
         self.of_run(time).is_some()
     }
 
-    /// Returns the least time that a run of at least `time` must spend between `from` and `until`. Returns `None` if
-    /// this run does not fit into the window.
+    /// Returns the time that a run of at least `time` must spend between `from` and `until`, or `None` if such a run
+    /// does not fit into the window.
     pub(super) fn within(&self, time: i64, from: i64, until: i64) -> Option<i64> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -67,7 +67,7 @@ impl DeductionWindow {
             let window = Self { last_start: self.end - time, first_end: self.start + time, ..self };
             return (window.start <= window.last_start).then_some(window);
         }
-        // If any run fits, the fastest run fits. The fastest run allows the latest start and the earliest end.
+        // If some run fits, the fastest run fits too. It allows the latest start and the earliest end.
         let (last_start, first_end) = self.of_run(problem.fastest[row])?;
         Some(Self { last_start, first_end, ..self })
     }
@@ -85,14 +85,15 @@ impl DeductionWindow {
         self.least(problem, row, amounts, from, until) * problem.counts[row] as i64
     }
 
-    /// Returns a slope that bounds from above the least energy of a task between `from` and a later instant u. The
-    /// slope is `(begin, length, amount)`. From u = `begin` on, the energy grows by `amount` for each unit of time,
-    /// until it has grown for `length` units. Uses the run with the least total energy. Returns `None` if no run fits.
+    /// Returns an upper limit on the energy that the equal tasks must hold between `from` and an instant u, as a
+    /// function of u. The result `(begin, length, amount)` means: the limit is zero until u = `begin`, and then grows
+    /// by `amount` for each unit of time, for `length` units. It results from the run with the least total energy.
+    /// Returns `None` if no run fits.
     pub(super) fn slope(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64) -> Option<(i64, i64, i64)> {
         let ways =
             problem.runs(row).filter_map(|at| Some((self.of_run(problem.times[at])?, problem.times[at], amounts[at])));
         let ((last_start, first_end), time, amount) = ways.min_by_key(|&(_, time, amount)| time * amount)?;
-        // The task always runs between its last start and its first end. This time may be longer than the run.
+        // A task always runs from its last start to its first end. This time may be longer than the run time.
         let most = time.max(first_end - last_start).min(first_end - from);
         Some((last_start.max(from), most.max(0), amount * problem.counts[row] as i64))
     }

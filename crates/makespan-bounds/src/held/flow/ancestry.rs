@@ -5,8 +5,8 @@ use makespan_core::{Instance, TaskId};
 /// Maximum number of distinct tasks for which area arcs are used. The memory grows with the square of this number.
 const MAX_TASKS: usize = 4096;
 
-/// For each task of a graph, a bit for each ancestor and a bit for each descendant. Tasks are numbered by their
-/// positions in a topological order.
+/// For each task, a bit for each ancestor and a bit for each descendant. Tasks are numbered by their positions in a
+/// topological order.
 pub(super) struct Ancestry {
     words: usize,
     before: Vec<u64>,
@@ -80,11 +80,11 @@ impl Ancestry {
     }
 }
 
-/// A value for each task.
+/// A value for each task, with sums of 64 consecutive values.
 #[derive(Default)]
 pub(super) struct Sums {
     values: Vec<f64>,
-    /// The sum of the values of each 64 consecutive tasks. The bits of these tasks are in one word.
+    /// For each word of bits, the sum of the values of its 64 tasks.
     words: Vec<f64>,
 }
 
@@ -112,7 +112,7 @@ impl Sums {
     }
 }
 
-/// Adds a neighbour to the bits of a task: sets the bit of the neighbour, and all bits that are set for the neighbour.
+/// Sets, for a task, the bit of a neighbour and all bits that are set for this neighbour.
 fn add(rows: &mut [u64], words: usize, task: usize, neighbour: usize) {
     for word in 0..words {
         rows[task * words + word] |= rows[neighbour * words + word];

@@ -1,9 +1,9 @@
-//! The runs of tasks that cost least at some prices of time and area.
+//! The runs of a task that have the least cost at some prices of time and area.
 
 use super::super::Holders;
 
-/// For each distinct task, the runs that cost least at some prices of time and area. These runs form the lower convex
-/// hull of the points (time, area).
+/// For each distinct task, the runs that have the least cost at some prices of time and area. These runs form the
+/// lower convex hull of the points (time, area).
 pub(super) struct Hulls {
     /// For each task, the index of its first run. The last entry is the total number of runs.
     begins: Vec<usize>,
@@ -11,8 +11,8 @@ pub(super) struct Hulls {
     times: Vec<f64>,
     /// The areas of the runs, in descending order for each task.
     areas: Vec<f64>,
-    /// For each run except the last of a task: the area that the next run saves, divided by its additional time. The
-    /// values of a task are in descending order. The value of the last run is zero.
+    /// For each run: the area that the next run of the task saves, divided by the additional time of the next run. The
+    /// values of a task are in descending order. The value of the last run of a task is zero.
     savings: Vec<f64>,
 }
 
@@ -24,7 +24,8 @@ pub(super) struct HullPoint {
 }
 
 impl Hulls {
-    /// Builds the hulls. Areas are divided by the capacity. The r runs must be sorted by time. O(r).
+    /// Builds the hulls. Areas are divided by the capacity. The runs of each task must be sorted by time. O(r) for r
+    /// runs.
     pub(super) fn new(holders: &Holders) -> Self {
         let rate = holders.rate as f64;
         let mut hulls = Self { begins: vec![0], times: Vec::new(), areas: Vec::new(), savings: Vec::new() };
@@ -59,8 +60,8 @@ impl Hulls {
         self.savings.push(0.0);
     }
 
-    /// Returns the run with the least `through * time + price * area`. Returns `None` if the task has no run. O(log r)
-    /// for r runs of the task.
+    /// Returns the run of a task with the least `through * time + price * area`, or `None` if the task has no run.
+    /// O(log r) for r runs of the task.
     pub(super) fn choose(&self, row: usize, through: f64, price: f64) -> Option<HullPoint> {
         let ways = self.begins[row]..self.begins[row + 1];
         if ways.is_empty() {
@@ -71,7 +72,7 @@ impl Hulls {
         Some(HullPoint { time: self.times[at], area: self.areas[at] })
     }
 
-    /// Returns the least area of a task.
+    /// Returns the least area over the runs of a task.
     pub(super) fn least_area(&self, row: usize) -> f64 {
         if self.begins[row] < self.begins[row + 1] { self.areas[self.begins[row + 1] - 1] } else { 0.0 }
     }

@@ -1,22 +1,23 @@
-//! The longest path through tasks, along edges and area arcs. The length of an area arc between two tasks is the total
-//! area of all tasks between them, divided by the capacity.
+//! The longest path of tasks along edges and area arcs. The length of an area arc between two tasks is the total area
+//! of all tasks between the two, divided by the capacity.
 
 use makespan_core::{Instance, TaskId};
 
 use super::ancestry::{Ancestry, Sums};
 
-/// The last step of a path that leads to a task.
+/// The last step on a path to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathStep {
-    /// The release of the task.
+    /// The path begins at the release of the task.
     Release,
-    /// An edge, by its index in the instance.
+    /// The edge with this index in the instance.
     Edge(u32),
-    /// An area arc from the task at this position. `None` stands for the first release date of the tasks on the arc.
+    /// An area arc from the task at this position. `None` if the path begins with this arc, at the first release date
+    /// of the tasks on it.
     Area(Option<usize>),
 }
 
-/// Paths between the tasks of an instance. Tasks are named by their positions in a topological order.
+/// The longest paths between the tasks of an instance. Tasks are identified by their positions in a topological order.
 pub(super) struct Paths<'a> {
     instance: &'a Instance,
     pub(super) order: Vec<TaskId>,
@@ -26,9 +27,9 @@ pub(super) struct Paths<'a> {
     ancestry: Option<Ancestry>,
     /// For each task, the first release date of its ancestors.
     first: Vec<f64>,
-    /// For each task, the end of the longest path that ends with the task.
+    /// For each task, the end of the longest path that ends with this task.
     ends: Vec<f64>,
-    /// For each task, the last step of the longest path to the task.
+    /// For each task, the last step on the longest path to this task.
     reached: Vec<PathStep>,
     /// The area of each task.
     own: Sums,
@@ -40,9 +41,10 @@ pub(super) struct Paths<'a> {
     steps: usize,
 }
 
-/// A path, given by its last task.
+/// A path, identified by its last task.
 pub(super) struct LongestPath {
-    /// True if the path ends with an area arc: the total area of all descendants of `last`.
+    /// True if an area arc from `last` to the end of the schedule follows. Its length is the total area of all
+    /// descendants of `last`, divided by the capacity.
     pub(super) is_open: bool,
     pub(super) last: usize,
 }
@@ -78,28 +80,28 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns the total work of all calls of [`Paths::longest`], in elementary steps.
+    /// Returns the work of all calls of [`Paths::longest`] so far, in elementary steps.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Returns the last step of the longest path to a task.
+    /// Returns the last step on the longest path to a task.
     pub(super) fn reached(&self, task: usize) -> PathStep {
         self.reached[task]
     }
 
-    /// Returns the position of the task from which an edge leads.
+    /// Returns the position of the task at which an edge begins.
     pub(super) fn from(&self, edge: u32) -> usize {
         self.place[self.instance.different(self.instance.edges()[edge as usize].from)]
     }
 
-    /// Returns the instant at which a path begins if `task` is its first task. If the path begins with an area arc
-    /// before the task, this is the first release date on the arc.
+    /// Returns the instant at which the longest path to a task begins, if the path contains no task before `task`. If
+    /// the path begins with an area arc, this is the first release date of the tasks on the arc.
     pub(super) fn begins(&self, task: usize) -> f64 {
         if self.reached[task] == PathStep::Release { self.releases[task] } else { self.first[task] }
     }
 
-    /// Returns the tasks on an area arc.
+    /// Returns the tasks on an area arc between two tasks. `None` stands for the beginning or the end of the schedule.
     pub(super) fn on(&self, after: Option<usize>, before: Option<usize>) -> Vec<usize> {
         match (&self.ancestry, after, before) {
             (Some(ancestry), Some(after), Some(before)) => ancestry.between(after, before).collect(),
@@ -109,9 +111,11 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns the longest path, if tasks have the run times `times`. If `with_areas` is set, paths may use area arcs.
-    /// `areas` contains the areas of the tasks, divided by the capacity. O(n + e) for n tasks and e edges. With area
-    /// arcs, O(n^2), plus O(n) for each arc that may lengthen a path.
+    /// Returns the longest path for the run times `times`. If `with_areas` is set, paths may use area arcs. `areas`
+    /// contains the areas of the tasks, divided by the capacity.
+    ///
+    /// Takes O(n + e) for n tasks and e edges. With area arcs, it takes O(n^2), and O(n) more for each arc that may
+    /// lengthen a path.
     pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<LongestPath> {
         let ancestry = self.ancestry.as_ref().filter(|_| with_areas);
         self.steps += self.order.len() + self.instance.edges().len();
@@ -139,8 +143,8 @@ impl<'a> Paths<'a> {
                 let (mut looked_at, mut summed) = (0, 0);
                 for after in ancestry.before(task) {
                     looked_at += 1;
-                    // `most` is an upper bound on the area between `after` and `task`. The tasks there are neither
-                    // ancestors of `after` nor descendants of `task`.
+                    // The tasks between `after` and `task` are ancestors of `task` but not of `after`, and descendants
+                    // of `after` but not of `task`. So `most` is an upper limit on their area.
                     let most = area - self.areas[after] - areas[after];
                     let most = most.min(self.behind[after] - self.behind[task] - areas[task]);
                     if self.ends[after] + most > start {

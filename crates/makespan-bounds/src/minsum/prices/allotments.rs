@@ -1,19 +1,19 @@
-//! The jobs and allotments that the search tries, in flat arrays.
+//! The jobs and the allotments that the search tries, in flat arrays.
 
 use std::ops::Range;
 
 use makespan_core::{Profile, SimpleJob};
 
-/// The data of the jobs as floats. Equal jobs are merged.
+/// The data of the jobs as floats. Equal jobs are merged into one entry.
 pub(super) struct FloatJobs {
-    /// For each entry, the number of equal jobs that it stands for.
+    /// For each entry, the number of equal jobs that it represents.
     pub(super) counts: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) releases: Vec<f64>,
     profiles: Vec<Profile>,
     /// The allotments of all jobs.
     pub(super) shapes: Vec<PricedAllotment>,
-    /// The index of the first allotment of each job. The last entry is the total number of allotments.
+    /// For each job, the index of its first allotment. The last entry is the total number of allotments.
     starts: Vec<usize>,
     /// The kind of allotments that the search tries.
     kind: AllotmentKind,
@@ -24,12 +24,12 @@ pub(super) struct FloatJobs {
 pub(super) struct PricedAllotment {
     pub(super) processors: f64,
     pub(super) time: f64,
-    /// The node of the allotment if machines differ, otherwise zero.
+    /// The node of the allotment if machines differ. Otherwise, zero.
     pub(super) node: u32,
 }
 
 impl PricedAllotment {
-    /// Returns processors times ticks.
+    /// Returns the work in processor-ticks.
     pub(super) fn work(&self) -> f64 {
         self.processors * self.time
     }
@@ -38,16 +38,16 @@ impl PricedAllotment {
 /// The kind of allotments that the search tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AllotmentKind {
-    /// Allotments for which no other allotment has less work and a shorter time.
+    /// Allotments for which no other allotment has both less work and a shorter time.
     Thrifty,
-    /// The allotments of `Thrifty`, and allotments of fewer processors with more work. The additional allotments may
-    /// fit when few processors are open.
+    /// The allotments of `Thrifty`, and allotments of fewer processors with more work. These may fit when only few
+    /// processors are available.
     Narrow,
 }
 
 impl FloatJobs {
-    /// Collects jobs with about `most` allotments each. If a job has more allotments, uses a geometric progression of
-    /// them. Each job comes with the number of jobs that it represents. `weigh` returns the weight of a job.
+    /// Collects jobs with about `most` allotments each. If a job has more allotments, a geometric progression of them
+    /// is used. With each job comes the number of jobs that it represents. `weigh` returns the weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         most: usize,
@@ -82,9 +82,8 @@ impl FloatJobs {
         Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
     }
 
-    /// Collects jobs that have their own run time on each node. Each item contains the number of jobs that it
-    /// represents, the weight, the release, and pairs of node and run time. If the job cannot run on a node, the item
-    /// has no pair for the node.
+    /// Collects jobs that have a run time for each node. Each item contains the number of jobs that it represents, the
+    /// weight, the release, and a pair of node and run time for each node on which the job can run.
     pub(super) fn on_nodes(jobs: impl Iterator<Item = (f64, f64, f64, Vec<(u32, f64)>)>) -> Self {
         let mut figures = Self::empty(AllotmentKind::Thrifty);
         for (count, weight, release, times) in jobs {
@@ -102,8 +101,8 @@ impl FloatJobs {
         self.starts.push(self.shapes.len());
     }
 
-    /// Returns these jobs with other allotments. Up to `most` are from the range from the first to the last `active`
-    /// allotment, extended by one allotment at either end. Up to `far` are from outside this range.
+    /// Returns these jobs with other allotments. Up to `most` allotments of a job lie between its first and its last
+    /// `active` allotment, or are the next ones before and after these. Up to `far` allotments lie outside this range.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {
@@ -127,19 +126,19 @@ impl FloatJobs {
         self.weights.len()
     }
 
-    /// Returns the indices of a job's allotments.
+    /// Returns the indices of the allotments of a job.
     pub(super) fn all(&self, job: usize) -> Range<usize> {
         self.starts[job]..self.starts[job + 1]
     }
 }
 
-/// Returns the allotments of a profile that `kind` includes. If there are more than about `most`, returns about `most`
-/// of them, in geometric progression.
+/// Returns the allotments of a profile that `kind` includes, or about `most` of them in geometric progression if there
+/// are more.
 pub(super) fn shapes(profile: &Profile, most: usize, kind: AllotmentKind) -> Vec<PricedAllotment> {
     useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }
 
-/// Returns about `most` ascending numbers from `first` to `last`.
+/// Returns about `most` numbers from `first` to `last`, in ascending order.
 fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     if ((last - first) as usize) < most {
         return (first..=last).collect();
@@ -149,7 +148,7 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     std::iter::successors(Some(first), next).collect()
 }
 
-/// Returns the allotments of `allotments` that `kind` includes. `allotments` must be in ascending order.
+/// Returns those of the given allotments that `kind` includes. They must be in ascending order.
 fn useful(profile: &Profile, allotments: &[u32], kind: AllotmentKind) -> Vec<PricedAllotment> {
     let mut shapes: Vec<PricedAllotment> = Vec::new();
     for &allotment in allotments {

@@ -9,9 +9,10 @@ use super::terms::{Terms, Width};
 use crate::rounding::{finest, rounded, within_64_bits};
 
 impl PriceSearch {
-    /// Returns the bound of the best prices so far, proved in exact arithmetic over all jobs. If
-    /// [`super::PriceOptions::makespan_at_most`] is set, the bound is valid only for schedules of at most this
-    /// makespan. If the bound is then larger than this makespan times the sum of the weights, no such schedule exists.
+    /// Returns the bound from the best prices so far, proved in exact arithmetic over all jobs.
+    ///
+    /// If [`super::PriceOptions::makespan_at_most`] is set, the bound is valid only for schedules with at most this
+    /// makespan. If the bound is larger than this makespan times the sum of the weights, there is no such schedule.
     /// Returns `None` if a number does not fit into 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let (prices, instants, horizon) = (self.prices(), self.instants(), self.options.makespan_at_most);
@@ -39,15 +40,15 @@ impl PriceSearch {
             proved(Proof::TimePrices(TimePrices { instants: instants.clone(), prices, scale, horizon, widths }))
         };
         let priced = with_widths(&prices, widths, attempt);
-        // If the numbers of an instance differ extremely, rounding can lose more than the prices gain. Then prices of
-        // zero may prove more. These prices prove the earliest end of each job alone.
+        // If the numbers of an instance differ extremely, rounding can cost more than the prices gain. Then prices of
+        // zero may prove more: the earliest end of each job alone.
         let (instants, prices, widths) = (vec![Time::ZERO], Vec::new(), Vec::new());
         let free = proved(Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon, widths })).ok();
         free.into_iter().chain(priced).max_by_key(|bound| bound.value.integer())
     }
 }
 
-/// Returns the bound from the prices of processors and the prices of functions of the width. The prices are integers
+/// Returns the bound from the prices of processors and of functions of the width. The prices are rounded to integers
 /// with as many binary places as the check allows.
 fn with_widths(
     prices: &[Vec<f64>],
@@ -55,7 +56,7 @@ fn with_widths(
     attempt: impl Fn(Vec<i64>, Vec<WidthPrices>, u32) -> Result<Bound, CertificateError>,
 ) -> Option<Bound> {
     let units: Vec<f64> = std::iter::once(1.0).chain(widths.iter().map(|width| width.unit)).collect();
-    // For each job, the check adds up the prices of all terms. So these sums must fit into 64 bits.
+    // The check adds the prices of all terms for each job. So these sums must fit into 64 bits.
     let sums: Vec<f64> = (0..prices[0].len()).map(|at| prices.iter().map(|own| own[at]).sum()).collect();
     let integers = |scale: u32| {
         let of_term = |(own, unit): (&Vec<f64>, &f64)| own.iter().map(|price| rounded(price / unit, scale)).collect();

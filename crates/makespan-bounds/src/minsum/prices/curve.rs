@@ -1,32 +1,32 @@
-//! The choice of least cost of a job at given prices, in floating point.
+//! The cheapest choice of a job at given prices, in floating point.
 
 use super::allotments::PricedAllotment;
 use super::rooms::LevelPeriods;
 
-/// Prices that are constant between instants, with their integral.
+/// Prices that are constant between instants, and their integral.
 pub(super) struct Curve {
     instants: Vec<f64>,
     prices: Vec<f64>,
-    /// The integral of the price from the first instant until each instant.
+    /// For each instant, the integral of the price from the first instant to it.
     integrals: Vec<f64>,
-    /// The instants at which the price falls, each with the integral of the price until this instant.
+    /// The instants at which the price falls, each with the integral of the price up to it.
     falls: Vec<(f64, f64)>,
-    /// The instants at which the price rises, each with the integral of the price until this instant.
+    /// The instants at which the price rises, each with the integral of the price up to it.
     rises: Vec<(f64, f64)>,
-    /// The instant by which every job ends. This instant may be infinite.
+    /// The instant by which all jobs must end. It may be infinite.
     horizon: f64,
     /// The periods in which jobs may run, or `None` if jobs may run at all times.
     rooms: Option<LevelPeriods>,
 }
 
-/// The data of a job for which the cheapest start is searched.
+/// The data of a job that determine its cheapest start.
 #[derive(Clone, Copy)]
 struct Waiting {
     weight: f64,
     release: f64,
 }
 
-/// The choice of least cost of one job.
+/// The cheapest choice of a job.
 #[derive(Clone, Copy)]
 pub(super) struct Best {
     pub(super) cost: f64,
@@ -35,7 +35,7 @@ pub(super) struct Best {
 }
 
 impl Curve {
-    /// Builds a curve from instants and from the prices between them. There is one instant more than there are prices.
+    /// Builds a curve from instants and the prices between them. There is one price less than there are instants.
     pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<LevelPeriods>) -> Self {
         prices.push(0.0);
         let integrals = vec![0.0; instants.len()];
@@ -75,8 +75,8 @@ impl Curve {
         }
     }
 
-    /// Finds the cheapest start of one allotment. Stores this start in `best` if it costs less than the choice in
-    /// `best`. `before` is the integral of the price until the release.
+    /// Finds the cheapest start of one allotment. If it costs less than `best`, stores it in `best`. `before` is the
+    /// integral of the price up to the release.
     #[inline]
     fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: PricedAllotment, allotment: usize) {
         let (Waiting { weight, release }, PricedAllotment { processors, time, .. }) = (job, shape);
@@ -158,7 +158,7 @@ impl Curve {
         }
     }
 
-    /// Returns the choice of least cost of a job among the allotments `shapes`.
+    /// Returns the cheapest choice of a job among the allotments `shapes`.
     pub(super) fn best(&self, weight: f64, release: f64, shapes: &[PricedAllotment]) -> Best {
         let before = self.advance(&mut self.cursor(release), release);
         let mut best = Best { cost: f64::INFINITY, start: release, allotment: shapes.len() - 1 };

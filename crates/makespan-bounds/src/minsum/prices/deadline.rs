@@ -1,11 +1,10 @@
-//! Limits of the search that refutes a deadline.
+//! The limits of a search that refutes a deadline.
 
-/// Maximum number of allotments of all jobs of the sample together.
+/// Maximum number of allotments of all jobs in the sample.
 pub(super) const SAMPLE: usize = 3000;
-/// Number of allotments that are tried for a job.
+/// Number of allotments that are tried for each job.
 pub(super) const ALLOTMENTS: usize = 12;
-/// Number of instants, without the instants at which processors become available or unavailable.
+/// Number of instants, in addition to those at which processors become available or unavailable.
 pub(super) const INSTANTS: usize = 24;
-/// The lowest temperature (relative width of smoothing) of the search that refutes a deadline. Other searches use
-/// [`super::newton::COLD`].
+/// The lowest temperature (relative width of the smoothing). Other searches use [`super::newton::COLD`].
 pub(super) const COLD: f64 = 1e-3;

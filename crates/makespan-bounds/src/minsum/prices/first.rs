@@ -1,4 +1,4 @@
-//! The starting point of a search: instants, prices, and the periods in which jobs may run.
+//! The first instants and prices of a search, and the periods in which jobs may run.
 
 use makespan_core::{Area, Availability, Instance, Time, Unavailable};
 
@@ -8,8 +8,8 @@ use super::instants;
 use super::rooms::LevelPeriods;
 use crate::dual;
 
-/// Returns the prices of the fluid machine, which runs one job after another on all processors. The work of each job
-/// is the least work of its allotments.
+/// Returns the prices of the fluid machine, which runs the jobs one after another on all processors. The work of each
+/// job is the least work over its allotments.
 pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
     let least =
         |index: usize| jobs.shapes[jobs.all(index)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min);
@@ -22,8 +22,8 @@ pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availabili
     fluid::run(&pieces, f64::from(processors), availability)
 }
 
-/// Returns the integrals of the fluid machine's price until `instants`. If the price is zero, a small positive price
-/// is used instead.
+/// For each of `instants`, returns the integral of the price of the fluid machine from the first instant to it. A
+/// small positive price replaces smaller prices.
 pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     let at =
         |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);
@@ -37,14 +37,14 @@ pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     integrals
 }
 
-/// The least price at the start of the search, as a fraction of the largest price.
+/// The least price at the beginning of the search, as a fraction of the largest price.
 const LEAST: f64 = 1e-3;
 
-/// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each price
-/// is the mean of the prices that it replaces.
+/// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each
+/// price is the mean of the prices that it replaces.
 ///
-/// The search uses this function if the best prices never rise. In this case, the prices of the search rise only
-/// because the search is inexact. Rising prices prove less, and the check of their certificate is slower.
+/// This function is used if the best prices are known never to rise. Then the prices of the search rise only because
+/// the search is inexact. Prices that rise prove less, and the check of their certificate takes longer.
 pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
     let mut corners: Vec<usize> = Vec::new();
@@ -60,8 +60,8 @@ pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     corners.windows(2).flat_map(|pair| std::iter::repeat_n(slope(pair[0], pair[1]), pair[1] - pair[0])).collect()
 }
 
-/// Interpolates functions at `instant`. The functions are linear between instants. `values` contains the values of all
-/// functions at the first instant, then at the second instant, and so on.
+/// Returns the values of several functions at `instant`. The functions are linear between `instants`. `values`
+/// contains the values of all functions at the first instant, then at the second instant, and so on.
 pub(super) fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> impl Iterator<Item = f64> {
     let after = instants.partition_point(|&other| other <= instant).clamp(1, instants.len() - 1);
     let (from, until) = (instants[after - 1], instants[after]);
@@ -71,8 +71,8 @@ pub(super) fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> im
     before.iter().zip(after).map(move |(before, after)| before + share * (after - before))
 }
 
-/// Returns the instants at which the price probably jumps: releases, the boundaries of unavailable periods, and the
-/// horizon.
+/// Returns the instants at which the price probably jumps: the releases, the ends of unavailable and available
+/// periods, and the horizon.
 pub(super) fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
     let mut fixed = closings(instance);
     fixed.extend(instance.simple_jobs().map(|job| job.release.ticks() as f64));
@@ -94,8 +94,8 @@ fn closings(instance: &Instance) -> Vec<f64> {
     closings
 }
 
-/// Returns the periods in which jobs may run. Returns `None`, which allows all times, if availability changes at too
-/// many instants.
+/// Returns the periods in which jobs may run. `None` allows all times, also if the availability changes at too many
+/// instants.
 pub(super) fn rooms(instance: &Instance) -> Option<LevelPeriods> {
     if closings(instance).len() > MAX_FIXED { None } else { LevelPeriods::of(instance.availability()) }
 }
@@ -104,9 +104,10 @@ pub(super) fn kind(instance: &Instance) -> AllotmentKind {
     if rooms(instance).is_some() { AllotmentKind::Narrow } else { AllotmentKind::Thrifty }
 }
 
+/// Maximum number of instants at which the price probably jumps, or at which the availability changes.
 const MAX_FIXED: usize = 32;
 
-/// Returns the grid of instants at the beginning of a search that refutes a deadline.
+/// Returns the first grid of instants of a search that refutes a deadline.
 pub(super) fn until(instance: &Instance, jobs: &FloatJobs, deadline: Time, count: usize) -> Vec<f64> {
     let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let origin = instance.first_release();
@@ -116,7 +117,7 @@ pub(super) fn until(instance: &Instance, jobs: &FloatJobs, deadline: Time, count
     instants
 }
 
-/// Returns the grid of instants at the beginning of a search.
+/// Returns the first grid of instants of a search.
 pub(super) fn instants(instance: &Instance, jobs: &FloatJobs, fluid: &[(f64, f64)], count: usize) -> Vec<f64> {
     let origin = instance.first_release();
     let guess =
@@ -125,7 +126,7 @@ pub(super) fn instants(instance: &Instance, jobs: &FloatJobs, fluid: &[(f64, f64
     let short = jobs.shapes.iter().map(|shape| shape.time).fold(f64::INFINITY, f64::min);
     let closed = (instance.availability().last_change() - origin).max(Time::ZERO).ticks() as f64;
     let last = fluid.last().map_or(0.0, |&(end, _)| end - origin.ticks() as f64).max(closed.min(guess));
-    // If processors are unavailable at times, the open area grows more slowly.
+    // If processors are unavailable at times, the available area grows more slowly.
     let twice = if instance.availability().is_always_open() {
         2.0 * guess
     } else {

@@ -1,4 +1,4 @@
-//! Initial prices: the prices of a fluid machine. This machine runs the jobs one after another, each on all
+//! The first prices of a search. They are the prices of a fluid machine, which runs the jobs one after another on all
 //! processors.
 
 use std::cmp::Reverse;
@@ -6,30 +6,29 @@ use std::collections::BinaryHeap;
 
 use makespan_core::{Area, Availability, Time};
 
-/// A job, or several equal jobs together, on the fluid machine.
+/// A job of the fluid machine, or several equal jobs.
 #[derive(Clone, Copy)]
 pub(super) struct FluidJob {
     pub(super) weight: f64,
     pub(super) release: f64,
-    /// Processors times time.
+    /// The work in processor-ticks.
     pub(super) work: f64,
 }
 
-/// Returns, for each piece in the order of time, the end of the piece on the machine, and the price of a processor
-/// until this end. A piece is one of `pieces`.
+/// Returns, for each of `pieces` in the order of their ends: its end on the machine, and the price of a processor
+/// until this end.
 ///
-/// The machine always runs the released piece with the largest weight divided by work (Smith's rule). The best price
-/// of a processor at an instant is the weight of the pieces that end between this instant and the next pause, divided
-/// by the number of processors. While a piece runs, the price falls by the cost of waiting: its weight divided by
-/// its work, per unit of time. If processors are unavailable at times, the machine has, during each piece, the
-/// mean number of open processors.
+/// The machine runs the released piece with the largest quotient of weight and work (Smith's rule). The best price of
+/// a processor at an instant is a sum of weights divided by the number of processors. The sum is over the pieces that
+/// end between this instant and the next pause of the machine. If processors are unavailable at times, the machine
+/// has, during each piece, the mean number of available processors.
 pub(super) fn run(pieces: &[FluidJob], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
     let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&a, &b| pieces[a].release.total_cmp(&pieces[b].release).then(a.cmp(&b)));
     let rank = |piece: &FluidJob| Rank(piece.weight / piece.work.max(f64::MIN_POSITIVE));
     let mut waiting = BinaryHeap::new();
-    // For each piece: its end, its weight scaled to all processors, and true if a pause precedes the piece.
+    // For each piece: its end, its scaled weight, and true if the machine pauses before the piece.
     let mut ends: Vec<(f64, f64, bool)> = Vec::with_capacity(pieces.len());
     let (mut next, mut now) = (0, f64::NEG_INFINITY);
     while ends.len() < pieces.len() {
@@ -49,7 +48,7 @@ pub(super) fn run(pieces: &[FluidJob], processors: f64, availability: &Availabil
         } else {
             let end = availability.when_open(Time::from_ticks(now as i64), work as Area).ticks() as f64;
             let end = end.max(now + work / processors);
-            // Scale the weight by the number of all processors divided by the mean number of open processors.
+            // Scale the weight by the number of all processors divided by the mean number of available processors.
             ends.push((end, weight * processors * (end - now) / work.max(f64::MIN_POSITIVE), idle));
             now = end;
         }
@@ -67,7 +66,7 @@ pub(super) fn run(pieces: &[FluidJob], processors: f64, availability: &Availabil
     prices
 }
 
-/// A number with a total order.
+/// A float with a total order.
 #[derive(PartialEq)]
 struct Rank(f64);
 

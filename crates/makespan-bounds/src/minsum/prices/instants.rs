@@ -2,12 +2,12 @@
 
 use makespan_core::{Availability, Instance, Time};
 
-/// The fraction of the instants that are spread evenly, independently of the bends. A bend is a second derivative of
-/// costs.
+/// The fraction of the instants that are spread evenly. The others lie close together where the second derivatives of
+/// costs are large.
 const EVEN: f64 = 0.15;
 
-/// Returns about `count` instants from the first release on. The first instants are close together. Later instants are
-/// evenly spaced.
+/// Returns about `count` instants, the first of which is the first release. The distances between the first instants
+/// are small and grow. Later instants are evenly spaced.
 pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize) -> Vec<f64> {
     let origin = instance.first_release().ticks() as f64;
     // If the span is very short, adding it to the origin changes nothing in floating point. So use a minimum span.
@@ -19,12 +19,13 @@ pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize)
     on_grid(origin, last, even.chain(geometric).map(|offset| origin + offset).chain([origin]).collect())
 }
 
-/// Returns `count` instants that lie close together where the costs of starting and ending bend sharply.
+/// Returns `count` instants that lie close together where the costs of starting and ending have large second
+/// derivatives (`bends`).
 ///
-/// Let b be the second derivative of a job's cost. The best price decreases at the rate b, but prices are constant
-/// over intervals of some length h. So the job gains about b h^2 by starting at the end of an interval, where the
-/// price falls. The sum of these gains over all jobs is least if h is proportional to the density of these jobs to the
-/// power of -1/3.
+/// Let b be the second derivative of the cost of a job. The best price decreases at the rate b, but prices are
+/// constant over intervals of some length h. So the job gains about b h^2 by starting at the end of an interval, where
+/// the price falls. Let d be the sum of b over the jobs that start or end in a unit of time. The sum of the gains of
+/// all jobs is least if h is proportional to d^(-1/3).
 pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -> Vec<f64> {
     let cells = old.len() - 1;
     let bend = |cell: usize| {
@@ -62,8 +63,9 @@ pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], first: f64, last: f6
 /// Number of binary places of the grid, relative to the span of the instants.
 const PLACES: i32 = 24;
 
-/// Rounds the instants to whole ticks on a grid from `origin` on. Sorts them and removes duplicates. The distance of
-/// two grid points is a power of two that depends on the span, so doubling all times doubles all instants.
+/// Rounds the instants to points of a grid that begins at `origin`, sorts them, and removes duplicates. The distance
+/// between grid points is a whole number of ticks. It is a power of two that depends on the span. So if all times are
+/// doubled, all instants are doubled.
 fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);
     instants.iter_mut().for_each(|instant| *instant = origin + ((*instant - origin) / grid).round() * grid);
@@ -72,15 +74,15 @@ fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     instants
 }
 
-/// Returns the mean number of open processors between each two consecutive instants.
+/// For each pair of consecutive instants, returns the mean number of available processors between them.
 pub(super) fn open(availability: &Availability, instants: &[f64]) -> Vec<f64> {
     let time = |instant: f64| Time::from_ticks(instant as i64);
     let mean = |pair: &[f64]| availability.open_area(time(pair[0]), time(pair[1])) as f64 / (pair[1] - pair[0]);
     instants.windows(2).map(mean).collect()
 }
 
-/// Returns the mean capacity between each two consecutive instants. `worth` returns the capacity of a number of open
-/// processors.
+/// For each pair of consecutive instants, returns the mean capacity between them. `worth` returns the capacity of a
+/// number of available processors.
 pub(super) fn worth(availability: &Availability, instants: &[f64], worth: impl Fn(u32) -> f64) -> Vec<f64> {
     let time = |instant: f64| Time::from_ticks(instant as i64);
     let mean = |pair: &[f64]| {

@@ -1,9 +1,9 @@
 //! Symmetric linear systems in which entries far from the diagonal are zero.
 
-/// The lower triangle of a symmetric matrix. Each row begins with the first entry that may be nonzero.
+/// The lower triangle of a symmetric matrix. Each row is stored from the first entry that may be nonzero.
 #[derive(Clone)]
 pub(super) struct Matrix {
-    /// For each row, its entries from the diagonal back to the first entry that may be nonzero.
+    /// For each row, its entries from the diagonal back to the first one that may be nonzero.
     rows: Vec<Vec<f64>>,
 }
 
@@ -28,8 +28,8 @@ impl Matrix {
         self.rows.iter().map(|row| (row.len() * row.len()) as f64).sum()
     }
 
-    /// Removes an unknown from the equations of all other unknowns. The unknown's own equation sets the unknown to the
-    /// right side.
+    /// Replaces the equation of an unknown by `unknown = right side`, and removes the unknown from all other
+    /// equations.
     pub(super) fn fix(&mut self, unknown: usize) {
         self.rows[unknown].fill(0.0);
         for (row, of) in self.rows.iter_mut().enumerate().skip(unknown + 1) {
@@ -40,13 +40,13 @@ impl Matrix {
         self.rows[unknown][0] = 1.0;
     }
 
-    /// Solves the system in place by Cholesky decomposition, which keeps the zeros before the first entry of a row.
-    /// Returns `None` if the matrix is far from positive definite.
+    /// Solves the system by Cholesky decomposition, which keeps the zeros before the first entry of a row. Returns
+    /// `None` if the matrix is far from positive definite.
     pub(super) fn solve(mut self, right: &[f64]) -> Option<Vec<f64>> {
         for row in 0..self.rows.len() {
             let (above, current) = self.rows.split_at_mut(row);
             let current = &mut current[0];
-            // Go from the entries far from the diagonal to the entries near it. Entry d of row r is in column r - d.
+            // Go from the entries far from the diagonal to those near it. Entry d of row r is in column r - d.
             for back in (1..current.len()).rev() {
                 let other = &above[row - back];
                 let common = (other.len() - 1).min(current.len() - 1 - back);
@@ -57,7 +57,8 @@ impl Matrix {
             if left.is_nan() || current[0] <= 0.0 {
                 return None;
             }
-            // If rounding alone determines this unknown, keep the pivot, so that the unknown stays close to zero.
+            // If only rounding errors are left in this pivot, keep the diagonal entry as pivot, so that the unknown
+            // stays near zero.
             let left = if left <= 1e-13 * current[0] { current[0] } else { left };
             current[0] = left.sqrt();
         }
@@ -77,7 +78,7 @@ impl Matrix {
     }
 }
 
-/// Computes the dot product in eight independent sums, which the compiler vectorises.
+/// Computes the dot product in eight independent sums, so that the compiler can vectorise it.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (heads, tail) = (a.chunks_exact(8), a.len() / 8 * 8);

@@ -27,54 +27,56 @@ use newton::{COLD, Newton};
 use smooth::Landscape;
 use terms::Terms;
 
-/// Number of allotments of a job that the search tries, in geometric progression. In measurements, more allotments
+/// Number of allotments that the search tries for each job, in geometric progression. In measurements, more allotments
 /// improved bounds by less than 1 in 10,000.
 const ALLOTMENTS: usize = 24;
-/// Approximate number of allotments of all jobs in the search of a large instance. The search uses a sample of the jobs
-/// with this number of allotments.
+/// Approximate number of allotments in the search of a large instance. The search uses a sample of the jobs that has
+/// this number of allotments in all.
 const SAMPLE: usize = 12_000;
-/// In a very large instance, the number of allotments in the sample is the number of all allotments divided by this
-/// number, if the result is more than `SAMPLE`. The check of such an instance takes long in any case.
+/// In a very large instance, the sample has this fraction of all allotments: 1 / `SAMPLE_SHARE`, if this is more than
+/// `SAMPLE`. The check of the certificate takes longer than such a search.
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;
-/// Number of allotments near the best ones that the search tries for a job, after it has found the best ones.
+/// Number of allotments near the best ones that the search tries for each job, after it has found the best ones.
 const CLOSER: usize = 40;
-/// Number of instants at the start of the search.
+/// Number of instants at the beginning of the search.
 const FIRST_INSTANTS: usize = 48;
-/// Number of instants after the search has placed the instants again.
+/// Number of instants after the search has moved them.
 const INSTANTS: usize = 128;
-/// The number of instants is at most `FEW`, plus `FEW_A_JOB` for each job.
+/// The number of instants is at most `FEW` plus `FEW_A_JOB` for each job.
 const FEW: usize = 16;
+/// See `FEW`.
 const FEW_A_JOB: usize = 5;
-/// Maximum number of different jobs of an instance with few choices. For such an instance, the number of instants
-/// depends on `EFFORT`.
+/// An instance has few choices if it has at most this number of different jobs, and at most `FEW_SHAPES` allotments
+/// for each of them in the mean. Then `EFFORT` determines the number of instants.
 const FEW_JOBS: usize = 2000;
-/// Maximum mean number of allotments of a job of an instance with few choices.
+/// See `FEW_JOBS`.
 const FEW_SHAPES: usize = 3;
-/// Approximate number of multiplications in a step for an instance with few choices.
+/// Approximate number of multiplications in a step, for an instance with few choices.
 const EFFORT: f64 = 2e6;
-/// Minimum number of instants, after they are placed again, for an instance with few choices.
+/// Minimum number of instants after the search has moved them, for an instance with few choices.
 const FEWEST_ANEW: usize = 64;
 /// Maximum number of instants for an instance with few choices.
 const MAX_INSTANTS: usize = 240;
-/// The mean number of equal jobs from which on the best prices are expected to rise at some instants.
+/// If there are at least this number of equal jobs for each different job in the mean, the best prices are expected to
+/// rise at some instants.
 const EQUAL: f64 = 4.0;
-/// The temperature (relative width of smoothing) at which the instants are placed again.
+/// The temperature (relative width of the smoothing) at which the search moves the instants.
 const SETTLE: f64 = 6e-3;
-/// Maximum number of pairs of an instant and an allotment that the check of the certificate examines. This check takes some
+/// Maximum number of pairs of an instant and an allotment in a certificate. The check of such a certificate takes some
 /// seconds.
 const MAX_CELLS: usize = 3_400_000_000;
-/// Minimum number of instants. With fewer instants, the bound is not worth the time of the search.
+/// Minimum number of instants. With fewer instants, the bound would be too weak to be worth the search.
 const FEWEST: usize = 16;
 
-/// The objective of a [`PriceSearch`], and the schedules that the bound covers.
+/// The objective of a [`PriceSearch`], and a limit on the schedules for which the bound is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceOptions {
-    /// The objective. For the mean flow, all weights count as one. For the makespan, the search refutes every makespan
-    /// of at most `makespan_at_most`.
+    /// The objective. For the mean flow, all weights are treated as one. For the makespan, the search tries to prove
+    /// that no schedule has a makespan of at most `makespan_at_most`.
     pub objective: Objective,
-    /// If set, the bound covers only the schedules with at most this makespan.
+    /// If set, the bound is valid only for schedules with at most this makespan.
     pub makespan_at_most: Option<Time>,
 }
 
@@ -85,26 +87,25 @@ impl Default for PriceOptions {
     }
 }
 
-/// A search for prices that give a high lower bound, and for the choices of the jobs at these prices. The search keeps
-/// its state between calls. So a caller can use the current result and continue later. The search is deterministic:
-/// the result depends only on the number of steps.
+/// A search for prices that prove a high lower bound, and for the choices of the jobs at these prices. The search
+/// keeps its state between calls, so a caller can use the current result and continue later. The search is
+/// deterministic: the result depends only on the number of steps.
 ///
-/// The search owns all its data. The instance that is passed to later calls must be the instance for which the search
-/// was created.
+/// The search contains no reference to the instance. The caller must pass the same instance to all calls.
 pub struct PriceSearch {
     options: PriceOptions,
     availability: Availability,
     newton: Newton,
-    /// Instants that must be kept when the instants are placed again.
+    /// Instants that are kept when the search moves the instants.
     fixed: Vec<f64>,
-    /// Number of instants after they are placed again.
+    /// Number of instants after the search has moved them.
     count: usize,
-    /// Maximum number of instants after they are placed again, if the jobs have few allotments.
+    /// Maximum number of instants after the search has moved them, for an instance with few choices.
     most: usize,
     settled: bool,
 }
 
-/// The choice of one job at some prices: the allotment and the start of least cost.
+/// The choice of one job at some prices: the allotment and the start with the least cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PricedChoice {
     /// The job that chooses.
@@ -126,8 +127,8 @@ impl PriceSearch {
         let feasible = |job: &SimpleJob<'_>| {
             options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release)
         };
-        // Best-effort bags have no weight. If no makespan is required, these bags run after the last period with a
-        // price and cost nothing.
+        // Best-effort bags have no weight. If the makespan has no limit, they run after the last period with a price
+        // and cost nothing.
         let free = |job: &SimpleJob<'_>| {
             job.is_best_effort() && !options.objective.is_mean() && options.makespan_at_most.is_none()
         };
@@ -143,8 +144,8 @@ impl PriceSearch {
         {
             return None;
         }
-        // If there are many jobs, a sample gives nearly the best prices. For example, use half of the jobs and count
-        // each twice.
+        // If there are many jobs, a sample of them gives nearly the best prices. For example, the search may use half
+        // of the jobs and count each of them twice.
         let (bags, plain): (Vec<SimpleJob<'_>>, Vec<SimpleJob<'_>>) =
             counting.into_iter().partition(|job| job.tasks() > 1);
         let shapes: usize = plain.iter().map(|job| choices(job).min(ALLOTMENTS)).sum();
@@ -160,12 +161,12 @@ impl PriceSearch {
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
-        // If none of these conditions is true, the best prices never rise. Then no job ends where prices rise, so such
-        // ends need not be tried.
+        // If none of these conditions is true, the best prices never rise. Then the best choice of a job does not end
+        // where prices rise, so the search need not try such ends.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
-        // If there are unavailable periods, a few jobs may be spread over a long time. So allow more instants.
+        // If processors are unavailable at times, a few jobs may be spread over a long time. So allow more instants.
         let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW).saturating_mul(if open { 1 } else { 2 });
         let instants = first::instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
         let instants = match options.makespan_at_most.filter(|_| refutes) {
@@ -175,7 +176,8 @@ impl PriceSearch {
         let terms = Terms::Widths(widths::chosen(instance));
         let share = 1.0 / terms.count() as f64;
         let integrals = if refutes {
-            // The price of a processor-tick is 0.5. Leaving a job out costs 1 for each processor-tick of its work.
+            // Begin with a price of 0.5 for each processor-tick. Omitting a job costs 1 for each processor-tick of its
+            // work.
             instants.iter().map(|instant| 0.5 * (instant - instants[0])).collect()
         } else {
             integrals(&fluid, &instants)
@@ -195,9 +197,9 @@ impl PriceSearch {
         Some(Self { options, availability, newton, fixed, count, most, settled: refutes })
     }
 
-    /// Makes `steps` steps, each over all jobs or over a sample of some hundred jobs. Has no effect after the end of
-    /// the search. The bound increases with the steps, with one exception: it may fall by some thousandths when the
-    /// search places the instants again.
+    /// Makes `steps` steps. Each step examines all jobs, or a sample of some hundred jobs. Has no effect after the end
+    /// of the search. The bound increases from step to step, with one exception: it may fall by some thousandths when
+    /// the search moves the instants.
     pub fn improve(&mut self, steps: usize) {
         for _ in 0..steps {
             let before = self.newton.temperature();
@@ -212,12 +214,12 @@ impl PriceSearch {
         }
     }
 
-    /// Returns true if further steps would change nothing. This is the case after about 40 to 170 steps.
+    /// Returns true if further steps would change nothing. Most searches reach this state after 40 to 170 steps.
     pub fn has_ended(&self) -> bool {
         self.newton.has_ended()
     }
 
-    /// Places the instants again, closer together where the costs of the jobs bend.
+    /// Moves the instants, so that they lie closer together where the costs of the jobs have large second derivatives.
     fn settle(&mut self) {
         self.settled = true;
         let (old, point) = (&self.newton.landscape.instants, self.newton.point());
@@ -236,7 +238,7 @@ impl PriceSearch {
         self.newton.place_on(instants, open, integrals);
     }
 
-    /// Returns the prices of each term in each interval.
+    /// Returns, for each term, its price in each interval.
     fn prices(&self) -> Vec<Vec<f64>> {
         let instants = &self.newton.landscape.instants;
         let (best, terms) = (self.newton.best(), self.newton.landscape.terms().count());
@@ -251,8 +253,8 @@ impl PriceSearch {
         (0..terms).map(of_term).collect()
     }
 
-    /// Returns the price of a processor as a function of time. If functions of the width have prices, the result is
-    /// the price for an allotment of `processors` processors.
+    /// Returns the price of a processor as a function of time. `processors` is the size of the allotment, on which the
+    /// price depends if functions of the width have prices.
     fn curve(&self, instance: &Instance, prices: &[Vec<f64>], processors: Option<f64>) -> Curve {
         let mut own = prices[0].clone();
         if let (Some(processors), Terms::Widths(widths)) = (processors, self.newton.landscape.terms()) {
@@ -268,18 +270,19 @@ impl PriceSearch {
         self.newton.landscape.instants.iter().map(|&instant| Time::from_ticks(instant as i64)).collect()
     }
 
-    /// Returns a measure of the refutation of a deadline: the payments of the jobs minus the price of the capacity, as
-    /// a fraction of the cost of leaving all jobs out.
+    /// Returns, for a search that tries to refute a deadline, the payments of the jobs minus the price of the
+    /// capacity, in processor-ticks. If this value is positive, the deadline is refuted. The value estimates the work
+    /// that does not fit before the deadline.
     pub(crate) fn excess(&self) -> f64 {
         self.newton.value()
     }
 
-    /// For every job, returns the choice of least cost at the best prices so far, in the order of the instance. For a
-    /// bag, returns the choice of one task. Considers about 24 allotments of each job. All processors must be equal.
+    /// Returns the cheapest choice of every job at the best prices so far, in the order of the instance. For a bag,
+    /// this is the choice of one task. Considers about 24 allotments of each job. All processors must be equal.
     pub fn choices(&self, instance: &Instance) -> Vec<PricedChoice> {
         let (weigh, kind, prices) = (self.options.weigh(), kind(instance), self.prices());
-        // The price as a function of time, by number of processors. If the price does not depend on this number, the
-        // key is 0.
+        // For each number of processors, the price as a function of time. The only key is 0 if the price does not
+        // depend on this number.
         let mut curves: BTreeMap<u32, Curve> = BTreeMap::new();
         let choice = |job: JobId| {
             let simple = instance.simple(job);
@@ -305,7 +308,7 @@ impl PriceSearch {
 }
 
 impl PriceOptions {
-    /// Returns a function that computes the weight of one task of a job in millionths.
+    /// Returns a function that computes the weight of one task of a job, in millionths.
     fn weigh(self) -> impl Fn(&SimpleJob<'_>) -> f64 {
         move |job| match self.objective {
             Objective::Makespan => 0.0,
@@ -319,15 +322,15 @@ impl PriceOptions {
     }
 }
 
-/// Returns one job of each group of `stride` consecutive jobs. The position of the job within its group varies, so
-/// that the sample represents all jobs even if their order is periodic.
+/// Returns one job of each group of `stride` consecutive jobs. The position of the job in its group varies, so the
+/// sample represents all jobs even if their order is periodic.
 fn sample<'a>(jobs: &[SimpleJob<'a>], stride: usize) -> impl Iterator<Item = SimpleJob<'a>> {
-    // Use multiples of the golden ratio as positions, because they have no short period.
+    // Multiples of the golden ratio are used as positions, because they have no short period.
     let golden = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     jobs.chunks(stride).enumerate().map(move |(index, chunk)| chunk[golden(index) as usize % chunk.len()])
 }
 
-/// Returns the approximate number of allotments that the check of the certificate tries for a job.
+/// Returns the approximate number of allotments of a job that the check of the certificate examines.
 fn choices(job: &SimpleJob<'_>) -> usize {
     let profile = job.profile();
     (profile.max_processors() - profile.min_processors()).min(255) as usize + 1

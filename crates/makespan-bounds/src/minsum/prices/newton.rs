@@ -1,4 +1,4 @@
-//! Maximises the smoothed Lagrangian function by Newton's method while the smoothing widths decrease.
+//! Newton's method on the smoothed Lagrangian function, while the smoothing decreases.
 //!
 //! Source of the smoothing: Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103, 2005,
 //! DOI 10.1007/s10107-004-0552-5. A logarithmic barrier keeps the prices positive.
@@ -6,23 +6,24 @@
 use super::matrix::Matrix;
 use super::smooth::{Landscape, Point, Scope};
 
-/// The first temperature. The temperature is the width of a soft minimum as a fraction of the job's cost.
+/// The first temperature. The temperature is the width of a soft minimum as a fraction of the cost of the job.
 const HOT: f64 = 0.03;
-/// The lowest temperature.
+/// The lowest temperature of most searches.
 pub(super) const COLD: f64 = 1e-4;
 /// The factor by which the temperature is multiplied when it decreases.
 const COOLING: f64 = 0.4;
-/// At or above this temperature, every step tries all choices.
+/// At this temperature or above, every step tries all choices.
 const WARM: f64 = 4e-3;
-/// Below the temperature `WARM`, one in this number of steps tries all choices.
+/// Below the temperature `WARM`, one step in this number of steps tries all choices. The other steps try only choices
+/// near the best.
 const REFRESH: usize = 4;
-/// The weight of the barrier, as a fraction of the temperature times the value of the bound.
+/// The weight of the barrier, as a fraction of the temperature times the sum of the costs of the jobs.
 const BARRIER: f64 = 0.1;
-/// If a step gains less than this fraction of the loss by smoothing, the temperature decreases.
+/// The temperature decreases when a step gains less than this fraction of the loss by smoothing.
 const SMALL: f64 = 0.3;
 /// Maximum number of steps at one temperature.
 const MAX_STEPS: usize = 24;
-/// Maximum number of times that a step is shortened. After that, the temperature decreases.
+/// Maximum number of times that a step is shortened. Then the temperature decreases.
 const SHORTER: usize = 8;
 
 /// The state of the search on one grid of instants.
@@ -31,15 +32,16 @@ pub(super) struct Newton {
     temperature: f64,
     /// The temperature at which the search ends.
     coldest: f64,
-    /// The width of each job's soft minimum.
+    /// For each job, the width of its soft minimum.
     widths: Vec<f64>,
     barrier: f64,
-    /// The strength of the damping. Damping keeps the relative changes of prices in a step small.
+    /// The strength of the damping, which keeps the relative changes of prices in a step small.
     caution: f64,
     point: Point,
-    /// The last point at which all choices were tried: the integrals at this point, and the value with the barrier.
+    /// The last point at which all choices were tried. The first field contains its integrals, the second its value
+    /// with the barrier.
     anchor: (Vec<f64>, f64),
-    /// Number of steps at the current temperature.
+    /// The number of steps at the current temperature.
     steps: usize,
     /// The best bound, and the integrals of its prices.
     best: (f64, Vec<f64>),
@@ -47,7 +49,7 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// Starts a search from the integrals of positive prices. The temperature never falls below `coldest`.
+    /// Begins a search at the integrals of positive prices. The temperature never falls below `coldest`.
     pub(super) fn new(mut landscape: Landscape, integrals: Vec<f64>, coldest: f64) -> Self {
         let widths = vec![0.0; landscape.jobs.count()];
         let point = landscape.evaluate(&integrals, &widths, Scope::All);
@@ -60,8 +62,8 @@ impl Newton {
         newton
     }
 
-    /// Continues the search on a new grid of instants. `open` contains the capacities between the instants, and
-    /// `integrals` the integrals from which the search continues.
+    /// Continues the search on a new grid of instants, at the integrals `integrals`. `open` contains the capacities
+    /// between the instants.
     pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>, integrals: Vec<f64>) {
         self.landscape.place_on(instants, open);
         self.point = self.landscape.evaluate(&integrals, &self.widths, Scope::All);
@@ -69,11 +71,10 @@ impl Newton {
         self.best = (self.point.value, integrals);
     }
 
-    /// Replaces the allotments of each job by up to `most` allotments near its best ones, and up to `far` other
-    /// allotments.
+    /// Replaces the allotments of each job: up to `most` allotments near its best ones, and up to `far` others.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         self.landscape.look_closer(most, far);
-        // Compute the value of the best prices again, because the value depends on the allotments that are tried.
+        // Compute the value of the best prices again, because it depends on the allotments that are tried.
         self.best.0 = self.landscape.evaluate(&self.best.1, &self.widths, Scope::All).value;
         self.rescale();
     }
@@ -91,7 +92,7 @@ impl Newton {
         &self.point
     }
 
-    /// Returns the bound of the best prices before rounding.
+    /// Returns the bound from the best prices, before rounding.
     pub(super) fn value(&self) -> f64 {
         self.best.0
     }
@@ -116,8 +117,8 @@ impl Newton {
         self.done |= total <= 0.0;
     }
 
-    /// Tries all choices at the current point. Returns false if the value is now worse than at the last point at which
-    /// all choices were tried. In this case, returns to that point and keeps the additional choices.
+    /// Tries all choices at the current point. If the value is less than at the anchor, the last point at which all
+    /// choices were tried, returns to the anchor and returns false. The choices that were found are kept.
     fn refresh(&mut self) -> bool {
         self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::More);
         self.keep();
@@ -135,13 +136,12 @@ impl Newton {
         if self.point.value > self.best.0 {
             self.best.0 = self.point.value;
             self.best.1.clone_from(&self.point.integrals);
-            // The prices refute the deadline. More steps would only increase the prices without limit.
+            // The prices refute the deadline. More steps would only increase them without limit.
             self.done |= self.best.0 > self.landscape.most();
         }
     }
 
-    /// Makes one step of Newton's method. If little can be gained at the current temperature, decreases the
-    /// temperature.
+    /// Makes one step of Newton's method. Decreases the temperature if little can be gained at the current one.
     pub(super) fn step(&mut self) {
         if self.done {
             return;
@@ -171,7 +171,7 @@ impl Newton {
             length *= 0.4;
         }
         let loss = self.temperature * self.point.value.abs();
-        // Ignore a small gain if steps are strongly damped, because an undamped step could gain much more.
+        // Ignore a small gain if the damping is strong, because an undamped step could gain much more.
         let free = self.caution * self.point.integrals.len() as f64 <= loss;
         let small = gain <= if free { SMALL } else { 0.01 * SMALL } * loss || self.steps >= MAX_STEPS;
         let stuck = next.is_none();
@@ -205,14 +205,14 @@ impl Newton {
         self.rescale();
     }
 
-    /// Returns the value of the smooth function with the barrier.
+    /// Returns the value of the smooth function plus the barrier.
     fn total(&self, point: &Point) -> f64 {
         let after = &point.integrals[self.landscape.terms().count()..];
         let logarithm = |(before, after): (&f64, &f64)| (after - before).ln();
         point.smooth + self.barrier * point.integrals.iter().zip(after).map(logarithm).sum::<f64>()
     }
 
-    /// Returns the gradient and the second derivatives of the smooth function with a logarithmic barrier. The first
+    /// Returns the gradient and minus the second derivatives of the smooth function plus the barrier. The first
     /// integral of each term stays zero.
     fn with_barrier(&self) -> (Vec<f64>, Matrix) {
         let (mut gradient, mut curvature) = (self.point.gradient.clone(), self.point.curvature.clone());
@@ -232,7 +232,7 @@ impl Newton {
         (gradient, curvature)
     }
 
-    /// Returns the step length at which some price falls to nearly zero.
+    /// Returns the step length at which the first price has fallen to nearly zero.
     fn longest(&self, direction: &[f64]) -> f64 {
         let (integrals, terms) = (&self.point.integrals, self.landscape.terms().count());
         let limit = |index: usize| {

@@ -13,15 +13,15 @@ use super::{
 
 /// Maximum product of the number of nodes and the number of jobs.
 const MAX_TIMES: usize = 24_000;
-/// Maximum product of the number of nodes and the number of instants at the start of the search.
+/// Maximum product of the number of nodes and the number of instants at the beginning of the search.
 const FIRST: usize = 384;
-/// Minimum number of instants. With fewer instants the bound is worth little.
+/// Minimum number of instants. With fewer instants, the bound would be weak.
 const FEWEST: usize = 12;
 
 impl PriceSearch {
-    /// Returns a search for sequential jobs on nodes that differ. Each node has its own prices. If the objective is
-    /// the makespan, the search looks for prices that refute `makespan_at_most`. Returns `None` in the cases of
-    /// [`Self::new`], except that nodes may differ in speed. Also returns `None` if there are too many nodes and jobs.
+    /// Creates a search for sequential jobs on nodes that differ. Each node has its own prices. For the makespan, the
+    /// search tries to refute `makespan_at_most`. Returns `None` in the same cases as [`Self::new`], except that nodes
+    /// may differ in speed. Also returns `None` if there are too many nodes and jobs.
     pub fn on_nodes(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let nodes = instance.platform().nodes().len();
         let refutes = options.objective == Objective::Makespan;
@@ -62,7 +62,8 @@ impl PriceSearch {
         };
         let instants = instants::first(instance, shortest, last, count);
         let integrals = match options.makespan_at_most {
-            // The price of a processor-tick is 0.5. Leaving a job out costs 1 for each processor-tick of its work.
+            // Begin with a price of 0.5 for each processor-tick. Omitting a job costs 1 for each processor-tick of its
+            // work.
             Some(_) => instants.iter().map(|instant| 0.5 * (instant - origin)).collect(),
             None => integrals(&fluid, &instants),
         };

@@ -1,22 +1,23 @@
-//! The periods in which jobs may run if processors are unavailable at times, by the number of open (available)
-//! processors.
+//! The periods in which jobs may run if processors are unavailable at times. They depend on the number of processors
+//! of the job.
 
 use makespan_core::{Availability, Time};
 
 use super::allotments::PricedAllotment;
 
-/// The periods for each level. A level is a number of open processors that occurs. The periods of a level are the
-/// periods in which at least this number of processors is open. Within a period, the set of open processors may change.
-/// So a period may allow a job that fits on no fixed set of processors. The search is therefore inexact, but the check
-/// of the bound is exact.
+/// For each level, the periods in which at least this number of processors is available. The levels are the numbers of
+/// available processors that occur.
+///
+/// The available processors may change within a period. So a period may admit a job that fits on no fixed set of
+/// processors. The search is inexact for this reason, but the check of the bound is exact.
 pub(super) struct LevelPeriods {
     levels: Vec<u32>,
-    /// For each level, the first and last instant of each period, in ascending order.
+    /// For each level, the beginning and the end of each period, in ascending order.
     openings: Vec<Vec<(f64, f64)>>,
 }
 
 impl LevelPeriods {
-    /// Returns the periods of each level, or `None` if all processors are always open.
+    /// Returns the periods of each level, or `None` if all processors are always available.
     pub(super) fn of(availability: &Availability) -> Option<Self> {
         if availability.is_always_open() {
             return None;
@@ -29,21 +30,21 @@ impl LevelPeriods {
         Some(Self { openings: levels.iter().map(openings).collect(), levels })
     }
 
-    /// Returns the periods in which at least `processors` processors are open. Every job can run, so there is a level
-    /// for every job.
+    /// Returns the periods in which at least `processors` processors are available. There is a level for every job,
+    /// because every job can run.
     pub(super) fn of_processors(&self, processors: f64) -> &[(f64, f64)] {
         let at = self.levels.partition_point(|&level| f64::from(level) < processors);
         &self.openings[at.min(self.levels.len() - 1)]
     }
 
-    /// Returns true if at least `processors` processors are open from `start` to `end`.
+    /// Returns true if at least `processors` processors are available from `start` to `end`.
     pub(super) fn allow(&self, processors: f64, start: f64, end: f64) -> bool {
         let openings = self.of_processors(processors);
         let after = openings.partition_point(|opening| opening.0 <= start);
         after > 0 && end <= openings[after - 1].1
     }
 
-    /// Returns the first beginning of a period after `instant` at which a job of this shape can start.
+    /// Returns the first beginning of a period after `instant` at which a job with the allotment `shape` can start.
     pub(super) fn opening_after(&self, instant: f64, shape: PricedAllotment) -> Option<f64> {
         let openings = self.of_processors(shape.processors);
         let after = openings.partition_point(|opening| opening.0 <= instant);

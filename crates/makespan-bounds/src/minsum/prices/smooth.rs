@@ -1,58 +1,56 @@
 //! The smoothed Lagrangian function of the prices, with its first and second derivatives.
 //!
-//! The variables are the integrals `L_j` of the price from the first instant to instant j. Consider an allotment of k
-//! processors and run time p, of a job with weight w. If the job starts at s, its cost `w (s + p) + k (L(s + p) -
-//! L(s))` is linear in the variables, where L is linear between instants. The bound is the sum over jobs of the least
-//! cost, minus the price of the capacity.
+//! The variables are the integrals `L_j` of the price from the first instant to instant j. L is linear between
+//! instants. Consider a job of weight w in an allotment of k processors and run time p. If the job starts at s, its
+//! cost is `w (s + p) + k (L(s + p) - L(s))`, which is linear in the variables. The bound is the sum over the jobs of
+//! the least cost, minus the price of the capacity.
 //!
-//! The bound has kinks where two choices of a job cost the same. The soft minimum `-width ln sum exp(-cost / width)`
-//! is smooth, and smaller than the minimum by at most `width ln choices`. Each choice has a share proportional to
-//! `exp(-cost / width)`. The gradient of the soft minimum is the mean of the gradients of the choices, weighted by
-//! their shares. The second derivative is minus the covariance of these gradients, divided by the width.
+//! The bound has kinks where two choices of a job have the same cost. The soft minimum `-width ln sum exp(-cost /
+//! width)` is smooth, and it is less than the minimum by at most `width ln choices`. Each choice has a share
+//! proportional to `exp(-cost / width)`. The gradient of the soft minimum is the mean of the gradients of the choices,
+//! weighted by the shares. The second derivative is minus the covariance of these gradients, divided by the width.
 //!
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
-//! next to each other. For each term, a choice pays the price of the term times the value
-//! that the term assigns to the choice.
+//! next to each other. For each term, a choice pays the price of the term times the value of the choice in this term.
 
 use super::allotments::{FloatJobs, PricedAllotment};
 use super::matrix::Matrix;
 use super::rooms::LevelPeriods;
 use super::terms::{MAX_OF_ONE, Terms, Values};
 
-/// A point in time: the index of the last grid instant before the point, and the position of the point between this
-/// grid instant (0) and the next one (1).
+/// A point in time. `node` is the index of the last grid instant before it. `share` is its position between this
+/// instant (0) and the next one (1).
 #[derive(Clone, Copy)]
 struct Place {
     node: usize,
     share: f64,
 }
 
-/// One start of one allotment.
+/// A choice: one start of one allotment.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The cost. After the costs of all choices are computed, the field contains the share of the choice in the soft
-    /// minimum.
+    /// The cost of the choice. After all costs are computed, the share of the choice in the soft minimum instead.
     cost: f64,
     start: Place,
     end: Place,
     shape: usize,
 }
 
-/// A list of the choices of one job, which grows while choices are tried.
+/// The choices of one job, which are collected while choices are tried.
 struct Found<'a> {
     /// The integrals of all terms at each instant.
     integrals: &'a [f64],
     terms: usize,
-    /// A choice is listed if its cost exceeds the least cost by at most `margin`.
+    /// A choice is collected if its cost exceeds the least cost by at most `margin`.
     margin: f64,
-    /// A choice is also listed if its cost exceeds the least cost by at most this fraction of the least cost.
+    /// A choice is also collected if its cost exceeds the least cost by at most this fraction of the least cost.
     near: f64,
     least: f64,
     candidates: Vec<Candidate>,
 }
 
 impl Found<'_> {
-    /// Returns the integral of the price of a term until a point in time.
+    /// Returns the integral of the price of a term up to a point in time.
     #[inline]
     fn at(&self, term: u32, place: Place) -> f64 {
         let index = place.node * self.terms + term as usize;
@@ -60,7 +58,7 @@ impl Found<'_> {
         self.integrals.get(index + self.terms).map_or(before, |after| before + place.share * (after - before))
     }
 
-    /// Returns the payment of a job between two points in time. `values` is the value of the job in each term.
+    /// Returns the payment of a job from `start` to `end`. `values` contains the value of the job in each term.
     #[inline]
     fn paid(&self, start: Place, end: Place, values: &[(u32, f64)]) -> f64 {
         let mut sum = 0.0;
@@ -70,7 +68,7 @@ impl Found<'_> {
         sum
     }
 
-    /// Returns the cost above which choices are not listed.
+    /// Returns the cost above which choices are not collected.
     fn dear(&self) -> f64 {
         self.least + self.margin.max(self.near * self.least)
     }
@@ -83,69 +81,71 @@ impl Found<'_> {
     }
 }
 
-/// The range of starts that are tried: the index of the instant before the first start, and the index of the instant
-/// before the last start. The range is empty if the first index is larger.
+/// A range of starts: the index of the instant before the first start, and the index of the instant before the last
+/// start. The range is empty if the first index is larger than the second.
 type Window = (u32, u32);
+/// The empty range.
 const CLOSED: Window = (u32::MAX, 0);
 
-/// The jobs on a grid of instants.
+/// The jobs, the grid of instants, and the capacities between instants. They determine the bound and the smooth
+/// function.
 pub(super) struct Landscape {
     pub(super) jobs: FloatJobs,
     pub(super) instants: Vec<f64>,
     terms: Terms,
-    /// The value of each allotment in the terms.
+    /// For each allotment, its value in each term.
     values: Values,
-    /// The mean capacity of each term between each two consecutive instants.
+    /// For each interval between instants, the mean capacity of each term.
     open: Vec<f64>,
-    /// The instant by which every job ends. This instant may be infinite.
+    /// The instant by which all jobs must end. It may be infinite.
     horizon: f64,
     /// The periods in which jobs may run, or `None` if jobs may run at all times.
     rooms: Option<LevelPeriods>,
-    /// For each job, the cost of leaving it out. The list is empty if no job may be left out.
+    /// For each job, the cost of omitting it. Empty if no job may be omitted.
     drops: Vec<f64>,
-    /// If true, also tries starts at which the job ends at an instant of the grid. If prices may rise, these starts
-    /// are necessary.
+    /// True if ends at the instants of the grid are tried, as well as starts. These ends are necessary if prices may
+    /// rise.
     pub(super) ends: bool,
-    /// For each allotment, the starts that are tried with [`Scope::Near`]. Each evaluation of all choices sets them
-    /// again.
+    /// For each allotment, the starts that are tried with [`Scope::Near`]. Each evaluation with [`Scope::All`]
+    /// replaces them.
     windows: Vec<Window>,
     candidates: Vec<Candidate>,
     touched: Vec<usize>,
     slope: Vec<f64>,
 }
 
-/// The values and derivatives of the bound and of the smooth function, at given integrals of the price.
+/// The bound and the smooth function at given integrals of the price, with their derivatives.
 pub(super) struct Point {
-    /// For each instant, the integrals of the prices of all terms from the first instant on.
+    /// For each instant, the integral of the price of each term from the first instant to it.
     pub(super) integrals: Vec<f64>,
-    /// The bound. The bound is exact if all allotments and starts were tried.
+    /// The bound. It is exact if all allotments and starts were tried.
     pub(super) value: f64,
-    /// The value of the smooth function. This value is at most `value`.
+    /// The value of the smooth function, which is at most `value`.
     pub(super) smooth: f64,
     pub(super) gradient: Vec<f64>,
     /// Minus the second derivative of the smooth function.
     pub(super) curvature: Matrix,
-    /// Least cost of each job.
+    /// The least cost of each job.
     pub(super) costs: Vec<f64>,
-    /// For each interval between instants, the curvature of the costs of starting and ending there.
+    /// For each interval between instants, the sum of the second derivatives of the costs of jobs that start or end in
+    /// it.
     pub(super) bends: Vec<f64>,
 }
 
-/// The allotments and starts that are tried.
+/// The choices that an evaluation tries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All choices. The choices near the best become the choices of `Near`.
+    /// All choices. Those near the best replace the choices of `Near`.
     All,
-    /// All choices. The choices near the best are added to the choices of `Near`.
+    /// All choices. Those near the best are added to the choices of `Near`.
     More,
     /// Only the choices that were near the best in an earlier evaluation.
     Near,
 }
 
-/// A choice has a negligible share if its cost exceeds the least cost by more than this number of widths.
+/// A choice is ignored if its cost exceeds the least cost by more than this number of widths.
 const NEGLIGIBLE: f64 = 14.0;
-/// Choices that exceed the least cost by more than this fraction are tried again only in the next evaluation of all
-/// choices.
+/// A choice that exceeds the least cost by more than this fraction is tried again only when all choices are tried.
 const NEAR: f64 = 0.01;
 
 impl Landscape {
@@ -156,8 +156,8 @@ impl Landscape {
         Self { jobs, instants, terms, values, open, horizon, rooms, drops, ends, windows, candidates, touched, slope }
     }
 
-    /// Allows the optimum to leave jobs out. Leaving out a job costs the least work of the job. If the optimum leaves
-    /// a job out, not all jobs can end by the horizon.
+    /// Allows solutions that omit jobs. Omitting a job costs the least work of the job. If the optimum omits a job,
+    /// not all jobs can end by the horizon.
     pub(super) fn leave_out(&mut self) {
         let least = |job: usize| {
             self.jobs.shapes[self.jobs.all(job)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min)
@@ -169,13 +169,13 @@ impl Landscape {
         &self.terms
     }
 
-    /// Returns the number of integrals of all terms.
+    /// Returns the number of integrals of all terms together.
     fn variables(&self) -> usize {
         self.instants.len() * self.terms.count()
     }
 
-    /// Returns the weighted completion if all jobs end at the horizon. A bound above this value proves that not all
-    /// jobs can end by the horizon.
+    /// Returns the weighted completion if all jobs end at the horizon. If a bound exceeds this value, not all jobs can
+    /// end by the horizon.
     pub(super) fn most(&self) -> f64 {
         let weight: f64 = self.jobs.weights.iter().zip(&self.jobs.counts).map(|(weight, count)| weight * count).sum();
         if weight > 0.0 { weight * self.horizon } else { f64::INFINITY }
@@ -189,8 +189,8 @@ impl Landscape {
         self.open = open;
     }
 
-    /// Replaces the allotments of each job. Up to `most` new allotments lie around the allotments that were near the
-    /// best in the last evaluation of all choices. Up to `far` new allotments lie outside this range.
+    /// Replaces the allotments of each job. Up to `most` new allotments are near those that were near the best when
+    /// all choices were last tried. Up to `far` new allotments are elsewhere.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         if matches!(self.terms, Terms::Nodes(_)) {
             return;
@@ -200,7 +200,7 @@ impl Landscape {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
     }
 
-    /// Returns the position of `instant` on the grid. The search for this position begins at the instant with the index
+    /// Returns the position of `instant` on the grid. The search for it begins at the grid instant with the index
     /// `from`.
     fn place(&self, instant: f64, from: usize) -> Place {
         let mut node = from;
@@ -219,8 +219,8 @@ impl Landscape {
         self.place(instant, self.instants.partition_point(|&other| other <= instant).saturating_sub(1))
     }
 
-    /// Evaluates the bound and the smooth function. `widths` contains a width for each job. If the width of a job is
-    /// zero, the job contributes no derivatives.
+    /// Evaluates the bound and the smooth function. `widths` contains the width of the soft minimum of each job. A job
+    /// with the width zero contributes no derivatives.
     pub(super) fn evaluate(&mut self, integrals: &[f64], widths: &[f64], scope: Scope) -> Point {
         let (count, variables) = (self.instants.len(), self.variables());
         let mut point = Point {
@@ -252,7 +252,7 @@ impl Landscape {
         point
     }
 
-    /// Returns the least cost of a job. Lists the choices that cost little more.
+    /// Returns the least cost of a job. Collects the choices that cost little more.
     fn search(&mut self, job: usize, integrals: &[f64], width: f64, scope: Scope) -> f64 {
         let all = scope != Scope::Near;
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -271,8 +271,8 @@ impl Landscape {
             found.offer(Candidate { cost, start: nowhere, end: nowhere, shape: self.jobs.all(job).start });
         }
         if found.least == f64::INFINITY && self.rooms.is_some() {
-            // None of the tried allotments can run. The check of the certificate may find an allotment that can run, so
-            // ignore unavailable periods.
+            // None of the tried allotments can run. The check of the certificate may find one that can. So ignore
+            // unavailable periods.
             for shape in self.jobs.all(job) {
                 self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
@@ -296,7 +296,7 @@ impl Landscape {
         least
     }
 
-    /// Lists the choices with one allotment and a start within `window`.
+    /// Collects the choices with one allotment and a start in `window`.
     fn starts(&self, job: usize, shape: usize, window: Window, rooms: Option<&LevelPeriods>, found: &mut Found<'_>) {
         let (weight, release) = (self.jobs.weights[job], self.jobs.releases[job]);
         let PricedAllotment { processors, time, .. } = self.jobs.shapes[shape];
@@ -358,8 +358,8 @@ impl Landscape {
         }
     }
 
-    /// Returns the soft minimum of the listed choices minus their minimum, times the number of equal jobs. The result
-    /// is never positive. Adds the derivatives to `point`.
+    /// Returns the soft minimum of the collected choices minus their minimum, times the number of equal jobs. The
+    /// result is never positive. Adds the derivatives to `point`.
     fn soften(&mut self, job: usize, width: f64, point: &mut Point) -> f64 {
         let (count, terms) = (self.jobs.counts[job], self.terms.count());
         let sum: f64 = self.candidates.iter().map(|candidate| candidate.cost).sum();
@@ -393,8 +393,8 @@ impl Landscape {
                 let scaled = count * share / width * part;
                 point.curvature.add(node, node, scaled * part);
                 for &(other, second) in parts[..at].iter().filter(|(_, part)| *part != 0.0) {
-                    // If both parts of a pair belong to the same integral, add the pair twice on the diagonal, once
-                    // for each order.
+                    // If both entries of a pair belong to the same integral, add the product twice on the diagonal,
+                    // once for each order.
                     let both = if other == node { 2.0 } else { 1.0 };
                     point.curvature.add(node, other, both * scaled * second);
                 }

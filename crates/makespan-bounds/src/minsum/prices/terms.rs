@@ -1,4 +1,4 @@
-//! The priced quantities: the processors that a job holds, or functions of their number.
+//! The quantities that have prices: the processors that a job holds, or functions of their number.
 
 use makespan_core::Availability;
 use makespan_verify::proof::Scale;
@@ -9,32 +9,32 @@ use super::instants;
 /// Maximum number of terms in which one allotment has a value.
 pub(super) const MAX_OF_ONE: usize = 4;
 
-/// The kinds of priced quantities. Each quantity has a limited capacity at each instant. A running job takes part of
-/// this capacity.
+/// The quantities that have prices (terms). Each has a limited capacity at each instant, of which running jobs take a
+/// part.
 pub(super) enum Terms {
-    /// Processors, and dual-feasible functions of their number.
+    /// The number of processors, and dual-feasible functions of it.
     Widths(Vec<Width>),
     /// The processors of each node.
     Nodes(Vec<Availability>),
 }
 
-/// A dual-feasible function of the number of processors. The function is scaled so that its value at the number of all
-/// processors is this number.
+/// A dual-feasible function of the number of processors, scaled such that its capacity on all m processors is m.
 #[derive(Clone)]
 pub(super) struct Width {
-    /// The unscaled function, with the integers of a certificate.
+    /// The function without scaling, in the integers of a certificate.
     pub(super) steps: Scale,
-    /// The unscaled value of all processors together, divided by the number of processors.
+    /// The capacity of all processors without scaling, divided by their number.
     pub(super) unit: f64,
-    /// The scaled value of each number of processors, from 0 on.
+    /// The scaled value for each number of processors, from 0 on.
     values: Vec<f64>,
-    /// For each number of open processors, the maximum sum of the scaled values of jobs that fit on them side by side.
+    /// For each number of available processors, the capacity: the maximum sum of the scaled values of jobs that fit on
+    /// these processors side by side.
     most: Vec<f64>,
 }
 
 impl Width {
-    /// Builds the function from steps with ascending sizes and values. Returns `None` if the value of all processors
-    /// together is zero.
+    /// Builds the function from steps with ascending sizes and values. Returns `None` if the capacity of all
+    /// processors is zero.
     pub(super) fn new(steps: Vec<(i64, u32)>, processors: u32) -> Option<Self> {
         let value = |width: i64| {
             let after = steps.partition_point(|&(size, _)| size <= width);
@@ -63,10 +63,10 @@ impl Width {
     }
 }
 
-/// For each allotment, the terms in which the allotment has a value, and these values.
+/// For each allotment, its values in the terms in which the value is not zero.
 pub(super) struct Values {
     entries: Vec<(u32, f64)>,
-    /// The index of the first entry of each allotment. The last entry is the total number of entries.
+    /// For each allotment, the index of its first entry. The last number is the total number of entries.
     starts: Vec<u32>,
 }
 
@@ -101,7 +101,7 @@ impl Terms {
         Values { entries, starts }
     }
 
-    /// Returns the mean capacity of each term between each two consecutive instants.
+    /// For each interval between consecutive instants, returns the mean capacity of each term.
     pub(super) fn open(&self, availability: &Availability, instants: &[f64]) -> Vec<f64> {
         let of_terms: Vec<Vec<f64>> = match self {
             Self::Widths(widths) => {

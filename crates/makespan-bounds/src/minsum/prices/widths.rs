@@ -1,4 +1,4 @@
-//! Selection of the functions of the width (the number of processors of a job) that get a price.
+//! Selection of the functions of the width that get a price. The width of a job is its number of processors.
 
 use makespan_core::{Instance, SimpleJob};
 
@@ -7,25 +7,25 @@ use crate::dual_feasible::{Grid, families, steps};
 
 /// Maximum number of classes of widths.
 const CLASSES: i64 = 60;
-/// Maximum number of functions that get a price. The number of processors itself is not included.
+/// Maximum number of functions that get a price, in addition to the number of processors itself.
 const MOST: usize = 3;
-/// Number of parts into which the jobs are divided, in the order of release dates.
+/// Number of parts into which the jobs are divided, in the order of their release dates.
 const PARTS: usize = 8;
-/// Minimum increase of the mean load by a function, relative to the load of the processors themselves. A function with
-/// a smaller increase gets no price, because each price makes the search slower.
+/// Minimum increase of the mean load by a function, relative to the load of the processors. A function with a smaller
+/// increase gets no price, because each price slows down the search.
 const WORTH: f64 = 0.005;
-/// Maximum number of jobs that are examined.
+/// Maximum number of jobs that are examined. Larger instances are sampled.
 const MAX_JOBS: usize = 1024;
-/// Maximum number of jobs of an instance. In larger instances, the check of every start of every job would take
-/// seconds.
+/// Maximum number of jobs of an instance for which functions get prices. With more jobs, the check of every start of
+/// every job would take seconds.
 const MAX_TASKS: usize = 20_000;
 
 /// Returns the functions of the width for which the jobs need the largest share of the capacity. Returns no function
-/// if the instance is too large, or if the jobs have, on average, more than three widths to choose from.
+/// if the instance is too large, or if the jobs have more than three widths to choose from in the mean.
 ///
-/// The jobs are divided into parts. The load of a part is the largest of its loads by the functions chosen so far and
-/// by the processors themselves. Repeatedly chooses the function that increases the sum of the loads of all parts
-/// most.
+/// The jobs are divided into parts. The load of a part is the maximum of its loads in the chosen functions and of its
+/// load on the processors. A greedy search chooses one function after the other: each time, the function that most
+/// increases the sum of the loads of all parts.
 pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
     let all = jobs.len();
@@ -52,7 +52,7 @@ pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
         part.iter().map(|job| needed(job, count)).sum()
     };
     let plain: Vec<f64> = parts.iter().map(|part| load(part, &|width| width)).collect();
-    // Divide loads by the load of the processors themselves.
+    // Divide the loads by the load on the processors.
     let loads = |width: &Width| -> Vec<f64> {
         parts.iter().zip(&plain).map(|(part, plain)| load(part, &|own| width.value(own)) / plain).collect()
     };
@@ -77,8 +77,8 @@ pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     chosen
 }
 
-/// Returns the least total need of the tasks of a job. `count` returns the need of a number of processors for one
-/// tick.
+/// Returns the least total need of the tasks of a job over its allotments. `count` returns the need of a number of
+/// processors for one tick.
 fn needed(job: &SimpleJob<'_>, count: &dyn Fn(f64) -> f64) -> f64 {
     let profile = job.profile();
     let of = |processors: u32| count(f64::from(processors)) * profile.time(processors).ticks() as f64;
