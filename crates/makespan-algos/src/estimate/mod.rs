@@ -13,11 +13,11 @@ use group::EstimateGroup;
 /// Maximum number of earlier runs that influence the correction of a learned estimate. Each of these runs is treated
 /// as a ratio of 1. The history estimates the run time of a command from this number of latest runs, too.
 const PRIOR: u32 = 9;
-/// Maximum number of ratios of a group for which its estimates are replaced even if the median of the ratios has
-/// hardly changed. With few ratios, the median that includes the earlier runs may have changed more.
+/// Maximum number of ratios of a group for which the estimates of the group are replaced even if the median of the
+/// ratios has hardly changed. With few ratios, the median that includes the earlier runs may have changed more.
 const FIRST: usize = 2 * PRIOR as usize;
-/// Number of unreleased tasks that get estimates in advance. The number of tasks that are released between two ends is
-/// rarely larger.
+/// Number of unreleased tasks that get estimates in advance. The number of tasks that are released between the ends of
+/// two tasks is rarely larger.
 const AHEAD: usize = 256;
 /// The ratio 1. Ratios are counted in millionths.
 const UNIT: i128 = 1_000_000;
@@ -106,8 +106,8 @@ impl Default for Medians {
 }
 
 impl Medians {
-    /// Returns medians for the tasks of `instance`. `kinds` returns the kinds of a task, the most specific first. For a bag,
-    /// `kinds` is called with the first task only.
+    /// Returns medians for the tasks of `instance`. `kinds` returns the kinds of a task, the most specific first. For a
+    /// bag, `kinds` is called with the first task only.
     pub fn new(instance: &Instance, kinds: impl Fn(TaskId) -> Vec<String>) -> Self {
         let mut medians = Self::default();
         medians.enter(instance, kinds, |_| Time::ZERO);

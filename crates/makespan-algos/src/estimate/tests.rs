@@ -35,7 +35,7 @@ fn kinds(rows: &[Row]) -> impl Fn(TaskId) -> Vec<String> {
     }
 }
 
-/// Returns a run that took `took` on two processors. If the task may run on one processor, it would take 4/3 of `took`
+/// Returns a run that took `took` on two processors. If the task can run on one processor, it takes 4/3 of `took`
 /// there.
 fn run(task: usize, took: i64) -> Run {
     let (start, processors, outcome) = (Time::ZERO, ProcSet::first(2), Outcome::Succeeded);

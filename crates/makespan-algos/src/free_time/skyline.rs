@@ -98,8 +98,8 @@ impl Skyline {
         Self { from, free, parts, classes: several, head: 0, latest: 0, least, taken, nodes: nodes.map(Arc::new) }
     }
 
-    /// Returns a skyline of interchangeable processors from the instant `now` on. Each entry of `held` is a number of processors
-    /// and the instant until which they are held. The instants must be in ascending order.
+    /// Returns a skyline of interchangeable processors from the instant `now` on. Each entry of `held` is a number of
+    /// processors and the instant until which they are held. The instants must be in ascending order.
     pub fn counted(processors: u32, now: i64, held: &[(i64, u32)]) -> Self {
         let mut free = processors as i32 - held.iter().map(|&(_, width)| width as i32).sum::<i32>();
         // No processors are free before `now`.
@@ -166,8 +166,8 @@ impl Skyline {
         }
     }
 
-    /// Returns whether a job of this width can use only processors that are free from the beginning of step `first` to
-    /// `end`.
+    /// Returns whether the processors that are free from the beginning of step `first` to `end` suffice for a job of
+    /// this width.
     fn has_throughout(&self, width: i32, first: usize, end: i64) -> bool {
         let Some(nodes) = &self.nodes else { return self.free_throughout(first, end) >= width };
         let classes = self.classes;
@@ -210,8 +210,8 @@ impl Skyline {
         }
     }
 
-    /// Takes processors for a reservation in the steps `period`. If best placement is required, they form a best
-    /// placement. Otherwise, the classes with the least availability are used first, as in the timeline.
+    /// Takes processors for a reservation in the steps `period`. If best placement is required, takes a best
+    /// placement. Otherwise, takes processors of the classes with the least availability first, as the timeline does.
     fn take_parts(&mut self, period: Range<usize>, width: i32) {
         let classes = self.classes;
         let least = self.least.get_mut();

@@ -2,8 +2,8 @@
 
 use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 
-/// Plans tasks with release dates in batches, each by an offline method. A batch contains all tasks that are released
-/// by its start. Tasks that arrive during a batch wait for the next batch.
+/// Plans tasks with release dates in batches. An offline method plans each batch. A batch contains all tasks that are
+/// released by its start. Tasks that arrive during a batch wait for the next batch.
 ///
 /// `plan` receives the tasks of a batch and the start of the batch. It places these tasks, none before this start, and
 /// returns the end of the last task.

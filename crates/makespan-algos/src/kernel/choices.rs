@@ -17,7 +17,8 @@ pub struct Choice {
     pub time: i64,
 }
 
-/// For each task, its release date and its allotments, by increasing number of processors and decreasing time.
+/// The release date and the allotments of each task. Allotments are sorted by increasing number of processors, and
+/// thus by decreasing time.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     all: Vec<Choice>,
@@ -25,7 +26,7 @@ pub struct Choices {
     ends: Vec<usize>,
     /// Release dates in ticks.
     releases: Vec<i64>,
-    /// Number of processors of the largest node, if best placement is required.
+    /// Number of processors of the largest node if best placement is required, otherwise `None`.
     node: Option<u32>,
 }
 

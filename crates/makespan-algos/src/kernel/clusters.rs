@@ -12,7 +12,7 @@ index_type! {
     ClusterId
 }
 
-/// Processors of one speed, between which transfers take no time.
+/// Processors of one speed. Transfers between these processors take no time.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// The first node of the cluster, in the order of decreasing speed. If transfers take time, the cluster has no
@@ -22,7 +22,7 @@ pub struct Cluster {
     pub speed: f64,
     /// The index of the speed among all speeds of the platform.
     class: usize,
-    /// In ascending order, for each processor: the instant from which the processor is free, and its id.
+    /// For each processor, the instant from which the processor is free, and its id. The list is in ascending order.
     free: Vec<(i64, u32)>,
 }
 
@@ -32,7 +32,7 @@ impl Cluster {
         self.free.len() as u32
     }
 
-    /// Returns the first instant from which `processors` processors have no further tasks.
+    /// Returns the first instant from which `processors` processors of the cluster are free.
     pub fn free_from(&self, processors: u32) -> i64 {
         self.free[processors as usize - 1].0
     }
@@ -110,7 +110,7 @@ impl<'p, 'a> Clusters<'p, 'a> {
     }
 
     /// Returns the end of the current task with the allotment `choice` on a cluster. Returns `None` if the task cannot
-    /// run there. The current task is the argument of the last call of [`Clusters::see_arrivals`].
+    /// run on the cluster. The current task is the argument of the last call of [`Clusters::see_arrivals`].
     pub fn end(&self, row: Row, choice: u32, cluster: ClusterId) -> Option<i64> {
         let time = self.time(row, choice, cluster)?;
         let free = self.all[cluster.index()].free_from(self.packing.choice(choice).processors);

@@ -71,8 +71,8 @@ impl OpenRoom for OpenPlatform<'_> {
     }
 }
 
-/// Selects tasks into batches. Let K be the binary logarithm of the quotient of `guess` and the shortest time of a
-/// task, rounded down. Batch j, from 0 to K, runs from `t_j = guess / 2^(K - j)` to `2 t_j`.
+/// Selects tasks into batches. Let s be the shortest time of a task, and K = log2(`guess` / s), rounded down. For j
+/// from 0 to K, batch j runs from `t_j = guess / 2^(K - j)` to `2 t_j`.
 ///
 /// A task is a candidate for a batch if enough processors are open long enough for the task during the batch.
 /// Sequential candidates that take at most half of the length of the batch are stacked into piles, by decreasing

@@ -42,7 +42,8 @@ struct Sweep<'a> {
     tasks: EqualTasks,
     /// For each processor, the index of its current or next free period.
     at: Vec<usize>,
-    /// For each instant, the processors that become free then for at least the time of a task, as ranges of ids.
+    /// The processors that become free for at least the time of a task, by the instant at which they become free. The
+    /// processors of an instant are stored as ranges of ids.
     arrivals: BTreeMap<Time, Vec<(u32, u32)>>,
 }
 

@@ -19,7 +19,7 @@ const PRECISION: i64 = 128;
 const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
 /// Approximate maximum number of placements in all lists together. If there are many tasks, fewer lists are made.
 const MAX_PLACEMENTS: usize = 100_000;
-/// Maximum number of attempts to move tasks that end far too late to the front of the list.
+/// Maximum number of attempts in which tasks that end far too late move to the front of the list.
 pub const REPAIRS: usize = 6;
 
 /// The open processors of the platform from an instant on.
@@ -131,8 +131,8 @@ impl<'a> OpenPlatform<'a> {
         changes.min().map(|at| at - self.from)
     }
 
-    /// Returns the guess of the dual approximation: the shortest length that was found such that the open processor
-    /// time within this length suffices for the work of all tasks.
+    /// Returns the guess of the dual approximation. This is the shortest length found in which the open processor time
+    /// suffices for the work of all tasks.
     pub fn guess(&self, profiles: &[&Profile]) -> Time {
         self.fitting(profiles).length
     }
@@ -178,7 +178,7 @@ impl<'a> OpenPlatform<'a> {
         first.map_or(Ending { end: self.from, list: Vec::new() }, |(&end, list)| Ending { end, list: list.clone() })
     }
 
-    /// Returns the latest acceptable end of a plan, given the end `end` of the shortest list. The latest acceptable end
+    /// Returns the latest acceptable end of a plan. `end` is the end of the shortest list. The latest acceptable end
     /// is 3/2 of `end`. Both ends are counted from [`OpenPlatform::from`].
     pub fn latest(&self, end: Time) -> Time {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))

@@ -24,7 +24,7 @@ pub struct MixedSolution {
     /// The larger of two quantities at the times of `rows`: the longest path, and the area divided by the number of
     /// processors.
     pub value: f64,
-    /// A lower bound on the value of any solution, and on the makespan of any schedule.
+    /// A lower bound on the value of every solution, and on the makespan of every schedule.
     pub bound: f64,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct HoldingTask<'p> {
     pub begun: bool,
 }
 
-/// The held amounts of all resources over time. Empty if no task needs resources.
+/// The held amounts of all resources over time. The usage is empty if no task needs resources.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage<'a> {
     instance: &'a Instance,

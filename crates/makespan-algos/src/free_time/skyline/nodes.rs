@@ -22,7 +22,7 @@ pub(super) struct Nodes {
 }
 
 /// Returns the classes. The processors of a class are available at exactly the same times. If best placement is
-/// required, they also belong to one node.
+/// required, all processors of a class also belong to one node.
 pub(super) fn classes(instance: &Instance) -> (Cow<'_, [Class]>, Option<Nodes>) {
     let available = instance.availability().classes();
     let platform = instance.platform();

@@ -173,7 +173,7 @@ impl Resolving<'_, '_> {
         }
     }
 
-    /// Gives the tasks of a batch that do not collide their planned places. Returns the colliding tasks.
+    /// Puts each task of a batch that does not collide on its planned place. Returns the colliding tasks.
     fn stay(&mut self, batch: &[u32]) -> Vec<u32> {
         let (real, planned) = (self.resolution.real, self.planned);
         for &task in batch.iter().filter(|&&task| self.held[task as usize]) {

@@ -13,8 +13,8 @@ use crate::kernel::graph::GraphProblem;
 pub struct Method {
     /// The settings for each job.
     pub settings: Settings,
-    /// Factor for a job that states no deadline: its time from release to deadline, divided by HEFT's makespan for the
-    /// job on idle processors.
+    /// For a job that states no deadline, the time from its release to its deadline. The unit is HEFT's makespan for
+    /// the job on idle processors.
     pub deadline: f64,
     /// Whether chains are planned on types of processors. If so, collisions are resolved afterwards.
     pub types: bool,

@@ -206,7 +206,7 @@ impl<'a> Run<'a> {
         ready
     }
 
-    /// Moves each task of the run to its latest end that the later tasks of the run allow, beginning with the last
+    /// Moves each task of the run to the latest end that the later tasks of the run allow, beginning with the last
     /// task. Each task stays on its processor.
     fn delay(&self, chosen: &mut [(u32, i64)]) {
         let Self { draft, tasks, needs, .. } = self;

@@ -37,7 +37,8 @@ pub enum Cover {
 }
 
 impl Chart {
-    /// Returns the chart of one job, with the fastest time of each task and the mean transfer time between different nodes.
+    /// Returns the chart of one job, with the fastest time of each task and the mean transfer time between different
+    /// nodes.
     pub fn of(instance: &Instance, problem: &GraphProblem, job: JobId) -> Self {
         let tasks = instance.job(job);
         let fastest = |task: TaskId| problem.times(task.0 as u32).iter().copied().min().unwrap_or(0);

@@ -30,7 +30,8 @@ const MAX_PLACES: usize = 2048;
 /// length of its longest chain) and ends at its latest end. The job is planned for each boundary of a part. The first
 /// number is for chains on processors, the second for chains on types of processors.
 const ENDS: (i64, i64) = (4, 8);
-/// Maximum number of tasks for which `ENDS` is used, and the number of parts for jobs with more tasks.
+/// The first number is the maximum number of tasks for which `ENDS` is used. The second number is the number of parts
+/// for jobs with more tasks.
 const MANY: (usize, i64) = (512, 1);
 
 /// The schedule that chains are planned into.

@@ -12,7 +12,7 @@ use crate::kernel::graph::{NEVER, Neighbour, ProcessorId};
 /// The time that is assumed for a transfer between two tasks, if one of them is not placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TransferRoom {
-    /// The minimum transfer time. This time is zero if one processor can run both tasks. No schedule is excluded.
+    /// The minimum transfer time. This time is zero if one processor can run both tasks. It excludes no schedule.
     #[default]
     Least,
     /// The mean transfer time, or zero between tasks that are planned together. The mean leaves time for the transfers

@@ -2,8 +2,8 @@
 
 use super::word::Word;
 
-/// The free amounts of an empty schedule, as steps with guard bits. Each step begins at an instant, and the steps are
-/// in ascending order. The first instant is 0, and the last step never ends.
+/// The free amounts of an empty schedule, as steps of words with guard bits. Each step begins at an instant, and the
+/// steps are in ascending order. The first instant is 0, and the last step never ends.
 #[derive(Clone, Debug)]
 pub struct Base<W> {
     pub steps: Vec<(i64, W)>,

@@ -78,7 +78,7 @@ struct Events<'p, 'a, W: Word> {
     /// One bit for each position in the order: set if the task at this position may start and has not started.
     ready: Vec<u64>,
     /// Future events: the instant, and a code. The code of an end is the index of the task. The code of a release is
-    /// the index of the row plus the number of tasks. The code of a change of the available amounts is the maximum.
+    /// the index of the row plus the number of tasks. The code of a change of the available amounts is `CHANGE`.
     agenda: BinaryHeap<Reverse<(i64, u32)>>,
 }
 

@@ -21,7 +21,7 @@ pub struct Mode {
     pub choice: u32,
 }
 
-/// Tasks and their demands. Every resource is one pool. Created by [`CumulativeProblem::new`].
+/// Tasks and their demands. Every resource is one pool. [`CumulativeProblem::new`] creates a problem from a packing.
 ///
 /// Tasks are numbered as in the instance. The tasks of a bag share one [`Row`]. Times are counted from the first
 /// release. The unit of time is the greatest common divisor of all times in ticks.

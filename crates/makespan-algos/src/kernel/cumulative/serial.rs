@@ -13,7 +13,7 @@ use super::steps::Steps;
 /// 10.1016/0377-2217(95)00357-6. If the objective never decreases when a task ends later, some list gives an optimum.
 /// Double justification combines a backward pass by decreasing ends and a forward pass by increasing starts: V. Valls,
 /// F. Ballestin and S. Quintanilla, EJOR 165, 2005, DOI 10.1016/j.ejor.2004.04.008. In the backward pass, no task
-/// starts earlier than before. In the forward pass, no task starts later.
+/// starts earlier than before. In the forward pass, no task starts later than in the backward pass.
 ///
 /// Complexity: O(n (s + d)) for n tasks, if a task reads s steps or slots of free amounts and writes d of them. The
 /// first step is found by bisection.
@@ -72,8 +72,8 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
 
     /// Inserts all tasks backward. In `order`, each task comes after all its successors. Each task is placed as late
     /// as possible, but ends by the instant in `latest` for its row. Returns whether every task starts at its release
-    /// or later. The result is always true for the following order: by decreasing ends in a schedule in which every
-    /// task ends by the instant in `latest`.
+    /// or later. If `order` sorts the tasks by decreasing ends in a schedule in which every task ends by the instant
+    /// in `latest`, the result is always true.
     pub fn backward(&mut self, order: &[u32], modes: &[u32], latest: &[i64]) -> bool {
         each!(&mut self.0, insertion => insertion.backward(order, modes, latest))
     }

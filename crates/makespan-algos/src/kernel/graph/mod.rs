@@ -1,5 +1,5 @@
-//! Compound jobs in flat arrays: the times of all tasks on all nodes, the transfers between nodes, and the predecessors and
-//! successors of tasks.
+//! Compound jobs in flat arrays: the times of all tasks on all nodes, the transfers between nodes, and the predecessors
+//! and successors of tasks.
 
 pub mod machine_orders;
 pub mod placing;

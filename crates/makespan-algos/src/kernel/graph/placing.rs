@@ -77,7 +77,7 @@ impl<'a> Placing<'a> {
         self.arrive(task);
         let arrival = |node: NodeId| self.arrivals[node.index()];
         let (place, end) = earliest(self.problem, task, &self.calendars, arrival, cost)
-            .expect("an instance has no task that runs nowhere");
+            .expect("every task of an instance runs on some node");
         self.put(task, place, end);
     }
 

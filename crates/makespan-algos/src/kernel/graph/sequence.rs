@@ -98,7 +98,8 @@ impl Goal {
         Self::Ends { weights, dues, limit, price }
     }
 
-    /// Returns a lower bound on the value that follows from the end of one task. [`Goal::Ends`] has no such bound.
+    /// Returns a lower bound on the value. The bound follows from the end of one task. [`Goal::Ends`] has no such
+    /// bound.
     fn pressing(&self, task: u32, end: i64) -> i64 {
         match self {
             Self::Late { behind, .. } | Self::Latest { behind, .. } => end + behind[task as usize],

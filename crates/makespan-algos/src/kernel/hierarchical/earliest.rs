@@ -12,8 +12,8 @@ pub(super) struct EarliestSpot {
     pub(super) end: Time,
 }
 
-/// The columns of each SMP (a node), sorted by the instant from which the column is free. Also the SMPs, sorted by the
-/// instant from which all columns of the SMP are free.
+/// For each SMP (a node), its columns, sorted by the instant from which they are free. Also contains the SMPs, sorted
+/// by the instant from which all their columns are free.
 struct Smps {
     columns: Vec<Vec<(Time, u32)>>,
     order: Vec<usize>,

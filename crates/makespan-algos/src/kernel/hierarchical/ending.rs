@@ -38,8 +38,8 @@ impl Ending {
 }
 
 impl TaskParts<'_> {
-    /// Returns the ways to complete these parts, in the order in which the caller must try them. Tasks of `P_2` that a
-    /// way places or leaves without a place are removed from the parts.
+    /// Returns the ways to complete these parts, in the order in which the caller must try them. Removes from `P_2`
+    /// the tasks that the ways place or leave without a place.
     pub(super) fn endings(&mut self) -> Vec<Ending> {
         if self.is_feasible() {
             return vec![Ending::default()];

@@ -127,7 +127,8 @@ impl Cluster {
         Time::from_ticks(unit * (guess.ticks() / unit + 1))
     }
 
-    /// Returns the number of ticks by which a schedule for [`Cluster::whole_guess`] may exceed the ratio: 8 k + 1.
+    /// Returns the number of ticks by which a schedule for [`Cluster::whole_guess`] may exceed the ratio times the
+    /// guess: 8 k + 1.
     pub fn rounding(self) -> i64 {
         8 * i64::from(self.each) + 1
     }

@@ -156,8 +156,8 @@ impl<'a> TaskParts<'a> {
     /// there.
     ///
     /// The paper reduces the canonical allotment of the first shelf. This function uses the smallest number a k + 2^j
-    /// with which the task meets the height. This number is never larger, and fits more often. For example, a task with
-    /// three processors in `P_2` and two in `P_1` may need only one.
+    /// with which the task meets the height. This number is never larger than the number in the paper, so the task fits
+    /// more often. For example, a task with three processors in `P_2` and two in `P_1` may need only one.
     fn lower_one(&mut self) -> bool {
         let Some(&ReservedWidth { task, width }) = self.second.last() else { return false };
         let least = self.least(task);

@@ -52,9 +52,9 @@ pub(super) fn from_right(widths: &[u32], cluster: Cluster) -> Vec<SmpRange> {
     from_left(widths, cluster).into_iter().map(|place| place.mirrored(cluster)).collect()
 }
 
-/// Packs `left` from the left and `right` from the right. Remainders that do not fill a whole SMP are packed into
-/// shared SMPs in the middle, at most two of them (figure 9 of the paper; figure 8 if no other tasks follow). Also
-/// returns the idle processors: whole SMPs, and a part of one more SMP.
+/// Packs `left` from the left and `right` from the right. Remainders that do not fill a whole SMP are packed into at
+/// most two shared SMPs in the middle (figure 9 of the paper; figure 8 if no other tasks follow). Also returns the
+/// idle processors: whole SMPs, and a part of one more SMP.
 pub(super) fn grouped(left: &[u32], right: &[u32], cluster: Cluster) -> (Vec<SmpRange>, Vec<SmpRange>, SmpRange) {
     let (mut left_places, mut cursor) = wholes(left, cluster);
     let (mut right_places, mut from_right) = wholes(right, cluster);

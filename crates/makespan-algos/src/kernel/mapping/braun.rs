@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem, MinMin};
 
-/// Evolves 200 chromosomes, one of which is the mapping of Min-min. Uses selection by rank, one-point crossover and
+/// Evolves 200 chromosomes. One of them is the mapping of Min-min. Uses selection by rank, one-point crossover and
 /// mutation of one gene, and keeps the best chromosome.
 ///
 /// Source: T. D. Braun et al., JPDC 61, 2001, section 3.7, DOI 10.1006/jpdc.2000.1714. The search ends after

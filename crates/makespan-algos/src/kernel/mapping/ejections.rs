@@ -9,10 +9,11 @@ use super::{MachineId, MappingProblem};
 
 /// Maximum number of machines that are tried for a task. The machines with the lowest costs are tried.
 const MAX_CANDIDATES: usize = 16;
-/// For each pair, a limit and a number of entries. The cost of a task on a machine is its time times the price of the
+/// Pairs of a limit and a number of entries. The cost of a task on a machine is its time times the price of the
 /// machine. The machines for a task are drawn from a list. If the cost on a machine exceeds the lowest cost of the
-/// task by at most the limit, the machine has this number of entries in the list. Limits are in multiples of the cost
-/// of a mean task. In a good mapping, nearly all tasks run on machines with nearly the lowest cost.
+/// task by at most the limit of a pair, the machine has the pair's number of entries in the list. The first such pair
+/// is used. Limits are in multiples of the cost of a mean task. In a good mapping, nearly all tasks run on machines
+/// with nearly the lowest cost.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
 /// Approximate maximum number of entries in all lists of machines.
 const MANY: usize = 20_000_000;
@@ -36,7 +37,7 @@ const HOPELESS: f64 = 38.0;
 /// Fraction of the changes that are chains. The other changes are moves of one task.
 const EJECTIONS: f64 = 0.95;
 
-/// Number of tasks up to which an instance has few tasks. For few tasks, the bound is far below the makespan of any
+/// Number of tasks up to which an instance has few tasks. For few tasks, the bound is far below the makespan of every
 /// mapping, so the search uses another penalty.
 const FEW: usize = 25;
 /// Number of tasks per machine up to which an instance has few tasks.
@@ -128,7 +129,7 @@ impl Candidates {
         Self { first, machines, times, ready, unit, movable, moves, prices, few }
     }
 
-    /// Returns whether the instance has so few tasks that the bound is far below the makespan of any mapping.
+    /// Returns whether the instance has so few tasks that the bound is far below the makespan of every mapping.
     pub fn is_few(&self) -> bool {
         self.few
     }

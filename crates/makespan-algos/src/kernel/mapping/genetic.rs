@@ -9,8 +9,9 @@ use super::{MachineId, Mapper, MappingProblem};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
     /// The fitness as printed in the paper. Let c be the ideal completion, at which all machines would complete
-    /// together. For each machine, take the squared difference between the completion of the machine and c. The fitness
-    /// is the root of the sum of these squares. Machines without tasks that are not ready before c are omitted.
+    /// together. For each machine, take the squared difference between the completion of the machine and c. The
+    /// fitness is the root of the sum of these squares. A machine is omitted if it has no tasks and is not ready
+    /// before c.
     Balance,
     /// The makespan: the last completion of a machine with tasks.
     Makespan,
@@ -64,7 +65,7 @@ impl Default for Genetic {
 }
 
 const TOURNAMENT: usize = 3;
-/// Maximum number of random pairs of genes that are tried to find a pair that differs and can be exchanged.
+/// Maximum number of random pairs of genes that are tried. The first pair that differs and can be exchanged is used.
 const TRIES: usize = 32;
 /// Minimum relative gain that is an improvement.
 const GAIN: f64 = 1e-6;
@@ -206,8 +207,7 @@ impl Evolution<'_> {
         drawn.into_iter().min_by(fitter).unwrap_or_default()
     }
 
-    /// Returns a child with the genes of the mother, except between two random points, where it has the genes of the
-    /// father.
+    /// Returns a child with the genes of the mother. Between two random points, the child has the genes of the father.
     fn crossed(&self, mother: &Individual, father: &Individual, random: &mut ChaCha8Rng) -> Individual {
         let points = [(); 2].map(|()| random.random_range(0..=mother.genes.len()));
         let (from, until) = (points[0].min(points[1]), points[0].max(points[1]));
@@ -231,9 +231,9 @@ impl Evolution<'_> {
         }
     }
 
-    /// Improves the fitness by one task of the machine that completes last. Makes the first move of such a task to
-    /// another machine that improves the fitness. If no move does, makes the first exchange with a task of another
-    /// machine that improves the fitness.
+    /// Makes one change that improves the fitness, if there is one. First tries to move a task of the machine that
+    /// completes last to another machine. Then tries to exchange such a task with a task of another machine. Makes the
+    /// first change that improves the fitness.
     fn refine(&self, child: &mut Individual) {
         let machines = &child.machines;
         let end = |machine: &MachineId| machines[machine.index()].counted();

@@ -14,8 +14,8 @@ use super::{MachineId, Mapper, MappingProblem, MaxMin};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinMin;
 
-/// Returns the mapping of Min-min or Max-min with the smaller makespan. If both makespans are equal, returns the mapping of
-/// Min-min.
+/// Returns the mapping of Min-min or Max-min with the smaller makespan. If both makespans are equal, returns the
+/// mapping of Min-min.
 ///
 /// Source: as [`MinMin`], section 3.6. Complexity: the sum of the two complexities.
 #[derive(Clone, Copy, Debug, Default)]

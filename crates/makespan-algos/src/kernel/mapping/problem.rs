@@ -73,7 +73,8 @@ pub struct MappingProblem<'a> {
 }
 
 impl<'a> MappingProblem<'a> {
-    /// Returns the problem with these times. `ready` contains, for each machine, the instant in ticks from which it is free.
+    /// Returns the problem with these times. `ready` contains, for each machine, the instant in ticks from which it is
+    /// free.
     ///
     /// # Panics
     /// Panics if the number of machines differs from the number of columns.

@@ -53,7 +53,8 @@ fn the_rules_on_a_case_by_hand() {
     assert_eq!(map(&MinimumCompletion), [0, 0, 1, 1].map(MachineId));
     // The tasks are mapped in this order: c to 0 (end 2), b to 0 (5), d to 1 (6), a to 0 (9).
     assert_eq!(map(&MinMin), [0, 0, 0, 1].map(MachineId));
-    // The tasks are mapped in this order: d to 0 (end 6 on both machines), a to 1 (9), b to 0 (9), c to 0 (11 on both machines).
+    // The tasks are mapped in this order: d to 0 (end 6 on both machines), a to 1 (9), b to 0 (9), c to 0 (11 on both
+    // machines).
     assert_eq!(map(&MaxMin), [1, 0, 0, 0].map(MachineId));
     assert_eq!(map(&Duplex), [0, 0, 0, 1].map(MachineId));
     // In pass 1, machine 0 is best for all tasks. The sufferages are 5 for a, 7 for b, 1 for c and 0 for d, so b gets

@@ -155,8 +155,8 @@ proptest! {
         }
     }
 
-    /// Checks that no task in an event list waits although it could start. Checks that the list in the order of its
-    /// starts gives the same starts.
+    /// Checks that no task in an event list waits although it could start. Checks that the list gives the same starts
+    /// if it is sorted by start.
     #[test]
     fn nothing_waits_in_an_event_list_that_fits(draft in draft(), keys in prop::collection::vec(any::<u32>(), 40)) {
         let instance = Draft { closed: Vec::new(), compact: false, ..draft }.instance();

@@ -16,7 +16,8 @@ const MANY: usize = 20_000;
 const REPAIRS: usize = 20;
 
 impl Packing<'_> {
-    /// Returns several sets of choices for all rows. The sets range from the least area to the shortest longest paths.
+    /// Returns several sets of choices for all rows. The sets range from choices with the least area to choices with
+    /// the shortest critical path.
     ///
     /// The cost of a choice is its area plus its time multiplied by a price. The price of a task is the fraction of the
     /// earlier rounds in which the task was on the longest path. These prices approximately maximise the dual of the

@@ -122,8 +122,8 @@ impl PackingState {
         wanted.fitting(&self.left[node * machines.resources..], room)
     }
 
-    /// Finds nodes on which a task fits now. If `beside` is given, the task must fit in both states. Returns the time
-    /// of the task, and stores the nodes in `rooms`. Returns `None` if the task does not fit.
+    /// Finds nodes on which a task fits now. If `beside` is given, the task must also fit in the state `beside`.
+    /// Returns the time of the task, and stores the nodes in `rooms`. Returns `None` if the task does not fit.
     ///
     /// Uses the fastest nodes that suffice together. If one of these nodes is large enough, uses a single node. This is
     /// the slowest such node, and among equally slow nodes the node with the fewest free processors left. Otherwise,

@@ -46,7 +46,7 @@ impl Levels {
     }
 
     /// Returns the nodes with at least `free` free processors, the nodes with the fewest free processors first. Nodes
-    /// with equally many free processors are in their order.
+    /// with equally many free processors are sorted by index.
     pub fn from(&self, free: u32) -> impl Iterator<Item = usize> {
         let words = self.words.max(1);
         let begin = (free as usize * words).min(self.bits.len());

@@ -142,7 +142,8 @@ impl Free {
         self.counts.widest()
     }
 
-    /// Takes processors as [`FreeCounts::take`] does. Returns the lowest ids of each node.
+    /// Takes processors from the nodes that [`FreeCounts::take`] chooses, and returns their ids. Takes the lowest ids
+    /// of each node.
     pub(super) fn take(&mut self, width: u32) -> Vec<u32> {
         self.parts.clear();
         self.counts.take(width, &mut self.parts);

@@ -27,7 +27,7 @@ impl RemainingTasks {
     /// The value in `waits` for a row that is not in the list. This value exceeds any number of tasks.
     pub const ABSENT: u64 = u64::MAX / 2;
 
-    /// Returns the number of the processors `processors` in each cell.
+    /// Returns each cell that contains some of `processors`, with the number of these processors.
     pub fn parts(packing: &Packing<'_>, processors: &ProcSet) -> Vec<HeldPart> {
         let counts = packing.machines().cells.iter().map(|cell| cell.ids.intersection(processors).len());
         (0..).zip(counts).filter(|part| part.1 > 0).map(|(cell, count)| HeldPart { cell, count }).collect()

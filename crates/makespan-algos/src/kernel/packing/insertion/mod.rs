@@ -110,7 +110,7 @@ impl<'p, 'a> Inserter<'p, 'a> {
     }
 
     /// Executes a list that contains every task once. `sites` contains, for each task, the nodes to which it is
-    /// restricted. If the task does not fit on these nodes, it may run on any nodes. `keep` receives the position and
+    /// restricted. If the task does not fit on these nodes, it may run on all nodes. `keep` receives the position and
     /// the end of each placed task. The execution stops as soon as `keep` returns `false`.
     ///
     /// # Errors

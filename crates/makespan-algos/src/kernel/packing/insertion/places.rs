@@ -141,8 +141,9 @@ impl PlaceFinder {
         Some(period)
     }
 
-    /// Returns the minimum number of free processors of a node in a period, and the node's total of resources. If two
-    /// places are equal, the node that has less is used, because other tasks may need the node that has more.
+    /// Returns the minimum number of free processors of a node in a period, and a measure of the resources of the
+    /// node. If two places are equal, the node with the smaller result is used, because other tasks may need the other
+    /// node.
     fn left_beside(
         &mut self,
         machines: &PackingMachines,
