@@ -175,7 +175,8 @@ fn optima_of_many_tiny_instances_are_proved() {
 
 #[test]
 fn optima_are_proved_on_a_fine_grid() {
-    // On this grid, the horizon has so many units that prices are constant within intervals of several units.
+    // The horizon has too many units for a price in each unit. So prices are constant within intervals of several
+    // units.
     all_are_proved(3, 40, 3, Time::TICKS_PER_SECOND / 1000);
 }
 
