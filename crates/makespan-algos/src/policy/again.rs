@@ -54,8 +54,8 @@ pub(super) fn again(view: &View<'_>, job: JobId, tasks: &[TaskId], calendars: &m
     places
 }
 
-/// Returns the instant at which the data of a task are expected to arrive on a processor, or now if they have arrived.
-/// `placed` contains the end and the processors of each task of the job that runs or is planned.
+/// Returns the instant at which the data of a task are expected to arrive on a processor, or now if the data have
+/// arrived. `placed` contains the end and the processors of each task of the job that runs or is planned.
 fn arrival(view: &View<'_>, task: TaskId, on: &ProcSet, placed: &[Option<(Time, ProcSet)>]) -> Time {
     let arrivals = view.instance.incoming(task).filter_map(|edge| {
         let from = placed[view.instance.number(edge.from) as usize].as_ref();

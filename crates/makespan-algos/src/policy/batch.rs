@@ -55,14 +55,14 @@ impl Batch {
     /// Plans batches whose lengths double. When a batch has ended, the next batch is selected from the waiting tasks
     /// that can end within the length of the next batch. These tasks are considered in descending order of weight
     /// divided by work. A task is skipped if its work, plus the work of the tasks selected so far, is more than the
-    /// processors can do in the length of the batch while they are open. After the selection, the length is doubled
-    /// for the following batch.
+    /// open processors can do in the length of the batch. After the selection, the length is doubled for the following
+    /// batch.
     ///
     /// The length of the first batch is the shortest run time of the waiting tasks. After a batch that contains all
-    /// waiting tasks, the length is reset to the shortest run time of the tasks that then wait. While a length is
-    /// shorter than the run time of every waiting task, it is doubled before the batch is selected. If batches
+    /// waiting tasks, the length is reset to the shortest run time of the tasks that then wait. If a length is shorter
+    /// than the run time of every waiting task, the length is doubled until a task can end within it. If batches
     /// contained all waiting tasks, short tasks would have to wait until the longest task of a backlog has ended. With
-    /// doubling lengths, they do not.
+    /// doubling lengths, short tasks do not wait for the longest task.
     ///
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
     /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations:

@@ -4,7 +4,7 @@ use makespan_core::{Placement, Policy, ProcSet, TaskId, Time, View};
 
 use super::play::PolicySimulation;
 
-/// The expected start of a waiting task, and the tasks that it waits for.
+/// The expected start of a waiting task, and the tasks that this task waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedStart {
     /// The task.
@@ -13,9 +13,10 @@ pub struct ExpectedStart {
     pub start: Time,
     /// The expected processors.
     pub processors: ProcSet,
-    /// The running tasks that hold some of the expected processors, in ascending order. The task waits for their ends.
+    /// In ascending order, the running tasks that hold some of the expected processors. The task waits until these
+    /// tasks end.
     pub running: Vec<TaskId>,
-    /// The waiting tasks that this task waits for, in ascending order. These tasks are of two kinds. A task of the
+    /// In ascending order, the waiting tasks that this task waits for. These tasks are of two kinds. A task of the
     /// first kind holds some of the expected processors before this task starts. A task of the second kind was
     /// submitted before this task, and starts later than now but no later than this task.
     pub waiting: Vec<TaskId>,
@@ -26,11 +27,11 @@ pub struct ExpectedStart {
 ///
 /// Tasks that wait for other tasks ([`makespan_core::Instance::incoming`]) are not forecast.
 ///
-/// The policy must be new. A new policy knows only the past that the view shows. For example, it does not know earlier
-/// promises. For a policy that is in use, call [`expected_starts_from`]. After the call, the policy is in a future
-/// state and must not be used further. Users usually overestimate run times, so tasks tend to start earlier than
-/// forecast. If the order of the queue is not first come, first served, tasks that arrive later may delay the forecast
-/// tasks.
+/// The policy must be new. A new policy knows only the past that the view shows. For example, a new policy does not
+/// know the promises of an earlier policy. For a policy that is in use, call [`expected_starts_from`]. After the call,
+/// the policy is in a future state and must not be used further. Users usually overestimate run times, so tasks tend
+/// to start earlier than forecast. If the order of the queue is not first come, first served, tasks that arrive later
+/// may delay the forecast tasks.
 ///
 /// ```
 /// use makespan_algos::policy::{expected_starts, policy};

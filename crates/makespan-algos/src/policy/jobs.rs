@@ -22,7 +22,7 @@ pub(super) fn new_jobs(heard: &mut Vec<bool>, events: &[Event], instance: &Insta
     new
 }
 
-/// Returns the tasks of a job that must still be started, in ascending order. Omits tasks that have ended or are
+/// Returns, in ascending order, the tasks of a job that must still be started. Omits tasks that have ended or are
 /// running. Also omits tasks that can never start, because a predecessor will never end with success.
 pub(super) fn unstarted(view: &View<'_>, job: JobId) -> Vec<TaskId> {
     let own = view.instance.job(job);

@@ -11,8 +11,8 @@ use super::space::{ClosedSlot, Space};
 use crate::free_time::Strips;
 
 /// EASY backfilling for moldable tasks that chooses allotments by the load. For each task, the policy chooses the
-/// start and the allotment with the least cost: the end of the task plus the price of its work. The task starts, or
-/// processors are reserved for it, at the chosen instant.
+/// start and the allotment with the least cost: the end of the task plus the price of its work. At the chosen instant,
+/// the task starts or has a reservation.
 ///
 /// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start
 /// is the end of the task plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks
@@ -23,7 +23,7 @@ use crate::free_time::Strips;
 /// shortest time. If many tasks wait or arrive, a task takes additional processors only if it uses these processors at
 /// least as well as other tasks would. For example, let n equal tasks have a speed-up of p to the power a. Then each
 /// task takes m / n times a / (1 - a) processors, which minimises the sum of the ends. If all waiting tasks can run at
-/// the same time, the price is reduced until they use all processors.
+/// the same time, the price is reduced until these tasks use all processors.
 ///
 /// The head of the queue starts or, if it must wait for running tasks, gets a reservation. A later task starts if its
 /// cheapest start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then
@@ -123,7 +123,7 @@ impl Known {
 #[derive(Clone, Copy)]
 struct Load<'a> {
     now: Time,
-    /// Number of other waiting tasks.
+    /// Number of other tasks that determines the price. At most the number of other waiting tasks.
     others: usize,
     known: &'a Known,
 }
@@ -134,7 +134,7 @@ trait Outlook {
     /// after the instant of the previous pair, it can have as many processors as the minimum of n over this pair and
     /// all earlier pairs.
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
-    /// Returns the instants at which more processors may become free, in ascending order.
+    /// Returns, in ascending order, the instants after `after` at which processors may become free.
     fn openings(&self, after: Time) -> Vec<Time>;
     /// Returns whether a task on `width` processors can get its resources from `start` on. The processors must be free
     /// from `start` to the end of the task.
@@ -170,7 +170,7 @@ struct Chooser<'a> {
     instance: &'a Instance,
     task: TaskId,
     profile: &'a Profile,
-    /// Number of other waiting tasks, plus one task that may arrive at any moment.
+    /// `Load::others`, plus one task that may arrive at any moment.
     others: i128,
     /// Number of tasks that arrived within the last `longest` ticks.
     came: i128,

@@ -36,9 +36,10 @@ pub enum QueueOrder {
     /// waited for a long time. Source: as [`QueueOrder::Wfp3`]. The logarithm of one is zero, so the logarithm of two
     /// is used for one processor.
     Unicef,
-    /// Least `log10(time) * processors + 870 * log10(release)` first. Times are in seconds, and at least one second.
-    /// The function was fitted to results of simulations. Source: D. Carastan-Santos and R. de Camargo, "Obtaining
-    /// dynamic scheduling policies with simulation and machine learning", SC 2017, DOI 10.1145/3126908.3126955, F1.
+    /// Least `log10(time) * processors + 870 * log10(release)` first. Times are in seconds. A time below one second is
+    /// treated as one second. The function was fitted to results of simulations. Source: D. Carastan-Santos and R. de
+    /// Camargo, "Obtaining dynamic scheduling policies with simulation and machine learning", SC 2017, DOI
+    /// 10.1145/3126908.3126955, F1.
     F1,
 }
 
@@ -186,8 +187,9 @@ impl Widths {
         Self { request, classes: NodeClasses::new(instance.platform()) }
     }
 
-    /// Returns the number of processors that a task requests. If the task does not fit on the empty platform with this
-    /// number within its walltime, returns the nearest number with which it fits. Smaller numbers are tried first.
+    /// Returns the number of processors that a task requests. If the task, with this number, does not fit on the empty
+    /// platform or exceeds its walltime, returns the nearest number with which the task fits. Smaller numbers are
+    /// tried first.
     pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
         let profile = instance.profile(task);
         let asked = self.request.processors(profile);
@@ -278,7 +280,7 @@ mod tests {
             };
             instance.task_ids().zip([64, 1]).min_by_key(|&one| key(one)).unwrap().0.0
         };
-        // 192 + 870 is less than 1 + 2610.
+        // The keys are 3 * 64 + 870 * 1 for the first task, and 1 * 1 + 870 * 3 for the second task.
         assert_eq!(first(QueueOrder::F1, 1000), 0);
         // At 1000, (wait / time)^3 * 64 of the first task is 0.99^3 * 64 = 62, and the second task has just arrived.
         assert_eq!((first(QueueOrder::Wfp3, 1000), first(QueueOrder::Wfp3, 1060)), (0, 1));

@@ -270,7 +270,7 @@ mod tests {
         Instance::new(Platform::flat(13).unwrap(), (0..tasks).map(job).collect(), vec![]).unwrap()
     }
 
-    /// Returns an instance in which every third task has another time.
+    /// Returns the instance of the function `instance` with different times for every third task.
     fn other_times(tasks: u64) -> Instance {
         let before = instance(tasks);
         let other = |task: TaskId| {

@@ -41,7 +41,7 @@ impl QueueState {
         Self { queue, held: HeldProcessors::of(view, !counted), counted }
     }
 
-    /// Returns the state before the tasks in `events` were submitted, and otherwise as the view shows it.
+    /// Returns the state that the view shows, without the tasks that `events` submit.
     pub(super) fn before(events: &[Event], view: &View<'_>, reading: QueueReading) -> Self {
         let mut state = Self::of(view, reading);
         for event in events {
@@ -163,7 +163,7 @@ impl QueueState {
 /// Starts tasks if only the number of processors matters.
 pub(super) struct ProcessorStarts<'a, 'b> {
     view: &'a View<'b>,
-    /// The free processors. This set is computed when it is first needed.
+    /// The free processors. This set is computed at the first start.
     free: Option<makespan_core::ProcSet>,
 }
 

@@ -117,7 +117,8 @@ mod tests {
     }
 
     impl Driven<'_> {
-        /// Sends events to a policy, and starts the tasks that it chooses. Checks that no task runs into the period.
+        /// Sends events to a policy, and starts the tasks that the policy chooses. Checks that no task runs into the
+        /// period.
         fn tell(&mut self, policy: &mut dyn Policy, mut events: Vec<Event>) {
             events.sort_by_key(Event::order);
             let mut decisions = Vec::new();

@@ -346,7 +346,7 @@ impl<'a> Space<'a> {
         })
     }
 
-    /// Returns the instants after `after` at which processors open, in ascending order.
+    /// Returns, in ascending order, the instants after `after` at which processors open.
     pub(super) fn openings(&self, after: Time) -> Vec<Time> {
         let reserved = self.reserved.as_ref().map(|reserved| reserved.end);
         let ends = self.slots.iter().map(|slot| slot.end).chain(reserved);

@@ -311,8 +311,8 @@ proptest! {
         }
     }
 
-    /// Checks that weights and priorities define orders like other keys. Checks that several queues behave like one
-    /// queue in which higher priorities come first.
+    /// Checks that the orders by weight and by priority are correct. Checks that several queues behave like one queue
+    /// in which higher priorities come first.
     #[test]
     fn weights_and_priorities_order_as_defined(
         rows in late_rows(14), marks in prop::collection::vec((0_u64..4, -1_i32..3), 14),
@@ -426,8 +426,8 @@ proptest! {
         }
     }
 
-    /// Checks that `moldable-easy` starts the same tasks as `easy` if all tasks are rigid. In this case, there is no
-    /// width to choose.
+    /// Checks that `moldable-easy` starts the same tasks as `easy` if all tasks are rigid. In this case, no task has a
+    /// choice of widths.
     #[test]
     fn moldable_easy_is_easy_for_rigid_jobs(rows in rows(25)) {
         let instance = flat(&rows);
@@ -447,7 +447,7 @@ proptest! {
             if !spec.starts_with("batch") {
                 continue;
             }
-            // If a task is released after the first start of a batch, it must start after the last end of the batch.
+            // A task that is released after the first start of a batch must start after the last end of the batch.
             let mut rest: Vec<&Placement> = played.iter().collect();
             while let Some(first) = rest.first().map(|placement| placement.start) {
                 let released = |placement: &&Placement| instance.release(placement.task) <= first;

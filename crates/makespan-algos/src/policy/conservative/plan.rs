@@ -21,9 +21,9 @@ pub(super) trait ReservationSpace<S> {
     fn earliest(&mut self, place: QueuePlace, after: Time) -> Option<S>;
     fn hold(&mut self, place: QueuePlace, reservation: &S);
     fn release(&mut self, place: QueuePlace, reservation: &S);
-    /// Returns the earliest fit from `now` on if it is earlier than `reservation`, otherwise `None`. The processors of
-    /// `reservation` are treated as free. Since the last search, processors were released only in the period `opened`.
-    /// So an implementation need only search fits that overlap this period.
+    /// Returns the earliest fit from `now` on, or `None` if this fit is not earlier than `reservation`. The processors
+    /// of `reservation` are treated as free. Since the last search, processors were released only in the period
+    /// `opened`. So an implementation need only search fits that overlap this period.
     fn earlier(&mut self, place: QueuePlace, reservation: &S, now: Time, opened: Period) -> Option<S>;
 }
 
@@ -87,7 +87,7 @@ impl<S: ReservationStart> ReservationPlan<S> {
         Some(reservation)
     }
 
-    /// Removes and returns a reservation whose start is now or has passed.
+    /// Removes and returns the first reservation, if its start is now or has passed.
     pub(super) fn take_due(&mut self, now: Time) -> Option<(QueuePlace, S)> {
         let &(start, place) = self.upcoming.first()?;
         if start > now {

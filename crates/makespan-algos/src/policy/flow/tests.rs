@@ -43,8 +43,8 @@ fn runs(instance: &Instance, spec: &str) -> Vec<(u64, i64, u32)> {
 #[test]
 fn immediate_mode_sends_each_task_to_where_it_is_complete_first() {
     let instance = flow(&[1.0, 2.0], &[(8, 0), (8, 1), (3, 2)]);
-    // Task 0 is on the fast node until 4, and task 1 on this node until 8, because it would end at 9 on the slow node.
-    // Task 2 is on the slow node until 5.
+    // The fast node runs task 0 until 4, and then task 1 until 8, because task 1 would end at 9 on the slow node. The
+    // slow node runs task 2 until 5.
     assert_eq!(runs(&instance, "immediate"), [(0, 0, 1), (1, 4000, 1), (2, 2000, 0)]);
     // Only tasks whose node is idle are delayed by the communication.
     let sent = runs(&instance, "immediate[communication=0.5s]");

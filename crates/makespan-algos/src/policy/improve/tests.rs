@@ -55,7 +55,7 @@ proptest! {
     }
 
     /// Checks that with a background thread, the result is a schedule of all tasks. The plans of the thread, and the
-    /// times at which it finds them, must not matter.
+    /// times at which the thread finds them, must not matter.
     #[test]
     fn a_search_in_the_background_loses_nothing(rows in rows(20)) {
         let instance = instance(&rows);

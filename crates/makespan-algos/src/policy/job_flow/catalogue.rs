@@ -57,7 +57,7 @@ fn rules(spec: &mut Spec) -> Result<JobFlowRules, SpecError> {
         let time = Time::parse(text).ok().filter(|time| time.ticks() > 0);
         time.map(Some).ok_or_else(|| BUFFER.to_owned())
     })?;
-    // If a spec states `buffer` but not `serve`, use `serve=buffer`.
+    // If a spec states `buffer` but not `serve`, the default of `serve` is `buffer`.
     let usual = if buffer.is_some() { "buffer" } else { "replan" };
     let words = ["arrival", "consecutive", "buffer", "replan"].map(|word| (word, word));
     let serve = match (one_of(spec, "serve", usual, &words)?, buffer) {

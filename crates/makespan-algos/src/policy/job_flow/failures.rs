@@ -211,9 +211,9 @@ impl JobFlow {
         }
     }
 
-    /// Switches a job without started tasks to another variant of its strategy, and returns true, if another variant
-    /// can end in time. All tasks of a variant may be delayed equally. Among the variants that can end in time, the
-    /// best one by the criterion of the method is used.
+    /// If another variant of the strategy of a job can end in time, switches the job to this variant and returns true.
+    /// No task of the job may have started. All tasks of a variant may be delayed equally. Among the variants that can
+    /// end in time, the best one by the criterion of the method is used.
     fn take_other_variant(&mut self, job: JobId, view: &View<'_>) -> bool {
         let rules = self.rules;
         let Some((choice, from)) = self.records.get(job).and_then(|entry| {

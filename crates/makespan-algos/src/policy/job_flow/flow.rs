@@ -49,7 +49,8 @@ impl<'a> FlowTable<'a> {
         self.in_order(order, hopeless, |candidate, calendars| self.own_best(candidate, calendars))
     }
 
-    /// Plans the jobs in an order. If a job can keep its current plan, it does so.
+    /// Plans the jobs in an order. A job keeps its current plan if the processors are still free and the plan is in
+    /// time.
     pub fn as_before(&self, order: &[usize]) -> Collective {
         self.in_order(order, Hopeless::Last, |candidate, calendars| {
             let kept = candidate.kept(calendars).filter(|choice| choice.in_time);

@@ -42,9 +42,9 @@ pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 /// together, their order and variants minimise the total weight of late jobs. The weights of jobs with the highest
 /// priority are compared first, and then the weights for each lower priority. Among plans with equal weights, the
 /// number of late jobs that were not late in the previous plan is minimised. If plans are still equal, [`Goal`]
-/// decides: the greatest utilisation, the least cost, or the least weighted sum of ends. If a job cannot meet its
-/// deadline, it is placed by HEFT, with a warning, or it is cancelled ([`Late`]). A single task is treated as a graph
-/// of one task.
+/// decides: the greatest utilisation, the least cost, or the least weighted sum of ends. A job that cannot meet its
+/// deadline is planned by HEFT, with a warning in the log, or cancelled ([`Late`]). A single task is treated as a
+/// graph of one task.
 ///
 /// The tasks on each processor start in the planned order. A task starts as soon as its predecessors have ended. With
 /// `starts=reserved`, no task starts before its reserved start, as in the paper. If nodes fail or run times deviate,

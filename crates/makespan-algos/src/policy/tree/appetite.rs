@@ -77,7 +77,7 @@ impl Appetites {
         }
     }
 
-    /// Returns the instant until which a send to `child` should wait, or `None` if it need not wait.
+    /// Returns the instant until which a send to `child` should wait, or `None` if the send need not wait.
     ///
     /// Let w be the work of the sent task. The send should wait if, during the send, another child would run out of
     /// work and lose more than w. The loss of the other child is at most the work of the kinds in `offered` that it

@@ -145,8 +145,8 @@ fn the_last_tasks_of_an_application_are_not_left_behind() {
     let network = network(&nodes, &[(20.0, 30.0, 1.0, 4000), (40.0, 10.0, 2.0, 3000)]);
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
     let given = |application: usize| run.done(application).unwrap().seconds();
-    // The second application has twice the weight and three quarters of the tasks. So it ends when 1500 tasks of the
-    // first are done.
+    // The second application has twice the weight and three quarters of the tasks. So the second application ends when
+    // 1500 tasks of the first application are done.
     assert!((0.6..0.7).contains(&(given(1) / given(0))), "{} and {}", given(1), given(0));
 }
 
@@ -160,7 +160,7 @@ fn a_long_hop_does_not_starve_a_fast_child() {
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
     // The fast child alone does 15000 units of work in 3000 s. A hop to the slow child takes 100 s.
     assert!(run.end.seconds() < 3200.0, "{} with {:?}", run.end, run.received);
-    // If the fast child stops, the slow child gets tasks again.
+    // After the fast child has stopped, the slow child gets tasks again.
     let still = Change { at: Time::from_seconds(100), node: 2, what: Changed::Speed(1e-6) };
     let options = NetworkOptions {
         changes: vec![still],
@@ -179,8 +179,8 @@ fn latency_is_part_of_a_hop() {
     let nodes = [NetworkNode { processors: 0, ..node(None, 1.0, 1.0) }, far, node(Some(0), 3.0, 300.0)];
     let network = network(&nodes, &[(10.0, 5.0, 1.0, 2000), (300.0, 5.0, 1.0, 2000)]);
     let run = play(Heuristic::BackPressure, &network, &NetworkOptions::default());
-    // The port can feed the near child completely. In the remaining time, it can feed the far child with 1 task every
-    // 2 s.
+    // The port can feed the near child completely. In the remaining time, the port can feed the far child with 1 task
+    // every 2 s.
     assert!(run.end.seconds() < 4800.0, "{} with {:?}", run.end, run.received);
 }
 
