@@ -55,8 +55,8 @@ struct Reservation {
 
 impl Reservation {
     /// Returns the reservation of a task that starts now. If the task starts earlier than expected, its reservation
-    /// moves to the actual start. Its successors may then be expected earlier, too. Thus, if the task is interrupted,
-    /// it still comes before its successors in the order of expected starts.
+    /// moves to the actual start. Its successors may then be expected earlier, too. Thus an interrupted task still
+    /// comes before its successors in the order of expected starts.
     fn begun(mut self, now: Time) -> Self {
         let length = self.at.end - self.at.start;
         self.at.start = self.at.start.min(now);

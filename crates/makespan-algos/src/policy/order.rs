@@ -187,9 +187,9 @@ impl Widths {
         Self { request, classes: NodeClasses::new(instance.platform()) }
     }
 
-    /// Returns the number of processors that a task requests. If the task, with this number, does not fit on the empty
-    /// platform or exceeds its walltime, returns the nearest number with which the task fits. Smaller numbers are
-    /// tried first.
+    /// Returns the number of processors that a task requests. With this number, a task may not fit on the empty
+    /// platform, or may exceed its walltime. Then returns the nearest number with which the task fits. Smaller numbers
+    /// are tried first.
     pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
         let profile = instance.profile(task);
         let asked = self.request.processors(profile);

@@ -171,8 +171,8 @@ impl<'a> Space<'a> {
     }
 
     /// Returns a slot from now on for the task at `place`, and moves the reservation of the task at `head` to other
-    /// processors. This function is called if the task at `place` does not fit otherwise. On the new processors, the
-    /// task at `head` must not end later than reserved. If this is impossible, returns `None`.
+    /// processors. This function is called if the task at `place` does not fit with the current reservation. On the
+    /// new processors, the task at `head` must not end later than reserved. If this is impossible, returns `None`.
     pub(super) fn exchange(&mut self, place: QueuePlace, head: QueuePlace) -> Option<ClosedSlot> {
         if !self.has_own_processors() {
             return None;

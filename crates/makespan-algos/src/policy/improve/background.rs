@@ -50,7 +50,7 @@ struct Work<P> {
 }
 
 impl<P: Clone + Send + 'static> Background<P> {
-    /// Returns a background search that uses the fraction `share` of one core, between 0 and 1.
+    /// Returns a background search that uses a fraction of one core: `share`, between 0 and 1.
     pub fn new(share: f64) -> Self {
         Self {
             share: share.clamp(0.01, 1.0),

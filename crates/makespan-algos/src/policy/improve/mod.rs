@@ -73,15 +73,15 @@ impl Default for Improving {
 /// tasks: all tasks of every job with at least one submitted task. In this case, [`crate::kernel::packing::Inserter`]
 /// places the started tasks first, and then inserts all other tasks.
 ///
-/// If all tasks have equal estimated times, widths and weights, no deadlines and no dependences, all orders of the
-/// tasks are equally good. The policy then makes no plan, and tasks start in the order of their arrival.
+/// All orders of the tasks are equally good if the tasks have the same estimated time, width and weight, and have no
+/// deadlines and no dependences. The policy then makes no plan, and tasks start in the order of their arrival.
 ///
 /// In a run, the search may continue between events on a separate thread ([`Improve::in_background`]).
 ///
 /// Source: Makespan. Replanning from the current plan is "rescheduling by repair" (G. E. Vieira, J. W. Herrmann, E.
-/// Lin, Journal of Scheduling 6, 2003, DOI 10.1023/A:1022235519958). Assumptions: all processors are equally fast, and
-/// tasks need only processors. Guarantee: no task waits forever. There is no guaranteed ratio. Complexity: each event
-/// takes `steps` insertions, each of which inserts a part of the waiting tasks.
+/// Lin, Journal of Scheduling 6, 2003, DOI 10.1023/A:1022235519958). Guarantee: if all processors are equally fast and
+/// tasks need only processors, no task waits forever. There is no guaranteed ratio. Complexity: each event takes
+/// `steps` insertions, each of which inserts a part of the waiting tasks.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("improve[steps=500]", 1)?;

@@ -73,8 +73,8 @@ pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
         || instance.profile(task).machine_times().is_some()
 }
 
-/// Returns whether a task is not planned, but added after the planned tasks. Such a task belongs to a bag without
-/// weight, and no task with a weight depends on it, directly or indirectly.
+/// Returns whether a task is left out of the plan, and added after the planned tasks. Such a task belongs to a bag
+/// without weight, and no task with a weight depends on it, directly or indirectly.
 fn is_filled_in(instance: &Instance, task: TaskId) -> bool {
     let (mut seen, mut next) = (FxHashSet::default(), vec![task]);
     while let Some(task) = next.pop() {
