@@ -10,9 +10,9 @@ use super::queue_state::{QueueState, Update, wait_for};
 use super::space::{ClosedSlot, Space};
 use crate::free_time::Strips;
 
-/// EASY backfilling for moldable tasks that chooses allotments by the load. For each task, the policy chooses the
-/// start and the allotment with the least cost: the end of the task plus the price of its work. At the chosen instant,
-/// the task starts or has a reservation.
+/// EASY backfilling for moldable tasks. Allotments depend on the load. For each task, the policy chooses the start and
+/// the allotment with the least cost: the end of the task plus the price of its work. At the chosen instant, the task
+/// starts or has a reservation.
 ///
 /// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start
 /// is the end of the task plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks

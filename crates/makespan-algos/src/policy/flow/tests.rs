@@ -77,8 +77,8 @@ fn the_polled_cycle_looks_once_a_second_and_the_other_at_once() {
 
 #[test]
 fn the_cycle_waits_while_every_node_has_more_than_a_mapping_takes() {
-    // Three tasks at 0 are more than two for one node. The tasks form a batch, which is sent after 40 exp(3 / 1580) -
-    // 40 = 0.076 s.
+    // Three tasks wait at the instant 0: more than two tasks for each node. So these tasks form a batch, which is sent
+    // after 40 exp(3 / 1580) - 40 = 0.076 s.
     let instance = flow(&[1.0], &[(10, 0), (10, 0), (10, 0), (1, 1), (1, 1), (1, 1)]);
     let starts = runs(&instance, "ptfs[cycle=event]");
     let at: Vec<i64> = starts.iter().map(|run| run.1).collect();

@@ -37,7 +37,7 @@ pub(super) struct Appetites {
     window: u32,
 }
 
-/// If a buffer holds B tasks, the weight of observations is halved after this number times B + 1 requests.
+/// If a buffer holds B tasks, `window` is this number times (B + 1).
 const WINDOW: u32 = 8;
 
 impl Appetites {
