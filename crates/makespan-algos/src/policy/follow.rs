@@ -96,8 +96,8 @@ impl Follow {
             let begun = (left.len() as u64) < own.tasks();
             let needy = |task: &TaskId| !instance.profile(*task).is_sequential() || !instance.demands(*task).is_empty();
             if begun && own.is_compound() && left.iter().any(needy) {
-                // Keep the old plan of this job, because the rule of HEFT supports only tasks on one processor without
-                // resources. The tasks wait until the processors are repaired.
+                // Keep the old plan of this job, because the rule of HEFT supports only tasks that run on one
+                // processor and need no resources. The tasks wait until the processors are repaired.
                 self.keeper.add(before);
             } else if begun && own.is_compound() {
                 self.keeper.project(view);

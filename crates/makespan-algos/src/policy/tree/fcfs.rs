@@ -11,7 +11,7 @@ use super::balance::Balance;
 /// in the order of their arrival. The root chooses the kind by one-dimensional load balancing, with the weights as
 /// frequencies.
 ///
-/// A processor of the node that becomes idle is also treated as a request. If several requests come at the same
+/// If a processor of the node becomes idle, this is also treated as a request. If several requests come at the same
 /// instant, the requests of children come first. The paper does not say whether a request that waits for the port
 /// delays the node's own processors. In this policy, such a request does not delay them. An idle processor takes the
 /// oldest task unless an older request of a child can be served.

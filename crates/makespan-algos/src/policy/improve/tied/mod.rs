@@ -43,8 +43,8 @@ struct Planned {
 }
 
 /// Keeps a plan of the tasks that have not started: an order with allotments and, if nodes differ, sites.
-/// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts these tasks. The plan
-/// contains the waiting tasks, the other tasks of their jobs, and all tasks of a given plan.
+/// [`crate::kernel::packing::Inserter`] places the started tasks first, and then inserts the tasks of the plan. The
+/// plan contains the waiting tasks, the other tasks of their jobs, and all tasks of a given plan.
 #[derive(Debug)]
 pub(super) struct DependentPlan {
     improving: Improving,
