@@ -75,8 +75,8 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. If more jobs can end last, the term
-/// for the last job is too small to improve a bound.
+/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. If more jobs can end last, a single
+/// job has too small a part in the sum over all jobs to improve a bound.
 const MAX_LAST: usize = 12;
 
 /// Derives bounds on other objectives from the bound on the makespan: some job ends at the makespan or later
@@ -98,8 +98,7 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
 }
 
 /// Returns bounds for the objectives of [`standard`]. Searches longer than [`standard`] if this may improve a bound,
-/// until `clock` expires. For each objective, the remaining time is divided equally among this and the later
-/// objectives.
+/// until `clock` expires. Each objective gets an equal share of the time that remains for it and the later objectives.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`best`].

@@ -15,12 +15,12 @@ const RELEASES: usize = 8;
 ///
 /// The candidates are the longest job, the area, the deadline that the dual approximation refutes, and the later
 /// deadlines that dual-feasible functions refute. They take release dates and unavailable processors into account. The
-/// tasks of a bag are treated as equal jobs, but many of them are handled in one step.
+/// tasks of a bag are treated as equal jobs, and many of them are handled in one step.
 ///
 /// Complexity: the sum of [`dual_feasible::search`] and [`dual::search`] if all jobs are released together, all
-/// processors are always available and no job is a bag. Otherwise, [`dual::search`] is replaced by a bisection for
-/// each of a few release dates, of at most 62 steps in O(n log n) each. If the processors differ in speed or form a
-/// tree, the bound is zero.
+/// processors are always available and no job is a bag. Otherwise, a bisection for each of a few release dates
+/// replaces [`dual::search`]. Each bisection takes at most 62 steps of O(n log n). If the processors differ in speed
+/// or form a tree, the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
     counted_by(instance, &Clock::ENDLESS)
 }
@@ -138,7 +138,7 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
 }
 
 /// Returns up to `RELEASES` release dates r. They are sorted by r plus the mean load of the jobs released at or after
-/// r, the largest sum first.
+/// r. The largest sum comes first.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
     let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =

@@ -21,8 +21,8 @@ pub(crate) struct TaskArrays {
     pub(crate) kinds: usize,
     /// The number of processors of each kind.
     processors: Vec<u32>,
-    /// For each task, the run times on one processor of each kind. If the task may hold several processors, its
-    /// shortest time at the speed of each kind.
+    /// For each task, its run times on one processor of each kind. If the task may hold several processors, these are
+    /// its shortest times at the speed of each kind.
     pub(crate) times: Vec<Vec<i64>>,
     pub(crate) heads: Vec<i64>,
     pub(crate) fastest: Vec<i64>,
@@ -176,7 +176,7 @@ impl TaskArrays {
                 heads.fill(NEVER);
                 tails.fill(NEVER);
                 // Nodes of one kind have equal run times. But they may have different numbers of processors, and so
-                // different transfer times. So several kinds of `reaching` may correspond to one kind here.
+                // different transfer times. So one kind may correspond to several kinds of `reaching`.
                 for (node, kind) in self.kind_of.iter().enumerate() {
                     let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
                     if let Some((head, tail)) = reach.of(task, other) {

@@ -22,7 +22,7 @@ use crate::Clock;
 use model::Model;
 use search::{Outcome, Search, Solution, Work};
 
-/// Maximum number of tasks: the first if no task waits for another, the second otherwise.
+/// Maximum number of tasks: the first number without edges between tasks, the second with edges.
 const MAX_TASKS: (u64, u64) = (60, 150);
 /// The share of the work for the attempt to prove that no better schedule exists. The rest is for the refutation of
 /// smaller values.
@@ -58,8 +58,8 @@ pub fn is_meant(instance: &Instance) -> bool {
 }
 
 /// Searches for a schedule that is better than `known`, or for a proof that there is none. If the search reaches the
-/// limits of `work` before it has a
-/// proof, tries to refute smaller values, none of them below the value of the bound `floor`.
+/// limits of `work` before it has a proof, tries to refute smaller values, none of them below the value of the bound
+/// `floor`.
 ///
 /// ```
 /// use makespan_bounds::{Clock, complete};

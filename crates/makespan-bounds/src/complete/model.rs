@@ -149,7 +149,7 @@ impl Model {
         (!is_sum || model.tasks.iter().any(|task| task.weight > 0)).then_some(model)
     }
 
-    /// Sets the latest starts of all tasks such that the objective can be at most `value`. Returns false if the
+    /// Sets the latest starts of all tasks for which the objective can be at most `value`. Returns false if the
     /// longest paths alone exceed the value.
     pub(super) fn limit(&mut self, objective: Objective, value: i64) -> bool {
         let left = i128::from(value) - self.base;

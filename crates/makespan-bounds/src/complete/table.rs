@@ -1,5 +1,5 @@
-//! Time-table propagation. A task with an earliest end after its latest start runs at all instants between these two.
-//! Other tasks share the amount that such tasks leave free.
+//! Time-table propagation. If the earliest end of a task is after its latest start, the task runs at all instants
+//! between the two in every solution. Other tasks share the amount that such tasks leave free.
 
 use super::engine::{Engine, Literal, Propagated, Step};
 
@@ -8,7 +8,7 @@ use super::engine::{Engine, Literal, Propagated, Step};
 /// complete: when all starts are fixed, the check for overloads alone detects each violation.
 const MAX_PUSHES: i64 = 1000;
 
-/// A period in which the supply is constant, and so is the amount of the tasks that run at each of its instants in
+/// A period in which `held` and `supply` are constant. `held` is the amount of the tasks that run in this period in
 /// every solution.
 #[derive(Clone, Copy)]
 struct Segment {
@@ -136,7 +136,8 @@ impl Engine {
     }
 
     /// Moves the earliest start of a task past each period in which the task does not fit. `own` is the period in
-    /// which the task runs in every solution. The held amounts of its segments include the amount of the task.
+    /// which the task runs in every solution. In this period, the held amounts of the segments include the amount of
+    /// the task itself.
     fn push_later(&mut self, row: Row, own: (i64, i64), segments: &[Segment]) -> Propagated {
         let Row { supply, task, amount, time } = row;
         let first = segments.partition_point(|segment| segment.until <= self.earliest(task));

@@ -38,8 +38,8 @@ struct Choice {
     latest: f64,
 }
 
-/// The prices of each kind of nodes in each period, and the price of each edge. The unit is the cost for the time from
-/// the first release to the horizon.
+/// The prices of each kind of nodes in each period, and the price of each edge. A price is the cost of the whole time
+/// from the first release to the horizon.
 #[derive(Clone)]
 pub(super) struct Prices {
     pub(super) kinds: Vec<f64>,

@@ -27,8 +27,8 @@ pub struct LeastWork {
     pub found: Option<(Area, Vec<bool>)>,
 }
 
-/// Maximum number of entries in the table of the knapsack. Instead of a larger table, only prices bound the least
-/// work.
+/// Maximum number of entries in the table of the knapsack. If the table would be larger, the bound on the least work
+/// uses only prices.
 const MAX_ENTRIES: usize = 1 << 26;
 
 /// Returns true if the knapsack table is small enough for this number of jobs and processors. Then [`super::search`]
@@ -71,7 +71,7 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
         }
     }
     if forced > u64::from(capacity) {
-        // At a price above the whole area, a single processor above the capacity costs more than the whole area.
+        // At this price, a single processor above the capacity costs more than the whole area.
         let price = i64::try_from(target.saturating_add(1)).ok();
         return LeastWork { least: target.saturating_add(1), price, found: None };
     }

@@ -14,7 +14,7 @@ use makespan_verify::proof::{Rejection, Selection};
 /// always available.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The smallest deadline that was found such that, for a choice of shelves, the total work fits into the area of
+    /// The smallest deadline that was found for which the total work of some choice of shelves fits into the area of
     /// the processors.
     pub guess: Time,
     /// For each job, true if the job is in the first shelf, of length `guess`. The other jobs are in the second shelf,

@@ -66,7 +66,7 @@ struct Search<'a> {
     /// The run time of the run that each task chooses. Tasks are in topological order.
     times: Vec<f64>,
     /// The area that each task holds in the run that it chooses, divided by the capacity. Tasks are in topological
-    /// order. For a bag, the area of all its tasks.
+    /// order. The entry of a bag is the area of all its tasks.
     areas: Vec<f64>,
     /// For each distinct task, its position in the topological order.
     place: Vec<usize>,

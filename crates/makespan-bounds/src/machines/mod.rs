@@ -268,7 +268,7 @@ fn forbidding(
     prices
 }
 
-/// Returns the machine times of a job, or `None` if its times also depend on speeds or on its walltime.
+/// Returns the machine times of a job, or `None` if run times also depend on speeds or on the walltime of the job.
 fn rows(instance: &Instance, job: JobId) -> Option<&[Time]> {
     instance.profile_of(job).machine_times().filter(|_| instance.job(job).walltime.is_none())
 }

@@ -7,7 +7,7 @@ use makespan_verify::{Bound, Proof};
 use super::taking_part;
 use crate::Clock;
 
-/// Maximum number of costs that are examined. This takes about a second.
+/// Maximum number of costs that are examined. To examine this number takes about a second.
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
@@ -130,7 +130,7 @@ struct Matching<'a> {
 /// While a job is added: the search state of a slot, or of the first free position of a processor.
 #[derive(Clone, Copy)]
 struct Reached {
-    /// The length of the shortest path to the position that was found so far.
+    /// The length of the shortest path found so far to the position.
     distance: i128,
     /// The slot before the position on this path. `None` if the path begins with the job that is added.
     from: Option<usize>,

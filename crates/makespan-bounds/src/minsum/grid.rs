@@ -52,8 +52,8 @@ impl Grid {
         let last_release = counting.iter().map(|job| job.release).max().unwrap_or(origin);
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
-        // The instants of the paper are horizon * 2, horizon, horizon / 2 and so on. Further instants between two of
-        // these have equal ratios.
+        // The instants of the paper are horizon * 2, horizon, horizon / 2 and so on. The instants that are inserted
+        // between two of these have equal ratios.
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);

@@ -50,8 +50,8 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
     }
 }
 
-/// Maximum number of jobs for which the interval programme is also solved. For more jobs, it has never had the better
-/// bound in measurements.
+/// Maximum number of jobs for which the interval programme is also solved. In measurements with more jobs, its bound
+/// was never the better one.
 const FEW_JOBS: usize = 12;
 
 /// Returns a proven lower bound on the mean flow. It is the bound from prices in continuous time on the weighted
@@ -105,9 +105,9 @@ const LATER: f64 = 2e-4;
 /// processors differ. Returns `None` if the deadline `known` is not refuted. Also returns `None` if all jobs are
 /// released together and all processors are always available.
 ///
-/// The work that does not fit before a deadline is a convex, decreasing function of the deadline. So the line through
-/// two points of this function is rarely too late at zero. The next deadline is the zero of the line through the last
-/// two points.
+/// The work that does not fit before a deadline is a decreasing function of the deadline. The next deadline is the
+/// zero of the line through the last two points of this function. The function is convex, so this deadline is rarely
+/// too late.
 pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     refuted_until(instance, known, &Clock::ENDLESS)
 }

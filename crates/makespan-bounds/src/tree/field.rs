@@ -27,11 +27,11 @@ pub(super) trait Field: Clone {
     fn is_zero(&self) -> bool {
         self.magnitude() == 0.0
     }
-    /// Returns true if the number is certainly positive despite rounding errors. The number is the reduced gain of a
-    /// variable.
+    /// Interprets the number as the reduced gain of a variable. Returns true if it is certainly positive despite
+    /// rounding errors.
     fn is_gain(&self) -> bool;
-    /// Returns true if the number is certainly negative despite rounding errors. The number is the slope of a basic
-    /// variable along a direction. If the slope is negative, the variable may leave the basis.
+    /// Interprets the number as the slope of a basic variable along a direction. Returns true if it is certainly
+    /// negative despite rounding errors. Then the variable may leave the basis.
     fn falls(&self) -> bool;
     /// Returns true if the number is less than `other`.
     fn less(&self, other: &Self) -> bool;

@@ -37,9 +37,9 @@ pub(super) struct Coefficients<F> {
 
 /// The divisors that scale the floats to values near 1.
 pub(super) struct Scale {
-    /// The rate, in work units per second, that becomes 1.
+    /// The rate that is scaled to 1, in work units per second.
     pub work: RBig,
-    /// The work units for one unit of fair throughput that become 1.
+    /// The share that is scaled to 1, in work units for one unit of fair throughput.
     pub share: RBig,
 }
 

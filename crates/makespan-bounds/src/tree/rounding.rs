@@ -14,8 +14,8 @@ use super::simplex::Vertex;
 /// Relative decreases of the rates, tried in this order until the rates are feasible.
 const SHRINK: [f64; 6] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-7, 1e-4];
 
-/// Converts a vertex to exact feasible rates and its prices to integers. Rates are rounded down, and the bound is
-/// rounded up.
+/// Converts the rates of a vertex to exact feasible rates, and its prices to integers. Rates are rounded down, and the
+/// bound is rounded up.
 pub(super) fn rounded(problem: &TreeProblem, vertex: &Vertex<f64>, prices: &Prices<f64>, scale: &Scale) -> Throughput {
     let tree_prices = integer_prices(problem, prices, scale);
     let bound = tree_prices.proves(problem).ok();

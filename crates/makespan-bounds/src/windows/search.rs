@@ -13,7 +13,7 @@ const INSTANTS: usize = 32;
 /// examined.
 const LOOKED_AT: usize = 1 << 20;
 
-/// The bisection continues after the clock has expired until the deadline is precise to one part in 2 to the power of
+/// After the clock has expired, the bisection continues until the deadline is precise to one part in 2 to the power of
 /// this number.
 const COARSE: u32 = 8;
 

@@ -51,7 +51,7 @@ impl Needs {
         self.of_bound[premise.bound as usize].is_some_and(|need| need.value >= premise.value && need.at < at)
     }
 
-    /// Returns all literals and the changes that made them true, the latest change first.
+    /// Returns all literals, each with the change that made it true. The latest change comes first.
     fn literals(&self) -> Vec<(usize, Literal)> {
         let literal = |&bound: &u32| {
             let need = self.of_bound[bound as usize]?;
@@ -157,8 +157,8 @@ impl Engine {
         used
     }
 
-    /// Returns the literals that do not follow from the others and the changes that made them true, the latest change
-    /// first. Adds to `used` the changes that prove the removed literals.
+    /// Returns the literals that do not follow from the other literals, each with the change that made it true. The
+    /// latest change comes first. Adds to `used` the changes that prove the removed literals.
     fn minimise(&self, needs: &mut Needs, used: &mut Vec<usize>) -> Vec<(usize, Literal)> {
         let all = needs.literals();
         let (mut kept, mut removed) = (Vec::new(), Vec::new());
@@ -201,7 +201,7 @@ impl Engine {
         follows
     }
 
-    /// Records all changes without decisions that are not recorded yet.
+    /// Records the changes that were made without any decision and are not recorded yet.
     pub(in crate::complete) fn record_root(&mut self) {
         if self.level() > 0 {
             return;

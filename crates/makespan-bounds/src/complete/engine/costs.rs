@@ -42,8 +42,8 @@ impl Intervals {
         (from, (from + self.length).min(self.end))
     }
 
-    /// Returns the starts at which the slope of the cost can change, with the first and the last start, in ascending
-    /// order.
+    /// Returns the first start, the last start, and all starts between them at which the slope of the cost can change,
+    /// in ascending order.
     pub(super) fn starts(self, from: i64, until: i64, time: i64) -> Vec<i64> {
         if from > until {
             return Vec::new();

@@ -10,7 +10,7 @@ pub(in crate::complete) enum Record {
     Bytes(Vec<u8>),
     /// The next price vector. The record is omitted from the certificate if no step uses it.
     Prices(Vec<u8>),
-    /// A step without decisions.
+    /// A step that is made without any decision.
     Root(Step),
     /// A nogood. The numbers are the ends of its literals and of its steps in the lists `literals` and `steps` of the
     /// log.
@@ -28,7 +28,7 @@ pub(in crate::complete) struct Log {
     pub(in crate::complete) prices: usize,
     /// The number of supplies that are not scales.
     pub(in crate::complete) own_supplies: usize,
-    /// The number of changes without decisions that are recorded.
+    /// The number of recorded changes that were made without any decision.
     pub(in crate::complete) root_changes: usize,
 }
 
@@ -99,7 +99,7 @@ impl Log {
         self.records.push(Record::Bytes(bytes));
     }
 
-    /// Adds a step without decisions.
+    /// Adds a step that is made without any decision.
     pub(in crate::complete) fn root(&mut self, step: Step) {
         self.records.push(Record::Root(step));
     }

@@ -122,8 +122,8 @@ impl<'a> Pruning<'a> {
         needed.end |= sides.end;
     }
 
-    /// Marks the limits of windows because of which tasks must hold a resource between `from` and `until`. Ignores the
-    /// task `but` unless it is a bag.
+    /// Marks the limits of windows that force tasks to hold a resource between `from` and `until`. Ignores the task
+    /// `but` unless it is a bag.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];

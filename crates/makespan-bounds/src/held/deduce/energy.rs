@@ -61,7 +61,7 @@ impl Energy {
         self.above.clear();
         self.ends.clear();
         self.several.clear();
-        // No task can hold more energy than it must hold plus `gain`.
+        // For every task, the energy that it can hold exceeds the energy that it must hold by at most `gain`.
         let mut gain = 0;
         for &row in &thing.members {
             let window = state.windows[row as usize];
@@ -159,9 +159,9 @@ impl Sweep {
     }
 }
 
-/// Narrows the windows of tasks that cannot start at the start of their windows or end at the end of their windows. If
-/// they did, all tasks together would hold more than the capacity within the span. `left` is the energy that the tasks
-/// leave free in the span.
+/// Narrows the window of each task that cannot start as early, or end as late, as its window allows. Otherwise all
+/// tasks together would hold more than the capacity within the span. `left` is the energy that the tasks leave free in
+/// the span.
 fn within(
     state: &mut DeductionState<'_>,
     number: usize,

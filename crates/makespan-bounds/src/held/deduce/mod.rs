@@ -24,8 +24,8 @@ const MAX_TASKS: usize = 2048;
 const MAX_RUNS: usize = 1 << 15;
 /// Maximum number of steps in a certificate.
 const MAX_STEPS: usize = 1 << 16;
-/// Maximum number of steps times number of runs in a certificate. The check of such a certificate takes some tenths of
-/// a second.
+/// Maximum product of the number of steps and the number of runs in a certificate. The check of such a certificate
+/// takes some tenths of a second.
 const MAX_CHECKED: usize = 1 << 25;
 /// The time that a check takes for each step and run, in nanoseconds.
 const CHECKED_IN: u128 = 10;

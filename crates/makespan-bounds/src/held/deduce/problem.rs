@@ -36,7 +36,7 @@ pub(super) struct Problem {
     pub(super) only: Vec<bool>,
     /// For each distinct task, the index of its first run. The last entry is the total number of runs.
     begins: Vec<usize>,
-    /// The run time of each run, in units. If a run stands for a group of allotments, the least of their times.
+    /// The run time of each run, in units. If a run represents several allotments, this is the least of their times.
     pub(super) times: Vec<i64>,
     /// The least run time of each distinct task, in units.
     pub(super) fastest: Vec<i64>,

@@ -71,8 +71,8 @@ pub(super) fn interpolated(instants: &[f64], values: &[f64], instant: f64) -> im
     before.iter().zip(after).map(move |(before, after)| before + share * (after - before))
 }
 
-/// Returns the instants at which the price probably jumps: the releases, the ends of unavailable and available
-/// periods, and the horizon.
+/// Returns the instants at which the price probably jumps: the releases, the instants at which processors become
+/// available or unavailable, and the horizon.
 pub(super) fn fixed(instance: &Instance, horizon: f64) -> Vec<f64> {
     let mut fixed = closings(instance);
     fixed.extend(instance.simple_jobs().map(|job| job.release.ticks() as f64));
@@ -94,8 +94,8 @@ fn closings(instance: &Instance) -> Vec<f64> {
     closings
 }
 
-/// Returns the periods in which jobs may run. `None` allows all times, also if the availability changes at too many
-/// instants.
+/// Returns the periods in which jobs may run. Returns `None` if jobs may run at all times: if processors are always
+/// available, or if the availability changes at too many instants.
 pub(super) fn rooms(instance: &Instance) -> Option<LevelPeriods> {
     if closings(instance).len() > MAX_FIXED { None } else { LevelPeriods::of(instance.availability()) }
 }

@@ -33,7 +33,7 @@ const ALLOTMENTS: usize = 24;
 /// Approximate number of allotments in the search of a large instance. The search uses a sample of the jobs that has
 /// this number of allotments in all.
 const SAMPLE: usize = 12_000;
-/// In a very large instance, the sample has this fraction of all allotments: 1 / `SAMPLE_SHARE`, if this is more than
+/// In a very large instance, the sample contains 1 / `SAMPLE_SHARE` of all allotments, if this number is more than
 /// `SAMPLE`. The check of the certificate takes longer than such a search.
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
@@ -49,7 +49,7 @@ const FEW: usize = 16;
 /// See `FEW`.
 const FEW_A_JOB: usize = 5;
 /// An instance has few choices if it has at most this number of different jobs, and at most `FEW_SHAPES` allotments
-/// for each of them in the mean. Then `EFFORT` determines the number of instants.
+/// per job on average. Then `EFFORT` determines the number of instants.
 const FEW_JOBS: usize = 2000;
 /// See `FEW_JOBS`.
 const FEW_SHAPES: usize = 3;
@@ -59,8 +59,8 @@ const EFFORT: f64 = 2e6;
 const FEWEST_ANEW: usize = 64;
 /// Maximum number of instants for an instance with few choices.
 const MAX_INSTANTS: usize = 240;
-/// If there are at least this number of equal jobs for each different job in the mean, the best prices are expected to
-/// rise at some instants.
+/// If there are at least this number of equal jobs per different job on average, the best prices are expected to rise
+/// at some instants.
 const EQUAL: f64 = 4.0;
 /// The temperature (relative width of the smoothing) at which the search moves the instants.
 const SETTLE: f64 = 6e-3;

@@ -29,7 +29,7 @@ struct Place {
 /// A choice: one start of one allotment.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The cost of the choice. After all costs are computed, the share of the choice in the soft minimum instead.
+    /// The cost of the choice. After all costs are computed, the share of the choice in the soft minimum replaces it.
     cost: f64,
     start: Place,
     end: Place,

@@ -21,7 +21,7 @@ const MAX_JOBS: usize = 1024;
 const MAX_TASKS: usize = 20_000;
 
 /// Returns the functions of the width for which the jobs need the largest share of the capacity. Returns no function
-/// if the instance is too large, or if the jobs have more than three widths to choose from in the mean.
+/// if the instance is too large, or if the jobs have more than three widths to choose from on average.
 ///
 /// The jobs are divided into parts. The load of a part is the maximum of its loads in the chosen functions and of its
 /// load on the processors. A greedy search chooses one function after the other: each time, the function that most
