@@ -54,16 +54,17 @@ impl Chart {
     }
 
     /// Returns the chains of this graph, the longest first. Among chains of equal length, the chain through the edge
-    /// with the lowest index comes first. Then each task without edges forms a chain, the longest first.
+    /// with the lowest index comes first. The tasks without edges follow, each as a chain, the longest first.
     ///
     /// Source: A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
     /// computing", 54th IWK, Ilmenau 2009, section 3.1. The printed procedure builds a tree of graphs. Each child of a
     /// graph lacks one edge of the graph's longest path. The procedure takes the longest paths of all graphs in the
-    /// tree, the longest first, until all edges are covered. The first such path through an edge is the longest path
-    /// through this edge. Thus sorting the edges by the longest path through each edge yields the chains of the paper.
-    /// Sorting takes O(e log e) plus the length of the output, whereas the tree has exponential size.
-    /// [`Cover::Disjoint`] follows a sentence of the paper, that every edge is to be included once. This rule
-    /// repeatedly takes the longest path and removes the edges of this path. Each chain takes O(e).
+    /// tree, the longest first, until all edges are covered. The first of these paths that contains an edge is the
+    /// longest path through this edge. Thus sorting the edges by the longest path through each edge yields the chains
+    /// of the paper. Sorting takes O(e log e) plus the length of the output, whereas the tree has exponential size.
+    ///
+    /// [`Cover::Disjoint`] follows a sentence of the paper: every edge is to be included once. This rule repeatedly
+    /// takes the longest path and removes the edges of this path. Each chain takes O(e).
     pub fn chains(&self, cover: Cover) -> Vec<Chain> {
         let mut chains = match cover {
             Cover::Covering => self.covering(),

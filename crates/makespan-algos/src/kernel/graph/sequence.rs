@@ -72,8 +72,7 @@ enum Goal {
     },
     /// The maximum over all jobs of end minus due, plus two for each tick of the makespan after `limit`.
     Latest {
-        /// For each task, the length of the longest path of later tasks of its job, with their fastest times, minus
-        /// the due of the job.
+        /// For each task, the longest path after the task within its job, by fastest times, minus the due of the job.
         behind: Vec<i64>,
         limit: i64,
     },
@@ -81,8 +80,7 @@ enum Goal {
     Late {
         /// The due of each job.
         dues: Vec<i64>,
-        /// For each task, the length of the longest path of later tasks of its job, with their fastest times, minus
-        /// the due of the job.
+        /// For each task, the longest path after the task within its job, by fastest times, minus the due of the job.
         behind: Vec<i64>,
     },
 }
@@ -108,8 +106,7 @@ impl Goal {
     }
 }
 
-/// Returns, for each task, the length of the longest path of later tasks of its job, with their fastest times, minus
-/// the due of the job.
+/// Returns, for each task, the longest path after the task within its job, by fastest times, minus the due of the job.
 fn behind(problem: &GraphProblem, dues: &[i64]) -> Vec<i64> {
     let mut behind = vec![0; problem.tasks()];
     for &task in problem.order().iter().rev() {
@@ -300,8 +297,8 @@ impl<'a> Sequence<'a> {
     }
 
     /// Evaluates the changes from position `from` on. Returns the value. If the value exceeds `limit`, stops and
-    /// returns `None`. Takes O(k (d + 1)) for k positions after `from` if each task has d edges. If tasks may run on
-    /// any processor, this time is multiplied by the number of processors.
+    /// returns `None`. Takes O(k (d + 1)) for k positions after `from` if each task has d edges. If tasks have [`ANY`]
+    /// in place of a processor, this time is multiplied by the number of processors.
     pub fn evaluate(&mut self, from: usize, limit: f64) -> Option<f64> {
         let block = from / self.stride;
         let processors = self.free.len();

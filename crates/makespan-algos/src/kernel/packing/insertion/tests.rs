@@ -23,7 +23,7 @@ struct DraftJob {
     after: Option<usize>,
 }
 
-/// Number of processors, memory and speed.
+/// A node: its number of processors, its memory and its speed.
 type DraftNode = (u32, u64, u32);
 
 fn instance(
