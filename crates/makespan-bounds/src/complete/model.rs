@@ -131,8 +131,8 @@ impl ModelTask {
 }
 
 impl Model {
-    /// Returns the relaxed problem of an instance in units of `grid` ticks, or `None` if the search does not support the
-    /// instance or the objective.
+    /// Returns the relaxed problem of an instance in units of `grid` ticks, or `None` if the search does not support
+    /// the instance or the objective.
     pub(super) fn new(instance: &Instance, objective: Objective, grid: i64) -> Option<Self> {
         let is_meant = matches!(objective, Objective::Makespan | Objective::MaxLateness) || objective.is_sum_of_ends();
         if !is_meant || !instance.has_equal_processors() || instance.staged().is_some() {

@@ -18,7 +18,7 @@ struct Segment {
     supply: i64,
 }
 
-/// A task with the amount of a supply that it holds, and its shortest time.
+/// A task, the amount of a supply that it holds, and its shortest time.
 #[derive(Clone, Copy)]
 struct Row {
     supply: usize,

@@ -56,7 +56,8 @@ fn jobs_that_wait_for_jobs_end_after_them() {
         rigid("d", 4, 3).with_after(["a"]),
     ];
     let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
-    // The jobs `a`, `b` and `c` wait for each other, and `d` needs all processors after `a`. So all four run one after
+    // The job `b` waits for `a`, and `c` waits for `b`. The job `d` needs all processors after `a`. So all four jobs
+    // run one after the other.
     // the other.
     check(&instance, Objective::Makespan, 5 + 4 + 3 + 2);
     check(&instance, Objective::WeightedCompletion, (5 + 9 + 11 + 8) * 1_000_000);

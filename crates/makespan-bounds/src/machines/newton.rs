@@ -190,8 +190,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
     }
 }
 
-/// Solves a symmetric positive definite system by Cholesky decomposition. If a pivot is not positive because of
-/// rounding, a small number replaces it.
+/// Solves a symmetric positive definite system by Cholesky decomposition. If rounding makes a pivot zero or negative,
+/// a small positive number replaces it.
 fn solve(mut matrix: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
     let size = right.len();
     for k in 0..size {

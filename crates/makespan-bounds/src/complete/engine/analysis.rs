@@ -99,8 +99,8 @@ impl Engine {
         let mut kept = self.minimise(needs, &mut used);
         kept.iter().for_each(|one| self.activity.bump(one.1));
         let mut levels: Vec<usize> = kept.iter().map(|one| self.trail[one.0].level).collect();
-        // The second watched literal is the one that became false last, apart from the first. So both watched literals
-        // are open after the search has undone levels.
+        // Watch the literal that became false last among all literals but the first. So both watched literals are open
+        // after the search has undone levels.
         if let Some(at) = (1..kept.len()).max_by_key(|&at| (levels[at], std::cmp::Reverse(at))) {
             kept.swap(1, at);
         }

@@ -116,7 +116,7 @@ fn insert(list: &mut Vec<Watch>, watch: Watch) {
 enum Visit {
     /// The nogood keeps its watched literal. The first field is its other watched literal.
     Stays(Literal, Propagated),
-    /// The nogood watches another literal from now on: the first of the pair is the negation of this literal, the
-    /// second is its other watched literal. `None` if the nogood was deleted.
+    /// The nogood watches another literal from now on. The first field is the negation of this literal. The second
+    /// field is the other watched literal. `None` if the nogood was deleted.
     Moves(Option<(Literal, Literal)>),
 }

@@ -212,7 +212,7 @@ impl Newton {
         point.smooth + self.barrier * point.integrals.iter().zip(after).map(logarithm).sum::<f64>()
     }
 
-    /// Returns the gradient and minus the second derivatives of the smooth function plus the barrier. The first
+    /// Returns the gradient and the negated second derivatives of the smooth function plus the barrier. The first
     /// integral of each term stays zero.
     fn with_barrier(&self) -> (Vec<f64>, Matrix) {
         let (mut gradient, mut curvature) = (self.point.gradient.clone(), self.point.curvature.clone());

@@ -21,9 +21,9 @@ pub(super) enum Terms {
 /// A dual-feasible function of the number of processors, scaled such that its capacity on all m processors is m.
 #[derive(Clone)]
 pub(super) struct Width {
-    /// The function without scaling, in the integers of a certificate.
+    /// The unscaled function, in the integers of a certificate.
     pub(super) steps: Scale,
-    /// The capacity of all processors without scaling, divided by their number.
+    /// The unscaled capacity of all processors, divided by their number.
     pub(super) unit: f64,
     /// The scaled value for each number of processors, from 0 on.
     values: Vec<f64>,
