@@ -86,7 +86,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Draws new factors of the sort keys. In half of the calls, the new factors are close to the factors of the last
-    /// success. In all other calls, they are close to one. Without `random`, all factors are one.
+    /// success. In all other calls, the new factors are close to one. Without `random`, all factors are one.
     fn perturb(&mut self, random: Option<&mut ChaCha8Rng>) {
         let Some(random) = random else { return self.tried.fill(1.0) };
         let near_best = random.random_bool(0.5);

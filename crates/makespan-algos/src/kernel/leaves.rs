@@ -32,7 +32,7 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
 
 /// A type of values whose minima [`Tree`] can store.
 pub(crate) trait LeafMinimum: Copy + PartialEq {
-    /// A value that is greater than the value of any entry.
+    /// A value that is greater than the value of every entry.
     const NONE: Self;
 
     /// Returns the componentwise minimum of two values.

@@ -49,8 +49,8 @@ pub struct Ending {
 #[derive(Clone, Debug)]
 struct Fitting {
     length: Time,
-    /// The number of processors of each task, and whether the task is in the first shelf. A task of the first shelf may
-    /// take the whole length, any other task at most half of it.
+    /// The number of processors of each task, and whether the task is in the first shelf. A task of the first shelf
+    /// may take the whole length. Every other task may take at most half of it.
     allotments: Vec<(u32, bool)>,
 }
 

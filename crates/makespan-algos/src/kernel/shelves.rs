@@ -77,9 +77,9 @@ enum Full {
 /// ticks.
 pub const ROUNDING: i64 = 7;
 
-/// Builds a schedule of length at most one and a half times `guess` for monotone tasks, from the tasks that
-/// [`makespan_bounds::dual::search`] chose for the first shelf. For tasks that are not monotone, the construction may
-/// fail. In this case, the function returns `None`.
+/// Builds a schedule of monotone tasks. Its length is at most one and a half times `guess`. `first_shelf` states which
+/// tasks [`makespan_bounds::dual::search`] chose for the first shelf. For tasks that are not monotone, the construction
+/// may fail. In this case, the function returns `None`.
 ///
 /// The proof of the paper requires that work never decreases with the number of processors. A speed-up law has this
 /// property before times are rounded up to ticks. After rounding, the work may decrease by one tick on each processor.
@@ -278,7 +278,7 @@ impl Building<'_> {
         Some(columns.shelved)
     }
 
-    /// Places all tasks except those of the second shelf and the small ones.
+    /// Places all tasks except the tasks of the second shelf and the small tasks.
     fn place_full(&self, columns: &mut Columns) {
         let mut column = 0;
         let mut beyond = self.columns();

@@ -75,7 +75,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Adds an amount that is held by work that is not part of the instance.
+    /// Adds an amount that work outside the instance holds.
     pub fn hold_amount(&mut self, held: &HeldAmount) {
         let period = Period { from: Time::ZERO, until: held.until };
         if self.matters() && period.from < period.until {
@@ -98,7 +98,7 @@ impl<'a> Usage<'a> {
         held.change(period.from.ticks(), period.until.ticks(), |row| change(&mut row[0]));
     }
 
-    /// Returns the largest amount of a resource that is held at any single instant of a period.
+    /// Returns the maximum, over the instants of a period, of the held amount of a resource.
     fn most(&self, node: Option<usize>, resource: ResourceId, period: Period) -> u128 {
         let held = &self.held[self.place(node, resource)];
         let rows = (!held.is_empty()).then(|| held.rows(held.step_at(period.from.ticks()), period.until.ticks()));
@@ -139,8 +139,8 @@ impl<'a> Usage<'a> {
         ProcSet::from_intervals(kept)
     }
 
-    /// Returns the number of processors of a node, at most `most`, that a task on `width` processors can use there. The
-    /// resources of the node must suffice for these processors throughout the period.
+    /// Returns the maximum number of processors, up to `most`, that a task on `width` processors can use on a node.
+    /// The resources of the node must suffice for these processors throughout the period.
     fn room_on(&self, node: usize, task: TaskId, most: u32, width: u32, period: Period) -> u32 {
         let demands = self.instance.demands(task).iter().filter(|demand| demand.kind == ResourceKind::OfNodes);
         demands.fold(most, |room, demand| demand.need.fitting(self.left_on(node, demand, period), room, width))

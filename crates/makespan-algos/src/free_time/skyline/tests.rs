@@ -26,7 +26,7 @@ fn earliest(instance: &Instance, pools: &[ProcSet], held: &[Reservation], questi
             nodes[platform.node_of(processors.iter().next().unwrap())] += least(pool);
         }
         // If one node is large enough, a best placement is on one node. Otherwise, the placement consists of whole
-        // nodes and a part of any other node. One of the whole nodes must be of the largest size. The test tries all
+        // nodes and a part of one other node. One of the whole nodes must be of the largest size. The test tries all
         // sets of whole nodes.
         let largest = platform.largest_node();
         if width <= largest {

@@ -291,8 +291,8 @@ fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
     needs
 }
 
-/// Returns the unplaced tasks outside the run that are successors of a task of the run and precede the last task of
-/// the run in topological order. The result is in topological order.
+/// Let T be the last task of the run in topological order. Returns the unplaced tasks outside the run that come after
+/// a task of the run in the graph, and before T in topological order. The result is in topological order.
 fn between(draft: &Draft, tasks: &[u32], positions: &FxHashMap<u32, usize>) -> Vec<u32> {
     let frame = draft.frame();
     let last = tasks.iter().map(|&task| frame.position(task)).max().unwrap_or(0);

@@ -18,7 +18,7 @@ pub struct Chart {
 /// A path through a graph, from a task without predecessors to a task without successors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// The tasks in the order in which they run.
+    /// The tasks in the order of the path.
     pub tasks: Vec<u32>,
     /// The edges between the tasks. There is one edge less than there are tasks.
     pub edges: Vec<u32>,

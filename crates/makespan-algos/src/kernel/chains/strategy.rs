@@ -27,8 +27,8 @@ const MAX_ONCE: usize = 20_000;
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
 /// Number of equal parts into which a period is divided. The period begins at the earliest possible end of a job (the
-/// length of its longest chain) and ends at its latest end. The job is planned for each boundary of a part. The first
-/// number is for chains on processors, the second for chains on types of processors.
+/// length of its longest chain) and ends at its latest end. For each boundary of a part, the job is planned to end by
+/// this boundary. The first number is for chains on processors, the second for chains on types of processors.
 const ENDS: (i64, i64) = (4, 8);
 /// The first number is the maximum number of tasks for which `ENDS` is used. The second number is the number of parts
 /// for jobs with more tasks.
@@ -141,7 +141,7 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
     draft
 }
 
-/// Returns schedules that end in time, sorted by the end of the job. Compared with any other schedule of the result,
+/// Returns schedules that end in time, sorted by the end of the job. Compared with every other schedule of the result,
 /// each ends sooner, costs less or keeps the processors busier. If the method finds no schedule, the result is empty.
 ///
 /// Source: Tselishchev and Toporkov 2009, section 3. Deviations:

@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::frame::GraphDirection;
 use crate::kernel::graph::{NEVER, Neighbour, ProcessorId};
 
-/// The time that is assumed for a transfer between two tasks, if one of them is not placed.
+/// The time that is assumed for a transfer between two tasks, if one of these tasks is not placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TransferRoom {
     /// The minimum transfer time. This time is zero if one processor can run both tasks. It excludes no schedule.

@@ -7,7 +7,7 @@ use super::problem::{Adjacency, Mode, RowData};
 use super::word::Fields;
 use crate::kernel::packing::{Packing, Row};
 
-/// Maximum instant that may occur in the schedule of any list, in ticks.
+/// Maximum instant that may occur in the schedule of a list, in ticks.
 const LONGEST: i128 = (i64::MAX / 4) as i128;
 
 /// The processors, or a renewable resource: its capacity over time, and the demand of each choice.

@@ -1,6 +1,6 @@
 //! Amounts of several resources in the fields of one machine word.
 //!
-//! A field has as many bits as the capacity of its resource needs, and a guard bit above them. Free amounts have all
+//! A field has enough bits for the capacity of its resource, and a guard bit above these bits. Free amounts have all
 //! guard bits set, and demands have none set. One subtraction determines whether a demand fits for all resources at
 //! once. If the amount in a field is too small, the field borrows from its own guard bit and not from another field.
 

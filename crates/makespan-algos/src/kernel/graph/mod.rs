@@ -104,8 +104,8 @@ impl GraphProblem {
         Self::on(instance, instance.platform())
     }
 
-    /// Returns the problem in which transfers within a node also take time. Such a transfer takes as long as over the
-    /// link of the node and the interconnect.
+    /// Returns the problem in which transfers within a node also take time. Such a transfer takes as long as a
+    /// transfer over the link of the node and the interconnect.
     ///
     /// # Panics
     /// Panics if a task does not accept one processor.

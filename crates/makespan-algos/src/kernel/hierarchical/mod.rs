@@ -13,11 +13,12 @@
 //! * `partition`: chooses the tasks of the first shelf by a knapsack (section 3.1), or refutes the guess;
 //! * `reduce`: reduces allotments of the first shelf to a k + 2^j processors, which pack without loss (section 3.2);
 //! * `boxes`: puts tasks of the second shelf into boxes of a k + 2^j processors (section 4.3);
-//! * `moves`: the three transformations (section 5);  `ending`: the last step for one or two tasks (appendix);
-//! * `pack`: assigns processors to all tasks (figures 5 to 9);  `columns`: assigns starts, and gaps to small tasks
-//!   (section 7);
-//! * `earliest`: finds the best placement of one task with the earliest end. This is needed if the assumptions of the
-//!   paper are not met.
+//! * `moves`: performs the three transformations (section 5);
+//! * `ending`: performs the last step, for one or two tasks (appendix);
+//! * `pack`: assigns processors to all tasks (figures 5 to 9);
+//! * `columns`: assigns starts to all tasks, and puts small tasks into gaps (section 7);
+//! * `earliest`: finds the best placement of one task with the earliest end. This step is needed if the assumptions of
+//!   the paper are not met.
 //!
 //! Lengths are integers. Comparisons such as `2 t <= d` are exact in the form `t <= floor(d / 2)`, because t is an
 //! integer.

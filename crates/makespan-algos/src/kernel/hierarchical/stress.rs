@@ -72,7 +72,7 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
         // occur.
         let times = if random.random_bool(0.4) { 1 } else { i64::from(random.random_range(1..=width)) };
         let sequential = (length * times * random.random_range(4..=11) / 10).max(1);
-        // Avoid jobs that are too long on any number of processors. One such job would determine the makespan alone.
+        // Avoid jobs that are too long on every number of processors. One such job would determine the makespan alone.
         let long = sequential > length;
         let family = if long && matches!(family, Family::Flat) { Family::Linear } else { family };
         profiles.push(profile(family, sequential, cluster.processors(), random));
@@ -172,8 +172,8 @@ fn valid(instance: &Instance, built: &[PlacedTask], tell: &dyn Fn() -> String) -
     schedule
 }
 
-/// Repeats the construction up to its last step. Returns the number of jobs that remain in `P_2`, and whether they
-/// fit.
+/// Repeats the construction up to its last step. Returns the number of jobs that remain in `P_2`, and whether these
+/// jobs fit.
 fn watch(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time, seen: &mut Seen) -> (usize, bool) {
     let mut parts = reduce::reduced(profiles, cluster, first_shelf, guess);
     seen.transformed += usize::from(!parts.is_feasible());

@@ -18,7 +18,7 @@ pub enum Fitness {
 }
 
 /// Creates one child in each generation, by tournaments, two-point crossover, exchange of two genes and a refinery (a
-/// step of local search). If the child is better than the worst individual and not a copy of any individual, it
+/// step of local search). If the child is better than the worst individual and not equal to another individual, it
 /// replaces the worst one.
 ///
 /// Source: W. Sun, Y. Zhang, Y. Wu, Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational
@@ -26,20 +26,21 @@ pub enum Fitness {
 ///
 /// * A subset has 1 to `subset` tasks, and a tournament has 3 individuals.
 /// * The child is always mutated.
-/// * The refinery tries moves before exchanges, and makes the first one that improves the fitness.
+/// * The refinery tries moves before exchanges, and makes the first change that improves the fitness.
 /// * The search ends after `generations` generations, or after `patience` generations without an improvement by a
 ///   millionth.
 ///
 /// The ideal completion is (sum of sizes + sum of capacity times ready time) / sum of capacities. The capacity of a
-/// machine is the inverse of its mean time. The size of a task is the minimum over all machines of the product of the
-/// time of the task and the capacity of the machine. On uniform machines, this is the formula of the paper. As in the
-/// paper, the ideal completion is never after the makespan of a mapping. This instant is the lower bound that follows
-/// from the capacities as dual prices. (Suppose that the size were a mean instead of a minimum. Good mappings on
-/// unrelated machines would then end long before the ideal completion, and a better fitness would make them worse.)
+/// machine is the inverse of its mean time. For each machine, multiply the time of a task by the capacity of the
+/// machine. The size of the task is the minimum of these products. On uniform machines, this is the formula of the
+/// paper. As in the paper, the ideal completion is never after the makespan of a mapping, because it equals the lower
+/// bound that follows from the capacities as dual prices. (Suppose that the size were a mean instead of a minimum. Good
+/// mappings on unrelated machines would then end long before the ideal completion, and a better fitness would make the
+/// mappings worse.)
 ///
 /// Machines that are not ready before the ideal completion are omitted from both sums. Otherwise, the ideal completion
-/// could be long after any sensible end, and the fittest mapping would have all tasks on the slowest machine. If no
-/// machine is omitted, the formula is the printed one.
+/// could be long after every sensible end, and the fittest mapping would have all tasks on the slowest machine. If no
+/// machine is omitted, the formula is the formula in the paper.
 ///
 /// Complexity: the initial population of P individuals takes O(n m s P), with subsets of s tasks. Each generation takes
 /// O(n + n m), and its refinery at most O(n^2 / m) more.

@@ -33,7 +33,7 @@ pub struct Smith<'a> {
     loads: Vec<i64>,
     /// Weighted completion of the current mapping.
     value: f64,
-    /// The sum, over the machines, of the ticks by which they complete after the limit.
+    /// The sum, over all machines, of the ticks by which a machine completes after the limit.
     late: i64,
     /// The values `late` and `value` of the best mapping, and this mapping.
     best: (i64, f64, Vec<MachineId>),

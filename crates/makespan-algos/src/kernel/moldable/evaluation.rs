@@ -43,7 +43,7 @@ pub struct ListSchedule<'p> {
     since: i64,
     /// The first position that the changes may affect.
     from: usize,
-    /// The end of each task and the task, by ascending end. The list is empty until [`ListSchedule::by_end`] is called.
+    /// The tasks by ascending end, each after its end. The list is empty until [`ListSchedule::by_end`] is called.
     by_end: Vec<(i64, u32)>,
 }
 
@@ -120,7 +120,7 @@ impl<'p> ListSchedule<'p> {
         &self.present.ends
     }
 
-    /// Returns the end of each task in the current schedule, and the task, by ascending end.
+    /// Returns the tasks by ascending end in the current schedule, each after its end.
     pub fn by_end(&mut self) -> &[(i64, u32)] {
         if self.by_end.is_empty() {
             self.by_end.extend(self.present.ends.iter().copied().zip(0..));

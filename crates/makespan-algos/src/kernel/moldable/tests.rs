@@ -11,8 +11,8 @@ use crate::kernel::packing::Packing;
 
 const PROCESSORS: u32 = 5;
 
-/// A task: its times on one, two, .. processors as differences from the last time, and a bit for each earlier task
-/// that it waits for.
+/// A task. Each number is the time that one more processor saves, and the last number is the time on all processors.
+/// Each bit stands for an earlier task that the task may wait for.
 type DraftTask = (Vec<i64>, u32);
 
 #[derive(Clone, Debug)]

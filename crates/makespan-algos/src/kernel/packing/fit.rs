@@ -36,7 +36,7 @@ impl NodeRooms {
         &self.each
     }
 
-    /// Sets the rooms of all nodes to zero, and returns them for the caller to set.
+    /// Sets the rooms of all nodes to zero, and returns the rooms so that the caller can set them.
     pub(super) fn reset(&mut self, nodes: usize) -> &mut [u32] {
         self.each.clear();
         self.each.resize(nodes, 0);

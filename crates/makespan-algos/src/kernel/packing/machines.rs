@@ -156,8 +156,8 @@ impl PackingMachines {
         self.class_of[node] as usize
     }
 
-    /// Returns a measure of the resources of a node: the sum of its shares of all resources that tasks may need, in
-    /// thousandths of the total amounts.
+    /// Returns a measure of the resources of a node. For each resource that tasks may need, take the node's share of
+    /// the total amount, in thousandths. The measure is the sum of these shares.
     pub(super) fn wealth(&self, node: usize) -> u64 {
         self.wealth[node]
     }

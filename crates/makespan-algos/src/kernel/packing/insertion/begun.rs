@@ -10,7 +10,7 @@ use crate::kernel::packing::{HeldPart, Packing, Row};
 pub(crate) struct RemainingTasks {
     /// The instant, in ticks.
     pub now: i64,
-    /// Processors that are unavailable until an instant, because tasks run on them or they are down.
+    /// Processors that run a task or are down, each set with the instant until which it is unavailable.
     pub taken: Vec<(ProcSet, i64)>,
     /// The amounts of resources that are held or used up.
     pub held: Vec<HeldAmount>,
