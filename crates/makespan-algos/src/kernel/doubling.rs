@@ -25,7 +25,7 @@ pub type TaskPile = Vec<AllottedTask>;
 /// The tasks that run between two instants.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Start of the batch, counted from the start of all batches.
+    /// Start of the batch, counted from the instant from which the batches are planned.
     pub offset: Time,
     /// Piles that fit on the platform at the same time. Each pile is at most as long as the batch.
     pub piles: Vec<TaskPile>,

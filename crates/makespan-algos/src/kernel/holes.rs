@@ -8,7 +8,7 @@ use super::list::nodes::free::take_compact;
 use super::usage::{HoldingTask, Usage};
 use crate::free_time::Period;
 
-/// Equal tasks on a fixed number of processors each.
+/// Equal tasks, each on a fixed number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EqualTasks {
     /// Number of tasks.

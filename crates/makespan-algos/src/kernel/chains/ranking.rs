@@ -7,7 +7,7 @@ use crate::kernel::graph::GraphProblem;
 /// A graph of tasks and transfers. Each task has one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chart {
-    /// The time of each task, which is positive.
+    /// The positive time of each task.
     pub times: Vec<i64>,
     /// The edges: source, target and transfer time. The transfer time is not negative.
     pub edges: Vec<(u32, u32, i64)>,

@@ -123,7 +123,7 @@ impl<'a> MachineOrders<'a> {
         self.makespan = self.latest();
     }
 
-    /// Returns the latest end of all tasks. No task may be removed.
+    /// Returns the latest end of all tasks. Call this method only while no task is removed.
     pub fn makespan(&self) -> i64 {
         self.makespan
     }

@@ -16,7 +16,7 @@ pub(super) struct TaskColumns<'a> {
     placed: Vec<PlacedTask>,
     /// The instant from which each column is free above the tasks of `P_full` and `P_1`.
     top: Vec<Time>,
-    /// The time of the task of `P_2` above each column.
+    /// For each column, the time of the task of `P_2` above it.
     above: Vec<Time>,
     /// The tasks of `P_2` with their processors. Their starts are not determined yet.
     second: Vec<(usize, ProcSet)>,

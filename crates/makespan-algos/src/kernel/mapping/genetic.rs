@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{MachineId, Mapper, MappingProblem};
 
-/// The fitness of a mapping. Less is better.
+/// The fitness of a mapping. Lower values are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
     /// The fitness as printed in the paper. Let c be the ideal completion, at which all machines would complete

@@ -19,7 +19,7 @@ pub struct Times<'a> {
 
 #[derive(Clone, Debug)]
 enum Cells<'a> {
-    /// One row for each task, borrowed.
+    /// Borrowed rows, one for each task.
     Rows(Vec<&'a [Time]>),
     /// All rows, task by task.
     Flat(Vec<Time>),

@@ -22,7 +22,7 @@ pub enum AffordableAllotments {
 /// The amounts that the first rows use up with some choices.
 struct Way {
     used: Vec<u64>,
-    /// The index of the way for the rows before the last one.
+    /// The index of the way for all rows before the last row.
     before: u32,
     /// The choice of the last row.
     choice: u32,

@@ -63,7 +63,7 @@ impl Packing<'_> {
         self.rows().map(|row| best(row).unwrap_or_default()).collect()
     }
 
-    /// Returns the choice of each row with the lowest cost.
+    /// Returns, for each row, the choice with the lowest cost.
     fn priced(&self, shares: &[f64], balance: f64) -> Vec<u32> {
         let best = |row: Row| {
             let cost = |choice: u32| {

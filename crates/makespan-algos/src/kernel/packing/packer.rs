@@ -41,7 +41,7 @@ pub struct Packer<'p, 'a> {
     waiting: NeedTree,
     /// The tasks that did not fit at the current instant.
     refused: UnfitNeeds,
-    /// The number of predecessors of each row that have not ended.
+    /// For each row, the number of predecessors that have not ended.
     missing: Vec<u64>,
     /// The position of each task in the list.
     places: Vec<u32>,

@@ -36,7 +36,7 @@ pub(crate) struct HeldPart {
 }
 
 impl PackingState {
-    /// Sets the state at the instant `now`. No task runs.
+    /// Sets the state at the instant `now` if no task runs.
     pub fn reset(&mut self, machines: &PackingMachines, now: i64) {
         self.now = now;
         self.free.clear();

@@ -37,7 +37,7 @@ pub struct SerialInsertion {
     skyline: Skyline,
 }
 
-/// The state before a position of the order.
+/// The state before the task at a position of the order is placed.
 #[derive(Clone, Debug)]
 struct Snapshot {
     skyline: Skyline,

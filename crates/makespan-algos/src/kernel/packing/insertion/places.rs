@@ -1,4 +1,4 @@
-//! Finds the nodes and the period with which a task ends first.
+//! Finds the nodes and the period of a task for which the task ends first.
 
 use makespan_core::ResourceKind;
 
@@ -216,8 +216,8 @@ impl PlaceFinder {
         None
     }
 
-    /// Finds a place on several nodes where the task ends earlier than at `alone`. Tries several sets of nodes: for
-    /// each class of speeds, the nodes that are at least as fast.
+    /// Finds a place on several nodes where the task ends earlier than at `alone`. Tries one set of nodes for each
+    /// speed: all nodes with at least this speed.
     fn together(
         &mut self,
         machines: &PackingMachines,
