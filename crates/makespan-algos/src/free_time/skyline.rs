@@ -13,8 +13,8 @@ use nodes::Nodes;
 /// Free processors over time, for schedules of up to some thousands of jobs.
 ///
 /// The steps are stored in a sorted array, and a query reads them one by one. A [`makespan_core::Timeline`] answers a
-/// query in logarithmic time. But for up to some hundreds of steps, a skyline is several times faster and cheap to
-/// copy.
+/// query in logarithmic time. For up to some hundreds of steps, however, a skyline is several times faster, and cheap
+/// to copy.
 ///
 /// If best placement is required, the processors of different nodes are in different classes. A query then computes,
 /// for each node, the minimum number of free processors while the job runs. The job fits if these minima allow a best

@@ -42,7 +42,7 @@ pub enum ChainBase {
     /// HEFT's schedule, stretched to the deadline. Each chain is removed and planned again until no chain can be
     /// improved.
     Heft,
-    /// First the empty schedule, then HEFT's. The best schedules of both are kept.
+    /// The empty schedule first, and then HEFT's schedule. The best schedules of both are kept.
     #[default]
     Both,
 }

@@ -87,8 +87,8 @@ impl<'a> TaskParts<'a> {
         }
     }
 
-    /// Returns the smallest number a k + 2^j of processors on which a task takes at most the height. If the height is
-    /// impossible, returns a number larger than the platform.
+    /// Returns the smallest number a k + 2^j of processors on which a task takes at most the height. If no number
+    /// suffices, returns a number larger than the platform.
     pub(super) fn least(&self, task: usize) -> u32 {
         let least = self.profiles[task].min_allotment(self.height);
         least.map_or(u32::MAX, |least| self.cluster.round_up(least))
