@@ -8,9 +8,9 @@
 //! backfilling, and policies that use any scheduler online. [`mod@estimate`] learns run times during execution. A
 //! [`Scheduler`] turns an instance into a [`Plan`].
 //!
-//! Most offline algorithms begin with the dual approximation: `makespan_bounds::dual` finds the smallest guess of the
-//! makespan that is not refuted, and with it an allotment for every job. The algorithm then only chooses an order and
-//! the placements.
+//! Most offline algorithms begin with the dual approximation: `makespan_bounds::dual` finds the smallest makespan that
+//! it does not prove impossible (the guess), and an allotment of every job for this guess. The algorithm then only
+//! chooses an order and the placements.
 //!
 //! ```
 //! use makespan_algos::Context;

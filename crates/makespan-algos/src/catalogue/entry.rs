@@ -6,7 +6,7 @@ use super::{Spec, SpecError};
 use crate::plan::Scheduler;
 use crate::scheduler::MappingScheduler;
 
-/// A parameter of an algorithm, and the text that listings print about the parameter.
+/// A parameter of an algorithm, with the text that listings print for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The key in specs.

@@ -24,8 +24,8 @@ pub struct FrontPoint {
 
 impl Front {
     /// Creates a front of the points that no other point dominates, sorted by makespan. The chosen point minimises the
-    /// product of makespan and weighted completion. If a point is better in one objective by some factor, it is worse
-    /// in the other objective by at least this factor.
+    /// product of makespan and weighted completion. So if another point is better in one objective by some factor, it
+    /// is worse in the other objective by at least this factor.
     pub fn new(instance: &Instance, points: Vec<FrontPoint>) -> Self {
         let figures = |point: &FrontPoint| {
             [Objective::Makespan, Objective::WeightedCompletion].map(|each| each.value(instance, &point.schedule))
@@ -55,7 +55,7 @@ impl Front {
         Self::new(instance, self.points.into_iter().filter(keeps).collect())
     }
 
-    /// Returns the points, by ascending makespan and descending weighted completion.
+    /// Returns the points, sorted by ascending makespan and so by descending weighted completion.
     pub fn points(&self) -> &[FrontPoint] {
         &self.points
     }

@@ -29,8 +29,8 @@ pub trait Scheduler: Send + Sync {
         false
     }
 
-    /// Returns the limit, if set, on the makespan of all schedules of the plan, divided by the proven bound on the
-    /// makespan. The makespan excludes best-effort bags that are added to the plan later.
+    /// If the makespan of all schedules of the plan is limited, returns the limit as a multiple of the proven bound on
+    /// the makespan. The makespan excludes best-effort bags that are added to the plan later.
     fn makespan_at_most(&self) -> Option<f64> {
         None
     }
@@ -113,7 +113,7 @@ impl std::fmt::Display for Guarantee {
     }
 }
 
-/// The input of a scheduler besides the instance, and its output besides the plan.
+/// The inputs of a scheduler other than the instance, and its outputs other than the plan.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// Seed of every random choice. Equal seeds give equal plans.
@@ -123,11 +123,11 @@ pub struct Context {
     /// A request to stop, for example by Ctrl-C. When it is set, a scheduler that searches returns the best plan
     /// found.
     pub stop: Stop,
-    /// Bounds that the scheduler proved during planning, so that the caller need not prove them again.
+    /// Bounds that the scheduler proved during planning. The caller need not prove them again.
     pub bounds: Vec<Bound>,
-    /// The proven bound on the makespan to which [`Scheduler::makespan_at_most`] is relative. If `None`, the scheduler
-    /// proves a bound itself. A caller that cuts jobs into parts must set this field, because a bound for the parts
-    /// differs from a bound for the jobs.
+    /// The proven bound on the makespan to which [`Scheduler::makespan_at_most`] is relative. If this field is `None`,
+    /// the scheduler proves a bound itself. A caller that cuts jobs into parts must set this field, because a bound for
+    /// the parts differs from a bound for the jobs.
     pub floor: Option<Time>,
     /// True if the scheduler should prove the standard bounds ([`Objective::standard`]), in addition to the bounds
     /// that help its search. The time limit of the scheduler includes the time for these proofs.

@@ -6,7 +6,8 @@ use makespan_core::{Instance, Profile, ScheduleBuilder, TaskId, Time};
 use crate::kernel::list::AllottedTask;
 use crate::kernel::open::OpenPlatform;
 
-/// The guess of the dual approximation for some tasks, with the shelf and the allotment of each task.
+/// The length of the first shelf that the dual approximation guesses for some tasks, with the shelf and the allotment
+/// of each task.
 pub(super) struct DualAllotment<'a> {
     instance: &'a Instance,
     tasks: &'a [TaskId],
@@ -25,8 +26,8 @@ impl<'a> DualAllotment<'a> {
     }
 
     /// Returns the allotment of the task at `index`. This allotment has the least work among the allotments that meet
-    /// the limit of the task's shelf. The total work of all tasks is at most the area of the guess, so any greedy list
-    /// is a 2-approximation.
+    /// the limit of the task's shelf. The total work of all tasks is at most the guess times the number of processors,
+    /// so every greedy list is a 2-approximation.
     pub(super) fn processors(&self, index: usize) -> u32 {
         let half = Time::from_ticks(self.guess.ticks() / 2);
         let profile = self.profiles[index];
@@ -44,7 +45,8 @@ impl<'a> DualAllotment<'a> {
         }
     }
 
-    /// Returns the tasks in another order. Tasks that would then end far too late move to the front.
+    /// Returns the tasks in the order of `sort`. If processors are closed after `from`, tasks that would end far too
+    /// late in this order move to the front.
     pub(super) fn list_in_order(
         &self,
         builder: &mut ScheduleBuilder<'_>,

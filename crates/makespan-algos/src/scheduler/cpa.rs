@@ -6,16 +6,17 @@ use super::moldable_graph::{self, Placing};
 use crate::kernel::critical_area::{CpaLimits, allotments};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Critical path and area: allotments grow along the critical path until the path is at most as long as the mean area.
-/// Then the tasks are placed by decreasing bottom level, each on the processors that become free first.
+/// Critical path and area: allotments grow along the critical path until the path is at most as long as the mean area
+/// (the total area divided by the number of processors). Then the tasks are placed by decreasing bottom level, each on
+/// the processors that become free first.
 ///
 /// Source: A. Radulescu, A. van Gemund, "A low-cost approach towards mixed task and data parallel scheduling", Int.
-/// Conf. Parallel Processing 2001, DOI 10.1109/ICPP.2001.952048. Assumptions: one cluster of equal processors that are
-/// always open, or any processors with `placing=list`. Guarantee: none. Complexity: O(n m (n + e)) for n tasks with e
-/// edges on m processors. Deviations: an allotment is omitted if a smaller allotment is at least as fast. The critical
-/// path includes the mean times of transfers. Several jobs are planned together, and releases are taken into account
-/// only when tasks are placed. With `placing=list`, tasks are placed by a list forward in time. If a task does not fit
-/// yet, later tasks of the list may start before it. Needs and speeds are taken into account.
+/// Conf. Parallel Processing 2001, DOI 10.1109/ICPP.2001.952048. Assumptions: without `placing=list`, one cluster of
+/// equal processors that are always open. With `placing=list`, none. Guarantee: none. Complexity: O(n m (n + e)) for n
+/// tasks with e edges on m processors. Deviations: an allotment is omitted if a smaller allotment is at least as fast.
+/// The critical path includes the mean times of transfers. Several jobs are planned together, and releases are taken
+/// into account only when tasks are placed. With `placing=list`, tasks are placed by a list forward in time. If a task
+/// does not fit yet, later tasks of the list may start before it. Needs and speeds are taken into account.
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpa;

@@ -95,8 +95,8 @@ fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<Process
     fixed
 }
 
-/// Returns the longest path that begins with an entry task. Among equally long paths, the path with the first edge is
-/// returned.
+/// Returns the longest path that begins with an entry task. If several edges continue a longest path, the path takes
+/// the first of these edges.
 fn critical_path(problem: &GraphProblem, up: &[f64], entry: u32) -> Vec<u32> {
     let mut path = vec![entry];
     let mut at = entry;

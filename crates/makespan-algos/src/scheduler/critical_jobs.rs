@@ -19,8 +19,8 @@ use crate::kernel::graph::placing::calendars;
 use crate::kernel::graph::{GraphProblem, TaskPlace};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Number of equal parts of the time from HEFT's end to the deadline. Variants are planned to end by HEFT's end, and
-/// by the end of each part.
+/// Number of equal parts of the time from HEFT's end to the deadline. One variant is planned to end by HEFT's end, and
+/// one by the end of each part.
 const SHARES: i64 = 4;
 /// Maximum number of collisions that are reported separately.
 const TOLD: usize = 10;
@@ -32,23 +32,24 @@ const TRIED: u64 = 60_000;
 const ANNEALED: u64 = 400_000;
 
 /// Plans compound jobs by their critical chains. Within the deadlines of the jobs, the plan minimises the cost or
-/// maximises the utilisation (the criterion). Returns a strategy. Its best variant by the criterion is chosen.
+/// maximises the utilisation (the criterion). The result is a strategy of several variants. The variant that is best by
+/// the criterion is chosen.
 ///
 /// Jobs are planned in the order of release, each around earlier jobs. Each job must end by its deadline. If a job
 /// states no deadline, its deadline is `deadline` times the makespan of HEFT for the job alone on idle processors,
 /// counted from its release. If no chain plan is found and HEFT is late, a search tries to find a schedule in time.
 /// Small jobs are searched completely ([`squeeze`]). For larger jobs, the order and the processors of the tasks are
-/// annealed. Both searches have fixed numbers of steps. Chains improve the result, as they improve HEFT's schedule. If
-/// no search finds a schedule of a job in time, the job takes HEFT's places. Remarks report jobs whose places were
-/// found by a search, and jobs that take HEFT's places. If some plans have fewer late jobs than others, the strategy
-/// contains only variants with the fewest.
+/// annealed. Both searches have fixed numbers of steps. Critical chains then improve the schedule that was found, as
+/// they improve HEFT's schedule. If no search finds a schedule of a job in time, the job takes HEFT's places. A remark
+/// reports each job whose places were found by a search, and each job that takes HEFT's places. The strategy contains
+/// only the variants with the fewest late jobs.
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
 /// Assumptions: every task accepts one processor and runs on one processor; at most 256 processors. Guarantee: none.
 /// Complexity: O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 256 to 511 steps of time.
-/// Deviations: see [`crate::kernel::chains::strategy::strategy`]. The choice of ends between HEFT's end and the job's
-/// deadline is ours.
+/// Deviations: see [`crate::kernel::chains::strategy::strategy`]. The paper does not choose several ends between HEFT's
+/// end and the job's deadline.
 ///
 /// ```
 /// use makespan_algos::scheduler::CriticalJobs;
@@ -138,9 +139,9 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants that the method finds with the cost criterion. These variants are additional candidates for
-    /// the utilisation criterion. This criterion prefers long tasks, which fill processors up to a deadline, but a
-    /// shorter schedule may have a better utilisation.
+    /// Returns the variants that the method finds with the cost criterion. They are additional candidates for the
+    /// utilisation criterion, which prefers long tasks that fill processors up to a deadline. A shorter schedule may
+    /// have a better utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -169,7 +170,7 @@ struct Job<'a> {
     end: i64,
 }
 
-/// A plan for all jobs, or several plans if there is one job. Also contains the remarks about the plan.
+/// The plans of one pass, with the remarks about them. There are several plans only if there is one job.
 struct Passed {
     schedules: Vec<Vec<TaskPlace>>,
     remarks: Vec<String>,
@@ -319,8 +320,8 @@ impl<'a> Planner<'a> {
         remarks
     }
 
-    /// Returns the remark about the reserves of isolated tasks. The remark states the utilisation of the processors as
-    /// defined in the paper.
+    /// Returns the remark about the processors that tasks without edges (isolated tasks) hold in reserve. The remark
+    /// states the reserved fraction of all processors, as the paper defines it.
     fn held(&self, job: &Job, offer: &JobSchedule) -> Option<String> {
         let name = self.called(job.id);
         let (tasks, release) = (offer.reserves.len(), job.outline.real.release());

@@ -14,7 +14,7 @@ use crate::kernel::list::{self, AllottedTask, ListSweep};
 use crate::kernel::open::OpenPlatform;
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// The stages of the paper that compact batches.
+/// The stage up to which batches are compacted. The paper has three stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compaction {
     /// All tasks of a batch start at the beginning of the batch.
@@ -40,10 +40,10 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 /// batches, but does not state how. Here, two batches are exchanged. If this improves the schedule, the exchange is
 /// kept. Shuffling tasks within batches is not in the paper.
 ///
-/// The paper does not cover unavailable processors. If processors are unavailable at times, the guess is the least
-/// length in which the open processor time is enough for the work. A batch then uses the processors that are open
-/// during the batch, and allotments that fit on them. The batches for a platform that is always open are also tried. If
-/// tasks would end much later than in a list that minimises the makespan, these tasks move to the front.
+/// The paper does not cover unavailable processors. If processors are unavailable at times, the guess of the makespan
+/// is the least length in which the open processor time is enough for the work. A batch then uses the processors that
+/// are open during the batch, and allotments that fit on them. Batches that ignore the unavailable times are also
+/// tried. If tasks would end much later than in a list that minimises the makespan, these tasks move to the front.
 ///
 /// ```
 /// use makespan_algos::scheduler::Demt;
@@ -64,9 +64,10 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 pub struct Demt {
     /// The stage of compaction.
     pub compaction: Compaction,
-    /// Number of random orders that are tried in the list stage.
+    /// Number of random orders that the list stage tries.
     pub shuffles: u32,
-    /// The order that is shuffled.
+    /// The order that the list stage shuffles: the order of the batches, the order of the tasks within batches, or
+    /// both.
     pub shuffle: Shuffle,
 }
 
@@ -146,8 +147,8 @@ impl Scheduler for Demt {
     }
 }
 
-/// Moves tasks of both lists forward if they would end much later than in a list that minimises the makespan. Returns
-/// the list with the least weighted completion.
+/// In each of the two lists, moves tasks forward that would end much later than in a list that minimises the makespan.
+/// Then returns the list with the smaller weighted completion.
 fn around(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -164,7 +165,7 @@ fn around(
     if value(&second) < value(&first) { second } else { first }
 }
 
-/// Returns the batches for tasks that are all released.
+/// Returns the batches for tasks that have been released.
 fn select(
     instance: &Instance,
     tasks: &[TaskId],

@@ -18,9 +18,9 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// 4.1. The baseline is optimal for weighted completion if all speed-ups are linear up to the whole platform.
 /// Guarantee: none in general. Complexity: O(n log n), plus one placement for each task. Deviations: a task gets the
 /// fewest processors on which it is as fast as on all processors. The other processors stay idle. The next task is the
-/// first released task in this order. If processors are unavailable at times, a task gets the allotment with which it
-/// ends first. If the plan would then end much later than a list that minimises the makespan, the tasks are planned as
-/// a list. Tasks that would still be late come first in this list. [`Gang::packed`] is ours.
+/// first task in this order that has been released. If processors are unavailable at times, a task gets the allotment
+/// with which it ends first. If the plan would then end much later than a list that minimises the makespan, the tasks
+/// are planned as a list. Tasks that would still be late come first in this list. [`Gang::packed`] is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;
@@ -34,8 +34,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gang {
-    /// Whether the tasks are planned as a list. Later tasks of the list then use processors that an earlier task
-    /// leaves idle.
+    /// Whether the tasks are planned as a list, so that later tasks use the processors that an earlier task leaves
+    /// idle.
     pub packed: bool,
 }
 

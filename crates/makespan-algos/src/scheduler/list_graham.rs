@@ -15,16 +15,17 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015. The orders are those of the baselines of
 /// Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1. Assumptions: none.
 ///
-/// Guarantee (makespan): 2 without release dates and unavailable processors. The reason is that the total work is at
-/// most the area of the guess, and no task takes longer than the guess. For each task with a speed-up law, 4 ticks are
-/// added, because its times are rounded up. The guarantee is doubled if the knapsack is too large
-/// ([`makespan_bounds::dual::is_exact`]).
+/// Guarantee (makespan): 2 without release dates and unavailable processors. The dual approximation guesses a makespan.
+/// The total work is at most this guess times the number of processors, and no task takes longer than the guess. For
+/// each task with a speed-up law, 4 ticks are added, because the times of the law are rounded up. The guarantee is
+/// doubled if the knapsack is too large ([`makespan_bounds::dual::is_exact`]).
 ///
 /// If processors are unavailable at times, several lists with allotments for the open processors are compared, and the
 /// list that ends first is used. With an order other than `shelf`, tasks that would end far too late move to the front.
-/// For graphs of moldable tasks on equal processors, the order `shelf` tries up to ten sets of allotments. These sets
-/// range from the shortest longest path to the least area. Each set is tried in the order of the longest paths, and the
-/// schedule that ends first is kept. Complexity: the complexity of the dual search, plus O(n log n).
+/// For graphs of moldable tasks on equal processors, the order `shelf` tries up to ten sets of allotments. The first
+/// set has the shortest critical path, the last set has the least area. With each set, the tasks are listed by
+/// decreasing longest path to the end, and the schedule that ends first is kept. Complexity: the complexity of the dual
+/// search, plus O(n log n).
 ///
 /// ```
 /// use makespan_algos::scheduler::{ListGraham, Order};
@@ -80,8 +81,8 @@ impl ListGraham {
     }
 }
 
-/// Returns weight divided by time, as an integer with 64 binary places. This integer is exact enough to sort tasks, and
-/// equal on all machines.
+/// Returns weight divided by time, as a fixed-point number with 64 fractional bits. Sorting by this number gives one
+/// order on all machines.
 pub(super) fn density(instance: &Instance, task: TaskId, time: makespan_core::Time) -> u128 {
     (u128::from(instance.weight(task).millionths()) << 64) / u128::from(time.ticks().unsigned_abs().max(1))
 }

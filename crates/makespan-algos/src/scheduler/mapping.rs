@@ -9,9 +9,9 @@ use super::{INSTEAD, check_supported};
 use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Uses a mapper as a scheduler. Each processor is a machine. The tasks of a machine run one after another without
-/// gaps, in Smith's order: by increasing time divided by weight. For a given mapping, this order is optimal for
-/// weighted completion, and the makespan does not depend on the order.
+/// Uses a mapper (a rule or a search that maps tasks to machines) as a scheduler. Each processor is a machine. The
+/// tasks of a machine run one after another without gaps, in Smith's order: by increasing time divided by weight. For a
+/// given mapping, this order is optimal for weighted completion, and the makespan does not depend on the order.
 ///
 /// Source: the source of the mapper. The order is from W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI
 /// 10.1002/nav.3800030106. Assumptions: all tasks are sequential and released at the same time, and processors are
@@ -64,9 +64,8 @@ impl Scheduler for MappingScheduler {
         let problem = problem_of(instance);
         let mapping = self.mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(context.seed));
         if problem.makespan(&mapping) >= Profile::CANNOT_RUN.ticks() {
-            // The limits on times in an instance ensure that the completions of a machine do not overflow if a rule
-            // minimises completions. Another rule may cause an overflow, but only if some machine cannot run all
-            // tasks.
+            // If a rule minimises completions, the limits on times in an instance prevent an overflow of completions.
+            // Under another rule, completions may overflow, but only if some machine cannot run all tasks.
             let reason =
                 "the tasks that it maps to a machine take more than 146 years; check the unit of the times, or use mct";
             return Err(ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason.into()) });

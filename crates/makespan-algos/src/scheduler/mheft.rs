@@ -35,7 +35,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mheft {
-    /// Maximum allotment of a task, in per cent of a cluster. A task that needs more gets its smallest allotment.
+    /// Maximum allotment of a task, in per cent of a cluster. If the smallest allotment of a task exceeds this maximum,
+    /// the task gets its smallest allotment.
     pub share: u32,
 }
 

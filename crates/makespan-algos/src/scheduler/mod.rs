@@ -165,9 +165,9 @@ fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Gu
     proved.then_some(Guarantee::ratio(2, 1))
 }
 
-/// Returns the guarantee of a greedy list on the allotments of the dual search. The area of the guess uses times that
-/// are not rounded up. For each job with a speed-up law, rounding adds at most two ticks of area on every processor.
-/// This adds at most four ticks to the makespan.
+/// Returns the guarantee of a greedy list on the allotments of the dual search. The guess times the number of
+/// processors is an area of times that are not rounded up. For each job with a speed-up law, rounding adds at most two
+/// ticks of area on every processor. This adds at most four ticks to the makespan.
 fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;
@@ -177,7 +177,8 @@ fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guar
     Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.tasks() as usize, instance.processors()))
 }
 
-/// Converts the guarantee for a guess that is at most the optimum to the guarantee for the guess of the dual search.
+/// `guarantee` assumes a guess that is at most the optimum. Returns the guarantee for the guess of the dual search,
+/// which may be larger.
 fn by_guess(guarantee: Guarantee, jobs: usize, processors: u32) -> Guarantee {
     if dual::is_exact(jobs, processors) { guarantee } else { guarantee.doubled() }
 }
@@ -203,7 +204,7 @@ fn all_tasks_monotone(instance: &Instance) -> bool {
     instance.task_ids().all(|task| instance.profile(task).is_monotone())
 }
 
-/// Returns whether the times of any job follow a speed-up law and are rounded up.
+/// Returns whether at least one job follows a speed-up law, so that its times are rounded up.
 fn some_round_up(instance: &Instance) -> bool {
     instance.simple_jobs().any(|job| job.profile().rounds_up())
 }

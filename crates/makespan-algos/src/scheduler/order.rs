@@ -1,16 +1,16 @@
 //! The order of a list schedule.
 
-/// The order of a list. For a task, w is the weight, p the time and k the allotment.
+/// The order of the tasks of a list. For a task, w is the weight, p the time and k the allotment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The first shelf of the dual approximation, then the second shelf, then small tasks.
     Shelf,
-    /// Increasing w / p, so that tasks with a long time for their weight come first. This reading of "weighted LPTF"
-    /// reproduces the curves of the paper.
+    /// Increasing w / p, so that tasks with a long time for their weight come first. This interpretation of "weighted
+    /// LPTF" reproduces the curves of the paper.
     WeightedLptf,
-    /// Decreasing w / p (Smith's rule, 1956), which is the other possible reading of "weighted LPTF".
+    /// Decreasing w / p (Smith's rule, 1956), which is the other possible interpretation of "weighted LPTF".
     Smith,
-    /// Smallest area k p first.
+    /// Increasing area k p.
     Saf,
 }
 

@@ -84,7 +84,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
                 let time = problem.time(to.task, node);
                 *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node.index()] };
             }
-            // From every node, the successor may run on the best of all nodes after a transfer.
+            // Whatever the node of the task, the successor may run on the best of all nodes after a transfer.
             let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.transfers().mean(to.edge);
             for (worst, &behind) in worst.iter_mut().zip(&behind) {
                 *worst = worst.max(behind.min(elsewhere));

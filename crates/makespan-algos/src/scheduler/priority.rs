@@ -13,7 +13,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 pub enum Rule {
     /// The least latest finish time.
     Lft,
-    /// The most total successors.
+    /// The greatest number of direct and indirect successors (most total successors).
     Mts,
     /// The greatest rank positional weight: the time of the task plus the times of its direct successors.
     Grpw,
@@ -24,9 +24,9 @@ pub enum Rule {
 /// The scheme that makes a schedule from a list of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Task by task, each at its first fit.
+    /// Places one task after another, each at the earliest instant at which it fits.
     Serial,
-    /// Instant by instant. At each instant, all tasks that fit start.
+    /// Goes through the instants in increasing order. At each instant, starts all tasks that fit.
     Parallel,
 }
 
@@ -86,7 +86,8 @@ impl Priority {
         Ok(self)
     }
 
-    /// If the rule or the scheme needs pools, returns the problem whose resources are pools, otherwise `None`.
+    /// If the rule or the scheme needs each resource as one pool, returns the problem of the pools. Otherwise, returns
+    /// `None`.
     fn pools<'a>(self, packing: &Packing<'a>) -> Result<Option<CumulativeProblem<'a>>, Unsupported> {
         if self.rule != Rule::Wcs && self.scheme == Scheme::Parallel {
             return Ok(None);
@@ -134,7 +135,7 @@ impl Priority {
 }
 
 /// Returns the mode of a task for its choice. If the problem omits this mode, returns another mode that is at least as
-/// fast and uses up at most as much.
+/// fast and does not consume more.
 fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32], task: u32) -> u32 {
     let row = problem.row_of(task);
     let wanted = choices[row.index()];

@@ -13,8 +13,9 @@ use crate::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTa
 use crate::kernel::{batches, list, shelves};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Plans on m SMPs of k processors with two shelves. Some columns of processors are busy for the whole time of both
-/// shelves. Every task is in best placement.
+/// Plans on m SMPs of k processors with two shelves. The length of the first shelf is the guess: the smallest makespan
+/// that the method does not refute. Some columns of processors are busy for the whole time of both shelves. Every task
+/// is in best placement.
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
 /// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of
@@ -22,22 +23,22 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// Some tasks that are not monotone (rigid tasks, or tasks with superlinear speed-up) may not fit into the shelves.
 /// They are placed above the shelves, where they end first. Then the guess is raised in steps of 5 %, and the shortest
 /// schedule is kept. If processors are unavailable at times, or if too many tasks are not monotone, a greedy list in
-/// best placement is used instead. The guess is the smallest makespan that the method does not refute. The largest
-/// refuted guess proves a lower bound ([`makespan_verify::proof::Rejection`]), but the bound of
-/// `makespan_bounds::makespan` is at least as strong. Guarantee (makespan): let all tasks be monotone, and let each
-/// node have k processors. The ratio to the optimum over all placements is 3/2 if k is 1 or 2, and 2 - 2/k if k is a
-/// greater power of two. If k is not a power of two, the ratio is twice the ratio of the next lower power of two (see
-/// the proof in `rounded_down`). If some tasks have speed-up laws, the guaranteed makespan is 8 k + 1 ticks longer,
-/// because the run times of laws are rounded up ([`Cluster::whole_guess`]). The ratio doubles if there are release
-/// dates, and also if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no guarantee if
-/// processors are unavailable, or if a job is not monotone ([`Profile::is_monotone`]), such as a rigid job of 3
-/// processors. A flat cluster is one node of k = m processors. On a flat cluster, the ratio is 2 - 2/m if m is a power
-/// of two, and otherwise twice the ratio of the next lower power of two. So [`super::DualApproximation`] has a better
-/// guarantee on a flat cluster. Complexity: each step of the search takes O(n log n log(m k)), or O(n m k) if it needs
-/// the knapsack. The construction takes O(n log n + m k). Deviations: a task may move to the first shelf on any number
-/// of processors of the form a k + 2^j, if the task then fits into the length of the shelf. The last task of the
-/// second shelf may be placed without a box. Small tasks are placed on the least loaded processors. If there are
-/// release dates or k is rounded down to a power of two, a list schedule is returned if it is shorter.
+/// best placement is used instead. The largest refuted guess proves a lower bound
+/// ([`makespan_verify::proof::Rejection`]), but the bound of `makespan_bounds::makespan` is at least as strong.
+/// Guarantee (makespan): let all tasks be monotone, and let each node have k processors. The ratio to the optimum over
+/// all placements is 3/2 if k is 1 or 2, and 2 - 2/k if k is a greater power of two. If k is not a power of two, the
+/// ratio is twice the ratio of the next lower power of two (see the proof in `rounded_down`). If some tasks have
+/// speed-up laws, the guaranteed makespan is 8 k + 1 ticks longer, because the run times of laws are rounded up
+/// ([`Cluster::whole_guess`]). The ratio doubles if there are release dates, and also if the knapsack is too large
+/// ([`makespan_bounds::dual::is_exact`]). There is no guarantee if processors are unavailable, or if a job is not
+/// monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat cluster is one node of k = m
+/// processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and otherwise twice the ratio of the
+/// next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster. Complexity: each
+/// step of the search takes O(n log n log(m k)), or O(n m k) if it needs the knapsack. The construction takes O(n log n
+/// + m k). Deviations: a task may move to the first shelf on any number of processors of the form a k + 2^j, if the
+/// task then fits into the length of the shelf. The last task of the second shelf may use fewer processors than the box
+/// of a k + 2^j processors that the paper reserves for it. Small tasks are placed on the least loaded processors. If
+/// there are release dates or k is rounded down to a power of two, a list schedule is returned if it is shorter.
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;
@@ -55,11 +56,11 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shelves;
 
-/// For tasks that are not monotone, the maximum number of times that the guess is raised by 5 %. In total, this is a
-/// factor of about ten.
+/// Maximum number of times that the guess is raised by 5 % for tasks that are not monotone. Together, these raises
+/// multiply the guess by about ten.
 const RAISES: usize = 48;
-/// For tasks that are not monotone, the maximum number of columns that are examined for all guesses together. This
-/// takes one or two seconds.
+/// Maximum number of columns that are examined for tasks that are not monotone, over all guesses together. This number
+/// of columns takes one or two seconds.
 const MAX_COLUMNS: usize = 20_000_000;
 
 impl Scheduler for Shelves {
@@ -78,8 +79,8 @@ impl Scheduler for Shelves {
         if objective != Objective::Makespan || !open || !all_monotone(instance) {
             return None;
         }
-        // If batches are released later, use this guarantee, too. This guarantee compares with an optimum that starts
-        // at zero.
+        // The guarantee also holds for batches that are released later, because it is relative to an optimum that
+        // starts at zero.
         let guarantee = nodes.guarantee(instance);
         Some(if instance.has_release_dates() { guarantee.doubled() } else { guarantee })
     }

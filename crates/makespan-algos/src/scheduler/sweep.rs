@@ -1,4 +1,4 @@
-//! Lists for several target lengths (a sweep), followed by annealing. In practice, the makespans are short.
+//! The scheduler `sweep`: tries a list for each of several target lengths, and then anneals the best list.
 
 use makespan_core::{Instance, Objective, ScheduleBuilder, Stop, TaskId, Time, Unsupported};
 use rand::{Rng, RngExt, SeedableRng};
@@ -19,8 +19,9 @@ const MAX_PLACEMENTS: usize = 4_000_000;
 /// The initial temperature, as a fraction of the length of the schedule.
 const HOT: f64 = 0.02;
 
-/// Graham lists for a sweep of target lengths, longest task first. Each task gets its canonical allotment: the smallest
-/// one that meets the target. The best list is then annealed over its order and allotments.
+/// For each of several target lengths (the sweep), makes a Graham list with the longest task first. In a list, each
+/// task gets its canonical allotment: the smallest one that meets the target. Annealing then changes the order and the
+/// allotments of the best list.
 ///
 /// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI
 /// 10.1137/S0097539701385995); the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI
@@ -91,7 +92,7 @@ struct Search<'a> {
     instance: &'a Instance,
     from: Time,
     sweep: ListSweep,
-    /// The shortest makespan and its list.
+    /// The smallest makespan so far, and the list that gives it.
     best: (Time, Vec<AllottedTask>),
     /// A makespan at which the search ends: the first release plus the guess of the dual approximation.
     reachable: Time,

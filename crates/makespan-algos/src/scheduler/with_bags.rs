@@ -27,8 +27,8 @@ const OF_BAGS: f64 = 0.15;
 /// bag, it only evaluates the end of the last of them ([`Scheduler::of_wholes`]).
 ///
 /// After the scheduler has placed all competing jobs, the best-effort bags fill the remaining holes, in file order.
-/// Each task runs on the fewest processors that it accepts. It starts at the earliest instant from which these
-/// processors are free until its end and its other needs can be met. If processors differ, the task runs at the place
+/// Each task runs on the fewest processors that it accepts. The task starts at the earliest instant from which these
+/// processors are free for its whole run and its other needs are met. If processors differ, the task runs at the place
 /// with the earliest end. No other job moves, so no other job is delayed. The tasks of a bag are numbered by start. If
 /// the plan is a strategy, another variant may be chosen. With the bags, the chosen variant must be at least as good in
 /// every value. If a competing job waits for a best-effort bag, this bag also competes.
@@ -55,7 +55,7 @@ const OF_BAGS: f64 = 0.15;
 /// ```
 pub struct WithBags(pub Box<dyn Scheduler>);
 
-// A default of the trait would hide the answer of the wrapped scheduler.
+// Implement every method, because a default method of the trait would not ask the wrapped scheduler.
 #[deny(clippy::missing_trait_methods)]
 impl Scheduler for WithBags {
     fn name(&self) -> String {
@@ -121,8 +121,8 @@ impl Scheduler for WithBags {
         }
         let mut of_bags = None;
         if is_cut && floor.is_none() && self.0.makespan_at_most().is_some() {
-            // Use a bound on whole bags, because the limit is a multiple of this bound. A bound on the tasks of the
-            // bags may differ.
+            // The limit on the makespan is a multiple of a bound on whole bags. Compute this bound here, because a
+            // bound on the tasks of the bags may differ.
             let begin = Instant::now();
             of_bags = makespan_bounds::best_by(&uncut, Objective::Makespan, &clock(OF_BAGS)).ok();
             context.floor = of_bags.as_ref().map(Bound::ticks);
@@ -131,7 +131,8 @@ impl Scheduler for WithBags {
         let planned = within_limit(&**whole.as_ref().unwrap_or(scheduler), &competing.instance, context);
         (context.floor, context.spent) = (floor, spent);
         let found = std::mem::replace(&mut context.bounds, known);
-        // Drop bounds on weighted completion if the weights are not those of the jobs. Such bounds are weak.
+        // If the scheduler used other weights than the jobs have, drop its bounds on weighted completion, because they
+        // are weak.
         let of_other_weights = |bound: &Bound| by_weight.is_some() && bound.objective == Objective::WeightedCompletion;
         let kept =
             found.into_iter().chain(of_bags).filter(|bound| !of_other_weights(bound) && bound.verify(instance).is_ok());
@@ -141,7 +142,7 @@ impl Scheduler for WithBags {
         }
         let of_makespan = |bound: &Bound| bound.objective == Objective::Makespan;
         if best_effort && context.bounds.iter().any(of_makespan) {
-            // Prove a bound for all bags, because competing jobs alone may end much sooner.
+            // Prove a bound that includes the best-effort bags, because the competing jobs alone may end much sooner.
             context.bounds.extend(makespan_bounds::best_by(instance, Objective::Makespan, &clock(0.5)).ok());
         }
         let of_cost = |bound: &Bound| bound.objective == Objective::Cost;
@@ -234,7 +235,7 @@ impl Fills {
         consumables.map(move |demand| (demand.resource, demand.need.total(width)))
     }
 
-    /// Returns the amount of each resource that all filled bags use up.
+    /// Returns the amount of each resource that the filled bags use up together.
     fn all_used_up(&self, instance: &Instance) -> Vec<u128> {
         let mut all = vec![0; instance.platform().resources().len()];
         for id in instance.ids().filter(|&id| self.has(id)) {
@@ -259,7 +260,8 @@ impl Fills {
         Ok(())
     }
 
-    /// Returns all other jobs. The consumables of the filled bags are subtracted.
+    /// Returns the instance of all other jobs. The amounts that the filled bags use up are subtracted from the
+    /// consumables of its platform.
     fn others(&self, instance: &Instance) -> Instance {
         let others = instance.ids().filter(|&id| !self.has(id)).map(|id| instance.submitted(id));
         let kept = (0..).map(ResourceId).zip(self.all_used_up(instance)).filter(|&(_, amount)| amount > 0);
@@ -275,7 +277,7 @@ impl Fills {
 
     /// Returns the competing jobs. If a scheduler does not support bags, each task of a bag becomes a job without a
     /// name, with an equal share of the bag's weight. If `equally` is set, each job has a weight of one, and the tasks
-    /// of a bag share a weight of one. Graphs come last.
+    /// of a bag share a weight of one. Graphs come after all other jobs.
     fn competing(&self, instance: &Instance, others: Instance, equally: bool) -> SubInstance {
         let ids = instance.ids().filter(|&id| !self.has(id));
         if packed::has_more(&others) || !others.has_bags() {
@@ -300,7 +302,7 @@ impl Fills {
         SubInstance { instance: others.with_jobs(jobs), tasks }
     }
 
-    /// Returns the filled bags in file order, but each after the bags that it waits for.
+    /// Returns the filled bags in file order, except that each bag comes after the bags that it waits for.
     fn in_order(&self, instance: &Instance) -> Vec<JobId> {
         let mut order = Vec::new();
         let mut is_placed = vec![false; self.is_filled.len()];

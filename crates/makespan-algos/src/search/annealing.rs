@@ -7,7 +7,7 @@ use rand::{Rng, RngExt};
 
 use super::SearchCourse;
 
-/// A search with a current solution, which changes, and the best solution found.
+/// A search that changes a current solution and keeps the best solution found.
 pub(crate) trait Neighbourhood {
     /// Returns whether the best solution is proved to be optimal.
     fn is_optimal(&self) -> bool;
@@ -48,8 +48,9 @@ impl Cooling {
     }
 }
 
-/// Draws the largest increase of the objective that a change may cause and still be accepted (the Metropolis rule).
-/// The random number is drawn before the change is evaluated, so that the evaluation of a bad change may end early.
+/// Draws a limit on the increase of the objective. A change is accepted if its increase is at most this limit (the
+/// Metropolis rule). The random number is drawn before the change is evaluated, so that the evaluation of a bad change
+/// may end early.
 pub(crate) fn heat(temperature: f64, random: &mut impl Rng) -> f64 {
     -temperature * (1.0 - random.random::<f64>()).ln()
 }

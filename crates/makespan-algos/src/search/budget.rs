@@ -9,12 +9,12 @@ use makespan_core::Stop;
 pub enum Budget {
     /// A time limit that includes the time for bounds. The result depends on the machine.
     Time(Duration),
-    /// The number of changes of a schedule that each search may try. Other work is limited in proportion. The result
-    /// depends only on the seed.
+    /// The number of changes of a schedule that each search may try. Limits on other work are proportional to this
+    /// number. The result depends only on the seed.
     Steps(u64),
 }
 
-/// The fraction of a time limit that the search gets even if the work before the search has taken longer.
+/// Minimum fraction of a time limit for the search, even if the work before the search has used more than the rest.
 const AT_LEAST: f64 = 0.25;
 
 impl Budget {

@@ -21,7 +21,7 @@ pub enum Placing {
 
 named!(Placing { "first-free" => FirstFree, "list" => List });
 
-/// Returns the spec of a scheduler with this name.
+/// Returns the spec of the scheduler `name` with the rule `placing`.
 pub(in crate::scheduler) fn named(name: &str, placing: Placing) -> String {
     if placing == Placing::default() { name.to_owned() } else { format!("{name}[placing={placing}]") }
 }

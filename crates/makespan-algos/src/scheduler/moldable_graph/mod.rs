@@ -12,8 +12,8 @@ use crate::plan::Plan;
 pub use allotted::Placing;
 pub(super) use allotted::{named, planned, supports};
 
-/// Returns the packing of an instance. Checks that, on clusters, each task can be placed after earlier tasks. For this,
-/// only the number of processors of a task may matter.
+/// Returns the packing of an instance. Checks that each task can be placed on a cluster after earlier tasks. This is
+/// possible if tasks need only a number of processors.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     let refused = |what: &str| {
         Err(Unsupported(format!(
@@ -49,8 +49,9 @@ pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 
 }
 
 /// Places all tasks by decreasing rank. `offered` returns the choices of a row that are allowed on a cluster. A row is
-/// a task or the equal tasks of a bag. Each task gets the cluster and the choice with which it ends first. Among equal
-/// ends, the fewest processors come first, then the fastest cluster.
+/// a task or the equal tasks of a bag. Each task gets the cluster and the choice with which it ends first. Among
+/// choices with equal ends, the choice with the fewest processors is used, and among these, the choice on the fastest
+/// cluster.
 pub(super) fn earliest<I: Iterator<Item = u32>>(
     packing: &Packing<'_>,
     mut clusters: Clusters<'_, '_>,

@@ -25,11 +25,12 @@ pub(super) struct Annealing<'a> {
     /// The ends of the tasks in the current solution. The ends are used if jobs are parts of wholes, such as tasks of a
     /// bag.
     ends: Vec<i64>,
-    /// The lateness of each whole.
+    /// For each whole, the maximum time over its parts between the earliest and the actual end.
     peaks: Vec<i64>,
     best: RankedSolution,
     random: ChaCha8Rng,
-    /// A proven bound in ticks: on the maximum lateness if this is minimised, otherwise on the makespan.
+    /// A proven bound in ticks. If the maximum lateness is minimised, the bound is on the maximum lateness, otherwise
+    /// on the makespan.
     floor: i64,
     /// The mean cost of a task in the first solution.
     mean_cost: f64,
@@ -58,31 +59,32 @@ const HOTTEST: f64 = 1.0;
 const COLDEST: f64 = 0.01;
 /// The initial temperature if the objective is a sum over all tasks, for `FEW` tasks. With more tasks, the temperature
 /// is inversely proportional to their number, and decreases faster beyond `MANY` tasks. With few tasks, the temperature
-/// is inversely proportional to the third power of their number. With 25 tasks, a cool search sometimes stays 10 %
-/// above the bound. But with 50 tasks, a hot search gives values that are 1.5 % higher.
+/// is inversely proportional to the third power of their number. Reason: with 25 tasks, a search that begins at a low
+/// temperature sometimes stays 10 % above the bound, but with 50 tasks, a high temperature gives values that are 1.5 %
+/// worse.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
 /// The initial temperature if a sum is minimised under a limit on the makespan. Time after the limit is expensive, so
 /// the values of schedules differ more.
 const HOT_WITHIN: f64 = 0.6;
-/// The factor that reduces the initial temperature of some searches. A hot search makes a good start worse, and a cool
-/// search cannot leave a poor start, so both kinds are made.
+/// The factor that reduces the initial temperature of some searches. A search at a high temperature makes a good start
+/// worse, and a search at a low temperature cannot leave a poor start. So both kinds of searches are made.
 const COOL: f64 = 0.15;
 /// The factor that replaces `COOL` if the objective is a sum.
 const COOL_SUM: f64 = 0.5;
-/// Number of times that the temperature falls from its initial value, if a sum is minimised without a limit on the
-/// makespan. One fall often ends in a local optimum that another fall avoids.
+/// If a sum is minimised without a limit on the makespan, the number of times that the temperature falls from its
+/// initial to its final value. A single fall often ends in a local optimum.
 const CYCLES: f64 = 4.0;
 /// Number of times that the temperature falls if best placement is required, for at most `FEW` tasks. This number is
 /// larger than `CYCLES`, because only few sets of wide allotments fill the nodes.
 const CYCLES_IN_NODES: f64 = 8.0;
-/// Limit on the excess of the cost over the acceptable cost, as a multiple of the temperature. If an evaluation exceeds
-/// this limit at a position after all changes of the order, the evaluation stops. The remaining tasks rarely reduce the
-/// excess enough.
+/// Limit on the excess of the cost over the acceptable cost, as a multiple of the temperature. An evaluation inserts
+/// one task after another. If the excess is above this limit after the last changed position of the order, the
+/// evaluation stops, because the remaining tasks rarely reduce the excess enough.
 const GIVEN_UP: f64 = 10.0;
 /// With n tasks, the order is sorted by the starts about once in n changes, but at most once in `OFTEN` changes. A
-/// search that began beyond its limit sorts once in `OFTEN` changes, because sorting also adapts the price of
-/// exceeding the limit.
+/// search that began with a schedule beyond its limit sorts once in `OFTEN` changes, because each sort also adapts the
+/// price of exceeding the limit.
 const OFTEN: usize = 64;
 /// The fraction of the time after which a search without a solution within its limit ends. The other searches get the
 /// remaining time.
@@ -139,8 +141,8 @@ impl<'a> Annealing<'a> {
         self.value
     }
 
-    /// Marks a search that begins with a solution beyond its limit. Exceeding the limit soon becomes more expensive.
-    /// If this does not help, the search ends early.
+    /// Marks a search that begins with a solution beyond its limit. In such a search, the price of exceeding the limit
+    /// soon rises. If no solution within the limit is found, the search ends early.
     pub(super) fn coming_back(self) -> Self {
         Self { comes_back: true, ..self }
     }

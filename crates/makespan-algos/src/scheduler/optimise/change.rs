@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::kernel::choices::Choices;
 use crate::kernel::move_to;
 
-/// An order of the tasks, and their allotments. Serial insertion makes a schedule of both.
+/// An order of the tasks, and their allotments. Serial insertion turns the order and the allotments into a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Solution {
     pub(crate) order: Vec<u32>,
@@ -38,22 +38,23 @@ struct OtherChoice {
     new: u32,
 }
 
-/// Percentage of changes that only change an allotment. The changes that no percentage includes move a task and change
-/// its allotment.
+/// Percentage of changes that only change an allotment. The remaining changes, after the three percentages, move a task
+/// and change its allotment.
 const ALLOTMENT: u32 = 45;
 /// Percentage of changes that only move a task.
 const PLACE: u32 = 35;
 /// Percentage of changes that swap two tasks.
 const SWAP: u32 = 10;
-/// Percentage of changes in which two tasks exchange processors. These exchanges are drawn before the changes above.
+/// Percentage of changes in which two tasks exchange processors. The other percentages apply to the changes that are no
+/// such exchange.
 const EXCHANGES: u32 = 25;
-/// If best placement is required, the percentage of changes that align allotments with nodes. These changes are drawn
-/// before all other changes.
+/// If best placement is required, the percentage of changes that align allotments with nodes. The other percentages
+/// apply to the changes that do not align allotments.
 const TRADES: u32 = 35;
 
 impl Change {
-    /// Draws a change. The logarithm of a distance is uniform, so short distances are more frequent than long ones.
-    /// Distances are in the order or among the allotments.
+    /// Draws a change. The logarithm of a distance is uniform, so short distances are more frequent than long ones. A
+    /// distance is a number of positions in the order, or of allotments of a task.
     pub(super) fn draw(solution: &Solution, choices: &Choices, random: &mut ChaCha8Rng) -> Self {
         let place = random.random_range(0..solution.order.len());
         let kind = random.random_range(0..100);
@@ -120,8 +121,8 @@ impl Change {
 }
 
 /// Returns a change of an allotment to a multiple of the size of a node, or of a half, a quarter .. of this size. In
-/// half of these changes, a nearby task loses the processors that the first task gets. Some calls return `None`, and
-/// so do all calls if best placement is not required.
+/// half of these changes, a nearby task loses the processors that the first task gets. Returns `None` in a part of the
+/// calls, and always if best placement is not required.
 ///
 /// Allotments that are multiples of these sizes fill nodes. A single small step rarely leads from one set of such
 /// allotments to another.
@@ -184,7 +185,7 @@ fn other_choice(solution: &Solution, choices: &Choices, place: usize, random: &m
         return None;
     }
     let old = solution.chosen[task as usize];
-    // Draw the distance to the new choice. With two hundred choices, it is rarely more than a quarter of them.
+    // Draw the distance to the new choice. With 200 choices, the distance is rarely more than 50.
     let distance = (f64::from(count).powf(0.7 * random.random::<f64>()) as u32).max(1);
     let new = if random.random_bool(0.5) { (old + distance).min(count - 1) } else { old.saturating_sub(distance) };
     Some(OtherChoice { task, old, new })

@@ -24,8 +24,8 @@ pub(super) fn front(search: &OptimiseRun<'_>, limit: Option<Time>) -> Vec<FrontP
     let limits = limits(least, most);
     let mut known = vec![shortest, lightest.schedule.clone()];
     if limits.is_empty() {
-        // The two ends leave no limit between them, and maybe no schedule is within `limit` yet. Use the remaining
-        // time for another search under this limit.
+        // There is no limit between the two ends, and possibly no schedule within `limit` has been found. Use the
+        // remaining time for another search under `limit`.
         let again = search.minimise(task(Objective::WeightedCompletion, limit, ends, 1.0), &known);
         return vec![again.into(), lightest.into()];
     }

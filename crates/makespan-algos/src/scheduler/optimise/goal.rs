@@ -7,17 +7,17 @@ use crate::kernel::serial::Request;
 
 /// An objective as a sum over tasks, in floats, and the rank of schedules.
 ///
-/// Weighted completion and mean flow are such sums. For the makespan, a second term is needed, because most schedules
-/// near a good one have an equal makespan, which gives a search no direction. Take a target instant before the
-/// makespan. The second term is the area of tasks after the target, divided by the number of processors.
+/// Weighted completion and mean flow are such sums. For the makespan, a second term is needed, because a good schedule
+/// and most schedules near it have the same makespan, which gives a search no direction. The second term uses a target,
+/// an instant before the makespan: it is the area of tasks after the target, divided by the number of processors.
 ///
-/// If there is a limit on the makespan, area after the limit has a price. The price rises while the limit is exceeded,
-/// and falls while it is kept, so that the search stays near the limit. A schedule that exceeds the limit ranks after
-/// all others.
+/// If there is a limit on the makespan, area after the limit has a price. The price rises while schedules exceed the
+/// limit, and falls while they keep the limit, so that the search stays near the limit. Schedules that exceed the limit
+/// rank after all schedules that keep it.
 ///
-/// The weighted lateness is also a sum. Tasks that end by their deadlines cost nothing. The maximum lateness, like the
-/// makespan, is equal for most schedules near a good one. So the search shifts every deadline by a
-/// target, which is below the best maximum lateness, and minimises the area of each task after its shifted deadline.
+/// The weighted lateness is also a sum. Tasks that end by their deadlines cost nothing. As with the makespan, a good
+/// schedule and most schedules near it have the same maximum lateness. So every deadline is shifted by a target that is
+/// below the best maximum lateness. The search minimises the area of the tasks after their shifted deadlines.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal<'a> {
     objective: Objective,
@@ -31,10 +31,10 @@ pub(crate) struct Goal<'a> {
     /// this instant has a cost. Otherwise, the large costs of heavy or late tasks would hide small differences between
     /// schedules.
     earliest: Vec<i64>,
-    /// If the maximum lateness is minimised, the time after the deadline of a task from which each processor costs
-    /// `lateness_price` for each tick.
+    /// The target of the maximum lateness, in ticks. If a task ends later than its deadline plus this time, each of its
+    /// processors costs `lateness_price` for each later tick.
     late_from: i64,
-    /// The instant from which each processor costs `price` for each tick.
+    /// The instant from which each busy processor costs `price` for each tick.
     after: i64,
     price: f64,
     first_price: f64,
@@ -48,10 +48,11 @@ pub(crate) struct Goal<'a> {
 
 /// Position of the target between the proven bound (0) and the best makespan (1).
 const TARGET: f64 = 0.625;
-/// The first price of a processor after a limit. The price is a multiple of the total weight of all tasks divided by
-/// the number of processors. This price is used if a schedule that slightly exceeds the limit may be the better start.
+/// The low first price of a busy processor after the limit, as a multiple of the total weight of all tasks divided by
+/// the number of processors. The search uses this price if a schedule that slightly exceeds the limit may be a better
+/// start than a schedule within the limit.
 pub(super) const LOW: f64 = 1.0;
-/// The first price that makes a search keep the limit, in the unit of `LOW`.
+/// The high first price, in the unit of `LOW`. With this price, a search keeps the limit.
 pub(super) const HIGH: f64 = 20.0;
 /// The factor by which the price rises.
 const RISE: f64 = 1.25;
@@ -135,8 +136,8 @@ impl<'a> Goal<'a> {
         };
         Self {
             objective,
-            // Only weighted objectives need wholes. Other objectives have an equal value if each part is a separate
-            // job.
+            // Only weighted objectives need wholes. The value of every other objective is the same if each part is a
+            // separate job.
             wholes: wholes.filter(|_| objective.is_weighted()),
             weights,
             runs,
@@ -151,7 +152,7 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// Sets the cost of a processor for each tick for which it is held.
+    /// Sets the cost of a processor for each tick during which a task holds the processor.
     pub(super) fn with_area_price(self, area_price: f64) -> Self {
         Self { area_price, ..self }
     }
@@ -211,8 +212,8 @@ impl<'a> Goal<'a> {
         true
     }
 
-    /// Returns the cost that one task adds. For each whole, `peaks` contains the maximum time between the earliest and
-    /// the actual end over its parts so far.
+    /// Returns the cost that one task adds. For each whole, `peaks` contains a maximum over the parts that were placed
+    /// so far: the time from the earliest to the actual end of the part.
     #[inline]
     pub(super) fn cost(&self, task: u32, start: i64, request: &Request, peaks: &mut [i64]) -> f64 {
         let (end, processors) = (start + request.duration, f64::from(request.processors));
@@ -229,7 +230,7 @@ impl<'a> Goal<'a> {
         wholes.weight(whole) * more as f64 + late + held
     }
 
-    /// Sets `peaks` to its values after the tasks `placed`, each with its end.
+    /// Computes `peaks` for the tasks `placed`, each given with its end.
     pub(super) fn peaks(&self, placed: impl Iterator<Item = (u32, i64)>, peaks: &mut Vec<i64>) {
         let Some(wholes) = self.wholes else { return };
         peaks.clear();
@@ -245,8 +246,8 @@ impl<'a> Goal<'a> {
         self.wholes.is_some()
     }
 
-    /// Returns the mean cost of a task in a schedule with this value and makespan. The cost of the run of the task is
-    /// included. Temperatures are multiples of this mean.
+    /// Returns the mean cost of a task in a schedule with this value and makespan. The mean includes the cost of the
+    /// shortest run times. Temperatures are multiples of this mean.
     pub(super) fn mean_cost(&self, tasks: usize, value: f64, makespan: i64) -> f64 {
         let value = if self.is_max_lateness() { value + makespan as f64 } else { value };
         (value + self.runs) / tasks.max(1) as f64
@@ -257,7 +258,8 @@ impl<'a> Goal<'a> {
         if self.is_makespan() { costs + makespan as f64 } else { costs }
     }
 
-    /// Returns the rank of a schedule. Less is better. `latest` is the maximum lateness if this is minimised.
+    /// Returns the rank of a schedule. A lower rank is better. If the maximum lateness is minimised, `latest` is the
+    /// maximum lateness of the schedule.
     pub(super) fn rank(&self, value: f64, makespan: i64, latest: i64) -> f64 {
         match self.objective {
             _ if self.makespan_at_most.is_some_and(|most| makespan > most) => f64::INFINITY,

@@ -12,12 +12,13 @@ pub(in crate::scheduler) struct Limit {
 }
 
 impl Limit {
-    /// Returns the limit as `factor` times the bound of the caller or, if the caller has none, times `own`.
+    /// Returns the limit: `factor` times the bound of the caller. If the caller has no bound, the limit is `factor`
+    /// times `own`.
     pub(in crate::scheduler) fn new(factor: Option<f64>, own: Time, context: &Context) -> Option<Self> {
         factor.map(|factor| Self::times(factor, context.floor.unwrap_or(own)))
     }
 
-    /// Returns a limit of a whole number of ticks. The limit is at most `factor` times the floor, the proven bound.
+    /// Returns the limit `factor` times the proven bound `floor`, rounded down to ticks.
     pub(in crate::scheduler) fn times(factor: f64, floor: Time) -> Self {
         let ticks = floor.ticks() as f64 * factor;
         // Round down, but not below the floor, because a factor of one must allow the floor.

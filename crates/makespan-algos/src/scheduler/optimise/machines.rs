@@ -23,24 +23,24 @@ use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 const CHANGES: usize = 512;
 /// The fraction of the time that is reserved at the end for work that cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// Number of short annealings in each period. If few large tasks determine the makespan, a short annealing finds as
-/// good a mapping as a long one, so the best of several short annealings is better.
+/// Number of short annealings in each period. If few large tasks determine the makespan, a short annealing finds a
+/// mapping as good as that of a long annealing. So several short annealings find better mappings.
 const RESTARTS: f64 = 8.0;
 /// Number of annealings that begin with the best mapping, after the short annealings.
 const RETURNS: f64 = 4.0;
-/// The part of the way from hot to cold that an annealing skips if it begins with the best mapping.
+/// The fraction of its cooling that an annealing skips if it begins with the best mapping.
 const WARM: f64 = 0.3;
 /// Fraction of the time for short annealings.
 const SHORT: f64 = 1.0 / 3.0;
-/// Number of tasks beyond which there are no short annealings. There are also none if there are few tasks. In these cases, one annealing is made in each period. This annealing begins with the last mapping of the
-/// previous annealing.
+/// Maximum number of tasks for short annealings. With more tasks, or with very few tasks, one annealing is made in each
+/// period. It begins with the last mapping of the previous annealing.
 const MANY_RESTARTS: usize = 2000;
 /// Length of a period in seconds, for a budget of time.
 const ONE_SECONDS: f64 = 1.5;
 /// Length of a period in steps, for a budget of steps.
 const ONE_STEPS: u64 = 10_000;
-/// The fraction of the time for the shortest schedule, if other schedules are also needed, or if the search only tests
-/// whether a limit can be kept.
+/// The fraction of the time for the search for the shortest schedule. This fraction is used if other schedules are also
+/// needed, or if the search only tests whether a limit can be kept.
 pub(super) const SHORTEST: f64 = 0.3;
 /// For a front, the fraction of the time after which the search for the least weighted completion ends.
 pub(super) const LIGHTEST: f64 = 0.45;
@@ -49,8 +49,8 @@ const MANY: usize = 2_000_000;
 /// Maximum number of tasks for Sufferage. Sufferage visits the tasks repeatedly and cannot be interrupted. For this
 /// number of tasks, it takes half a second.
 const MANY_TASKS: usize = 7000;
-/// Maximum number of pairs that a descent examines. A descent cannot be interrupted, and with many tasks on few
-/// machines, a step takes long.
+/// Maximum number of pairs that a descent examines. A descent cannot be interrupted, and its steps take long if there
+/// are many tasks on few machines.
 const DESCENT: usize = 20_000_000;
 
 /// The schedules and the bounds that a run has found.
@@ -97,13 +97,14 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     MachineOutcome { points, bounds, limit }
 }
 
-/// Returns a schedule, with the best of the bounds on its weighted completion.
+/// Returns a schedule, with the best of the bounds on the weighted completion that apply to the schedule.
 pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
     let of_completion = bounds.iter().filter(|bound| bound.objective == Objective::WeightedCompletion);
     FrontPoint { schedule, bound: of_completion.max_by_key(|bound| bound.value.integer()).cloned() }
 }
 
-/// Returns bounds on the weighted completion, and on the objective if this is a different one.
+/// Returns bounds on the weighted completion. If the objective is not the weighted completion, also returns bounds on
+/// the objective.
 fn other_bounds(
     instance: &Instance,
     aim: Objective,
@@ -156,7 +157,7 @@ struct Run<'a> {
     portfolio: Portfolio,
     /// The second objective, in addition to the makespan.
     aim: Objective,
-    /// Whether one of the initial mappings is optimal without a limit.
+    /// Whether one of the initial mappings is optimal if there is no limit.
     is_solved: bool,
 }
 
@@ -240,9 +241,9 @@ struct Shortening<'a> {
     chains: EjectionChains<'a>,
     random: ChaCha8Rng,
     floor: f64,
-    /// The number of annealings for which there is time.
+    /// The number of periods for which there is time.
     times: f64,
-    /// Whether short annealings come first, followed by annealings that begin with the best mapping.
+    /// Whether each period consists of short annealings, followed by annealings that begin with the best mapping.
     restarts: bool,
     /// The index of the current annealing.
     number: f64,

@@ -38,11 +38,11 @@ use crate::search::{Budget, Portfolio};
 use search::{OptimiseRun, SearchTask};
 use wholes::OfWholes;
 
-/// The reason for which an instance with too many unavailable periods is not searched.
+/// The reason why instances with too many unavailable periods are not searched.
 const CLOSED: &str = "processors are closed at too many different times to be searched around";
 
-/// Begins with the best plan of the catalogue, and with a plan that follows from prices of processor time. Until the
-/// time limit, annealing improves the order and the allotments of the tasks. Serial insertion turns an order into a
+/// Begins with the best plan of the catalogue, and with a plan that follows from dual prices of processor time. Until
+/// the time limit, annealing improves the order and the allotments of the tasks. Serial insertion turns an order into a
 /// schedule. Each core makes one independent search.
 ///
 /// Source: prices as in [`makespan_bounds::PriceSearch`]; serial insertion as in
@@ -53,41 +53,41 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// that are proved during the run are added to [`Context::bounds`].
 ///
 /// Sequential jobs on machines that differ are mapped to machines. For the makespan, prices of the time of machines are
-/// computed and rounded to a mapping. Then ejection chains are annealed, with pairs of task and machine that cost
-/// little at these prices ([`crate::kernel::mapping::EjectionChains`]). Each core makes one search. For these
-/// instances, a step is 512 changes. The mean flow, and the weighted completion of jobs with equal weights, are an
-/// assignment problem. If an exact solution takes at most about a second, the problem is solved exactly, with a proof
-/// ([`makespan_bounds::machines::positions`]). With different weights, the mapping is annealed, and each machine runs
-/// its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With release dates, later outages or a network, or if
-/// lateness is minimised, such jobs are planned as graphs of one task.
+/// computed and rounded to a mapping. Then annealing changes the mapping by ejection chains, which use only pairs of
+/// task and machine that cost little at these prices ([`crate::kernel::mapping::EjectionChains`]). Each core makes one
+/// search. For these instances, one step of the budget is 512 changes. The mean flow, and the weighted completion of
+/// jobs with equal weights, are an assignment problem. If an exact solution takes at most about a second, the problem
+/// is solved exactly, with a proof ([`makespan_bounds::machines::positions`]). With different weights, the mapping is
+/// annealed, and each machine runs its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With release dates,
+/// later outages or a network, or if lateness is minimised, such jobs are planned as graphs of one task.
 ///
 /// On equal processors, graphs of moldable tasks, and jobs that wait for jobs, are planned as lists with an allotment
 /// for each task ([`crate::kernel::moldable::ListSchedule`]). The lists are executed event by event and by serial
-/// insertion. For the makespan, they are also executed backward in time. After a part of the time, only the scheme that
-/// has found the best list continues. The lists begin with the allotments that balance the longest path and the area
-/// ([`crate::kernel::moldable::average_times`]).
+/// insertion. For the makespan, they are also executed backward in time. After a fraction of the time, only the scheme
+/// that has found the best list continues. The lists begin with the allotments that balance the longest path and the
+/// area ([`crate::kernel::moldable::average_times`]).
 ///
 /// The cost of graphs, and of sequential jobs, is minimised within their deadlines. The search begins with critical
-/// chains, HEFT and the prices of [`makespan_bounds::cost`]. The plan costs at most as much as the variant that
+/// chains, HEFT and the prices of [`makespan_bounds::cost`]. The plan does not cost more than the variant that
 /// [`super::CriticalJobs`] chooses. If no plan meets the deadlines, the result is the plan with the least lateness, and
 /// a remark reports this.
 ///
 /// Tasks that need other resources, parallel tasks of graphs, and jobs that wait for other jobs are planned as lists of
 /// tasks with allotments. If each resource is one pool ([`crate::kernel::cumulative::CumulativeProblem::new`] states
 /// the conditions), a genetic algorithm combines lists. Tasks of a list are inserted into gaps, and the schedules are
-/// justified forward and backward. See [`crate::kernel::cumulative::SerialScheme`] for the sources. In this case, a
-/// step is one child of the genetic algorithm, for which several schedules are made. If a resource is not one pool, for
-/// example if nodes differ or processors close, lists are annealed. In the first part of the time, lists are executed
-/// forward in time, and later by insertion into gaps ([`crate::kernel::packing::Inserter`]). Insertion may leave
-/// processors idle for a task that needs more processors. With insertion, changes may also restrict single tasks to
-/// certain nodes. Insertion is used for at most 5,000 tasks, and only if insertion is not too slow.
+/// justified forward and backward. See [`crate::kernel::cumulative::SerialScheme`] for the sources. In this case, one
+/// step of the budget is one child of the genetic algorithm, for which several schedules are made. If a resource is not
+/// one pool, for example if nodes differ or processors close, lists are annealed. At first, lists are executed forward
+/// in time, and later by insertion into gaps ([`crate::kernel::packing::Inserter`]). Insertion may leave processors
+/// idle for a task that needs more processors. With insertion, a change may also restrict a task to certain nodes.
+/// Insertion is used for at most 5,000 tasks, and only if it is fast enough.
 ///
-/// If an objective depends on the ends of jobs, a bag ends when its last task ends. For such objectives, additional
-/// lists are tried in which the bag with the least remaining work comes first.
+/// A bag ends when its last task ends. If the objective depends on the ends of jobs, the search also tries lists in
+/// which the bag with the least remaining work comes first.
 ///
 /// A change costs O(k s) for k jobs after the changed position and s steps of the free processors. With more than
-/// 20,000 jobs, nothing is annealed, and the best plan of the catalogue and of the list by prices is returned. If best
-/// placement is required, every step of the free processors stores all nodes. A change then costs O(k s) times the
+/// 20,000 jobs, there is no annealing. The result is the best of the catalogue's plans and of the list by prices. If
+/// best placement is required, every step of the free processors stores all nodes. A change then costs O(k s) times the
 /// number of nodes, and the limit of 20,000 jobs is lower.
 ///
 /// ```
@@ -105,7 +105,7 @@ const CLOSED: &str = "processors are closed at too many different times to be se
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimise {
-    /// The objective, or the front.
+    /// The kind of result: the best schedule for one objective, or a front.
     pub target: Target,
     /// Maximum makespan of a schedule, as a multiple of the proven bound on the makespan.
     pub makespan_at_most: Option<f64>,
@@ -123,8 +123,8 @@ pub struct Optimise {
 pub enum Target {
     /// A schedule with the least value of one objective.
     Objective(Objective),
-    /// A front: several schedules, each with a smaller makespan or a smaller weighted completion than each other one.
-    /// One of them is chosen.
+    /// A front: several schedules, none of which is at least as good as another in both makespan and weighted
+    /// completion. One schedule of the front is chosen.
     Front,
 }
 
@@ -327,9 +327,9 @@ impl Optimise {
         Ok(found.schedule.into())
     }
 
-    /// Returns the plan that contains the points `points`, without points that exceed the limit. Under a limit, a
-    /// bound may hold only for some schedules. So each bound is stored with its schedule, even if there is one
-    /// schedule.
+    /// Returns the plan that contains the points `points`, without points that exceed the limit. A bound that was
+    /// proved under a limit holds only for schedules within the limit. So under a limit, the plan is a front, which
+    /// stores each schedule with its bound, even if there is only one schedule.
     fn within(
         &self,
         limit: Option<Limit>,

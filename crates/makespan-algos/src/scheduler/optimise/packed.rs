@@ -1,4 +1,4 @@
-//! The search for instances that are not described by numbers of equal processors. If each resource is one pool, a
+//! The search for instances in which more than numbers of equal processors matters. If each resource is one pool, a
 //! genetic algorithm combines lists, and justifies their schedules. Otherwise, lists on a packing are annealed.
 
 use std::time::Instant;
@@ -18,8 +18,8 @@ use crate::search::Portfolio;
 const RESERVE: f64 = 0.01;
 
 /// Returns whether this search plans an instance. The other searches support single tasks on equal processors, and
-/// graphs whose tasks each run on one processor. If processors differ, they also support such tasks in jobs that wait
-/// for jobs.
+/// graphs whose tasks each run on one processor. If jobs wait for other jobs, the other searches need different
+/// processors and tasks that run on one processor.
 pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
     let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());
@@ -72,7 +72,7 @@ struct Run<'p, S> {
     floor: &'p (dyn Fn(Objective) -> f64 + Sync),
 }
 
-/// A part of the time, with the objective and the limit for this part.
+/// A fraction of the time, with the objective and the limit of the search in this time.
 struct Part {
     objective: Objective,
     limit: Option<Time>,
@@ -125,7 +125,7 @@ impl<S: PlanSearch> Run<'_, S> {
     /// Returns the best result of all searches.
     fn find(&self, part: &Part, known: &[S::Found]) -> Option<S::Found> {
         let Part { objective, limit, from, until } = *part;
-        // For a mean, the search minimises the sum. A bound on the mean is not a bound on the sum.
+        // If the objective is a mean, the search minimises the sum, for which a bound on the mean is not valid.
         let floor = if objective.is_mean() { f64::NEG_INFINITY } else { (self.floor)(objective) };
         let aim = SearchAim { objective, limit: limit.map(Time::ticks), floor };
         let length = (until - from) * (1.0 - RESERVE);

@@ -1,4 +1,4 @@
-//! The search for the remaining tasks of an instance. It begins with a kept plan.
+//! The search for a plan of the remaining tasks of an instance. The search begins with the plan that was kept so far.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ pub(crate) struct Residual {
     pub(crate) objective: Objective,
     /// The price of one processor for one tick. The price represents the delay of tasks that have not arrived yet.
     pub(crate) area_price: f64,
-    /// A lower bound on the end of any schedule.
+    /// A lower bound on the end of every schedule.
     pub(crate) floor: i64,
 }
 
 impl Residual {
-    /// Returns a residual without tasks.
+    /// Creates a problem without tasks.
     pub(crate) fn new(objective: Objective) -> Self {
         let (choices, wishes) = (Arc::default(), Vec::new());
         Self { choices, wishes, wholes: None, processors: 1, objective, area_price: 0.0, floor: 0 }

@@ -24,12 +24,12 @@ use crate::search::{Portfolio, SearchCourse};
 const MAX_JOBS: usize = 20_000;
 /// If best placement is required, the maximum effort for annealing. The effort is the product of the number of jobs,
 /// the number of nodes, and the number of jobs that may run at the same time. The number of nodes is a factor because
-/// every step of the free processors contains all nodes.
+/// the search stores the free processors of all nodes at every instant at which they change.
 const MAX_COUNTED: usize = 20_000_000;
-/// The fraction of a task's time for prices and, at the same time, for the initial schedules. Here, a task is a part
-/// of the search ([`SearchTask`]).
+/// The fraction of a task's time in which prices are computed. The initial schedules are made at the same time. Here, a
+/// task is a part of the search ([`SearchTask`]).
 const PRICES: f64 = 0.3;
-/// The fraction of a task's time for prices that only prove a bound on the other objective.
+/// The fraction of a task's time for prices that only prove a bound on an objective that the task does not minimise.
 const OTHER_PRICES: f64 = 0.2;
 /// The fraction of a task's time after which first fit for the makespan ends and annealing begins.
 const FITS: f64 = 0.4;
@@ -47,8 +47,8 @@ const STEPS_A_PRICE: u64 = 20;
 /// For a budget of steps, the number of steps of the budget that one first fit uses.
 const STEPS_A_FIT: u64 = 50;
 
-/// Maximum ratios of the area of a task to its least area, for lists by remaining work. A list is tried for each
-/// ratio.
+/// Maximum ratios of a task's area to its least area in lists by remaining work. For each of these ratios, one list is
+/// tried.
 const WASTES: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
 /// Maximum size of an instance for lists by remaining work: the number of tasks times the number of wholes.
 const MAX_LOOKED_AT: usize = 50_000_000;
@@ -63,9 +63,9 @@ pub(super) struct OptimiseRun<'a> {
     floor: Time,
     /// The bounds that hold for every schedule.
     bounds: RefCell<Vec<Bound>>,
-    /// The plans of the catalogue, after they have been made.
+    /// The plans of the catalogue's algorithms. `None` until they have been made.
     plans: RefCell<Option<Vec<Schedule>>>,
-    /// The lists by the remaining work of wholes, after they have been made.
+    /// The lists by the remaining work of wholes. Empty until the lists are needed.
     left: OnceCell<Vec<Schedule>>,
 }
 
@@ -92,7 +92,8 @@ pub(super) struct SearchResult {
 impl<'a> OptimiseRun<'a> {
     pub(super) fn new(optimise: &Optimise, instance: &'a Instance, wholes: Option<&[u32]>, context: &Context) -> Self {
         let begin = Instant::now();
-        // Limit the time of this first proof. If the makespan is the objective, a later proof may take longer.
+        // Limit the time of this first proof of a bound on the makespan. If the makespan is the objective, a later
+        // proof gets more time.
         let clock = optimise.portfolio(begin, context).clock(SHORTEST);
         let shortest = if optimise.target == Target::Objective(Objective::Makespan) {
             makespan_bounds::makespan_by(instance, &clock)
@@ -137,12 +138,12 @@ impl<'a> OptimiseRun<'a> {
         }
     }
 
-    /// Minimises one objective. Begins with the catalogue, the prices and the schedules `known`. The result is at
-    /// least as good as every schedule in `known` and every plan of the catalogue within the limit.
+    /// Minimises one objective. Begins with the plans of the catalogue, the plan by prices and the schedules `known`.
+    /// The result is at least as good as every schedule in `known` and every plan of the catalogue within the limit.
     pub(super) fn minimise(&self, task: SearchTask, known: &[Schedule]) -> SearchResult {
         let instance = self.instance;
         self.prove_lateness(task.objective);
-        // Prices and initial schedules do not depend on each other, so make them at the same time.
+        // Prices and initial schedules do not depend on each other, so compute them at the same time.
         let made = self.plans.borrow_mut().take();
         let (priced, plans) = std::thread::scope(|scope| {
             let (prices, plans_end) = (task.course(&self.portfolio, PRICES, STEPS_A_PRICE), self.at(task, PRICES));
@@ -165,7 +166,7 @@ impl<'a> OptimiseRun<'a> {
         let (bound, priced) = priced.unzip();
         let priced = priced.filter(|_| task.objective != Objective::Makespan);
         let suggested = priced.as_ref().map(|priced| Cow::Owned(start::priced(instance, priced)));
-        // Do not copy or evaluate a schedule twice, because schedules may have a million placements.
+        // Copy no schedule and evaluate each only once, because a schedule may have a million placements.
         let rank = |schedule: &Schedule| (task.broken_by(schedule), self.value(task.objective, schedule));
         let left = self.by_least_left(task).iter().map(Cow::Borrowed);
         let starts = plans.iter().chain(known).map(Cow::Borrowed).chain(suggested).chain(left);
@@ -222,8 +223,8 @@ impl<'a> OptimiseRun<'a> {
         Some(start::schedule(self.instance, &self.choices, &solution))
     }
 
-    /// Returns whether an annealing is fast enough. A change must take at most milliseconds or, for some instances,
-    /// hundredths of a second.
+    /// Returns whether annealing is fast enough. One change may take a few milliseconds or, if best placement is
+    /// required, a few hundredths of a second.
     fn can_anneal(&self) -> bool {
         let jobs = self.instance.jobs().len();
         let platform = self.instance.platform();
@@ -311,7 +312,7 @@ impl SharedSearchData<'_> {
             let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
             solutions.extend(start::fitted(self.instance, self.choices, range, &mut random, &mut fits));
         }
-        // Use the last solution, because it is the shortest and so most likely to keep a limit.
+        // Remember the last solution. It is the shortest, so it is the most likely to keep a limit.
         let shortest = solutions.last().cloned();
         if task.objective != Objective::Makespan {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced, task.limit)));
@@ -331,9 +332,9 @@ impl SharedSearchData<'_> {
             .min_by(|a, b| a.value().total_cmp(&b.value()))
             .expect("there is one start at least, the best of the catalogue");
         if task.limit.is_some() {
-            // If the solution exceeds the limit, give it some time to become shorter. Exceeding the limit has a low
-            // price, and the time is short. In some searches, the price is high and the time is long, which is better
-            // for short searches of many tasks.
+            // If the solution exceeds the limit, first search for shorter solutions at a low price of exceeding the
+            // limit, for a short time. In every second search, continue at a high price and for a longer time, which is
+            // better for short searches of many tasks.
             search.run(&mut fits, is_cool);
             if is_cool && !search.keeps_limit() {
                 let mut back = annealing(search.present().clone(), goal::HIGH).coming_back();
@@ -358,8 +359,8 @@ impl SharedSearchData<'_> {
 fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     let is_proved = |objective: Objective| match objective {
         Objective::Makespan => true,
-        // Weighted completion needs a separate search for prices, because the prices for the mean flow prove no bound
-        // on weighted completion.
+        // Prices for the mean flow prove no bound on weighted completion, so weighted completion needs its own search
+        // for prices.
         Objective::WeightedCompletion => {
             !matches!(optimise.target, Target::Objective(objective) if objective.is_mean())
         }
@@ -384,8 +385,8 @@ fn prices_of(
     while let Some(done) = course.step()
         && !search.has_ended()
     {
-        // Keep a bound from the middle of the search. When the search moves its instants, the bound becomes worse for
-        // a while, and this may happen just before the end.
+        // Keep a bound from the middle of the search, because the last bound may be worse. When the search moves its
+        // instants, its bound becomes worse for a while.
         if done >= 0.5 && early.is_none() && instance.jobs().len() <= MAX_JOBS {
             early = search.bound(instance);
         }

@@ -56,8 +56,8 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
     plans
 }
 
-/// Returns a schedule of the choices that cost least at some prices. The schedule is a greedy list by the starts of
-/// these choices, then in Smith's order.
+/// Returns a schedule of the choices that cost least at some prices. The schedule is a greedy list of the tasks by the
+/// start of their choice. Tasks with equal starts are in Smith's order.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     let area_over_weight = |choice: &PricedChoice| {
         let job = instance.simple(choice.job);
@@ -95,8 +95,8 @@ pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit:
     Solution { order, chosen: priced.iter().map(within).collect() }
 }
 
-/// Converts a schedule to an order and allotments. If `choices` does not contain an allotment, the next smaller one is
-/// used.
+/// Converts a schedule to an order and allotments. If `choices` does not contain an allotment of the schedule, the next
+/// smaller allotment is used.
 pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     let mut chosen = vec![0; choices.tasks()];
     for placement in schedule.placements() {
@@ -105,7 +105,7 @@ pub(super) fn solution(choices: &Choices, schedule: &Schedule) -> Solution {
     Solution { order: schedule.placements().iter().map(|placement| placement.task.0 as u32).collect(), chosen }
 }
 
-/// Returns the solution with its tasks by deadline (J. R. Jackson 1955). Tasks without a deadline come last.
+/// Returns the solution with its tasks sorted by deadline (J. R. Jackson 1955). Tasks without a deadline come last.
 pub(super) fn by_deadline(instance: &Instance, solution: &Solution) -> Solution {
     let mut order = solution.order.clone();
     let due = |task: u32| instance.job_of(TaskId::at(task as usize)).deadline.unwrap_or(Time::MAX);
@@ -134,9 +134,9 @@ pub(super) fn schedule(instance: &Instance, choices: &Choices, solution: &Soluti
 pub(super) struct Deadlines {
     /// A proven bound: no schedule is shorter.
     pub(super) floor: i64,
-    /// The makespan below which the search ends.
+    /// The search ends when it has found a schedule with at most this makespan, in ticks.
     pub(super) enough: i64,
-    /// The makespan of a known schedule.
+    /// The makespan of a known schedule, in ticks.
     pub(super) reached: i64,
 }
 
@@ -151,7 +151,7 @@ pub(super) fn fitted(
 ) -> Option<Solution> {
     let mut fit = Fit::new(instance, choices);
     let mut best = None;
-    // First try the order by run time with evenly spaced deadlines, and then perturbed orders with random deadlines.
+    // First try the order by run time with evenly spaced deadlines. Then try perturbed orders with random deadlines.
     let mut plain = 0..PLAIN;
     while reached > enough && course.step().is_some() {
         let (share, perturbed) = match plain.next() {
@@ -167,7 +167,7 @@ pub(super) fn fitted(
             placed.sort_unstable_by_key(|placed| (placed.start, placed.task));
             placed.iter().for_each(|placed| chosen[placed.task as usize] = placed.chosen);
             best = Some(Solution { order: placed.iter().map(|placed| placed.task).collect(), chosen });
-            // Stop trying the order by run time. The next deadlines for this order exceed the reached makespan.
+            // Stop trying the order by run time, because its next deadlines are after the makespan that was reached.
             plain = 0..0;
         }
     }

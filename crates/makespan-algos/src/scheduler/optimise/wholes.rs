@@ -19,7 +19,7 @@ pub(super) struct OfWholes {
     pub(super) wholes: Vec<u32>,
 }
 
-// A default of the trait would hide the answer of `optimise`.
+// Implement every method, because a default method of the trait would not ask `optimise`.
 #[deny(clippy::missing_trait_methods)]
 impl Scheduler for OfWholes {
     fn name(&self) -> String {
@@ -102,8 +102,9 @@ impl NumberedWholes {
     }
 
     /// Returns a list that is made forward in time. Whenever a task ends or is released, tasks start, whole by whole.
-    /// The whole with the least quotient of remaining work and weight comes first. Each task gets an equal share of
-    /// the free processors, but its area may be at most `waste` times its least area. Closed processors are ignored.
+    /// The whole with the least remaining work divided by its weight comes first. The free processors are divided
+    /// equally among the tasks, but the area of a task is at most `waste` times its least area. Closed processors are
+    /// ignored.
     ///
     /// For one machine and wholes that can be interrupted, shortest remaining time first is optimal for the mean flow
     /// (L. Schrage, Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). Takes O(n w) in the worst case for n tasks in w
@@ -116,7 +117,7 @@ impl NumberedWholes {
         let least: Vec<f64> = parts.iter().map(least).collect();
         let left = |whole: usize, count: usize| {
             let weight = self.weights[whole].max(1) as f64;
-            // For nonnegative numbers, the bits sort like the numbers.
+            // The bits of nonnegative floating-point numbers sort like the numbers.
             (count as f64 * least[whole] / weight).to_bits()
         };
         let mut coming: Vec<(i64, usize)> = parts.iter().map(|own| choices.release(own[0])).zip(0..).collect();
@@ -178,8 +179,8 @@ mod tests {
     use super::*;
     use crate::search::SearchCourse;
 
-    /// Returns an instance of the tasks of bags. A bag is a release, a weight, a deadline, a number of tasks, and
-    /// their width and time.
+    /// Returns an instance of the tasks of bags. Each bag is given by its release, weight, deadline and number of
+    /// tasks, and by the width and the time of each task.
     fn parts(bags: &[(i64, u32, i64, u32, u32, i64)]) -> (Instance, Vec<u32>) {
         let (mut jobs, mut wholes) = (Vec::new(), Vec::new());
         for (number, &(release, weight, due, count, width, time)) in (0..).zip(bags) {

@@ -1,6 +1,5 @@
-//! Instances in which more than the number of free processors matters. Tasks need other resources, wait for each other,
-//! run on several processors, or run on nodes of different speeds. List schedulers plan such instances on a
-//! [`Packing`].
+//! Instances in which more than the number of free processors matters. For example, tasks may need other resources, or
+//! wait for other tasks, or run on nodes of different speeds. List schedulers plan such instances on a [`Packing`].
 
 mod demt;
 mod moldable;
@@ -26,8 +25,8 @@ pub(super) use search::SearchAim;
 use search::balanced_lists;
 pub(crate) use search::{DecodedList, Remains};
 
-/// Returns whether the number of free processors determines whether a task can start. For this, processors must be
-/// equal, and there must be no graphs. Tasks must not need resources or wait for each other.
+/// Returns whether a task can start whenever enough processors are free. This is so if processors are equal, no job is
+/// a graph, no task needs resources, and no job waits for another job.
 pub(super) fn is_counted(instance: &Instance) -> bool {
     instance.has_equal_processors() && !instance.has_compound_jobs() && !has_more(instance)
 }
@@ -37,7 +36,7 @@ pub(super) fn has_more(instance: &Instance) -> bool {
     instance.has_demands() || instance.has_edges_between_jobs()
 }
 
-/// Checks the requirements of schedulers that plan on a packing.
+/// Checks that an instance meets the requirements of schedulers that plan on a packing.
 pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
     packing(instance).map(drop)
 }
@@ -107,9 +106,9 @@ pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupp
     carried_out(&packing, &list, !packed)
 }
 
-/// Plans a list in the order `order`. The allotments balance area and longest path as well as possible. For the order
-/// `shelf`, tasks are sorted by their longest paths. For graphs of moldable tasks on equal processors, this order
-/// tries several sets of allotments.
+/// Plans a list in the order `order`. The allotments balance the total area and the longest path. For the order
+/// `shelf`, tasks are sorted by decreasing longest path to the end. For this order, several sets of allotments are
+/// tried if the instance is a graph of moldable tasks on equal processors.
 pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     if order == Order::Shelf
@@ -128,7 +127,8 @@ pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupp
     carried_out(&packing, &packing.list(&choices, key), false)
 }
 
-/// Plans lists for a sweep of balances of area and longest path. Then anneals the best list for the makespan.
+/// Plans one list for each of several balances of total area and longest path. Then anneals the best list to reduce the
+/// makespan.
 pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let aim = SearchAim { objective: Objective::Makespan, limit: None, floor: 0.0 };
@@ -150,8 +150,8 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
-/// Returns one of the balanced sets of choices. The area and the longest path of this set promise the shortest
-/// schedule.
+/// Returns one of the sets of choices that balance area and longest path: the set whose area and longest path promise
+/// the shortest schedule.
 pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     let promised = |choices: &Vec<u32>| {
         let area: f64 =
@@ -163,7 +163,7 @@ pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     best.map(|(_, choices)| choices).ok_or_else(|| used_up(packing))
 }
 
-/// Returns the choices `choices`. If they use up more than is available, returns similar choices.
+/// Returns `choices`. If they use up more of a consumable than is available, returns similar choices that use up less.
 pub(super) fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<Vec<u32>, Unsupported> {
     if packing.repair(&mut choices) {
         return Ok(choices);
@@ -186,7 +186,7 @@ pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
     })
 }
 
-/// Returns the weight per unit of time.
+/// Returns the weight of a row divided by its fastest time.
 fn density(packing: &Packing<'_>, choices: &[u32], row: Row) -> f64 {
     let weight = packing.instance().weight(packing.first_of(row)).as_f64();
     weight / packing.fastest(choices[row.index()]).max(1) as f64
@@ -210,7 +210,7 @@ pub(super) trait PlanSearch: Sync {
     fn schedule(&self, found: &Self::Found) -> Schedule;
 }
 
-/// First searches lists forward in time, and then by insertion.
+/// First executes lists forward in time, and later by insertion.
 impl PlanSearch for Packing<'_> {
     type Found = DecodedList;
 

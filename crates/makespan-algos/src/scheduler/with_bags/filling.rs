@@ -98,9 +98,10 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Places the bags if processors differ. Each task is placed where it ends first, in the order of these ends. For
-    /// tasks on one processor, this takes O((k + h) log m) for k tasks and h holes. If tasks also need other
-    /// resources, this time is needed again for each instant at which such resources are released.
+    /// Places the bags if processors differ. Each task runs on the processors on which it ends first, and the tasks are
+    /// placed in the order of their ends. For tasks on one processor, this takes O((k + h) log m) for k tasks and h
+    /// holes. If tasks also need other resources, multiply this time by the number of instants at which such resources
+    /// are released.
     fn machines(mut self, others: &Schedule, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
         let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));
@@ -139,7 +140,7 @@ impl<'a> Filling<'a> {
             let mut taken = vec![Vec::new(); calendars.len()];
             let mut tasks = job.task_ids();
             let mut task = tasks.next();
-            // Some processor can run the task, because every task of an instance can run somewhere.
+            // At least one processor can run the task, because every task of an instance can run on some processor.
             while let (Some(id), Some(Reverse((end, processor)))) = (task, ends.pop()) {
                 let start = end - times[processor].unwrap_or_default();
                 // Search again, because other tasks of the bag may have taken the needed resources since the last
@@ -166,8 +167,8 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Places tasks on several processors that differ. Each task takes O(i m log n) for m processors, if something
-    /// ends at i instants while the task could run.
+    /// Places tasks on several processors that differ. Each task takes O(i m log n) for m processors and i instants at
+    /// which processors or resources become free.
     fn wide(&mut self, calendars: &mut [Calendar], bag: JobId) {
         let (instance, platform) = (self.instance, self.instance.platform());
         let (profile, begin) = (instance.profile_of(bag), self.begin(bag));
@@ -183,7 +184,8 @@ impl<'a> Filling<'a> {
         let busy = calendars.iter().flat_map(Calendar::busy).map(|&(_, end)| Time::from_ticks(end));
         let mut instants: BTreeSet<Time> = busy.filter(|&end| end > begin && end < Time::MAX).chain([begin]).collect();
         instants.extend(self.usage.iter().flat_map(|usage| usage.instants(first, begin)));
-        // Begin each search at the earliest instant. A task that ends after the previous task may begin before it.
+        // Begin each search at the earliest instant, because a task that ends after the previous task may begin before
+        // the previous task.
         let mut from = begin;
         for task in instance.job(bag).task_ids() {
             let mut best: Option<(Time, Time, ProcSet)> = None;

@@ -10,15 +10,15 @@ use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.003;
-/// If the objective is a sum over jobs, a change affects only a few jobs. The initial temperature is therefore divided
-/// by the number of jobs to this power.
+/// If the objective is a sum over jobs, the initial temperature is divided by the number of jobs to this power, because
+/// a change affects only a few jobs.
 const JOBS: f64 = 0.75;
 /// The factor that reduces the initial temperature of every second search.
 const COOL: f64 = 0.3;
 /// The fraction of changes that give a task another processor.
 const MOVES: f64 = 0.6;
-/// The fraction of the changes of a processor in which no new processor is chosen. The task is then placed where it
-/// ends first.
+/// Among the changes that give a task another processor, the fraction in which the task is placed on the processor on
+/// which it ends first. In the other changes, a processor is drawn.
 const LEAVES: f64 = 0.8;
 
 /// A search, with its current solution and the best solution.
@@ -28,13 +28,14 @@ pub(super) struct Annealing<'a> {
     best: (f64, Vec<TaskPlace>),
     random: ChaCha8Rng,
     floor: f64,
-    /// Whether the choice of processors never matters. If so, each task is placed where it ends first.
+    /// Whether the choice of processors never matters. If so, each task is placed on the processor on which it ends
+    /// first.
     plain: bool,
     cooling: Cooling,
 }
 
 impl<'a> Annealing<'a> {
-    /// Returns the search with this index. The search begins with a sequence.
+    /// Creates the search that begins with `sequence`. If `index` is odd, the initial temperature is lower.
     pub(super) fn new(
         problem: &'a GraphProblem,
         sequence: Sequence<'a>,
@@ -79,7 +80,7 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Returns the processor that a change gives to a task.
+    /// Returns the processor that a change gives to a task. `ANY` means the processor on which the task ends first.
     fn wanted(&mut self, task: u32) -> ProcessorId {
         let present = self.sequence.wanted()[task as usize];
         if self.plain || self.random.random::<f64>() >= MOVES {
@@ -89,8 +90,8 @@ impl<'a> Annealing<'a> {
             return ANY;
         }
         let near = self.problem.incoming(task).len() + self.problem.outgoing(task).len();
-        // In half of the cases, choose the processor of a neighbour, because transfers within a processor take no
-        // time.
+        // In half of these changes, choose the processor of a predecessor or successor, because transfers within a
+        // processor take no time.
         if near > 0 && self.random.random::<bool>() {
             let at = self.random.random_range(0..near);
             let incoming = self.problem.incoming(task);

@@ -56,8 +56,8 @@ fn scale(problem: &GraphProblem) -> f64 {
     times / problem.tasks() as f64 + transfers / edges.max(1.0)
 }
 
-/// One run of the scheduler on graphs, or on tasks with release dates or closed processors. Each task runs on one
-/// processor.
+/// One run of the scheduler on tasks that each run on one processor: graphs, or tasks with release dates or closed
+/// processors.
 pub(super) struct GraphRun<'a> {
     pub(super) instance: &'a Instance,
     pub(super) optimise: &'a Optimise,
@@ -217,9 +217,9 @@ impl Each<'_> {
         self.improve(start, random, &mut course, index)
     }
 
-    /// Improves a sequence. Two methods exist. If processors are always open, and the end of a single job (or the
-    /// makespan) determines the objective, tasks are relocated one at a time. Otherwise, or if only the order of tasks
-    /// matters, the order is changed and converted to a schedule again.
+    /// Improves a sequence. There are two methods. If processors are always open, and only the makespan or the end of a
+    /// single job matters, tasks are relocated one at a time. Otherwise, or if only the order of the tasks matters, the
+    /// order is changed and the schedule is made again.
     fn improve(
         &self,
         start: Sequence<'_>,

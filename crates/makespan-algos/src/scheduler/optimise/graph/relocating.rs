@@ -1,5 +1,5 @@
-//! Simulated annealing that removes one task at a time. For each position at which the task can be inserted again, the
-//! makespan is computed first.
+//! Simulated annealing that removes one task at a time, and computes the makespan for each position at which the task
+//! can be inserted again.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -11,7 +11,8 @@ use crate::search::{Cooling, Neighbourhood, heat};
 
 /// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
-/// Fraction of the steps in which a task on a longest path is removed. In the other steps, any task is removed.
+/// Fraction of the steps in which a task on a longest path is removed. In the other steps, a task is drawn from all
+/// tasks.
 const CRITICAL: f64 = 0.5;
 /// Fraction of the steps in which neighbours of a task move together with the task.
 const TOGETHER: f64 = 0.1;
@@ -55,8 +56,8 @@ struct Descent {
 }
 
 impl Descent {
-    /// Returns the next descent, of about `length` steps. `steps` is the number of steps in the part `done` of the
-    /// course. The last descent ends with the course.
+    /// Returns the next descent, of about `length` steps. `done` is the completed fraction of the course, and `steps`
+    /// the number of steps made so far. The last descent ends with the course.
     fn next(done: f64, steps: f64, length: f64) -> Self {
         let left = (1.0 - done) * steps / done.max(f64::MIN_POSITIVE);
         Self { begin: done, end: done + (1.0 - done) / (left / length).round().max(1.0) }
@@ -105,9 +106,9 @@ impl<'a> Relocating<'a> {
         }
     }
 
-    /// Moves one task to a position for which the makespan is at most the threshold. The position is drawn at random.
-    /// The threshold is the current makespan plus a random amount. As with the rule of Metropolis, the probabilities
-    /// of a change and of its inverse are balanced.
+    /// Moves one task to a position that is drawn from the positions with a makespan of at most `threshold`. The
+    /// threshold is the current makespan plus a random amount, so that the probabilities of a change and of its inverse
+    /// are balanced as in the rule of Metropolis.
     fn move_one(&mut self, task: u32, threshold: i64) {
         let (without, own) = self.lines.take(task);
         let mut to = own;

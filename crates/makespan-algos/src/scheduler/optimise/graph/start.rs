@@ -14,8 +14,8 @@ use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, rank};
 use crate::scheduler::{cpop, heft, peft};
 use crate::search::SearchCourse;
 
-/// Maximum ratios of the time of a task to its fastest time, for lists by the least time. A list is tried for each
-/// ratio.
+/// Maximum ratios of a task's time to its fastest time in lists by the least time. For each of these ratios, one list
+/// is tried.
 const PATIENCE: [f64; 5] = [1.0, 1.2, 1.5, 2.0, f64::INFINITY];
 /// Maximum size of an instance for lists by the least time: the number of pairs of a task and a processor.
 const MAX_PAIRS: usize = 1 << 18;
@@ -23,8 +23,9 @@ const MAX_PAIRS: usize = 1 << 18;
 /// Maximum relative change of ranks, up or down.
 const CHANGE: f64 = 0.5;
 
-/// Returns the best of several sequences: HEFT, CPOP and PEFT, and their orders with each task on the processor on
-/// which it ends first. Until the course is over, also tries lists by randomly changed upward ranks.
+/// Returns the best of several sequences: the sequences of HEFT, CPOP and PEFT, and three more with the same orders, in
+/// which each task runs on the processor on which it ends first. Until the course is over, also tries lists by randomly
+/// changed upward ranks.
 pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut SearchCourse) -> Sequence<'a> {
     let problem = each.problem;
     let times = rank::mean_times(problem);
@@ -83,7 +84,7 @@ impl<'a> Each<'a> {
         self.objective.is_sum_of_ends() && self.problem.tasks().saturating_mul(self.problem.processors()) <= MAX_PAIRS
     }
 
-    /// Returns whether a task waits for a task of another job. If so, jobs cannot be in any order.
+    /// Returns whether a task waits for a task of another job. If so, not every order of the jobs is possible.
     fn waits_between_jobs(&self) -> bool {
         let job = |task: u32| self.problem.job_of(task);
         let of_another = |task: u32| self.problem.incoming(task).iter().any(|from| job(from.task) != job(task));
@@ -126,7 +127,7 @@ fn job_by_job(each: &Each<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f6
 /// The data that determine the urgency of a job.
 struct Job {
     release: i64,
-    /// The work at the fastest times of tasks, divided by the number of processors.
+    /// The sum of the fastest times of the tasks, divided by the number of processors.
     work: f64,
     weight: f64,
     due: Option<i64>,
@@ -148,9 +149,10 @@ fn due(job: &Job) -> f64 {
 }
 
 /// Returns a list that is made forward in time. Whenever a task ends or may start, waiting tasks start on idle
-/// processors. The first pair of a task and a processor is the pair with the least time of the task divided by the
-/// weight of its job. Pairs on which the task takes more than `patience` times its fastest time are ignored. A task
-/// waits until its predecessors have ended. Closed processors and transfers are ignored.
+/// processors. Among the pairs of a waiting task and an idle processor, the pair with the least quotient comes first:
+/// the time of the task on the processor divided by the weight of the task's job. Pairs on which the task takes more
+/// than `patience` times its fastest time are ignored. A task waits until its predecessors have ended. Closed
+/// processors and transfers are ignored.
 fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
     let problem = each.problem;
     let tasks = problem.tasks();
@@ -173,7 +175,7 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
         let (longest, weight) = (longest(task), weight(task).max(f64::MIN_POSITIVE));
         problem.node_ids().filter_map(move |node| {
             let time = problem.time(task, node);
-            // For nonnegative numbers, the bits sort like the numbers.
+            // The bits of nonnegative floating-point numbers sort like the numbers.
             (time < NEVER && time <= longest).then(|| (node, ((time as f64 / weight).to_bits(), task)))
         })
     };
@@ -212,10 +214,10 @@ fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
     SequenceSolution { order, wanted }
 }
 
-/// Returns ranks that sort tasks by urgency. A task must start so early that this task and all tasks that wait for it
-/// can meet their deadlines. The task with the earliest such start comes first. If neither a task nor any task that
-/// waits for it has a deadline, the task comes after the tasks with a deadline. Among these tasks, the task with the
-/// longest path to an end comes first.
+/// Returns ranks that sort tasks by urgency. For each task, compute the latest start with which this task and all tasks
+/// that wait for it can meet their deadlines. The task with the earliest of these latest starts comes first. If neither
+/// a task nor any task that waits for it has a deadline, the task comes after all tasks with a latest start. Such tasks
+/// are sorted by decreasing longest path to an end.
 fn urgency(problem: &GraphProblem) -> Vec<f64> {
     let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
     let last = problem.dues().iter().flatten().copied().max().unwrap_or(0);

@@ -20,7 +20,8 @@ pub(in crate::scheduler) struct Moldable<'p, 'a> {
     problem: MoldableProblem<'a>,
     /// The problem with time reversed, if this is possible.
     reversed: Option<MoldableProblem<'a>>,
-    /// For each task, an average time that is between the times of its choices.
+    /// An average time of each task, between the times of its choices. These averages balance the longest path and the
+    /// area.
     average: Vec<f64>,
 }
 

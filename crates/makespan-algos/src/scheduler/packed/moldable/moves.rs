@@ -4,8 +4,8 @@ use rand::{Rng, RngExt};
 
 use super::search::Annealing;
 
-/// Percentage of changes that resize tasks which run at the same time. The changes that no percentage includes resize
-/// any task.
+/// Percentage of changes that resize tasks which run at the same time. The remaining changes resize a task that is
+/// drawn from all tasks.
 const TOGETHER: u32 = 20;
 /// Percentage of changes that shrink a task on a critical path.
 const SHRINK: u32 = 20;
@@ -13,15 +13,15 @@ const SHRINK: u32 = 20;
 const GROW: u32 = 20;
 /// Percentage of changes that advance a task on a critical path.
 const ADVANCE: u32 = 20;
-/// Percentage of changes that move any task.
+/// Percentage of changes that move a task that is drawn from all tasks.
 const MOVE: u32 = 10;
 /// Number of attempts to find tasks that run at the same time as a resized task.
 const LOOKS: usize = 24;
 /// Maximum distance in the order between a resized task and a task that runs at the same time.
 const FAR: usize = 64;
-/// Probability of stopping after a task has given or taken processors. Further tasks might also do so.
+/// Probability with which a change ends after one more task has given or taken processors.
 const ENOUGH: f64 = 0.3;
-/// Probability of also advancing a task that shrinks.
+/// Probability with which a task that shrinks also moves forward in the order.
 const ALSO: f64 = 0.3;
 
 impl Annealing<'_> {
@@ -146,7 +146,8 @@ impl Annealing<'_> {
     }
 }
 
-/// Returns the task that ends last, among all tasks or in a random group.
+/// If there are several groups, returns the task that ends last in a random group. Otherwise, returns the task that
+/// ends last.
 fn last(present: &mut crate::kernel::moldable::ListSchedule<'_>, random: &mut impl Rng) -> u32 {
     let groups = present.measure().groups();
     if groups > 1 {

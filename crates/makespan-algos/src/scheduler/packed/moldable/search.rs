@@ -1,4 +1,4 @@
-//! Annealing of lists. At the beginning, every scheme is probed for a while.
+//! Annealing of lists. At the beginning, every scheme is probed for a short time.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -9,8 +9,9 @@ use crate::search::{Neighbourhood, heat};
 /// The fraction of the course in which all schemes are probed.
 const PROBED: f64 = 0.2;
 /// The initial temperature for `MANY` tasks, as a fraction of the mean value of a group. The temperature falls linearly
-/// to zero. For more tasks, the initial temperature is lower, because there are more changes, and many small losses
-/// would ruin a schedule. For fewer tasks, the initial temperature is higher, because all changes are soon tried.
+/// to zero. For more tasks, the initial temperature is lower. The reason is that a search of more tasks accepts more
+/// changes, and many small losses would ruin a schedule. For fewer tasks, the initial temperature is higher, because
+/// all changes are soon tried.
 const HOT: f64 = 1e-3;
 /// Number of tasks for which `HOT` is the initial temperature.
 const MANY: f64 = 100.0;
@@ -58,7 +59,7 @@ impl<'p> Annealing<'p> {
     }
 }
 
-/// A search that first probes all schemes one after another, and then continues with the best.
+/// A search that first probes all schemes one after another, and then continues with the best scheme.
 pub(super) struct Probing<'p> {
     searches: Vec<Annealing<'p>>,
     /// The index of the search that continues. `None` until all schemes have been probed.

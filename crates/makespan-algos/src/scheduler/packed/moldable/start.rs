@@ -13,7 +13,7 @@ const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.062
 
 /// The fraction of the course in which all schemes try lists.
 const TRIED: f64 = 0.15;
-/// Minimum number of tasks in all lists that a scheme tries, even if the time is over.
+/// Even if the time is over, a scheme tries lists until they contain this number of tasks in total.
 const TASKS: usize = 40_000;
 
 /// The choice of each task.
@@ -32,7 +32,8 @@ pub(super) struct ListSource {
 }
 
 impl ListSource {
-    /// Uses known schedules. Also uses the average times, with several maximum fractions of the processors.
+    /// Creates the source of lists from known schedules, and from the average times with several maximum fractions of
+    /// the processors.
     pub(super) fn new(of: &Moldable<'_, '_>, objective: Objective, known: &[MoldableList]) -> Self {
         let known = known.iter().map(|listed| (of.times(listed), listed.list.chosen.clone())).collect();
         let mut chosen: Vec<Chosen> = Vec::new();
@@ -50,7 +51,7 @@ impl ListSource {
         Self { known, chosen, ordered }
     }
 
-    /// Returns the best of the tried schedules. Tries at least one.
+    /// Tries the initial lists, at least one of them, and returns the best.
     pub(super) fn best<'p>(
         &self,
         problem: &'p MoldableProblem<'p>,
@@ -78,8 +79,8 @@ impl ListSource {
     }
 }
 
-/// Returns, for each task, the fewest processors with which it takes at most its average time, but at most the
-/// fraction `share` of all processors.
+/// Returns the choice of each task: the fewest processors with which the task takes at most its average time. If this
+/// number exceeds the fraction `share` of all processors, returns the largest choice within the fraction.
 fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     let problem = &of.problem;
     let most = ((f64::from(problem.instance().processors()) * share) as u32).max(1);
@@ -93,7 +94,8 @@ fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     (0..).zip(&of.average).map(choice).collect()
 }
 
-/// Returns the list of a known schedule by start. If the problem is reversed, the list is by decreasing end.
+/// Returns a list of the tasks of a known schedule, sorted by start. If the problem is reversed, the tasks are sorted
+/// by decreasing end.
 fn again(problem: &MoldableProblem<'_>, times: &[(i64, i64)], chosen: &[u32]) -> List {
     let mut order: Vec<u32> = (0..times.len() as u32).collect();
     let key = |task: u32| {
@@ -104,7 +106,7 @@ fn again(problem: &MoldableProblem<'_>, times: &[(i64, i64)], chosen: &[u32]) ->
     List::new(problem, &order, chosen.to_vec())
 }
 
-/// Returns the list of all tasks by decreasing longest path to the end.
+/// Returns a list of all tasks, sorted by decreasing longest path to the end.
 fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
     let mut ranks = vec![0; chosen.len()];
     for &task in problem.order().iter().rev() {
@@ -116,7 +118,7 @@ fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
     List::new(problem, &order, chosen.to_vec())
 }
 
-/// Returns the orders of lists on the packing, for the choices `chosen`.
+/// Returns the orders of the lists that the packing makes for the choices `chosen`, each with the choices.
 fn by_jobs(of: &Moldable<'_, '_>, chosen: &[u32]) -> Vec<(Vec<u32>, Chosen)> {
     let packing = of.packing;
     let choices: Vec<u32> = packing.rows().map(|row| chosen[packing.first_of(row).index()]).collect();

@@ -18,13 +18,13 @@ const OF_MODES: f64 = 0.4;
 /// The fraction of changes of the order that move a task only a short distance. A short distance is up to a tenth of
 /// the list.
 const NEAR: f64 = 0.7;
-/// The limit on short distances is at least this number of positions.
+/// Minimum of the limit on short distances, in positions of the list.
 const NEAR_LEAST: usize = 2;
-/// The limit on short distances is at most this number of positions.
+/// Maximum of the limit on short distances, in positions of the list.
 const NEAR_MOST: usize = 30;
 
-/// A list in which one task changes at a time. For the serial scheme, each task stays after its predecessors. The
-/// parallel scheme accepts any order.
+/// An annealing of a list, which changes one task at a time. With the serial scheme, each task stays after its
+/// predecessors. The parallel scheme accepts any order.
 #[derive(Debug)]
 pub(super) struct Annealing<'d, 'p, 'a> {
     decoder: &'d mut Decoder<'p, 'a>,
@@ -41,8 +41,8 @@ pub(super) struct Annealing<'d, 'p, 'a> {
 }
 
 impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
-    /// Returns a search for a part of the course that begins with a solution. The given value of the solution must be
-    /// the value under the scheme.
+    /// Creates a search for a part of the course. The search begins with a solution, whose stated value must be its
+    /// value under the scheme.
     pub fn new(
         decoder: &'d mut Decoder<'p, 'a>,
         scheme: Scheme,

@@ -8,11 +8,11 @@ use crate::kernel::packing::Row;
 use crate::scheduler::packed::search::{beyond, of_ends};
 use makespan_core::Objective;
 
-/// Maximum number of double justifications of one list. If a justification does not improve the schedule, there is no
-/// further one.
+/// Maximum number of double justifications of one list. The justifications end earlier if one of them does not improve
+/// the schedule.
 const ROUNDS: usize = 4;
-/// Maximum number of instants for each task for which tasks are sorted by counting. If there are more instants, tasks
-/// are sorted by comparisons.
+/// Maximum number of instants per task for sorting tasks by counting. If there are more instants per task, tasks are
+/// sorted by comparisons.
 const COUNTED: usize = 16;
 
 /// The scheme that executes a list.
@@ -22,7 +22,7 @@ pub(super) enum Scheme {
     Parallel,
 }
 
-/// Executes lists one after another. Once its arrays have grown, it allocates no memory.
+/// Executes lists one after another. Once the arrays have grown, the decoder allocates no memory.
 #[derive(Debug)]
 pub(super) struct Decoder<'p, 'a> {
     pub problem: &'p CumulativeProblem<'a>,
@@ -31,7 +31,7 @@ pub(super) struct Decoder<'p, 'a> {
     parallel: ParallelScheme<'p, 'a>,
     /// The job of each row. A row is a task or the equal tasks of a bag.
     job_of: Vec<u32>,
-    /// The last end of each job, in units of time.
+    /// The end of each job in the current schedule, in units of time.
     ends: Vec<i64>,
     /// For each row, the latest end of its tasks in the backward pass.
     latest: Vec<i64>,
@@ -59,8 +59,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Returns whether justification can move tasks. If the objective depends on the end of every task, justification
-    /// moves no task.
+    /// Returns whether justification can move tasks. It can move none if the objective depends on the end of every
+    /// task.
     pub fn is_justified(&self) -> bool {
         is_of_last_ends(self.aim.objective) || self.problem.instance().has_compound_jobs()
     }
@@ -93,8 +93,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
             }
             let now = if moved { self.value(last) } else { f64::INFINITY };
             if now > *value {
-                // Restore the list. If the makespan exceeds the limit, justification only reduced the makespan, and
-                // the objective may have become worse.
+                // Restore the list. While the makespan exceeds the limit, justification only reduces the makespan, and
+                // may make the objective worse.
                 order.clone_from(&self.before);
                 return;
             }
@@ -107,7 +107,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Returns the value of a list under a scheme, without justification. The parallel scheme accepts any order.
+    /// Returns the value of a list under a scheme, without justification. With the parallel scheme, a task may come
+    /// before its predecessors in the list.
     pub fn value_by(&mut self, scheme: Scheme, solution: &ModeSolution) -> f64 {
         let ModeSolution { order, modes, .. } = solution;
         let last = match scheme {
@@ -159,7 +160,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         beyond(value, self.aim.limit, ticks)
     }
 
-    /// Computes the last end of each job, in units of time.
+    /// Computes the end of each job in the current schedule, in units of time.
     fn see_ends(&mut self, scheme: Scheme) {
         self.ends.fill(0);
         let ends = if scheme == Scheme::Serial { self.scheme.ends() } else { self.parallel.ends() };
@@ -169,8 +170,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Computes the latest end of each row's tasks for which the objective does not become worse. The current schedule
-    /// ends at `last`.
+    /// Computes, for each row, the latest end of its tasks with which the objective does not become worse. The current
+    /// schedule ends at `last`.
     fn allow(&mut self, last: i64) {
         let objective = self.aim.objective;
         let deadlines = objective.is_lateness();

@@ -17,7 +17,7 @@ const SAMPLED: f64 = 0.02;
 const LEAST: usize = 30;
 /// Maximum size of the population.
 const MOST: usize = 500;
-/// Maximum fraction of the course for trying the given lists.
+/// Maximum fraction of the course in which the given (initial) lists are tried.
 const GIVEN: f64 = 0.3;
 /// Fraction of the tasks of a child that are moved.
 const MOVED: f64 = 0.05;
@@ -28,18 +28,20 @@ const CHANGED: f64 = 0.05;
 /// Maximum length of the first schedule of a child, as a multiple of the longest schedule of the population. A child
 /// with a longer schedule is not justified.
 const LONGER: f64 = 1.06;
-/// Number of children in vain, for each member, after which a new population replaces the old one. A child is in vain
-/// if it is not better than the worst member.
+/// Maximum number of consecutive failed children, as a multiple of the size of the population. After more failed
+/// children, a new population replaces the old one. A child fails if its value is not lower than the value of the worst
+/// member.
 const IN_VAIN: usize = 10;
 
-/// A genetic algorithm that crosses lists. A child has the head and the tail of its mother. Between them, it has tasks in the order
-/// of its father. Each task has the mode of the parent that it comes from. The child is justified, and replaces the worst list.
+/// A genetic algorithm that crosses lists. A child has the head and the tail of its mother. Between them, it has tasks
+/// in the order of its father. Each task has its mode in the parent from which it comes. The child is justified, and
+/// replaces the worst list.
 ///
 /// Source: the two-point crossover of S. Hartmann, Naval Research Logistics 45, 1998, DOI
-/// `10.1002/(SICI)1520-6750(199810)45:7<733::AID-NAV5>3.0.CO;2-C`; double justification of each child as in V. Valls, F. Ballestin,
-/// S. Quintanilla, "A hybrid genetic algorithm for the resource-constrained project scheduling problem", EJOR 185, 2008, DOI
-/// 10.1016/j.ejor.2006.12.033. Deviations: one child at a time replaces the worst list, and a population that stagnates is started
-/// anew.
+/// `10.1002/(SICI)1520-6750(199810)45:7<733::AID-NAV5>3.0.CO;2-C`; double justification of each child as in V. Valls,
+/// F. Ballestin, S. Quintanilla, "A hybrid genetic algorithm for the resource-constrained project scheduling problem",
+/// EJOR 185, 2008, DOI 10.1016/j.ejor.2006.12.033. Deviations: children are made one at a time, and each replaces the
+/// worst list; if the population stagnates, a new population is started.
 #[derive(Debug)]
 pub(super) struct Genetic<'s, 'p, 'a> {
     decoder: Decoder<'p, 'a>,
@@ -51,7 +53,7 @@ pub(super) struct Genetic<'s, 'p, 'a> {
     child: ModeSolution,
     /// The best of the given lists under the parallel scheme.
     first: ModeSolution,
-    /// The number of trials of given lists. Each list is tried under both schemes.
+    /// The number of trials of given lists so far. Each given list is tried twice: once under each scheme.
     given: usize,
     /// The final size of the population, or `None` while it grows.
     size: Option<usize>,
@@ -61,7 +63,7 @@ pub(super) struct Genetic<'s, 'p, 'a> {
     children: u32,
 }
 
-/// The results of a finished search, and objects to be reused.
+/// The results of a finished search, and the decoder and the random numbers for the next search.
 pub(super) struct SearchParts<'p, 'a> {
     pub best: ModeSolution,
     pub first: ModeSolution,
@@ -243,8 +245,8 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         let tasks = mother.order.len();
         let (one, other) = (random.random_range(0..=tasks), random.random_range(0..=tasks));
         let (head, middle) = (one.min(other), one.max(other));
-        // The index may wrap around. An index repeats after 2^32 children, and by then all stamps with the old index
-        // are overwritten.
+        // The index may wrap around: it repeats only after 2^32 children, and by then all stamps with the old index
+        // have been overwritten.
         *children = children.wrapping_add(1);
         let own = *children;
         child.modes.clone_from(&mother.modes);
@@ -283,7 +285,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
     }
 }
 
-/// Returns a random whole number whose mean is `mean`.
+/// Returns a random whole number: `mean` rounded down or up, with the expected value `mean`.
 fn times(mean: f64, random: &mut impl Rng) -> usize {
     mean as usize + usize::from(random.random_bool(mean.fract()))
 }

@@ -22,13 +22,13 @@ use decoder::{Decoder, Scheme};
 use genetic::{Genetic, SearchParts};
 use start::ModeStarts;
 
-/// Maximum number of tasks. With more tasks, one schedule takes so much time that a search does not improve its
-/// initial lists.
+/// Maximum number of tasks. With more tasks, a schedule takes so much time that a search would not improve its initial
+/// lists.
 const MAX_TASKS: usize = 20_000;
-/// If justification moves no task, the fraction of the course after which the genetic algorithm ends. Then annealing
-/// is tried under both schemes, and the better scheme gets the remaining time.
+/// The fraction of the course after which the genetic algorithm ends, if justification moves no task. Then annealing is
+/// tried under both schemes, and continues under the better scheme.
 const BRED: f64 = 0.1;
-/// The fraction of the course after which the trial under the serial scheme ends.
+/// The fraction of the course at which the trial of annealing under the serial scheme ends.
 const SERIAL: f64 = 0.25;
 /// The fraction of the course after which the trial under the parallel scheme ends.
 const PARALLEL: f64 = 0.4;
@@ -109,8 +109,8 @@ impl PlanSearch for Pools<'_, '_> {
     }
 }
 
-/// Returns whether every list can be justified under an objective. If so, later ends of most tasks do not make the
-/// value of the objective worse.
+/// Returns whether justification works for an objective, because most tasks may end later without making the objective
+/// worse.
 fn is_of_last_ends(objective: Objective) -> bool {
     objective.shape().is_none_or(|shape| !shape.is_sum)
 }

@@ -4,8 +4,8 @@ use rand::{Rng, RngExt};
 
 use crate::kernel::cumulative::CumulativeProblem;
 
-/// For each task, the maximum number of random changes of modes in a repair. A repair tries to make the consumables
-/// suffice.
+/// Maximum number of random changes of modes in a repair, per task of the instance. A repair changes modes until the
+/// consumables suffice.
 const TRIES: usize = 8;
 
 /// Compares the use of consumables with the stock, and repairs modes.
@@ -20,7 +20,8 @@ impl Repair {
         Self { used: vec![0; problem.stocks().len()], after: vec![0; problem.stocks().len()] }
     }
 
-    /// Returns the excess of the used amounts over the stock. Each consumable adds its excess divided by its stock.
+    /// Returns the excess of the used amounts over the stock: the sum, over all consumables, of the excess divided by
+    /// the stock.
     pub fn excess(&mut self, problem: &CumulativeProblem<'_>, modes: &[u32]) -> f64 {
         self.used.fill(0);
         for &mode in modes {
@@ -65,7 +66,7 @@ fn excess(problem: &CumulativeProblem<'_>, used: &[u64]) -> f64 {
 /// Returns a random mode of a task, which may be `mode`. If the task has few modes, all of them are equally probable.
 /// Otherwise, modes near `mode` are more probable.
 pub(super) fn other(problem: &CumulativeProblem<'_>, task: u32, mode: u32, random: &mut impl Rng) -> u32 {
-    /// Maximum number of modes for which all are equally probable.
+    /// Maximum number of modes of a task for which all modes are equally probable.
     const FEW: usize = 4;
     let all = problem.modes_of(problem.row_of(task));
     if all.len() <= FEW || random.random_range(0..4) == 0 {

@@ -10,10 +10,11 @@ use crate::kernel::packing::{ListEntry, Row};
 const NOISE: [f64; 3] = [0.05, 0.2, 0.5];
 /// The fraction of the tasks that get another mode in a random initial list.
 const CHANGED: f64 = 0.2;
-/// Maximum number of draws of random modes. If all draws use up too much, the modes of a known list are used.
+/// Maximum number of draws of random modes. If the modes of every draw use up too much of a consumable, the modes of a
+/// known list are used.
 const DRAWN: usize = 8;
 
-/// Lists with modes. Each list uses up at most the stock.
+/// The initial lists with their modes. No list uses up more of a consumable than its stock.
 #[derive(Debug)]
 pub(super) struct ModeStarts {
     /// Two arrays for each list, indexed by task: the position and the mode of the task.
@@ -23,8 +24,8 @@ pub(super) struct ModeStarts {
 }
 
 impl ModeStarts {
-    /// Creates the lists from lists of a packing. If the problem omits a choice, a mode that is at least as good
-    /// replaces it.
+    /// Creates the initial lists from lists of a packing. If the problem omits a choice of such a list, a mode that is
+    /// at least as good replaces the choice.
     pub fn new(problem: &CumulativeProblem<'_>, lists: &[Vec<ListEntry>]) -> Self {
         let mut repair = Repair::new(problem);
         let mut kept = Vec::with_capacity(lists.len());
@@ -93,8 +94,8 @@ impl ModeStarts {
     }
 }
 
-/// Returns one of three kinds of modes: modes near known modes; random modes; or, for each task, the better of two
-/// random modes.
+/// Returns a mode for each task. A draw has one of three kinds: known modes with changes for some tasks; random modes;
+/// or, for each task, the one of two random modes with the smaller area.
 fn random_modes(
     problem: &CumulativeProblem<'_>,
     known: &[u32],

@@ -15,13 +15,13 @@ const HOT: f64 = 0.003;
 const OF_CHOICES: f64 = 0.4;
 /// Fraction of the changes that give a task another site, if there are several sites.
 const OF_SITES: f64 = 0.25;
-/// For up to `FEW` tasks, the probability that another change follows a change before the list is evaluated. With more
-/// tasks, the probability is smaller, in inverse proportion to their number. Several changes are made together because
-/// each change alone may make the list worse.
+/// Probability with which another change is made before the list is evaluated, for up to `FEW` tasks. With more tasks,
+/// the probability is inversely proportional to their number. Several changes are made together because each of them
+/// alone may make the list worse.
 const ANOTHER: f64 = 0.5;
 const FEW: f64 = 10.0;
 
-/// A list in which one task changes at a time.
+/// An annealing of a list, which changes one task at a time.
 pub(super) struct Annealing {
     random: ChaCha8Rng,
     present: DecodedList,
@@ -114,7 +114,7 @@ impl Annealing {
             list[at].choice = other(choice, &choices, random);
             return Undo::Choice(at, choice);
         }
-        // Usually draw a small distance, and sometimes any distance.
+        // Usually draw a small distance, and sometimes a distance from the whole list.
         let far = list.len() as i64;
         let reach = if random.random_bool(0.7) { (far / 10).clamp(2, 30) } else { far };
         let to = (at as i64 + random.random_range(-reach..=reach)).clamp(0, far - 1) as usize;

@@ -11,7 +11,7 @@ use crate::kernel::packing::{Inserter, ListEntry, NodeSet, Packer, Packing, Rema
 pub(crate) enum Scheme {
     /// Forward in time: at each event, each task that fits starts.
     Events,
-    /// Task by task: each task is placed where it ends first.
+    /// Task by task: each task is placed on the processors and at the instant with which it ends first.
     Insertion,
 }
 
@@ -38,15 +38,15 @@ pub(super) struct Decoder<'p, 'a> {
     packer: Packer<'p, 'a>,
     inserter: Inserter<'p, 'a>,
     from: i64,
-    /// An amount that is subtracted from all values: the value if all remaining jobs ended now.
+    /// An amount that is subtracted from all values: the value of the objective if all remaining jobs ended now.
     paid: f64,
-    /// The last end of each job.
+    /// The latest end of the tasks of each job, in ticks.
     ends: Vec<i64>,
     job_of: Vec<u32>,
-    /// The earliest possible end of each job.
+    /// The earliest possible end of each job, in ticks.
     earliest: Vec<i64>,
-    /// The minimum length of the path after each row. The path is within the job of the row or, for the makespan, in
-    /// the whole instance.
+    /// For each row, the minimum length of the path after the row, in ticks. For the makespan, the path is in the whole
+    /// instance. For other objectives, it is within the job of the row.
     tails: Vec<i64>,
 }
 
@@ -142,9 +142,9 @@ impl<'p, 'a> Decoder<'p, 'a> {
         self.inserter.sites()
     }
 
-    /// Returns the value of the objective in its own unit. For a mean, returns the sum. If the schedule exceeds the
-    /// limit, adds a penalty. If the list cannot be decoded, returns infinity. Insertion ends when the value is
-    /// certain to exceed `allowed`, and then also returns infinity.
+    /// Returns the value of the objective for a list, in the unit of the objective. If the objective is a mean, returns
+    /// the sum. If the schedule exceeds the limit, adds a penalty. Returns infinity if the list cannot be decoded, or
+    /// if insertion shows early that the value exceeds `allowed`.
     pub fn value(&mut self, listed: &DecodedList, allowed: f64) -> f64 {
         let carried = match listed.scheme {
             Scheme::Events => self.packer.run(&listed.list, self.from, false).is_ok(),
@@ -188,8 +188,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         inserter.run(&listed.list, &listed.sites, keep).is_ok()
     }
 
-    /// Gives each task of a list the choice for which its end by insertion, plus `price` times its area, is least.
-    /// Returns whether the consumables suffice.
+    /// Inserts the tasks of a list, and gives each task the choice with the least sum of its end and `price` times its
+    /// area. Returns whether the consumables suffice.
     pub fn choose(&mut self, list: &mut [ListEntry], price: f64) -> bool {
         self.inserter.choose(list, price).is_ok()
     }

@@ -26,16 +26,16 @@ use starts::ListStarts;
 const EVENTS: f64 = 0.3;
 /// The fraction of the course after which the search decides whether insertion continues.
 const PROBED: f64 = 0.5;
-/// Maximum ratio of the time of an insertion to the time of decoding by events. If insertion is slower and has found no
-/// better list, insertion ends at `PROBED`.
+/// Maximum ratio of two times: the time to decode a list by insertion, and the time to decode it by events. If
+/// insertion is slower and has found no better list, insertion ends at `PROBED`.
 const SLOWER: f64 = 4.0;
 /// Maximum number of tasks for insertion. Each insertion examines the steps of all placed tasks.
 const MAX_INSERTED: usize = 5000;
-/// Maximum number of remaining tasks for which allotments are chosen anew at an event.
+/// Maximum number of remaining tasks for choosing their allotments anew at an event.
 const TASKS_A_START: usize = 300;
 
-/// Returns the best list found, and its value. The search begins with known lists, and with lists over all balances of
-/// area and longest path in several orders. Returns `None` if none of these lists can be decoded.
+/// Returns the best list found, and its value. The search begins with known lists, and with several lists for each set
+/// of choices that balances area and longest path. Returns `None` if none of these lists can be decoded.
 pub(super) fn search(
     packing: &Packing<'_>,
     aim: SearchAim,
@@ -48,7 +48,7 @@ pub(super) fn search(
     let (value, listed) = starts.by_events(&mut decoder, course)?;
     let tasks = listed.list.len();
     let mut events = Annealing::new(value, listed, random.clone());
-    // A single task has no order. Begin with insertion, which tries each of its choices.
+    // A single task needs no order. Begin with insertion, which tries each choice of the task.
     let first = if tasks > 1 { EVENTS } else { 0.0 };
     let event_steps = events.run(&mut decoder, CoursePart { from: 0.0, until: first, cold: first }, course);
     let is_enough = events.best().0 <= aim.floor || tasks > MAX_INSERTED;

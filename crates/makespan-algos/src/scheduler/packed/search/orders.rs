@@ -3,13 +3,13 @@
 use crate::kernel::packing::{ListEntry, Packing, Row};
 use crate::scheduler::packed::density;
 
-/// Returns lists over all balances of area and longest path, each in several orders.
+/// Returns lists in several orders for each set of choices that balances area and longest path.
 pub(in crate::scheduler::packed) fn balanced_lists(packing: &Packing<'_>) -> Vec<Vec<ListEntry>> {
     packing.balanced().iter().flat_map(|choices| orders(packing, choices)).collect()
 }
 
-/// Returns lists of some choices in several orders: for example the longest path first, jobs by weight relative to
-/// their area, and jobs by deadline.
+/// Returns lists with the choices `choices` in several orders, such as tasks by decreasing longest path, jobs by weight
+/// relative to their area, and jobs by deadline.
 pub(in crate::scheduler::packed) fn orders(packing: &Packing<'_>, choices: &[u32]) -> Vec<Vec<ListEntry>> {
     let instance = packing.instance();
     let ranks = packing.ranks(choices);

@@ -1,4 +1,5 @@
-//! The search for the remaining tasks of an instance on a packing. It begins with a kept plan.
+//! The search for a plan of the remaining tasks of an instance on a packing. The search begins with the plan that was
+//! kept so far.
 
 use makespan_core::Objective;
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +10,7 @@ use super::{SearchAim, TASKS_A_START};
 use crate::kernel::packing::{Inserter, ListEntry, Packing, RemainingTasks};
 use crate::search::SearchCourse;
 
-/// Prices of area for the choice of allotments during insertion.
+/// Prices of area that are tried when insertion chooses allotments.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
 
 /// Decodes lists of the remaining tasks. The tasks that have started are placed first.
@@ -40,8 +41,8 @@ impl<'p, 'a> Remains<'p, 'a> {
         self.decoder.value(listed, allowed)
     }
 
-    /// At some prices of area, gives each task the allotment with which it ends first. Keeps the resulting list if it
-    /// is better.
+    /// For each of several prices of area, lets insertion choose the allotment of each task: the one with the least sum
+    /// of its end and the price times its area. Keeps the resulting list if it is better.
     pub(crate) fn choose(&mut self, listed: &mut DecodedList) {
         let mut best = self.decoder.value(listed, f64::INFINITY);
         if listed.list.len() > TASKS_A_START {

@@ -5,14 +5,15 @@ use super::orders::{balanced_lists, orders};
 use crate::kernel::packing::{ListEntry, Packing, Row};
 use crate::search::SearchCourse;
 
-/// Prices of area for the choice of allotments during insertion.
+/// Prices of area that are tried when insertion chooses allotments.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
 /// Maximum fraction of the course in which each scheme tries lists.
 const TRIED: f64 = 0.1;
-/// For a budget of steps, the number of tasks in lists that do not use up steps.
+/// For a budget of steps, the total number of tasks in the lists that are tried without using up steps.
 const TASKS: usize = 40_000;
 
-/// The initial lists: known lists, and lists over all balances of area and longest path in several orders.
+/// The initial lists: known lists, and lists in several orders for each set of choices that balances area and longest
+/// path.
 pub(super) struct ListStarts<'p, 'a> {
     packing: &'p Packing<'a>,
     known: Vec<DecodedList>,
@@ -57,8 +58,8 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         Trying { course, until: from + TRIED, free: TASKS / tasks, best: None }
     }
 
-    /// Returns the best list by events. If no list can be decoded, returns `None`. All known lists are tried. Other
-    /// lists are tried while there is time, or until one list can be decoded.
+    /// Returns the best list by events. If no list can be decoded, returns `None`. Tries all known lists. Tries other
+    /// lists while there is time, or until one list can be decoded.
     pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut SearchCourse) -> Option<(f64, DecodedList)> {
         let mut trying = self.trying(0.0, course);
         for listed in &self.known {
@@ -74,7 +75,8 @@ impl<'p, 'a> ListStarts<'p, 'a> {
     }
 
     /// Returns the best list by insertion. Tries four kinds of lists: the result of [`ListStarts::by_events`], known
-    /// lists, lists whose choices insertion makes, and the lists that [`ListStarts::by_events`] tries.
+    /// lists, lists for which insertion chooses the allotments, and the other lists that [`ListStarts::by_events`]
+    /// tries.
     pub fn by_insertion(
         &self,
         decoder: &mut Decoder<'_, '_>,
@@ -111,9 +113,9 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         trying.best
     }
 
-    /// Returns lists for which insertion chooses the allotments. Their orders use the fewest and the quickest
-    /// allotments of the tasks. The lists have the orders of the initial lists, and orders by deadline minus the path
-    /// after the task, by release, and by decreasing area.
+    /// Returns lists for which insertion chooses the allotments. The orders are those of the initial lists, and by
+    /// deadline minus the path after the task, by release, and by decreasing area. Each order is computed twice: with
+    /// the allotments of fewest processors, and with the fastest allotments.
     fn orders(&self) -> Vec<Vec<ListEntry>> {
         let packing = self.packing;
         let instance = packing.instance();

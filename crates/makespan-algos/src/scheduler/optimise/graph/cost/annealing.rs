@@ -9,18 +9,18 @@ use crate::kernel::graph::sequence::{Sequence, SequenceChange};
 use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The initial temperature. For each task, take the difference between its costs on its most expensive and its
-/// cheapest node. The temperature is a fraction of the mean of these differences.
+/// The initial temperature, as a fraction of a mean over all tasks: the cost of the task on its most expensive node
+/// minus its cost on its cheapest node.
 const HOT: f64 = 0.3;
 /// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
-/// The fraction of changes that give a task another processor. The changes that no fraction includes only move a task
-/// in the order.
+/// The fraction of changes that give a task another processor. The remaining changes, after the three fractions, only
+/// move a task in the order.
 const MOVES: f64 = 0.45;
 /// The fraction of changes that swap the processors of two tasks.
 const SWAPS: f64 = 0.25;
-/// The fraction of changes that move connected tasks from one processor to another together. If transfers between such
-/// tasks take long, a move of only one of them is never accepted.
+/// The fraction of changes that move connected tasks from one processor to another together. If transfers between
+/// connected tasks take long, a move of only one of the tasks is never accepted.
 const GROUPS: f64 = 0.1;
 /// Fraction of the moves to another processor in which the task keeps its position in the order.
 const STAYS: f64 = 0.5;
@@ -46,7 +46,8 @@ pub(super) struct Annealing<'a> {
     cost: i64,
     /// The price of a tick of lateness.
     price: f64,
-    /// Three prices: the minimum, the maximum, and the price that is used until a schedule in time is known.
+    /// Three prices of lateness: the minimum, the maximum, and the price until a schedule that meets the deadlines is
+    /// known.
     prices: (f64, f64, f64),
     cooling: Cooling,
     best: (CostRank, Vec<TaskPlace>),
@@ -149,14 +150,14 @@ impl<'a> Annealing<'a> {
     /// Returns the maximum total lateness for which a change that increases the cost by `more` can be accepted.
     /// Returns `None` if the change can never be accepted.
     fn most_late(&self, threshold: f64, more: i64) -> Option<f64> {
-        // While no schedule meets the deadlines, only lateness matters. The price of lateness then converts a
-        // temperature to a time.
+        // While no schedule meets the deadlines, only lateness matters. The price of lateness then converts the
+        // threshold, a cost, to a time.
         let (more, price) = if self.best.0.late > 0 { (0, self.prices.2) } else { (more, self.price) };
         let most = self.sequence.value() + (threshold - more as f64) / price;
         (most >= 0.0).then_some(most)
     }
 
-    /// If the lateness after the shifts is at most `most`, accepts the shifts. Otherwise, undoes them.
+    /// Accepts the changes `shifts` if the total lateness after them is at most `most`. Otherwise, undoes them.
     fn settle(&mut self, shifts: &[SequenceChange], most: f64, more: i64) {
         let from = shifts.iter().map(|&shift| Sequence::changed(shift)).min().unwrap_or(0);
         if self.sequence.evaluate(from, most).is_none() {
@@ -184,8 +185,8 @@ impl<'a> Annealing<'a> {
         }
     }
 
-    /// Collects a task and some tasks that are connected with it by edges. All of them are on the processor of the
-    /// task, and can run on `processor`.
+    /// Collects a task and some tasks that are connected to it by edges. The collected tasks are all on the processor
+    /// of the task, and can all run on `processor`.
     fn gather(&mut self, task: u32, processor: ProcessorId) {
         let problem = self.task.problem;
         let own = self.processor(task);

@@ -24,8 +24,8 @@ pub(super) fn all(task: &CostTask, prices: Option<&CostSearch>) -> Vec<Vec<TaskP
     starts
 }
 
-/// Returns the variants of the critical jobs method. Returns none if the method cannot plan the instance. Also returns
-/// none if jobs have no edges and share a deadline, which the method does not support.
+/// Returns the variants of the critical jobs method. Returns no variants if the method cannot plan the instance, or if
+/// jobs without edges share a deadline, which the method does not support.
 fn critical_jobs(task: &CostTask) -> Vec<Schedule> {
     if !task.instance.has_compound_jobs() {
         return Vec::new();
@@ -48,7 +48,8 @@ fn places(task: &CostTask, schedule: &Schedule) -> Vec<TaskPlace> {
 }
 
 /// Places every task on the node on which it costs least at these prices. Among the processors of this node, the least
-/// busy one is used. Tasks are placed in the order of starts. Overlaps are resolved when the order is evaluated.
+/// busy one is used. Tasks are placed in the order of the starts that the prices suggest. Overlaps are resolved when
+/// the order is evaluated.
 fn rounded(task: &CostTask, prices: &CostSearch) -> Vec<TaskPlace> {
     let problem = task.problem;
     let nodes = computing(problem, task);

@@ -20,8 +20,8 @@ pub(super) struct CostTask<'a> {
     costs: Vec<i64>,
 }
 
-/// The criteria that compare schedules, in this order: the number of late jobs, the sum of their lateness, and the
-/// cost. Less is better.
+/// The rank of a schedule. Schedules are compared by the number of late jobs, then by the sum of the lateness, then by
+/// the cost. Less is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CostRank {
     pub(super) late: usize,
@@ -42,8 +42,9 @@ impl CostRank {
 }
 
 impl<'a> CostTask<'a> {
-    /// Returns the input. Every job must end by its deadline and, if there is one, by `limit`. If no job has edges, all
-    /// jobs without a stated deadline share one deadline. This deadline depends on the end of HEFT's plan for all jobs.
+    /// Returns the input. Every job must end by its deadline and, if `limit` is set, by `limit`. If no job has edges,
+    /// all jobs without a stated deadline share one deadline. This deadline is `factor` times the makespan of HEFT's
+    /// plan for all jobs, counted from the first release.
     pub(super) fn new(instance: &'a Instance, problem: &'a GraphProblem, factor: f64, limit: Option<Time>) -> Self {
         let mut costs = Vec::with_capacity(problem.tasks() * problem.nodes());
         for task in instance.task_ids() {
