@@ -204,8 +204,8 @@ def controller_gone(program, cluster_program, folder, seconds):
             wrong = check(shared, service, acknowledged)
         if wrong:
             return f"WRONG: {wrong[:3]}"
-        return (f"gone for {seconds} s: {ended} jobs ended meanwhile in the pilots that there were, submissions were accepted, the slowest answer "
-                f"took {slowest * 1000:.0f} ms; afterwards all {len(acknowledged)} ended, each ran once"
+        return (f"gone for {seconds} s: meanwhile, {ended} jobs ended in the running pilots, submissions were accepted, and the slowest answer "
+                f"took {slowest * 1000:.0f} ms; afterwards, all {len(acknowledged)} jobs had ended, and each ran once"
                 + (f"; said: {said[0]}" if said else ""))
     finally:
         process.stdin.close()

@@ -50,9 +50,9 @@ def measure_load(program, folder, options, tables):
             median, late = quantile(times, 0.5), quantile(times, 0.95)
             planned = name in ("what if", "explain")
             tables.add(tables.questions, name, milliseconds(median), milliseconds(late), milliseconds(max(times)), f"{size / 1024:.0f} KiB",
-                       verdict(late < 0.1) if not planned else "asks the planner")
+                       verdict(late < 0.1) if not planned else "no aim: the planner computes the answer")
         times, plans = load.beside_planning(service, options.beside)
-        add(f"slowest of {len(times):,} answers during {plans} plans and 10 new jobs a second", "50 ms",
+        add(f"slowest of {len(times):,} answers, while 10 jobs a second arrived and {plans} plans were made in total", "50 ms",
             f"{milliseconds(max(times))}, 99.9 % within {milliseconds(quantile(times, 0.999))}", verdict(max(times) <= 0.05))
         opened, delays, missing, _ = load.streams(service, 500, 50)
         add(f"{opened} open streams of events, each with 50 jobs", "500, all complete",
@@ -102,9 +102,9 @@ def text(tables, options, weeks):
                   f"Answers while {options.queued:,} jobs are waiting:", table(["question", "median", "95 %", "slowest", "size", "95 % below 100 ms"], tables.questions)]
     if tables.week:
         seconds, jobs, processors, speed = weeks
-        parts += [f"A simulated week: {jobs:,} real processes on {processors} processors in {seconds / 60:.0f} minutes, each {speed:,.0f} times shorter "
-                  "than in a real week with this number of jobs. The test does not show effects of time alone, independent of the number of jobs.",
-                  table(["jobs so far", "memory", "disk", "queue answers in", "jobs a second", "processor"], tables.week)]
+        parts += [f"A simulated week: {jobs:,} real processes on {processors} processors. All times are divided by {speed:,.0f}, so the "
+                  f"test takes {seconds / 60:.0f} minutes. The test does not show problems that appear only after several days, such as slow leaks.",
+                  table(["jobs so far", "memory", "disk", "queue answers in", "jobs a second", "CPU use of the service"], tables.week)]
     if tables.faults:
         parts += [table(["fault", "what happens"], tables.faults)]
     return "\n\n".join(parts)
