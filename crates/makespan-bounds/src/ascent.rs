@@ -4,14 +4,13 @@
 //! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing width decreases from step
 //! to step.
 
-/// Parameters of an ascent. `length` and `width` are pairs: the value at the first step, then the value at the last
-/// step.
+/// Parameters of an ascent.
 pub(crate) struct AscentParameters {
     /// The decay rates of the mean gradient and of the mean squared gradient (`beta_1` and `beta_2` of the source).
     pub kept: (f64, f64),
-    /// The step length, as a fraction of a typical price.
+    /// The step lengths of the first and the last step, as fractions of a typical price.
     pub length: (f64, f64),
-    /// The smoothing width, as a fraction of a typical cost.
+    /// The smoothing widths of the first and the last step, as fractions of a typical cost.
     pub width: (f64, f64),
 }
 

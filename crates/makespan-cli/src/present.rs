@@ -26,7 +26,7 @@ pub fn meant(path: &Path, machines: &MachineOptions) -> Result<Option<String>> {
     };
     if from.starts_with("slurm:") {
         return Err(miette!(
-            "--from {from} names machines for the jobs of a file, and there is no file; the queue of the whole cluster is --from slurm"
+            "--from {from} selects machines for the jobs of a file, but no file is given; for the queue of the whole cluster, write --from slurm"
         ));
     }
     let stated = machines.processors.is_some() || machines.platform.is_some() || machines.bandwidth.is_some();

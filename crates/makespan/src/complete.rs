@@ -10,31 +10,33 @@ use makespan_verify::Bound;
 
 use crate::choice::scheduler;
 
-/// The shares of a time limit for the searches before and after the main part of planning.
+/// The usual shares of the time limit for the searches before and after the main part of planning.
 const SHARES: Shares = Shares { before: 0.15, after: 0.2 };
-/// The shares for at most `FEW` tasks. Their optimum is nearly always proved, and the main part of planning gains little.
+/// The shares for instances with at most `FEW` tasks. The optimum of these instances is nearly always proved, and the
+/// main part of planning gains little.
 const LARGE_SHARES: Shares = Shares { before: 0.4, after: 0.2 };
 const FEW: u64 = 15;
-/// These shares for more than `MANY` tasks without edges between them, whose optimum is seldom proved.
+/// The shares for instances with more than `MANY` tasks and no edges between them. The optimum of these instances is
+/// seldom proved.
 const SMALL_SHARES: Shares = Shares { before: 0.05, after: 0.05 };
 const MANY: u64 = 30;
 /// The share of a search's time for a first schedule.
 const FIRST: f64 = 0.3;
 /// The share of the remaining work for an objective, if other objectives follow.
 const PART: f64 = 0.7;
-/// Maximum number of conflicts for all objectives together, without a time limit: at most `MAX_CONFLICTS`, and at most
+/// If there is no time limit, all objectives together have at most `MAX_CONFLICTS` conflicts, and at most
 /// `CONFLICTS_TIMES_TASKS` divided by the number of tasks. A conflict takes longer if there are more tasks.
 const MAX_CONFLICTS: u64 = 10_000;
 const CONFLICTS_TIMES_TASKS: u64 = 60_000;
-/// Maximum number of steps for a first schedule, if there is no time limit. The number is divided by the number of
-/// tasks, as above.
+/// If there is no time limit, the search for a first schedule has at most `STEPS_TIMES_TASKS` steps divided by the
+/// number of tasks.
 const STEPS_TIMES_TASKS: u64 = 20_000;
 
 /// The objectives that a complete search supports.
 const OBJECTIVES: [Objective; 4] =
     [Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness];
 
-/// The parts of a time limit for complete search.
+/// The shares of the time limit for the complete searches before and after the main part of planning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shares {
     pub(crate) before: f64,
@@ -77,8 +79,8 @@ pub(crate) fn is_meant(instance: &Instance, objective: Objective) -> bool {
     complete::is_meant(instance) && OBJECTIVES.contains(&objective)
 }
 
-/// Finds a schedule for one objective in a part of the time until the clock expires, and searches completely in the rest
-/// of this time. Returns `None` if no schedule is found.
+/// Finds a schedule for one objective in the first part of the time until the clock expires. Then searches completely
+/// until the clock expires. Returns `None` if no schedule is found.
 pub(crate) fn first(instance: &Instance, goal: Objective, seed: u64, stop: &Stop, clock: &Clock) -> Option<First> {
     let time = clock.left()?.mul_f64(FIRST);
     let mut context = Context { stop: stop.clone(), ..Context::with_seed(seed) };
@@ -100,7 +102,7 @@ fn is_on(objective: Objective, bound: &Bound) -> bool {
     bound.objective == objective && bound.makespan_at_most.is_none()
 }
 
-/// Returns a valid schedule for an objective that `optimise` finds in a short time, or in a fixed number of steps.
+/// Returns a valid schedule that `optimise` finds for an objective, in a short time or in a fixed number of steps.
 fn first_schedule(
     instance: &Instance,
     objective: Objective,
@@ -191,7 +193,7 @@ fn replace(instance: &Instance, bounds: &mut [Bound], at: usize, best: Option<Bo
     }
 }
 
-/// Returns the maximum number of conflicts without a time limit.
+/// Returns the maximum number of conflicts of a search that has no time limit.
 fn conflicts(instance: &Instance) -> u64 {
     (CONFLICTS_TIMES_TASKS / instance.tasks().max(1)).min(MAX_CONFLICTS)
 }

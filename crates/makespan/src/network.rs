@@ -68,7 +68,7 @@ impl TreeScene {
         let best = throughput(problem, Precision::Float);
         match best.prices.proves(problem) {
             Ok(proved) if proved == best.bound => Ok(Self::new(problem, &best)?),
-            Ok(_) => Err(TreeRunError::Bound("its certificate proves another value".into())),
+            Ok(_) => Err(TreeRunError::Bound("its certificate proves a value that differs from the bound".into())),
             Err(error) => Err(TreeRunError::Bound(error.to_string())),
         }
     }

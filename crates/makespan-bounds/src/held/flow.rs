@@ -201,8 +201,8 @@ impl<'a> Search<'a> {
         self.instance.different(self.paths.order[task])
     }
 
-    /// Returns the bound if the paths have the share `share` in it. The price of the held amounts has the remaining
-    /// share, `1 - share`. If `choose` is set, stores the run that each task chooses.
+    /// Returns the bound in which the paths have the weight `share`, and the prices of the held amounts have the
+    /// weight `1 - share`. If `choose` is set, stores the run that each task chooses.
     fn value(&mut self, share: f64, choose: bool) -> f64 {
         let path = share / self.flow.all as f64;
         let mut sum = path * self.flow.released + (1.0 - share) * self.first;

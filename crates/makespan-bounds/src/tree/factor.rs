@@ -18,7 +18,7 @@ pub(super) struct Column<F> {
     pub takes: Vec<F>,
 }
 
-/// The open share that a busy port determines, with its equation.
+/// A share that the equation of a busy port determines, and this equation.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
     /// The share, and the derivatives with respect to it before the elimination.

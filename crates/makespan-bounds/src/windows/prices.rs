@@ -51,8 +51,8 @@ fn assign(tasks: &TaskArrays, prices: &[f64]) -> (f64, Vec<f64>) {
     (worth, loads)
 }
 
-/// Returns the relative speed of each kind: the mean over the tasks of the time on the fastest kind divided by the
-/// time on this kind.
+/// Returns the relative speed of each kind: the mean of `fastest / time` over the tasks. `time` is the time of the
+/// task on this kind, and `fastest` the time on the task's fastest kind.
 fn relative_speeds(tasks: &TaskArrays) -> Vec<f64> {
     let mut speeds = vec![0.0; tasks.kinds];
     for (row, &fastest) in tasks.times.iter().zip(&tasks.fastest) {

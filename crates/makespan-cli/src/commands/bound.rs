@@ -143,7 +143,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             format!("the bound holds for the job that ends last: {}", why(instance, Objective::Makespan, proof))
         }
         Proof::JobWindows(_) => {
-            "each job alone ends no sooner, by its longest path of tasks or by what must run in some window".to_owned()
+            "even if it ran alone, no job could end sooner: its longest path of tasks, or the work that must run in some window, takes this long".to_owned()
         }
         Proof::JobPrices(prices) => {
             let steps = prices.prices.len();

@@ -73,7 +73,7 @@ pub enum Work {
     Task(Task),
     /// A number of equal tasks, numbered from 0. Only one copy of the task is stored.
     Bag(Task, NonZeroU64),
-    /// The tasks of a compound job. There may be only one task.
+    /// The tasks of a compound job. There is at least one task.
     Graph(Graph),
 }
 

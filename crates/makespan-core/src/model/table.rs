@@ -86,8 +86,9 @@ pub(super) struct TaskTable {
     between: usize,
     incoming: Adjacency,
     outgoing: Adjacency,
-    /// The rows of each compound job, each after the rows that it waits for. The entry of a row of any other job is the
-    /// row itself. The list is empty until the first compound job is added.
+    /// The rows of each compound job, each after the rows that it waits for. At the position of a row of any other
+    /// job, this list has the row itself (`order[row] == row`). The list is empty until the first compound job is
+    /// added.
     order: Vec<u32>,
 }
 

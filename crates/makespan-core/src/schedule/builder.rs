@@ -75,7 +75,8 @@ impl<'a> ScheduleBuilder<'a> {
         let mut by_end = by_start.clone();
         by_end.sort_unstable_by_key(|&index| (self.held[index].1.end, self.held[index].0));
         let mut ending = by_end.into_iter().peekable();
-        // For each reservation, the pools of which it holds processors. There may be thousands of other pools.
+        // For each reservation, the pools of which it holds processors. The list leaves out all other pools, because
+        // there may be thousands.
         let mut given: Vec<SmallVec<[(usize, ProcSet); 1]>> = vec![SmallVec::new(); self.held.len()];
         for index in by_start {
             let (_, reservation) = &self.held[index];

@@ -70,8 +70,9 @@ pub(super) struct MachineState {
     next_pid: i32,
     /// The shim that performs the current step, or `None` for the session.
     actor: Option<i32>,
-    /// The number of steps so far, and the number of the step that fails.
+    /// The number of steps so far.
     pub steps: usize,
+    /// The number of the step that fails, and its fault.
     pub plan: Option<(usize, Fault)>,
     pub fired: bool,
     full_until: Option<(Duration, i32)>,

@@ -72,7 +72,7 @@ impl DelayedStarts {
         self.starts.remove(&place)
     }
 
-    /// Makes the earliest refused start due at `now`, unless it is due earlier.
+    /// Makes the earliest refused start due at `now`, unless it is already due at or before `now`.
     pub fn hasten_refused(&mut self, now: Time) {
         let Some(place) = self.refused.first().copied().filter(|&(due, _)| due > now) else { return };
         if let Some(delayed) = self.starts.get(&place).cloned() {

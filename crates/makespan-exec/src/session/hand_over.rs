@@ -60,7 +60,7 @@ fn ranked(instance: &Instance, starts: &[Time]) -> Vec<u32> {
 }
 
 impl<'a> HandOver<'a> {
-    /// Creates the state without due tasks.
+    /// Creates the state. At first, no task is due.
     pub fn new(instance: &Instance, plan: &Schedule, again: PlanAgain<'a>, is_old: bool, runs: &[Run]) -> Self {
         let count = instance.tasks() as usize;
         let (mut processors, mut starts) = (vec![ProcSet::new(); count], vec![Time::MAX; count]);

@@ -117,7 +117,7 @@ pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
 }
 
 /// The state of a shim and its job.
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened to the job")]
+#[expect(clippy::struct_excessive_bools, reason = "each field states whether one event of the job has occurred")]
 struct Shim {
     signals: SignalFd,
     /// The standard output and standard error of the job.

@@ -92,7 +92,7 @@ impl Serialize for PackedBytes {
 #[derive(Debug, Serialize)]
 pub(super) struct Distinct<T> {
     values: Vec<T>,
-    /// Index of the value in the list, for each row. Empty if all rows have the first value.
+    /// For each row, the index of its value in `values`. Empty if all rows have the value at index 0.
     rows: PackedBytes,
 }
 

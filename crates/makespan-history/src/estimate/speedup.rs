@@ -63,8 +63,8 @@ fn most_often(runs: &[&RecalledRun]) -> u32 {
 }
 
 /// Returns the relative times at several allotments, from the commands that ran on several allotments. The time of a
-/// command is modelled as a factor of the command times the effect of the allotment. Sweeps of medians separate the
-/// factor from the effect.
+/// command is modelled as a product of two factors: one for the command and one for the allotment. Sweeps of medians
+/// separate the two factors.
 ///
 /// J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley, 1977, chapter 11 (median polish).
 fn within_commands(runs: &[&RecalledRun]) -> Option<Times> {

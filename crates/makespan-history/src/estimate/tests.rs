@@ -185,8 +185,8 @@ fn the_typical_time_is_the_median() {
     assert_eq!(typical(&times(&[0, -1])), None);
 }
 
-/// Returns pseudo-random factors with a median of 1. Exactly one factor in ten is an outlier, at regular distances: with random
-/// distances, outliers could by chance be the majority of the relevant factors.
+/// Returns pseudo-random factors with a median of 1. Every tenth factor is an outlier. If outliers were at random
+/// positions, they could by chance be the majority of the relevant factors.
 fn noise(seed: u64, count: usize, amount: f64) -> Vec<f64> {
     let mut state = seed | 1;
     let mut uniform = || {

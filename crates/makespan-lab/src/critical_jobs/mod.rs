@@ -157,7 +157,7 @@ fn algorithms() -> Vec<String> {
 }
 
 /// Writes `results.csv` and the Gantt charts of the example, `figure2.svg` (one job after the other) and `figure3.svg`
-/// (both at once). The part writes its files to the folder `makespans`.
+/// (both at once). The comparison of makespans writes its files to the folder `makespans`.
 impl Campaign for CriticalJobsOptions {
     const NAME: &'static str = "critical-jobs";
     const PAPER: &'static str = "Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)";

@@ -32,11 +32,11 @@ pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
         let name = if objective == Objective::Makespan { "Makespan" } else { "Weighted completion" };
         let place = format!("{name} in {seconds} s");
         let statement = match figure {
-            Figure::Mean => format!("The mean over the plans of each family is at most {most}"),
+            Figure::Mean => format!("For each family, the mean ratio of plan to bound is at most {most}"),
             Figure::WorstMean => {
-                format!("In each family and for each number of jobs, the mean over the plans is at most {most}")
+                format!("For each family and each number of jobs, the mean ratio of plan to bound is at most {most}")
             }
-            Figure::Largest => format!("No plan is above {most}"),
+            Figure::Largest => format!("No ratio of plan to bound is above {most}"),
         };
         let setting = SearchSetting { objective, limit: SearchLimit::Time(Time::from_seconds(seconds)) };
         let families = points.chunk_by(|a, b| (a.setting, a.family) == (b.setting, b.family));

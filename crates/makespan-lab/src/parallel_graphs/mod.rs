@@ -42,8 +42,8 @@ const ALGORITHMS: [&str; 12] = [
     "sweep[steps=0]",
 ];
 
-/// The algorithms that represent the literature by their best makespan. CPA and MCPA appear twice: with the placement
-/// of their papers and with list placement.
+/// The algorithms from the literature. `optimise` is compared with the best of their makespans. CPA and MCPA appear
+/// twice: with the placement of their papers and with list placement.
 const BASELINES: [&str; 5] = ["cpa", "cpa[placing=list]", "mcpa", "mcpa[placing=list]", "lp-rounding"];
 
 /// The algorithms from the literature that are drawn next to every limit of `optimise`. M-HEFT is left out, because

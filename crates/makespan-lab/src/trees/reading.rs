@@ -49,7 +49,8 @@ pub enum LatencyReading {
 const MATRIX: u64 = 98_000_000;
 
 impl PaperReading {
-    /// The simplest of the readings with the most true statements of section 5.2: 8 of 15 in short runs.
+    /// Under some readings, the largest number of statements of section 5.2 are true (8 of 15 in short runs). This is
+    /// the simplest of these readings.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
     /// Returns the readings that are compared: two to four applications, both units, and every [`LatencyReading`]. The

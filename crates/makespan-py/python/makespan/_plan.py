@@ -19,7 +19,7 @@ Progress = Callable[[float, float], object]
 """Called about twenty times a second with the amount of work that is done and the total amount."""
 
 SearchProgress = Callable[[float, Union[float, None]], object]
-"""Called about twenty times a second with the elapsed seconds and the time limit, or None without a limit."""
+"""Called about twenty times a second with the elapsed seconds and the time limit (None if there is no limit)."""
 
 Objective: TypeAlias = Literal["makespan", "weighted_completion", "mean_flow", "cost", "max_lateness", "weighted_lateness"]
 """The objectives that can be minimised. Specs such as ``"optimise[objective=pareto]"`` have further objectives."""
@@ -374,7 +374,7 @@ def plan(
             ``"optimise[steps=2000]"``, give the same plan for the same seed. The result of a search with a time limit,
             which is the default, also depends on the speed of the machine.
         prove: True to prove bounds.
-        progress: A function that is called with the elapsed seconds and the time limit, or None without a limit.
+        progress: A function that is called with the elapsed seconds and the time limit (None if there is no limit).
 
     >>> import makespan as m
     >>> instance = m.Instance(platform=m.Platform(processors=4), jobs=[m.Job("a", time=[4, 2.2, 1.6]), m.Job("b", time=3)])

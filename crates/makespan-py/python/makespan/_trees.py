@@ -58,7 +58,7 @@ class TreeSimulation:
 
     @property
     def bound(self) -> float:
-        """A proven upper limit on the throughput of any schedule in the long run, for the machines at the beginning."""
+        """A proven upper limit on the long-run throughput of every schedule, if the machines stay as they are at the beginning."""
         return self._native.bound
 
     @property

@@ -71,8 +71,8 @@ class Executor(concurrent.futures.Executor):
                 "this program creates an Executor at import, and each call imports the program to find its function; "
                 "put what the program does, the Executor too, under `if __name__ == \"__main__\":`"
             )
-        # In the process of a call, the classes of this program are members of `__makespan_main__`. The alias lets pickle find them in
-        # results.
+        # In the process that executes a call, the classes of this program are members of `__makespan_main__`. The alias lets pickle find
+        # these classes in results.
         sys.modules.setdefault("__makespan_main__", sys.modules["__main__"])
         platform = _machine(cores, memory)
         self._kept = folder is not None

@@ -72,7 +72,9 @@ impl Runner {
             (true, false) => return Ok(round),
             (true, true) => self.wear.waits(self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner).count()),
             (false, _) => {
-                self.shared.note("the platform has changed; started jobs end first on the previous platform");
+                self.shared.note(
+                    "the platform has changed; jobs that have already started first finish on the previous platform",
+                );
                 self.wear
             }
         };

@@ -72,7 +72,7 @@ pub(super) fn explain(
     Explanation { job, state: row.summary.state, expected_start: planned.filter(|_| waits), early, late, why_not }
 }
 
-/// Returns the reason for a start that is unknown because it depends on a running task with an unknown end.
+/// Returns the reason why a start is unknown: it depends on a running task whose end is unknown.
 fn behind_unknown(who: &Who, runs: &Runs) -> Reason {
     let text = format!("its start is unknown: it is behind {}", longer(who, runs));
     Reason { text, jobs: vec![runs.job], resource: None }

@@ -6,7 +6,7 @@ use nix::unistd::{Uid, User};
 
 use crate::words::{Metric, Picture, State};
 
-/// Returns the name of the system user as which commands run.
+/// Returns the name of the system user who runs the commands.
 pub(super) fn user_of_this_process() -> String {
     let uid = Uid::effective();
     User::from_uid(uid).ok().flatten().map_or_else(|| format!("user {uid}"), |user| user.name)

@@ -44,15 +44,15 @@ pub struct NetworkRun {
     pub tasks: Vec<u64>,
     /// Number of computed tasks, by node and kind. A macro-task is counted once.
     pub computed: Vec<u32>,
-    /// Number of received tasks, by node and kind. A macro-task is counted once.
+    /// For each node and kind, the number of received tasks. A macro-task is counted once.
     pub received: Vec<u32>,
-    /// Time that processors were computing, summed over the processors of the node, by node.
+    /// For each node, the time that its processors were computing, summed over the processors.
     pub processor_busy: Vec<Time>,
-    /// Time that the port was sending, by node.
+    /// For each node, the time that its port was sending.
     pub port_busy: Vec<Time>,
-    /// Time for which the parent's port sent to the node, by node. Simultaneous sends share the time of the port.
+    /// For each node, the time that its parent's port sent to it. Simultaneous sends share the time of the port.
     pub link_busy: Vec<Time>,
-    /// Maximum number of tasks in one buffer, by node. Zero for the root.
+    /// For each node, the maximum number of tasks in one of its buffers. Zero for the root.
     pub peak: Vec<u32>,
     /// True for each node that was removed during the run.
     pub removed: Vec<bool>,

@@ -36,11 +36,11 @@ pub(super) struct NetworkState<'a> {
     pub(super) serves: Vec<bool>,
     pub(super) port: Vec<Server>,
     pub(super) processors: Vec<Server>,
-    /// Ticks for which the parent's port sent to the node, by node.
+    /// For each node, the number of ticks that its parent's port sent to it.
     pub(super) link_busy: Vec<f64>,
-    /// Number of received tasks, by node and kind.
+    /// For each node and kind, the number of received tasks.
     pub(super) received: Vec<u32>,
-    /// Number of computed tasks, by node and kind.
+    /// For each node and kind, the number of computed tasks.
     pub(super) computed: Vec<u32>,
 }
 

@@ -132,7 +132,7 @@ impl Commands {
 pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> QueryReading<T> {
     let (records, strange) = records(kind, text);
     let (items, mut remarks) = read_all(records, read);
-    remarks.extend(strange.iter().map(|line| format!("a line begins no {}: `{}`", kind.head(), shown(line))));
+    remarks.extend(strange.iter().map(|line| format!("a line does not begin with {}: `{}`", kind.head(), shown(line))));
     QueryReading { items, remarks }
 }
 

@@ -27,9 +27,9 @@ const SHARED: [&str; 18] = [
     "fuse.juicefs",
 ];
 
-/// Checks that the folder is writable and that files can be moved there. Reports the file system. If a test job runs
-/// (`is_probed`), the test job checks that all nodes see the folder. Otherwise, this function guesses this from the
-/// kind of the file system.
+/// Checks that the folder is writable and that files can be moved in it. Reports the file system. If a test job runs
+/// (`is_probed`), the test job checks whether all nodes see the folder. Otherwise, this function guesses the answer
+/// from the kind of the file system.
 pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
     const TOPIC: &str = "folder";
     let shown = folder.display();

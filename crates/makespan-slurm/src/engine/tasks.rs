@@ -196,7 +196,7 @@ impl Pilots {
         found
     }
 
-    /// Handles the loss of a place. Reports all attempts there that have not ended as lost.
+    /// Handles the loss of a place. Reports as lost all attempts at this place that have not ended.
     pub(super) fn lose(&mut self, place: &PilotNode, reason: &str) {
         for name in self.board.ids("done", place) {
             self.ended(place, &name);

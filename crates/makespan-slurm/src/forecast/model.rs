@@ -41,7 +41,7 @@ pub(super) struct NodeConditions {
     pub required_count: usize,
     /// For each site, one bit for each feature in `counts`. A set bit means that the site has the feature.
     pub parts: Vec<u64>,
-    /// For each feature with a number of nodes, this number.
+    /// The job may request a number of nodes with a feature. For each such feature, the requested number of nodes.
     pub counts: Vec<u32>,
 }
 

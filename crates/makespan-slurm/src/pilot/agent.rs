@@ -82,7 +82,7 @@ pub(super) struct Agent {
     _lock: File,
 }
 
-/// Serves the place in the environment of a Slurm step, until the pilot or the run ends.
+/// Serves the place that the environment variables of a Slurm step state, until the pilot or the run ends.
 ///
 /// # Errors
 ///

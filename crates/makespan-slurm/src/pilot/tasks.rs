@@ -271,7 +271,7 @@ impl Agent {
         }
     }
 
-    /// Repeats starts and reports that failed.
+    /// Tries failed starts again, and sends failed reports again.
     pub(super) fn try_again(&mut self) {
         let now = Instant::now();
         let (due, rest) = std::mem::take(&mut self.delayed).into_iter().partition(|(at, _)| *at <= now);

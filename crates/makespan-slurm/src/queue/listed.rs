@@ -25,8 +25,8 @@ impl<T> OutputRecords<T> {
         let head = kind.head();
         let strange = match &strange[..] {
             [] => None,
-            [line] => Some(format!("a line begins no {head}: `{}`", shown(line))),
-            [line, ..] => Some(format!("{} lines begin no {head}, such as `{}`", strange.len(), shown(line))),
+            [line] => Some(format!("a line does not begin with {head}: `{}`", shown(line))),
+            [line, ..] => Some(format!("{} lines do not begin with {head}, such as `{}`", strange.len(), shown(line))),
         };
         Self { strange, ..Self::of_records(found, read) }
     }

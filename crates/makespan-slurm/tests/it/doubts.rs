@@ -342,12 +342,15 @@ fn remarks_name_their_file() {
     let jobs = runs(1, "");
     let partitions = ("scontrol.partitions.txt", &b"slurm_load_partitions error: Unable to contact\n"[..]);
     let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), partitions]).unwrap().remarks.join("\n");
-    assert!(said.contains("scontrol.partitions.txt: a line begins no PartitionName: `slurm_load"), "{said}");
+    assert!(said.contains("scontrol.partitions.txt: a line does not begin with PartitionName: `slurm_load"), "{said}");
     // Many such lines lead to one warning.
     let lines = "nonsense\n".repeat(50);
     let partitions = ("scontrol.partitions.txt", lines.as_bytes());
     let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), partitions]).unwrap().remarks.join("\n");
-    assert!(said.contains("scontrol.partitions.txt: 50 lines begin no PartitionName, such as `nonsense`"), "{said}");
+    assert!(
+        said.contains("scontrol.partitions.txt: 50 lines do not begin with PartitionName, such as `nonsense`"),
+        "{said}"
+    );
 }
 
 /// Any user can give a job a name with a line break, followed by a text that looks like a record of another job.

@@ -64,7 +64,7 @@ impl Bound {
         Some(if more > less { ratio.max(1.0_f64.next_up()) } else { ratio })
     }
 
-    /// Returns the ratio between the value of a schedule and the bound, at least 1, and exactly 1 only if both are
+    /// Returns the value of a schedule divided by the bound. The ratio is at least 1, and it is 1 only if the two are
     /// equal. A larger ratio means a worse schedule. Returns `None` if the bound is zero or is not valid for the
     /// schedule.
     pub fn ratio_of(&self, instance: &Instance, schedule: &Schedule) -> Option<f64> {

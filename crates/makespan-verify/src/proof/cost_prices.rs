@@ -217,7 +217,7 @@ impl CostPrices {
     }
 }
 
-/// The node index of a choice that represents all nodes, for a task that may hold several processors.
+/// The node index of a choice that represents all nodes. The task of such a choice may hold several processors.
 const SEVERAL: usize = usize::MAX;
 
 /// Returns the nodes on which a task can run. For a task that may hold several processors, a single choice represents

@@ -3,9 +3,9 @@
 use super::{CertificateError, Value};
 use makespan_core::{Instance, Objective, Payload, ProcSet, Route, TaskId, Time, mean};
 
-/// Maximum number of allotments of a task for which a grid above one tick is computed.
+/// If a task has more allotments than this, the grid is one tick.
 const MAX_ALLOTMENTS: u32 = 4096;
-/// Maximum number of nodes for which transfers have a grid above one tick.
+/// If tasks send data and the platform has more nodes than this, the grid is one tick.
 const MAX_NODES: usize = 64;
 /// Maximum number of transfers: edges times distinct routes.
 const MAX_TRANSFERS: usize = 1 << 20;

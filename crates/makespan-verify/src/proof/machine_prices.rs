@@ -281,7 +281,8 @@ mod tests {
         // Machine 0 has price zero, so nothing is proved about jobs that could run there.
         let free = MachinePrices { prices: vec![0, 1] };
         assert!(free.value(Objective::WeightedCompletion, &instance).unwrap() <= Value::Integer(7_000_000));
-        // On machine 1 alone, the bound is 1 + 6, which is the optimum, whatever the order in the file.
+        // On machine 1 alone, the bound is 1 + 6, which is the optimum. The order of the jobs in the file does not
+        // matter.
         let mut jobs = instance.all_submitted();
         for (job, row) in jobs.iter_mut().zip([[0, 5], [1, 0], [0, 1]]) {
             let row = row.map(|time| if time == 0 { Profile::CANNOT_RUN } else { Time::from_ticks(time) });

@@ -12,7 +12,8 @@ use routes::Routes;
 use super::spans::{NodeTimes, TaskSpan};
 use makespan_core::{Instance, JobId, Payload, TaskId};
 
-/// Maximum number of times of tasks on nodes, and maximum number of nodes, for which a job is examined.
+/// A job is examined only if it has at most `MAX_TIMES` pairs of a task and a kind of node, and if the platform has at
+/// most `MAX_NODES` nodes.
 const MAX_TIMES: usize = 1 << 22;
 const MAX_NODES: usize = 256;
 /// Maximum number of rounds. Each round excludes nodes on which a task cannot meet the deadline.
@@ -209,8 +210,8 @@ impl Reaching {
         (0..self.kinds.len()).map(|kind| self.time(task, kind)).min().unwrap_or(0)
     }
 
-    /// Raises the earliest starts, and the times to the end of the job, to the limits from the spans of the tasks.
-    /// Spans include paths through other jobs.
+    /// Raises the earliest starts of the tasks, and their minimum times to the end of the job, to the values of the
+    /// spans. Spans include paths through other jobs.
     #[must_use]
     pub fn within(self, spans: &[TaskSpan]) -> Self {
         let heads = spans.iter().map(|span| span.head).collect();

@@ -6,7 +6,7 @@ use super::{Change, Engine, Literal, Step};
 
 /// The factor by which the activity of a nogood decays at each conflict.
 const DECAY: f64 = 0.999;
-/// Maximum depth of the search for the literals from which a literal follows.
+/// Maximum depth of the search for the literals that imply a literal.
 const MAX_DEPTH: usize = 64;
 
 /// Literals that together lead to the conflict, at most one for each bound.

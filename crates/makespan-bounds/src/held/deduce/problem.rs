@@ -142,7 +142,7 @@ impl Problem {
         }
     }
 
-    /// Adds a resource, or the processors at some prices, as a constraint. Has no effect if the capacity always
+    /// Adds a constraint: a resource, or the processors weighted by their prices. Has no effect if the capacity always
     /// suffices, or if numbers are too large.
     fn add(
         &mut self,

@@ -393,8 +393,8 @@ impl Landscape {
                 let scaled = count * share / width * part;
                 point.curvature.add(node, node, scaled * part);
                 for &(other, second) in parts[..at].iter().filter(|(_, part)| *part != 0.0) {
-                    // If both entries of a pair belong to the same integral, add the product twice on the diagonal,
-                    // once for each order.
+                    // If both entries of the pair belong to the same integral, the product is added twice to the
+                    // diagonal: once for each order of the two entries.
                     let both = if other == node { 2.0 } else { 1.0 };
                     point.curvature.add(node, other, both * scaled * second);
                 }

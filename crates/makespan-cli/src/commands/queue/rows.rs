@@ -12,9 +12,9 @@ use crate::output::shown;
 pub const SHOWN: usize = 1000;
 /// Maximum number of running jobs that are shown.
 const RUNNING: usize = 20;
-/// Minimum and maximum width of the output, in columns.
+/// Minimum and maximum width of the output, in character columns.
 const WIDTH: (usize, usize) = (60, 240);
-/// Width from which the table also shows names, partitions and limits, in columns.
+/// Minimum width, in character columns, at which the table also shows names, partitions and limits.
 const WIDE: usize = 120;
 /// Maximum number of lines of a reason.
 const MAX_LINES: usize = 4;

@@ -41,7 +41,10 @@ impl ArgumentFolders {
             ));
         }
         if name.contains('{') {
-            return Err(miette!("--results {}: replacements are not supported; name one folder", shown(&name)));
+            return Err(miette!(
+                "--results {}: replacement strings such as {{}} are not supported; name one folder",
+                shown(&name)
+            ));
         }
         if root.exists() && !root.is_dir() {
             return Err(miette!("--results {}: it is a file; name a folder", shown(&name)));

@@ -118,7 +118,7 @@ fn run_options(words: &[String], options: &ShardOptions) -> Result<RunOptions> {
             run.is_part = true;
             Ok(*run)
         }
-        Ok(_) => Err(miette!("the run of the shards is no run, a defect of Makespan")),
+        Ok(_) => Err(miette!("the command of the shards is not `run`; this is a defect of Makespan")),
         Err(error) => Err(miette!("the run of the shards: {error}")),
     }
 }

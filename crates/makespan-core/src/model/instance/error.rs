@@ -75,7 +75,7 @@ pub enum InstanceError {
         /// A sentence that lists the platform's resources.
         known: String,
     },
-    /// A job needs more of a resource than the platform has, on every allotment.
+    /// On each of its allotments, a job needs more of a resource than the platform has.
     #[error("{0}")]
     NoRoom(Box<NoRoom>),
     /// All tasks together use up more of a consumable than the platform has, whatever the allotments of the tasks are.

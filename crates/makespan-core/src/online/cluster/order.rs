@@ -149,7 +149,8 @@ impl Cluster<'_> {
         lost
     }
 
-    /// Returns true if a task may still start: it waits, or it is released and all its predecessors can still succeed.
+    /// Returns true if a task may still start: it is in the queue, or it is released and waits for predecessors that
+    /// can all still succeed.
     pub fn may_start(&self, task: TaskId) -> bool {
         let PredecessorProgress { released, abandoned, ends, .. } = &self.order;
         let waits_for_others = || {

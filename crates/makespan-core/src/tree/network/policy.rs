@@ -69,12 +69,12 @@ pub struct Children<'a> {
     pub bandwidth: &'a [f64],
     /// For each child, the latency of the link in seconds. Each sent task takes the latency once.
     pub latency: &'a [f64],
-    /// Number of unanswered requests, by child and lane.
+    /// For each child and lane, the number of unanswered requests.
     pub requests: &'a [u32],
-    /// Number of tasks that are in a child's buffer or are being sent to the child, as far as this node knows, by
-    /// child and kind.
+    /// For each child and kind, the number of tasks that are in the child's buffer or are being sent to the child, as
+    /// far as this node knows.
     pub levels: &'a [u32],
-    /// True if a task is being sent to the child, by child and lane.
+    /// For each child and lane, true if the node is sending a task to the child on this lane.
     pub receiving: &'a [bool],
 }
 

@@ -42,7 +42,7 @@ impl<'a> TargetOrder<'a> {
         self.updated.iter().map(|&visit| self.visits[visit]).collect()
     }
 
-    /// Returns the chain of targets that led make to a visit, beginning with the nearest target.
+    /// Returns the targets on the way from the visit `origin` up to the root, beginning with the target of `origin`.
     fn around(&self, mut origin: Option<usize>) -> Vec<&'a str> {
         let mut around = Vec::new();
         while let Some(visit) = origin {
@@ -102,8 +102,8 @@ impl<'a> Database<'a> {
         first.chain(missing).collect()
     }
 
-    /// Returns the actions of make when it looks through a missing intermediate file. Make only checks prerequisites
-    /// that exist and are declared as intermediate.
+    /// Returns the actions of make when it looks through a missing intermediate file. Some prerequisites exist and are
+    /// declared as intermediate. Make checks these prerequisites, but does not update them.
     fn steps_through(&self, target: &str) -> Vec<Step<'a>> {
         let needs = self.get(target).into_iter().flat_map(TargetData::all_before);
         let step = |need| match () {

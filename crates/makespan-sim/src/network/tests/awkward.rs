@@ -33,8 +33,8 @@ fn what_is_under_way_goes_on_at_the_new_rate() {
     let at = |seconds, what| Change { at: Time::from_seconds(seconds), node: 1, what };
     let changes = vec![at(4, Changed::Bandwidth(2.0)), at(11, Changed::Speed(4.0))];
     let run = played(&network, &NetworkOptions { changes, ..NetworkOptions::default() });
-    // At the first bandwidth, four bytes take 4 s, and then six bytes take 3 s, so the task arrives at 7. At the first
-    // speed, four units of work are done by 11, and then six units take 1.5 s.
+    // At the first bandwidth, four bytes take 4 s. At the second bandwidth, six bytes take 3 s. So the task arrives at
+    // 7 s. At the first speed, four units of work are done by 11 s. At the second speed, six units take 1.5 s.
     assert_eq!(run.end, Time::from_ticks(12_500_000_000));
 }
 

@@ -59,7 +59,7 @@ impl SubmissionEntry {
     pub(super) fn read(self) -> Result<Arc<Submission>, String> {
         if let Some((least, most)) = self.nodes.filter(|(least, most)| *least == 0 || most < least) {
             return Err(format!(
-                "`submission`: {least} to {most} nodes is an empty range; write a minimum, from 1, and a maximum"
+                "`submission`: {least} to {most} nodes is an empty range; write a minimum of at least 1, and a maximum that is not below the minimum"
             ));
         }
         if self.at_a_time.is_some() && self.array.is_none() {

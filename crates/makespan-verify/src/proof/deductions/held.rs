@@ -16,7 +16,7 @@ use crate::proof::{CertificateError, NodeRun};
 pub enum LimitedAmount {
     /// Processors, each counted with the price of its node.
     Processors(Vec<u64>),
-    /// A resource that tasks return, by name.
+    /// The name of a resource that tasks return when they end.
     Resource(String),
     /// A single unit, which each of these tasks holds while it runs. So no two of these tasks can run at the same time.
     OneAtATime(Vec<u32>),

@@ -126,8 +126,8 @@ impl DualFeasible {
     /// may exceed 128 bits.
     fn available(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let longest = self.deadline - self.from;
-        // The factor 2 is needed because times of a law are rounded, so that an allotment just beyond the limit may be
-        // included.
+        // The factor 2 is needed because an allotment just beyond the deadline may be included: the run times of a
+        // speed-up law are rounded.
         let jobs = 2 * i128::from(instance.tasks()) + 2;
         let (mut available, mut limit) = (0_i128, 0_i128);
         for term in &self.terms {

@@ -165,9 +165,10 @@ fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
     reaching.order.iter().copied().filter(|&task| seen[task as usize]).collect()
 }
 
-/// Returns, for each task of a phase, two minimum times between the task and one end of the phase (the first or last
-/// task of the phase). The first time is for a task on the node of this end. The second time is for a task on another
-/// node. Tasks outside the phase get `None`. `tasks` must be sorted along the edges, from this end on.
+/// Returns, for each task of a phase, two minimum times between the task and one end of the phase. The end is the
+/// first or the last task of the phase. The first value is valid if the task runs on the same node as the end, and the
+/// second value if the task runs on another node. Tasks outside the phase get `None`. `tasks` must be sorted along the
+/// edges, beginning at this end.
 fn delays<'a>(
     reaching: &Reaching,
     tasks: impl Iterator<Item = &'a u32>,

@@ -9,7 +9,8 @@ use super::bytes::Reader;
 /// its current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefutationStep {
-    /// If all literals of this nogood except one are false, the remaining literal is true.
+    /// At least one literal of this nogood is true. If all of them except one are false, the remaining literal is
+    /// true.
     Nogood(u64),
     /// The second task waits for the first one, so the earliest start of the second task may rise.
     After(usize, usize),

@@ -51,7 +51,11 @@ impl Variant {
         self.remarks.extend(live.new_nodes().map(|what| format!("{}: {what}", self.name)));
         if !new.is_empty() {
             let jobs = if new.len() == 1 { "job" } else { "jobs" };
-            self.remarks.push(format!("{}: {jobs} {} can run there and not now", self.name, named(&new)));
+            self.remarks.push(format!(
+                "{}: {jobs} {} can run on this cluster but not on the present one",
+                self.name,
+                named(&new)
+            ));
         }
         Ok(true)
     }
