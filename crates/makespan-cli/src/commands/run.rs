@@ -22,6 +22,7 @@ mod printed;
 mod prints;
 mod record;
 mod results;
+mod resumed_input;
 mod scratch;
 mod setting;
 mod signals;
@@ -36,7 +37,6 @@ use std::process::ExitCode;
 
 use makespan::estimate::Medians;
 use makespan_core::{Estimation, Instance, Platform, Schedule, TaskId, Trace};
-use makespan_exec::journal::{self, task_names};
 use makespan_exec::{
     ExecuteOptions, Intake, Pinning, Stop, check, check_folder, check_machine, check_tasks, host, settle,
 };
@@ -113,14 +113,9 @@ pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
         settle_first(options)?;
     }
-    let earlier = options.failures.resume.then(|| folder::choose(options).ok()).flatten();
-    let names = earlier.as_deref().map_or_else(Vec::new, task_names);
-    let grew = earlier.as_deref().and_then(journal::grows);
-    let begin = source::begin_of_stream(options, grew, &names)?;
-    let Some(source) = Source::read(&options.source, place.platform(), &names, begin, grew == Some(true))? else {
+    let Some(mut source) = resumed_input::read(options, place.platform())? else {
         return Ok(EndedSession { status: 0, stopped: false, failures: Vec::new() });
     };
-    let mut source = source;
     if options.source.shuf {
         source.shuffle(options.seed)?;
     }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use makespan_core::{Instance, TaskId};
+use makespan_core::{Instance, Outcome, TaskId};
 
-use super::history::History;
+use super::history::{History, Progression};
 use super::salvage::LegibleRecords;
 use super::seal::{seal, unseal};
 use super::{FILE, JournalError, JournalRecord, Opening, VERSION, salvage};
@@ -193,6 +193,29 @@ pub struct RecordedRun {
     pub goes_on: bool,
     /// True if all tasks have ended.
     pub has_finished: bool,
+    list: TaskList,
+}
+
+/// Names of tasks of a run to which no task of an instance corresponds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnnamedTasks {
+    /// Tasks that have not succeeded. A failed task is included only if the instance has too few new tasks to replace
+    /// all failed tasks.
+    pub unsuccessful: Vec<String>,
+    /// Tasks that succeeded.
+    pub succeeded: Vec<String>,
+}
+
+impl UnnamedTasks {
+    /// Returns whether the instance names all tasks of the run.
+    pub fn is_empty(&self) -> bool {
+        self.unsuccessful.is_empty() && self.succeeded.is_empty()
+    }
+
+    /// Returns all names, first the names of tasks that have not succeeded.
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        self.unsuccessful.iter().chain(&self.succeeded)
+    }
 }
 
 impl RecordedRun {
@@ -212,7 +235,26 @@ impl RecordedRun {
         let (list, history) = History::of_edited(&path, &records)?;
         let has_finished = matches!(records.last(), Some(JournalRecord::Finished { .. }));
         let goes_on = super::is_locked(&folder.join("lock"));
-        Ok(Self { names: list.names(), stems: list.stems(), history, goes_on, has_finished })
+        Ok(Self { names: list.names(), stems: list.stems(), history, goes_on, has_finished, list })
+    }
+
+    /// Returns the tasks of the run that a list of commands does not name. Tasks correspond if they have the same
+    /// command and inputs. A failed task is not returned if a new task can replace it, because the user may have
+    /// edited its command.
+    pub fn unnamed(&self, instance: &Instance) -> UnnamedTasks {
+        let state = |task: TaskId| &self.history.tasks[task.index()];
+        let succeeded = |task: TaskId| *state(task) == Progression::Ended(Outcome::Succeeded);
+        let mapping = self.list.mapped(&TaskList::of(instance), true, succeeded);
+        let (mut unnamed, mut replacements) = (UnnamedTasks::default(), mapping.new.len());
+        for &task in &mapping.removed {
+            let name = self.names[task.index()].clone();
+            match state(task) {
+                Progression::Ended(Outcome::Succeeded) => unnamed.succeeded.push(name),
+                Progression::Ended(_) if replacements > 0 => replacements -= 1,
+                _ => unnamed.unsuccessful.push(name),
+            }
+        }
+        unnamed
     }
 }
 
@@ -343,7 +385,7 @@ impl Statuses {
             .map(TaskId::at)
             .flat_map(|task| {
                 let attempts = history.attempts[task.index()];
-                let running = matches!(history.tasks[task.index()], super::Progression::Running(_));
+                let running = matches!(history.tasks[task.index()], Progression::Running(_));
                 [running.then(|| files.status_name(task, attempts)), Some(files.status_name(task, attempts + 1))]
             })
             .flatten()

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
-pub use content::{RecordedRun, grows, task_names};
+pub use content::{RecordedRun, UnnamedTasks, grows, task_names};
 pub use error::JournalError;
 pub use estimates::{EqualTimes, RecordedTimes};
 pub use history::{Attempt, History, Progression};

@@ -82,7 +82,7 @@ impl Source {
         }
         let arguments = if stated.is_some() { Arguments::default() } else { arguments(&options.template)? };
         let reads_arguments = !options.template.arguments.args_from.is_empty();
-        if !options.template.is_empty() && reads_arguments && arguments.commands() == 0 {
+        if !options.template.is_empty() && reads_arguments && names.is_empty() && arguments.commands() == 0 {
             complain("no arguments: nothing to run");
             return Ok(None);
         }

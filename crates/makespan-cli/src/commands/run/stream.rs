@@ -28,6 +28,12 @@ pub const DIGITS: usize = 6;
 /// Maximum number of lines that are added to the run at once.
 const MAX_LINES: usize = 10_000;
 
+/// Returns true if standard input is a regular file.
+pub fn is_file() -> bool {
+    let file = std::io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    file.and_then(|file| file.metadata()).is_ok_and(|metadata| metadata.is_file())
+}
+
 /// The lines of standard input. A thread reads the lines, so that the caller can wait for a line with a time limit.
 pub struct InputLines {
     received: Receiver<std::io::Result<String>>,
@@ -39,10 +45,10 @@ pub struct InputLines {
 impl InputLines {
     /// Starts to read standard input. Returns `None` if standard input is a regular file, which can be read at once.
     pub fn open(null: bool) -> Option<Self> {
-        let file = File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
-        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        if is_file() {
             return None;
         }
+        let file = File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
         let (sender, received) = mpsc::channel();
         thread::spawn(move || {
             let mut input = BufReader::new(file);
@@ -120,9 +126,20 @@ pub enum Begin {
 impl Begin {
     /// Reads standard input until its end, or until the input pauses after at least `jobs` jobs. `is_list` is true if
     /// the lines are a list, and false if the lines are arguments.
-    pub fn read(mut lines: InputLines, is_list: bool, jobs: usize) -> Result<Self> {
-        let (mut parts, mut count, null) = (ListParts::new("standard input", DIGITS), 0, lines.null);
-        let text = lines.first(|new| {
+    pub fn read(lines: InputLines, is_list: bool, jobs: usize) -> Result<Self> {
+        Self::extended(String::new(), lines, ListParts::new("standard input", DIGITS), is_list, jobs)
+    }
+
+    /// Adds lines to `text`, until the end of the input, or until the input pauses after at least `jobs` more jobs.
+    fn extended(
+        mut text: String,
+        mut lines: InputLines,
+        mut parts: ListParts,
+        is_list: bool,
+        jobs: usize,
+    ) -> Result<Self> {
+        let (mut count, null) = (0, lines.null);
+        text += &lines.first(|new| {
             if !is_list {
                 count += arguments(new, null).len();
                 return count >= jobs;
@@ -133,6 +150,13 @@ impl Begin {
             count >= jobs && parts.is_complete()
         })?;
         Ok(if lines.is_ended { Self::Whole(text) } else { Self::Part(text, lines, parts) })
+    }
+
+    /// Returns the lines that arrived so far.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Whole(text) | Self::Part(text, ..) => text,
+        }
     }
 
     /// Reads the rest of standard input, and returns the whole input.
@@ -192,6 +216,15 @@ impl Stream {
     fn new(lines: InputLines, maker: Maker, options: &SourceOptions) -> Self {
         let (shell, cores_per_job) = (options.shell.clone(), options.cores_per_job);
         Self { lines, maker, shell, cores_per_job, has_slots: false }
+    }
+
+    /// Waits until more jobs arrive, and returns standard input from its beginning. `text` contains the earlier lines.
+    pub fn more(self, text: String) -> Result<Begin> {
+        let (parts, is_list) = match self.maker {
+            Maker::List(parts) => (parts, true),
+            Maker::Template { .. } => (ListParts::new("standard input", DIGITS), false),
+        };
+        Begin::extended(text, self.lines, parts, is_list, 1)
     }
 
     /// Gives the later jobs a licence [`SLOTS`] if the instance has this licence.

@@ -247,3 +247,108 @@ fn ten_thousand_lines_from_a_slow_writer() {
     let expected: String = (0..10_000).map(|number| format!("{number}\n")).collect();
     assert!(said.out == expected);
 }
+
+/// Begins a run of these lines, kills the session while the last job but one is running, and returns the folder. The job
+/// ends when the file `go` exists.
+fn interrupted(sandbox: &Sandbox, arguments: &str, lines: &[&str]) {
+    let mut stream = Stream::begin(sandbox, &format!("run -j1 --folder f {arguments}"));
+    stream.write(&(lines.join("\n") + "\n"));
+    stream.wait_for("running");
+    kill(Pid::from_raw(stream.child.id() as i32), Signal::SIGKILL).unwrap();
+    stream.wait_for_end();
+}
+
+/// The lines of a run. The first job has ended and the second one is running when the session is killed.
+const LINES: [&str; 4] = [
+    "echo a >> ran; false || true",
+    "touch running; while ! test -e go; do sleep 0.02; done; echo b >> ran",
+    "echo c >> ran #: name=c",
+    "echo d >> ran #: after=c",
+];
+
+#[test]
+fn a_resumed_stream_that_is_cut_short_changes_nothing() {
+    let sandbox = Sandbox::new();
+    interrupted(&sandbox, "-", &LINES);
+    let whole = LINES.join("\n") + "\n";
+    // The last command is complete at the first byte of its note, but the note is a part of the job.
+    let cuts = (0..whole.len() - " #: after=c\n".len()).step_by(11);
+    let ends = LINES.iter().scan(0, |at, line| {
+        *at += line.len() + 1;
+        Some(*at)
+    });
+    for cut in cuts.chain(ends.take(3)) {
+        let mut stream = Stream::begin(&sandbox, "run -j1 --folder f --resume -");
+        stream.write(&whole[..cut]);
+        let said = stream.end();
+        assert!(said.status == Some(255), "{cut}: {said:?}");
+        assert!(said.err.contains("standard input") && !said.err.contains("jobs succeeded"), "{cut}: {said:?}");
+    }
+    // No refused session has ended the running job.
+    sandbox.write("go", "");
+    let mut stream = Stream::begin(&sandbox, "run -j1 --folder f --resume -");
+    stream.write(&whole);
+    let said = stream.end();
+    assert!(said.status == Some(0) && said.err.contains("4 of 4 jobs succeeded"), "{said:?}");
+    assert_eq!(sandbox.read("ran"), "a\nb\nc\nd\n");
+}
+
+#[test]
+fn a_resumed_stream_waits_for_the_lines_of_its_jobs() {
+    for (arguments, lines) in [
+        ("-", LINES.map(str::to_owned)),
+        ("-a - -- sh -c {}", LINES.map(|line| line.split(" #:").next().unwrap().to_owned())),
+    ] {
+        let sandbox = Sandbox::new();
+        let lines = lines.each_ref().map(String::as_str);
+        interrupted(&sandbox, arguments, &lines);
+        let mut stream = Stream::begin(&sandbox, &format!("run -j1 --folder f --resume {arguments}"));
+        // As many new jobs as the run has arrive first.
+        stream.write("echo n1 >> ran\necho n2 >> ran\necho n3 >> ran\necho n4 >> ran\n");
+        sleep(Duration::from_millis(200));
+        stream.write(&format!("{}\n{}\n", lines[0], lines[1]));
+        sleep(Duration::from_millis(100));
+        assert_eq!(sandbox.read("ran"), "a\n");
+        sandbox.write("go", "");
+        stream.write(&format!("{}\n{}\n", lines[2], lines[3]));
+        let said = stream.end();
+        assert!(said.status == Some(0) && said.err.contains("8 of 8 jobs succeeded"), "{said:?}");
+        assert!(said.err.contains("waiting until standard input names all jobs of this run"), "{said:?}");
+        let mut ran: Vec<String> = sandbox.read("ran").lines().map(str::to_owned).collect();
+        ran.sort();
+        assert_eq!(ran, ["a", "b", "c", "d", "n1", "n2", "n3", "n4"]);
+    }
+}
+
+#[test]
+fn a_resumed_template_without_arguments_is_cut_short() {
+    let sandbox = Sandbox::new();
+    interrupted(&sandbox, "-a - -- sh -c {}", &LINES[..2]);
+    for text in ["", "\n", LINES[0]] {
+        let mut stream = Stream::begin(&sandbox, "run --folder f --resume -a - -- sh -c {}");
+        stream.write(text);
+        let said = stream.end();
+        assert!(said.status == Some(255) && !said.err.contains("nothing to run"), "{said:?}");
+    }
+    assert!(!sandbox.path("go").exists());
+    sandbox.write("go", "");
+    let mut stream = Stream::begin(&sandbox, "run --folder f --resume -a - -- sh -c {}");
+    stream.write(&LINES[..2].join("\n"));
+    let said = stream.end();
+    assert!(said.status == Some(0) && sandbox.read("ran") == "a\nb\n", "{said:?}");
+}
+
+#[test]
+fn a_failed_job_of_a_stream_can_be_replaced() {
+    let sandbox = Sandbox::new();
+    let session = |line: &str, text: &str| {
+        let mut stream = Stream::begin(&sandbox, line);
+        stream.write(text);
+        stream.end()
+    };
+    assert_eq!(session("run -j1 --folder f -", "true\nfalse\n").status, Some(1));
+    let said = session("run -j1 --folder f --resume -", "true\n");
+    assert!(said.status == Some(255) && said.err.contains("2-false"), "{said:?}");
+    let said = session("run -j1 --folder f --resume -", "true\necho repaired\n");
+    assert!(said.status == Some(0) && said.out == "repaired\n", "{said:?}");
+}
