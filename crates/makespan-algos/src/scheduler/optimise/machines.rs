@@ -23,8 +23,8 @@ use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 const CHANGES: usize = 512;
 /// The fraction of the time that is reserved at the end for work that cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// Number of short annealings in each period. If few large tasks determine the makespan, a short annealing finds a
-/// mapping as good as that of a long annealing. So several short annealings find better mappings.
+/// Number of short annealings in each period. If few large tasks determine the makespan, a short annealing finds
+/// mappings as good as the mappings of a long annealing. So several short annealings find better mappings.
 const RESTARTS: f64 = 8.0;
 /// Number of annealings that begin with the best mapping, after the short annealings.
 const RETURNS: f64 = 4.0;
