@@ -143,7 +143,7 @@ fn bad_resources_are_refused_with_their_place() {
         "platform.nodes[0].resources.memory: `1 Tib` is not an amount; did you mean \"1 TiB\"?",
     );
     let beside = format!(r#"{{"nodes": {}, "resources": {{"memory": 1}}}}"#, nodes.replace("Tib", "TiB"));
-    platform(&beside, "`resources` stands beside a list of nodes; give each node its own");
+    platform(&beside, "the platform has `resources` and a list of nodes; give each node its own `resources`");
 }
 
 #[test]

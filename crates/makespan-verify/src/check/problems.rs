@@ -68,7 +68,7 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
 /// Returns a problem if a bound does not apply to the schedule.
 fn silent_bound(bound: &Bound, schedule: &Schedule) -> Option<String> {
     let silent = !bound.speaks_of(schedule);
-    silent.then(|| format!("the bound on the {} speaks of shorter schedules only", bound.objective))
+    silent.then(|| format!("the bound on the {} is valid only for shorter schedules", bound.objective))
 }
 
 /// Returns a problem if the value of a schedule is below its bound. In this case, the value or the bound is wrong.

@@ -1,4 +1,4 @@
-//! The program `makespan-verify`, apart from its process.
+//! The program `makespan-verify`, as a function.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -48,7 +48,7 @@ pub fn program(arguments: &[OsString], out: &mut dyn Write, err: &mut dyn Write)
         },
         _ => return failed(err, "give an instance and a plan: makespan-verify INSTANCE PLAN", MISUSED),
     };
-    // A caller that sees status 0 also has the verdict.
+    // If the verdict cannot be written, the status is not 0.
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => status,
         Err(error) => failed(err, &format!("cannot write to standard output: {error}"), REJECTED),
@@ -79,7 +79,7 @@ fn read(path: &OsStr) -> Result<(String, Vec<u8>), String> {
 
 /// Prints an error on one line and returns `status`.
 fn failed(err: &mut dyn Write, error: &str, status: u8) -> u8 {
-    // There is no other place to report an error of this write.
+    // If this write fails, the error cannot be reported.
     let _ = writeln!(err, "error: {}", shown(error));
     status
 }

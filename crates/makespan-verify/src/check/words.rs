@@ -21,7 +21,7 @@ pub fn value(objective: Objective, value: impl Into<Value>) -> String {
 
 /// Returns a value of an objective as a number, in the unit of [`value`].
 pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
-    // Throughput is a fraction without a decimal scale.
+    // The other values are whole numbers of a smaller unit. A throughput is a fraction in its own unit.
     let places = if objective == Objective::Throughput { 0 } else { objective.places() };
     value.into().as_f64() / 10_f64.powi(places as i32)
 }
@@ -30,7 +30,7 @@ pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
 pub fn gap(ratio: Option<f64>) -> String {
     match ratio {
         None => "no proof".into(),
-        // A schedule can be below the bound only if it contains a part of the jobs.
+        // A schedule can be below the bound only if it does not contain all jobs.
         Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
         Some(ratio) if ratio <= 1.0 => "optimal".into(),
         Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),

@@ -48,8 +48,8 @@ impl Bound {
         if self.objective.is_maximised() { *value > self.value } else { *value < self.value }
     }
 
-    /// Returns the larger of `value` and the bound, divided by the smaller one. If both are equal, returns 1.
-    /// Otherwise, if the smaller one is not positive, returns `None`.
+    /// Returns `value` divided by the bound, or, for a throughput, the bound divided by `value`. If the two are equal,
+    /// returns 1. Otherwise, if the divisor is not positive, returns `None`.
     pub fn ratio(&self, value: &Value) -> Option<f64> {
         if self.value == *value {
             return Some(1.0);

@@ -11,7 +11,7 @@ use super::spans::{NodeTimes, Spans};
 use super::{CertificateError, Kind, NodeKinds, Reaching, Scope, Value};
 use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume};
 
-/// Prices for the time of processors, and for the time between tasks that wait for each other.
+/// Prices for the time of processors, and for the time between the two tasks of each edge.
 ///
 /// Suppose that all tasks end by the horizon H. Let `lambda_k(t) >= 0` be a price of a processor of node k at instant
 /// t, and `y_e >= 0` a price of a tick on each edge. Let `c_ik` be the cost of task i on node k, and `t_ik` its time
@@ -44,12 +44,12 @@ pub struct CostPrices {
     /// The horizon H. `None` if the bound holds for all schedules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<Time>,
-    /// The instants `t_0 .. t_J` between which prices are constant, ascending, not negative; empty if processors have
-    /// no price.
+    /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, prices are constant. Empty
+    /// if processors have no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instants: Vec<Time>,
-    /// For each node of the platform, the prices of a processor: one price from `t_j` to `t_j+1` for each j, in
-    /// `2^-scale` thousandths per tick.
+    /// For each node of the platform and each j, the price of a processor from `t_j` to `t_j+1`, in `2^-scale`
+    /// thousandths per tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<Vec<i64>>,
     /// For each edge of each compound job, in file order, the price of a tick, in the unit of `prices`. Empty if all

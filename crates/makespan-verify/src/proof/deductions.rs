@@ -27,8 +27,9 @@ const MAX_TICKS: i128 = 1 << 100;
 ///
 /// Suppose that all tasks end by `deadline`. Then each task has a window of time. The task starts no earlier than its
 /// release and the ends of its predecessors. The task ends no later than the deadline and the latest starts of its
-/// successors. A [`Step`] narrows one window. The step states an instant, and why the task cannot start
-/// before it or end after it: the [`Reason`] is a contradiction. Consequences along edges are deduced without a step.
+/// successors. A [`Step`] narrows one window. The step states an instant before which the task cannot start, or after
+/// which the task cannot end. The [`Reason`] of the step shows that an earlier start or a later end leads to a
+/// contradiction. Consequences along edges are deduced without a step.
 ///
 /// All equal tasks of a bag have one window, because a deduction that holds for one of the tasks holds for each of
 /// them. Nested deductions must not suppose anything about a bag, because the supposition about one task would narrow
@@ -184,7 +185,7 @@ impl Replay<'_> {
             }
             Reason::Steps(ref steps) => {
                 if depth == MAX_DEPTH {
-                    let problem = format!("its suppositions are more than {MAX_DEPTH} within each other");
+                    let problem = format!("its suppositions are nested more than {MAX_DEPTH} deep");
                     return Err(CertificateError::Malformed(problem));
                 }
                 if self.is_bag(row) {

@@ -7,7 +7,7 @@ use makespan_core::{Instance, Objective, Payload, ProcSet, Route, TaskId, Time, 
 const MAX_ALLOTMENTS: u32 = 4096;
 /// If tasks send data and the platform has more nodes than this, the grid is one tick.
 const MAX_NODES: usize = 64;
-/// Maximum number of transfers: edges times distinct routes.
+/// If there are more transfers than this (edges times distinct routes), the grid is one tick.
 const MAX_TRANSFERS: usize = 1 << 20;
 
 /// Returns the largest number of ticks that divides all times of an instance. These times are: release dates, ends of
@@ -15,14 +15,14 @@ const MAX_TRANSFERS: usize = 1 << 20;
 /// speeds, and times of transfers. If there are too many times to examine, returns 1.
 ///
 /// Every valid schedule can be replaced by a valid schedule in which no task ends later. In the new schedule, all
-/// starts and ends are multiples of this number. Proof: among the valid schedules in which each task keeps its
-/// processors and starts no later, take one with the minimum sum of starts. No task of this schedule can start earlier
-/// while the other tasks stay. So each start is one of these instants:
+/// starts and ends are multiples of this number. Proof: consider the valid schedules in which each task has the
+/// same processors and does not start later. Take one of them with the minimum sum of starts. In this schedule, no task
+/// can start earlier if all other tasks keep their starts. So each start is one of these instants:
 ///
 /// * the release of the task;
-/// * the end of a closed period of one of the task's processors, or of another task on one of these processors;
-/// * the end of a task for which it waits, plus the time of the transfer. This time depends only on the processors of
-///   both tasks, because transfers do not slow each other down;
+/// * the end of a closed period of one of the task's processors, or the end of another task on one of them;
+/// * the end of a predecessor, plus the time of the transfer. This time depends only on the processors of both tasks,
+///   because transfers do not slow each other down;
 /// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside
 ///   the instance returns such an amount. Tasks never return consumables, so consumables exclude no earlier start.
 ///
@@ -232,9 +232,11 @@ mod tests {
         assert_eq!([1, 30, 31, 0, -5].map(|value| round(Objective::Makespan, value)), [30, 30, 60, 0, -5]);
         assert_eq!(round(Objective::WeightedCompletion, 1), 30 * 300_000);
         assert_eq!(round(Objective::MaxLateness, 6), 10, "a multiple of 5");
-        // The grid of 30 and the deadlines of 75 and 80 have the divisor 5. Only job a has both a weight and a deadline.
+        // The grid is 30. Together with the deadlines of 75 and 80, its greatest common divisor is 5. Only job a has
+        // both a weight and a deadline.
         assert_eq!(round(Objective::WeightedLateness, 3_000_001), 6_000_000);
-        // A mean of 50.001 ticks means that the sum is at least 150.003 ticks. So the sum is at least 180 ticks.
+        // If the mean is at least 50.001 ticks, the sum is at least 150.003 ticks. The next multiple of the grid is
+        // 180 ticks.
         assert_eq!([50_000, 50_001, 1].map(|value| round(Objective::MeanFlow, value)), [50_000, 60_000, 10_000]);
         assert_eq!([round(Objective::Cost, 7), round(Objective::Throughput, 7)], [7, 7]);
         assert!(rounded(Objective::Makespan, (i128::MAX).into(), &instance).is_err());

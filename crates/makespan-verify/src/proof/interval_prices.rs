@@ -71,8 +71,8 @@ impl IntervalPrices {
         sums
     }
 
-    /// Returns the minimum over the intervals j (see [`IntervalPrices`]) for one task of a job that ends at `soonest`
-    /// or later. Returns `None` on overflow.
+    /// Returns the minimum cost of one task over the intervals j (see [`IntervalPrices`]). The job of the task ends at
+    /// `soonest` or later. Returns `None` on overflow.
     fn least_cost(&self, job: &Job<Rows>, profile: &Profile, soonest: Time, cumulated: &[i128]) -> Option<i128> {
         let alone = job.release + profile.shortest();
         let weight = i128::from(job.task_weight().millionths());

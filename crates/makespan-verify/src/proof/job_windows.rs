@@ -1,4 +1,4 @@
-//! Bounds from a refuted deadline for each job alone.
+//! Bounds from one deadline for each job: the job cannot meet the deadline even if it is alone.
 
 use serde::{Deserialize, Serialize};
 

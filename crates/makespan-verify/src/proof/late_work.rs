@@ -1,4 +1,4 @@
-//! Bounds from the work that is released late.
+//! Bounds from the work that is released at or after an instant.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,8 @@ use makespan_core::{Instance, Objective, Time};
 /// Let `lambda_k >= 0` be a price for a tick on one processor of node `k`, and `p_ik` the time of task `i` on this
 /// node. On any node, a sequential task `i` pays at least `N_i = min_k lambda_k p_ik`. Among the tasks that are
 /// released at `from` or later, consider the `n` tasks with the largest `N_i`. These tasks start at `from` or later.
-/// At most `n` of them run at any instant, so the prices of their processors sum to at most the `n` largest prices of
-/// processors. So no schedule ends before
+/// At every instant, at most `n` of them run, so the prices of their processors sum to at most the `n` largest prices
+/// of processors. So no schedule ends before
 ///
 /// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.
 ///

@@ -76,8 +76,8 @@ impl MachinePrices {
         }
         let priced: Vec<(i64, OpenProcessors)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
-        // The first bound allows every job on every machine. The search goes upward from this bound, and in most cases
-        // refutes no later instant.
+        // The first bound assumes that every job can run on every machine. The search tries later instants from this
+        // bound on. In most cases, none of them is refuted.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
         while low < high {

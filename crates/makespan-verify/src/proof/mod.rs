@@ -234,7 +234,8 @@ impl Proof {
         grid::rounded(objective, self.proves_unrounded(objective, instance)?, instance)
     }
 
-    /// If [`time_grid`] is longer than a tick, and [`Proof::proves`] rounds values up to this grid, returns the grid.
+    /// Returns [`time_grid`] if it is longer than a tick and [`Proof::proves`] rounds values up to this grid.
+    /// Otherwise, returns `None`.
     pub fn rounding(&self, objective: Objective, instance: &Instance) -> Option<Time> {
         let (exact, proven) =
             (self.proves_unrounded(objective, instance).ok()?, self.proves(objective, instance).ok()?);

@@ -127,7 +127,7 @@ impl Reach {
 
 impl Reaching {
     /// Collects the tasks and edges of a job. Returns `None` if the job has no edges, has tasks that may hold several
-    /// processors, or has too many tasks and nodes. Takes O(tasks * nodes + nodes^2).
+    /// processors, or exceeds `MAX_TIMES` or `MAX_NODES`. Takes O(tasks * nodes + nodes^2).
     pub fn new(instance: &Instance, id: JobId) -> Option<Self> {
         let job = instance.job(id);
         if instance.edges_of(id).is_empty() {
@@ -228,9 +228,9 @@ impl Reaching {
         self.kind_of[node]
     }
 
-    /// Returns the earliest and latest times of all tasks if all of them end by a deadline. Returns `None` if some
-    /// task cannot end by the deadline. Takes O(r e k (log d + d')) for r rounds, e edges and k kinds of nodes, if a
-    /// task has up to d neighbours, of which up to d' must share its node.
+    /// Assumes that all tasks end by the deadline. Returns their earliest starts, and their minimum times to the end
+    /// of the job. Returns `None` if some task cannot end by the deadline. Takes O(r e k (log d + d')) for r rounds, e
+    /// edges and k kinds of nodes, if a task has up to d neighbours, of which up to d' must share its node.
     pub fn by(&self, deadline: i128) -> Option<Reach> {
         let kinds = self.kinds.len();
         let each = |own: &[i128]| own.iter().flat_map(|&one| std::iter::repeat_n(one, kinds)).collect::<Vec<i128>>();

@@ -25,7 +25,7 @@ pub struct Rejection {
     /// Start of the examined period. The check ignores jobs that are released earlier, and open area before this
     /// instant.
     pub from: Time,
-    /// The instant that jobs cross: crossing jobs hold at most the processors that are open then.
+    /// The instant that jobs cross: crossing jobs hold at most the processors that are open at this instant.
     pub at: Time,
     /// The method that bounds the least work over all choices of crossing jobs.
     pub selection: Selection,

@@ -320,7 +320,7 @@ fn a_changed_front_is_rejected() {
     rejected(&unlimited, "speaks only of schedules with makespan at most");
     let shorter =
         |file: &mut Value| file["front"][0]["bounds"]["weighted_completion"]["makespan_at_most"] = 0.001.into();
-    rejected(&shorter, "speaks of shorter schedules only");
+    rejected(&shorter, "is valid only for shorter schedules");
     rejected(&|file| file["front"][0]["placements"][0]["start"] = 0.123.into(), "front[0]: job");
     let mut file = sandbox.json("front.json");
     let bounds = &mut file["front"][0]["bounds"];

@@ -163,7 +163,7 @@ fn the_cost_is_minimised_within_deadlines() {
     let silent = format!("{}\"makespan_at_most\": 1{}", &plan[..at], &plan[end..]);
     sandbox.write("silent.json", &silent);
     let refused = sandbox.makespan("verify g.toml silent.json");
-    assert!(refused.out.contains("the bound on the cost speaks of shorter schedules only"), "{refused:?}");
+    assert!(refused.out.contains("the bound on the cost is valid only for shorter schedules"), "{refused:?}");
     let line = "plan g.toml --algorithm optimise[objective=cost,steps=2000,searches=1,deadline=3] --output w.json";
     sandbox.makespan(line).succeeds();
     sandbox

@@ -68,7 +68,9 @@ impl TryFrom<Fields> for PlatformEntry {
             }
         };
         if fields.resources.is_some() && matches!(fields.nodes, Some(OneOrMany::Many(_))) {
-            return Err("`resources` stands beside a list of nodes; give each node its own".to_owned());
+            return Err(
+                "the platform has `resources` and a list of nodes; give each node its own `resources`".to_owned()
+            );
         }
         let platform = match (fields.processors, fields.nodes, fields.processors_per_node) {
             (Some(processors), None, None) => Platform::flat(processors.0.0),

@@ -59,8 +59,7 @@ impl TreePlanFile {
             ));
         }
         let same = self.rates.all().len() == periodic.tasks.len() && periodic.is_rounded_from(problem, &self.rates);
-        (!same)
-            .then(|| format!("period: its tasks are not the rates times {seconds} s, rounded down, or leave it idle"))
+        (!same).then(|| format!("period: its numbers of tasks are not the rates times {seconds} s, rounded down"))
     }
 }
 

@@ -42,7 +42,7 @@ fn every_task_counts_with_its_least_cost() {
             .with_count(5.try_into().unwrap()),
     ];
     let instance = Instance::new(platform(&[1.5, 2.0, 4.0]), jobs, vec![]).unwrap();
-    // The costs are 10 / 7, 10 / 8, and 5 times 100 / 67, in thousandths.
+    // The costs are 10 / 7, 10 / 8, and 5 times 100 / 67. Each is rounded up to thousandths.
     assert_eq!(proves(&instance), Ok(1429 + 1250 + 5 * 1493));
     let none = Instance::new(platform(&[1.0]), vec![], vec![]).unwrap();
     assert_eq!(proves(&none), Ok(0));

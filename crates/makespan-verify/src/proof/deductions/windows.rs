@@ -61,8 +61,8 @@ pub(super) struct Windows<'a> {
     order: Vec<TaskId>,
     /// The position of each distinct task in `order`.
     place: Vec<usize>,
-    /// The changes under the current suppositions, for undoing. Each entry contains a distinct task, its previous
-    /// window, and its previous entry of `changed`.
+    /// The changes under the current suppositions, in order, so that they can be undone. Each entry contains a
+    /// distinct task, its previous window, and its previous entry of `changed`.
     trail: Vec<(usize, TaskWindow, u8)>,
     /// For each window, the number of nested suppositions at its last change. The trail records only the first change
     /// of a window under a supposition. So the trail has at most one entry for each task and each nested supposition.

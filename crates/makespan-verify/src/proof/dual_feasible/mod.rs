@@ -50,7 +50,7 @@ const MAX_TERMS: usize = 16;
 pub struct DualFeasible {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Start of the examined period. The check ignores jobs that are released earlier, and processors before this
+    /// Start of the examined period. The check ignores jobs that are released earlier, and the open area before this
     /// instant.
     pub from: Time,
     /// The terms, at most 16.

@@ -1,4 +1,4 @@
-//! Functions that replace sizes by values, and the maximum sum of values of sizes with a limited total.
+//! Functions that replace a size by a value, and the maximum sum of values over sizes whose total is limited.
 
 use serde::{Deserialize, Serialize};
 

@@ -6,9 +6,10 @@ use crate::proof::prefix::PriceIntegral;
 /// An instant, and the minimum payment of a task if its job ends by this instant.
 type Point = (i128, i128);
 
-/// Returns the instants at which the payment curve of a task can begin or stop to fall, ascending. At each of these
-/// ends of the job, some way to run the task as late as possible begins or ends at an instant of the prices. Between
-/// two points, the curve is concave. Returns `None` on overflow.
+/// Returns, ascending, the instants at which the payment curve of a task can begin to fall or stop falling. Each of
+/// these instants is an end of the job: if the job ends then and the task runs as late as possible in one of its ways,
+/// the run begins or ends at an instant of the prices. Between two of these instants, the curve is concave. Returns
+/// `None` on overflow.
 fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(TaskWay::first).collect();
     for way in ways {

@@ -41,7 +41,7 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// one window for each task instead of the edges between tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobPrices {
-    /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
+    /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.
     pub instants: Vec<Time>,
     /// The price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. The price is zero before `t_0` and after
     /// `t_J`.

@@ -30,7 +30,7 @@ impl TaskWay {
 /// Maximum number of ways to run a task. If there are more, several ways are replaced by one way that is at least as
 /// good as each of them.
 const MAX_WAYS: usize = 16;
-/// An instant after every schedule of an instance.
+/// An instant after the end of every schedule.
 const LATE: i128 = i64::MAX as i128;
 
 /// Returns the ways to run each distinct task of a job. Ways that another way can replace are omitted.
@@ -73,7 +73,7 @@ pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Resul
     each.collect()
 }
 
-/// If there are too many ways, joins ways of similar length into one way that can replace each of them.
+/// If there are too many ways, joins ways with similar times into one way that can replace each of them.
 fn joined(mut ways: Vec<TaskWay>) -> Vec<TaskWay> {
     if ways.len() <= MAX_WAYS {
         return ways;

@@ -27,7 +27,7 @@ pub struct Areas {
     pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
 }
 
-/// A set of area arcs and, for each task, the total flow of the arcs over it.
+/// A set of area arcs. For each task, also the total flow of the arcs that have the task strictly between their ends.
 pub(super) struct ArcSet<'a> {
     rate: Rate<'a>,
     /// The price of all available amounts for one tick.

@@ -42,7 +42,8 @@ struct Inner {
     before: i128,
 }
 
-/// The tasks of a phase, sorted by the transfer before the task and by the transfer after it.
+/// The tasks of a phase. Two lists of indices sort them: by the transfer before the task, and by the transfer after
+/// it.
 struct Between<'a> {
     reaching: &'a Reaching,
     rates: &'a [i128],
@@ -296,7 +297,7 @@ impl<'a> Between<'a> {
         }
     }
 
-    /// Returns the work that the nodes of the phase's first and last task can do within the length.
+    /// Returns the work that the nodes of the phase's first and last task can do within `length`.
     fn home(&self, length: i128, home: Home) -> i128 {
         let room = |kind: usize, lost: Option<i128>| {
             let length = lost.map_or(0, |lost| (length - lost).max(0));

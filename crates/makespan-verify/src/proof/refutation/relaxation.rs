@@ -107,8 +107,9 @@ impl Relaxation {
         Ok(relaxation)
     }
 
-    /// Returns an instant H. Every schedule in which no task could start earlier ends by H. Between the last release or
-    /// change of a supply and the end of the schedule, some task always runs or waits only for its delay.
+    /// Returns an instant H. Every schedule in which no task could start earlier ends by H. Between the last release
+    /// or change of a supply and the end of the schedule, there is always a task that runs, or a task that waits only
+    /// for the delay after its predecessor.
     pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
         let last = self.tasks.iter().map(|task| task.release);
         let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);

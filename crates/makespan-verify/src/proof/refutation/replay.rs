@@ -142,7 +142,9 @@ impl Replay {
         let processors = relaxation.supplies[0].most();
         let scales = relaxation.supplies.len() - self.own_supplies;
         if processors > MAX_SCALED || scales >= MAX_LISTS || relaxation.supplies.len() >= MAX_SUPPLIES {
-            return malformed(format!("its steps have more than {MAX_LISTS} scales, or for too many processors"));
+            return malformed(format!(
+                "its steps have more than {MAX_LISTS} scales, or a scale for too many processors"
+            ));
         }
         if !prices.is_empty() {
             return malformed("its steps have a scale after prices");

@@ -121,8 +121,8 @@ impl Rules {
         self.relaxation.tasks[task].modes[state.window(task).last].time
     }
 
-    /// Returns true if a task cannot run at an instant, because the tasks that must run then leave too little of a
-    /// supply.
+    /// Returns true if a task cannot run at an instant, because the tasks that must run at this instant leave too
+    /// little of a supply.
     fn is_full(&mut self, state: &State, held: Held, task: usize) -> Result<bool, CertificateError> {
         let used = self.used(state, held, Some(task))?;
         let own = self.least(state.window(task), held.supply, task)?;

@@ -92,7 +92,8 @@ fn pair() -> Instance {
 #[test]
 fn a_proof_by_hand() {
     let instance = pair();
-    // The claim is that 6 s is too short. The tasks hold 7 processor-seconds from 0 to 6: energy (9) of supply 0.
+    // The claim is that 6 s is too short. The step is `Energy` (kind 9) of supply 0 from 0 to 6: tasks hold 7
+    // processor-seconds in this period.
     let steps = vec![20, 9, 0, 0, 12];
     let proof = Refutation { value: 7, grid: 1_000_000_000, steps };
     assert_eq!(proven(&instance, Objective::Makespan, &proof), Some(7_000_000_000));
@@ -123,7 +124,7 @@ fn a_task_in_the_middle_is_its_own_mirror_image() {
         let needs = Needs::new([("x", Need::whole(x)), ("y", Need::whole(y))]).unwrap();
         Job::new(name, Profile::rigid(processors, Time::from_seconds(time)).unwrap()).with_needs(needs)
     };
-    // `a` excludes `second`, and `b` excludes `first`.
+    // Because of the licences, `a` and `second` cannot run at the same time, and neither can `b` and `first`.
     let jobs = vec![
         job("middle", 1, 2, 0, 0),
         job("first", 2, 2, 0, 1),

@@ -21,7 +21,7 @@ use crate::proof::{CertificateError, Kind, Scope, Value};
 pub struct DeadlinePrices {
     /// The refuted deadline.
     pub deadline: Time,
-    /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
+    /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.
     pub instants: Vec<Time>,
     /// The price of a processor from `t_j` to `t_j+1`, in any unit. The number of prices is one less than the number of
     /// instants.

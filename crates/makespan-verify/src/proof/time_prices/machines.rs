@@ -29,7 +29,7 @@ use crate::proof::{CertificateError, Kind, Scope, Value};
 /// weight [`Job::task_weight`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineTimePrices {
-    /// The instants `t_0 .. t_J` between which prices are constant, ascending, not negative.
+    /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, prices are constant.
     pub instants: Vec<Time>,
     /// For each node of the platform, the price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight. For each
     /// node, the number of prices is one less than the number of instants.

@@ -27,7 +27,7 @@ use wide::WidthPayments;
 /// Maximum number of functions of the width (number of processors) that have prices.
 const MAX_WIDTHS: usize = 16;
 
-/// Maximum number of jobs for which the tasks of a bag are also considered together.
+/// Maximum number of jobs of an instance for which the bound also uses the last end of each bag.
 const MAX_BAGS: usize = 4096;
 
 /// A weight of one, in millionths.
@@ -85,7 +85,7 @@ const ONE: u64 = 1_000_000;
 /// processors that they leave idle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
-    /// The instants `t_0 .. t_J` between which the price is constant, ascending, not negative.
+    /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.
     pub instants: Vec<Time>,
     /// The price from `t_j` to `t_j+1`, in `2^-scale` millionths of weight per processor. The number of prices is one
     /// less than the number of instants.

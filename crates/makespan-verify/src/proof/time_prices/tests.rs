@@ -71,7 +71,7 @@ fn jobs_that_do_not_fit_beside_each_other_pay_for_what_they_leave_idle() {
     let proves = |widths| TimePrices { widths, ..prices(&[0, 10, 20], &[0, 0]) }.proves(&instance);
     assert_eq!(proves(Vec::new()), Ok(20));
     assert_eq!(proves(widths(&[(2, 1)], &[1, 0])), Ok(30));
-    // A function that counts one for any width allows three jobs at the same time, so 30 is subtracted.
+    // The function that is 1 for every width allows three jobs at the same time, so 30 is subtracted.
     assert_eq!(proves(widths(&[(1, 1)], &[1, 0])), Ok(10));
     for bad in [widths(&[(2, 1)], &[1]), widths(&[(2, 1)], &[1, -1]), widths(&[(2, 1), (1, 2)], &[1, 0])] {
         assert!(matches!(proves(bad), Err(CertificateError::Malformed(_))));
