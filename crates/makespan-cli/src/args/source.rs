@@ -88,7 +88,7 @@ pub struct SourceOptions {
     pub cores_per_job: Option<u32>,
     /// Shell that runs the lines of a list or a template, such as bash [default: sh]
     ///
-    /// A first line such as #!/bin/bash has the same effect in a list. Run it with `SHELL -c LINE`
+    /// A first line such as #!/bin/bash has the same effect in a list. Each line runs as `SHELL -c LINE`
     #[arg(help_heading = "Arguments", long, value_name = "SHELL")]
     pub shell: Option<String>,
     /// Refuse a file if a part of it would be ignored, skipped or changed, or if make prints a warning

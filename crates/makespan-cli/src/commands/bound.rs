@@ -96,14 +96,14 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             let how = match rejection.selection {
                 Selection::Price(0) => "the area is too small".to_owned(),
                 Selection::Price(_) => "the area is too small beside the jobs that must run at its middle".to_owned(),
-                Selection::Knapsack => "no choice of the jobs that run at its middle fits".to_owned(),
+                Selection::Knapsack => "whichever jobs run at its middle, the work does not fit".to_owned(),
             };
             format!("{} s is too short: {how}", rejection.deadline)
         }
         Proof::DualFeasible(refutation) => {
             let how = match refutation.terms.as_slice() {
                 [term] if term.widths == Scale::Whole => "jobs of these times do not fit one after the other",
-                [term] if term.times == Scale::Whole => "jobs of these widths do not fit beside each other",
+                [term] if term.times == Scale::Whole => "jobs of these widths cannot all run at the same time",
                 _ => "jobs of these widths and times do not fit",
             };
             format!("{} s is too short: {how}", refutation.deadline)
@@ -172,9 +172,10 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::LateWork(late) => {
             let which =
                 late.tasks.map_or_else(|| "the tasks".to_owned(), |tasks| format!("the longest {tasks} of the tasks"));
-            format!("{which} released from {} s on, by prices for time on {} machines", late.from, late.prices.len())
+            let (from, machines) = (late.from, late.prices.len());
+            format!("prices for time on {machines} machines, paid by {which} that are released at {from} s or later")
         }
-        Proof::CostPrices(prices) if prices.horizon.is_none() => "every task counts with its least cost".to_owned(),
+        Proof::CostPrices(prices) if prices.horizon.is_none() => "the sum of the least costs of all tasks".to_owned(),
         Proof::CostPrices(_) => {
             "prices for processor time and for the gaps between tasks (Lagrangian duality)".to_owned()
         }

@@ -75,7 +75,7 @@ fn loaded(options: &PlanOptions) -> Result<LoadedInstance> {
             path.display()
         )),
         Some(_) if template.arguments.is_stated() => Err(miette!(
-            "options about arguments are for a command; write it behind: plan --args-from FILE -- 'COMMAND {{}}'"
+            "options about arguments need a command; write it after the options: plan --args-from FILE -- 'COMMAND {{}}'"
         )),
         Some(_) => load(&options.input),
         None if speedup.is_some() || nextflow_trace.is_some() => {

@@ -26,7 +26,7 @@ pub struct Class {
 }
 
 /// All processors grouped into classes, and the number of open processors at each instant. A processor is *open* at an
-/// instant if no unavailable period contains it then; otherwise, the processor is *closed*.
+/// instant if no unavailable period contains it at this instant; otherwise, the processor is *closed*.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Availability {
     classes: Vec<Class>,

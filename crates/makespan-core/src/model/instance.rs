@@ -172,8 +172,8 @@ impl Instance {
             let end = horizon.end(&totals, &self.platform, &self.unavailable, &self.availability);
             (end < i128::from(i64::MAX / 2)).then_some(horizon)
         };
-        // If times were replaced, the stored horizon may be later than necessary. In this case, compute the horizon
-        // again before rejecting the jobs.
+        // If times were replaced, the stored horizon may be later than necessary. So before the jobs are rejected, the
+        // horizon is computed again.
         let horizon = self.horizon.clone().and_then(more).or_else(|| more(self.measured_horizon()));
         let Some(horizon) = horizon else { return Err(InstanceError::TooLong) };
         self.push(jobs, waits)?;

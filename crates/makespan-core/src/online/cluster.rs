@@ -19,7 +19,7 @@ use resources::HeldAmounts;
 /// The value in [`Cluster::slots`] for a task that is not running.
 const NONE: u32 = u32::MAX;
 
-/// The state of a cluster that a [`crate::Policy`] sees. The driver, a simulation or a real run, updates the state. A
+/// The state of a cluster that a [`crate::Policy`] sees. The driver (a simulation or a real run) updates the state. A
 /// cluster checks the decisions of a policy ([`Defect`]). The state does not contain the real run times.
 ///
 /// The set of free processors is changed in place when a task starts or ends. A running task is found and removed in

@@ -21,8 +21,8 @@ pub enum Objective {
     /// The mean over jobs of completion minus release, in thousandths of a tick (1e-12 s), rounded down. A bag is one
     /// job.
     MeanFlow,
-    /// The sum over tasks of the volume divided by the time ([`crate::cost`]). Each quotient is in thousandths and
-    /// rounded up. A task costs more on fast processors than on slow ones.
+    /// The sum over tasks of the task's volume divided by its time ([`crate::cost`]). Each quotient is in thousandths
+    /// and rounded up. A task costs more on fast processors than on slow ones.
     Cost,
     /// The minimum over jobs of the job's throughput divided by its weight, in weighted tasks per second. This
     /// objective is maximised. For a steady state, the value is a rational. For a schedule, the throughput of a job is

@@ -41,7 +41,7 @@ pub struct TreeProblem {
     applications: Vec<Application>,
     children: Vec<Vec<usize>>,
     order: Vec<usize>,
-    /// Time in which a node computes a task, by node and application; `Time::MAX` for a switch.
+    /// For each node and application, the time in which the node computes a task; `Time::MAX` for a switch.
     times: Vec<Time>,
 }
 

@@ -56,7 +56,7 @@ pub enum NetworkViolation {
         at: Time,
     },
     /// A node sends or computes a task before its data have arrived.
-    #[error("node `{node}` {does} task {task} of job `{job}` at {at} s, but does not have its data then")]
+    #[error("node `{node}` {does} task {task} of job `{job}` at {at} s, before the data of the task have arrived")]
     NotThere {
         /// Name of the node.
         node: String,

@@ -20,7 +20,8 @@ use crate::model::Time;
 pub struct Periodic {
     /// Length of a period.
     pub period: Time,
-    /// Number of tasks that are computed in a period, by node and then application.
+    /// For each node and application, the number of tasks that are computed in a period. The applications of a node
+    /// are adjacent.
     pub tasks: Vec<u64>,
 }
 

@@ -48,7 +48,7 @@ pub enum RatesError {
     Port {
         /// Position of the node.
         node: usize,
-        /// Approximate time, in seconds, of all sends of one second.
+        /// Approximate time, in seconds, that the sends of one second take.
         load: f64,
     },
 }

@@ -52,7 +52,7 @@ fn rules_that_are_wrong_are_named() {
     refused("n[0-1]", "n[1-0]", "no list of nodes");
     refused("\"tier\"", "\"teir\"", "teir");
     refused("\"name\": \"ib\"", "\"name\": \"all\"", "two partitions");
-    refused("\"parent\": \"root\"", "\"parent\": \"rot\"", "`rot`, which is not there");
+    refused("\"parent\": \"root\"", "\"parent\": \"rot\"", "`rot`, which does not exist");
     refused("\"end\": \"1h\"", "\"end\": 3", "ends before it begins");
     refused("[1, 2]", "[3, 2]", "3 to 2 nodes");
     refused("\"array\": \"7\", ", "", "name the array");

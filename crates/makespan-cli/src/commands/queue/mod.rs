@@ -72,7 +72,9 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
         Err(answered) => return Ok(answered),
     };
     if from == source::SLURM && options.at.is_some() {
-        return Err(miette!("--at: the instant of a running Slurm is now; it is for saved outputs, --from FOLDER"));
+        return Err(miette!(
+            "--at applies only to saved outputs (--from FOLDER); the queue of a running Slurm is the present one; leave --at out"
+        ));
     }
     if from != source::SLURM && options.past.is_some() {
         return Err(miette!(

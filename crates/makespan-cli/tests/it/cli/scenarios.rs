@@ -66,7 +66,7 @@ fn jobs_are_left_out_and_counted() {
 fn scenarios_that_are_wrong_are_told_what_would_be_right() {
     let sandbox = sandbox();
     for (words, part) in [
-        ("nodes=-4", "some have to be left"),
+        ("nodes=-4", "at least one must remain"),
         ("without user=99", "no job of user `99`"),
         ("policy=esay", "did you mean `easy`"),
         ("faster", "write words such as now"),

@@ -61,7 +61,7 @@ impl Instance {
             old.push(self.put(restated));
         }
         // The new times were added to the horizon without subtracting the old times, so the horizon may be later than
-        // necessary. Compute it again from all tasks before rejecting the times.
+        // necessary. So before the times are rejected, the horizon is computed again from all tasks.
         if !self.is_within(&horizon) {
             horizon = self.measured_horizon();
         }

@@ -181,7 +181,7 @@ impl Horizon {
     /// On equal processors, the instant is the smaller of two values: the time of all jobs one after the other, and
     /// twice the sum of the mean load and the longest job (Garey and Graham). On machines that differ, the instant is
     /// the larger of two values: the time of all jobs one after the other, each on its fastest machine, and the time
-    /// if every job starts as soon as any machine is free. If jobs wait for each other, the longest path of jobs is
+    /// if every job starts as soon as a machine is free. If jobs wait for each other, the longest path of jobs is
     /// added. If tasks need other resources, each task is treated as if it used whole nodes; on nodes that differ, the
     /// result is then an estimate.
     pub fn end(

@@ -101,7 +101,7 @@ impl Law {
                 let limit = u128::try_from(deadline.ticks()).ok()? << UNIT_BITS;
                 let mut least = u128::from(self.min);
                 for line in lines {
-                    // sequential (constant + shared / n) <= limit
+                    // Solves `sequential (constant + shared / n) <= limit` for n.
                     let rest = limit.checked_sub(self.ticks() * u128::from(line.constant))?;
                     let shared = self.ticks() * u128::from(line.shared);
                     if shared > 0 {
@@ -133,7 +133,7 @@ impl Law {
 
     /// Returns an upper bound on the work of every allotment.
     pub(super) fn most_work(&self) -> Area {
-        // q t(q) < q (x(q) + 1) <= max x(max) + max - 1 for q < max.
+        // For q < max, `q t(q) < q (x(q) + 1) <= max x(max) + max - 1`.
         self.time(self.max).area(self.max) + Area::from(self.max - 1)
     }
 

@@ -85,12 +85,12 @@ pub struct NodeView<'a> {
     pub now: Time,
     /// The kinds of tasks.
     pub kinds: &'a [Kind],
-    /// Number of tasks that wait at this node and are not being sent, by kind. At the root, all tasks that were not
-    /// sent or computed wait.
+    /// For each kind, the number of tasks that wait at this node and are not being sent. At the root, all tasks that
+    /// were not sent or computed wait.
     pub ready: &'a [u32],
-    /// Number of computations of each lane that this node can start now.
+    /// For each lane, the number of computations that this node can start now.
     pub idle: &'a [u32],
-    /// Number of sends of each lane that this node can start now.
+    /// For each lane, the number of sends that this node can start now.
     pub ports: &'a [u32],
     /// Work units per second of one processor of this node.
     pub speed: f64,

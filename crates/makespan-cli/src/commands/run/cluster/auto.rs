@@ -89,7 +89,7 @@ impl Cluster {
             Some(Candidate { instance, machines, planned })
         };
         let most = most(&auto, &pool);
-        // In this case, the run plans again later and reports the cause.
+        // If no plan is possible on the maximum number of nodes, the run plans again later and reports the cause.
         let Some(all) = try_on(most) else { return Ok(None) };
         let bound = all.planned.bounds.iter().find(|bound| bound.objective == Objective::Makespan);
         let least =

@@ -93,7 +93,11 @@ impl Variant {
                     .log
                     .keep(|instance, job| job.task_ids().all(|task| instance.profile(task).min_processors() <= most))?;
                 if too_wide > 0 {
-                    self.remarks.push(format!("{}: {}, wider than what is left", self.name, left_out(too_wide)));
+                    self.remarks.push(format!(
+                        "{}: {}, because of a need for more processors than remain",
+                        self.name,
+                        left_out(too_wide)
+                    ));
                 }
                 let closed = within(self.log.instance.unavailable(), platform.processors());
                 let on = |jobs| Instance::new(platform.clone(), jobs, closed.clone());

@@ -30,7 +30,7 @@ pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> 
         Amount::More(more) => before.checked_add(more),
         Amount::Fewer(fewer) => before.checked_sub(fewer).filter(|&left| left > 0),
     };
-    let after = after.ok_or_else(|| format!("there are {before}, and some have to be left"))?;
+    let after = after.ok_or_else(|| format!("there are {before}, and at least one must remain"))?;
     if platform.is_tree() {
         return Err("the nodes form a tree, and the position of more nodes is unknown; name a --platform".into());
     }

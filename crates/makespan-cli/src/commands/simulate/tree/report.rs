@@ -44,7 +44,7 @@ impl TreeReportPage<'_> {
             "{}\nno schedule has a larger fair throughput in the long run than {} weighted tasks a second (proved{}{})\n\n",
             self.headline(),
             figure(self.scene.bound),
-            if self.rules.changes.is_empty() { "" } else { ", for the machines as they begin" },
+            if self.rules.changes.is_empty() { "" } else { ", if the machines stay as they are at the beginning" },
             self.instance.condition()
         );
         let (columns, rows) = self.comparison();
