@@ -87,7 +87,7 @@ mod tests {
         Time::from_seconds(seconds)
     }
 
-    /// Returns an instance with tasks by size and release, on nodes of speeds 1 and 3.
+    /// Returns an instance with tasks, given as (size, release), on nodes of speeds 1 and 3.
     fn flow(tasks: &[(i64, i64)]) -> Instance {
         let node = |speed: u32| Node { speed: f64::from(speed), ..Node::new(speed.to_string(), 1) };
         let job = |(at, &(size, release)): (usize, &(i64, i64))| {

@@ -94,7 +94,7 @@ pub enum Proof {
     TimePrices(TimePrices),
     /// Prices for time on machines that differ.
     MachinePrices(MachinePrices),
-    /// Prices for processors in continuous time that refute a deadline.
+    /// A deadline that is refuted by prices for processors in continuous time.
     DeadlinePrices(DeadlinePrices),
     /// Prices in continuous time for machines that differ.
     MachineTimePrices(MachineTimePrices),

@@ -11,8 +11,8 @@ use super::own::{PRINTED, own};
 /// names.
 pub type PrintedSizes = BTreeMap<String, [u64; 2]>;
 
-/// The file that records printed outputs. Each line contains the stem of the names of a job's output files, and the
-/// sizes of these files. If the user suppresses an output, the output is recorded as printed.
+/// The file that records printed outputs. Each line is about the output files of a job: the stem of their names, and
+/// their sizes. If the user suppresses an output, the output is recorded as printed.
 pub struct PrintedOutputs {
     path: PathBuf,
     file: File,

@@ -200,7 +200,7 @@ impl<'a> All<'a> {
         }
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));
-        // The minimum amount that a task holds in one way to run it.
+        // The minimum amount that a task holds if it runs in one of its ways.
         let held = |window: TaskWindow, time, amount| Some(window.within(time, from, until)?.saturating_mul(amount));
         let of_members = |members: &Members| {
             let mut first = 0;

@@ -60,7 +60,7 @@ pub struct DualFeasible {
 /// One inequality: the sum over the jobs of `widths(allotment) * times(time)` is at most the right side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
-    /// Price of one unit of the inequality: a Lagrange multiplier, not negative.
+    /// The price by which the inequality is multiplied: a Lagrange multiplier, not negative.
     pub price: i64,
     /// The function f of the allotment.
     pub widths: Scale,

@@ -31,9 +31,9 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// nodes that are at least as fast as the slowest one.
 ///
 /// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
-/// All tasks together pay at most the last sum, because tasks never hold more processors of a node than are open. So
-/// adding the payments to the value of the schedule and subtracting the last sum does not increase the value. The
-/// result is a sum over jobs, and the term of each job is at least its minimum. ∎
+/// All tasks together pay at most `sum_k integral of a_k lambda open_k`, because tasks never hold more processors of a
+/// node than are open. So adding the payments to the value of the schedule and subtracting this sum does not increase
+/// the value. The result is a sum over jobs, and the term of each job is at least its minimum. ∎
 ///
 /// Unlike the prices of [`super::TimePrices`], these prices support graphs and unequal processors: the end of a job
 /// connects its tasks. Source: Lagrangian relaxation of the processors in a time-indexed programme, as in R. H.

@@ -22,7 +22,7 @@ impl PilotRequest {
     }
 }
 
-/// Limits for a number of nodes that the plan chooses (`--pilots auto`).
+/// Limits for the pilots that the planner chooses (`--pilots auto`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Auto {
     /// Maximum number of nodes of all pilots together. `None` means all nodes of the partition.

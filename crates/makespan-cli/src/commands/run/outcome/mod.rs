@@ -185,7 +185,7 @@ impl<'a> Outcomes<'a> {
         Self { has_plan, ..self }
     }
 
-    /// Sets the place where the user states the cores of a job.
+    /// Sets the place that messages name for stating the cores of a job, such as an option.
     pub fn with_cores_note(self, cores_note: CoresNote) -> Self {
         Self { cores_note, ..self }
     }
