@@ -87,7 +87,7 @@ pub fn waiting(from: &str) -> Result<LoadedInstance> {
         _ => format!("{running} jobs run and keep their processors until their limits; "),
     };
     remarks.push(format!(
-        "{runs}a plan keeps to nodes, memory, GPUs and licences, and to no partition, feature, deadline or limit of a user"
+        "{runs}a plan respects nodes, memory, GPUs and licences, but ignores partitions, features, deadlines and limits of users"
     ));
     remarks.extend(queue_closes);
     remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));

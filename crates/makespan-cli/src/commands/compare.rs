@@ -79,7 +79,7 @@ fn check(options: &CompareOptions, paths: &[&Path]) -> Result<()> {
         return Err(miette!("--on and --shards split a comparison on one instance by algorithms; name one instance"));
     }
     if !options.profile.is_empty() && paths.len() < 2 {
-        return Err(miette!("--profile: a performance profile is of several instances; name more than one"));
+        return Err(miette!("--profile: a performance profile needs several instances; name more than one"));
     }
     if paths.len() > 1 && paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
         return Err(miette!("standard input is one instance; name files to compare several"));

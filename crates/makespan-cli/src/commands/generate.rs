@@ -103,7 +103,7 @@ fn graphs(options: &GenerateGraphsOptions) -> Result<ExitCode> {
     let GenerateGraphsOptions { shape, tasks, jobs, width, density, processors, fastest, gap, deadline, seed, .. } =
         *options;
     let (&[least, most], &[lightest, heaviest]) = (options.volume.as_slice(), options.data.as_slice()) else {
-        return Err(miette!("--volume and --data take two numbers each, the least and the most, such as 10,100"));
+        return Err(miette!("--volume and --data each take two numbers, a minimum and a maximum, such as 10,100"));
     };
     let shape = if let Shape::Layers { .. } = shape { Shape::Layers { width, density } } else { shape };
     let bandwidth = parse_bandwidth(&options.bandwidth).map_err(|problem| miette!("--bandwidth: {problem}"))?;

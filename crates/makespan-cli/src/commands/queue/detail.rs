@@ -127,7 +127,7 @@ fn known(known: PredictionSource, has_limit: bool) -> String {
         PredictionSource::Anybody(count) => {
             format!("learned from the share of their limits that {} of all users used{}", jobs(count), public(count))
         }
-        PredictionSource::Usual => "as jobs of public logs use their limits".to_owned(),
+        PredictionSource::Usual => "the share of its limit that jobs of public logs use".to_owned(),
         PredictionSource::Limit => "its limit".to_owned(),
     }
 }

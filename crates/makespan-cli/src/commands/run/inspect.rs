@@ -35,7 +35,7 @@ impl InspectedRun {
         if !folder.is_dir() {
             return Err(miette!("there is no folder {name} of a run"));
         }
-        let run = RecordedRun::read(folder).map_err(|error| miette!("{name} shows no run: {error}"))?;
+        let run = RecordedRun::read(folder).map_err(|error| miette!("{name} contains no readable run: {error}"))?;
         let last = run.history.runs.iter().map(|run| (run.task.index(), run.clone())).collect();
         Ok(Self { folder: folder.to_owned(), run, last })
     }

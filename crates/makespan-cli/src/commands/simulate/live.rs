@@ -69,10 +69,10 @@ fn log(queue: Queue, present: Present) -> Log {
         (waiting.saturating_sub(known + usual), "their limits"),
     ];
     let ways: Vec<String> = ways.iter().filter(|way| way.0 > 0).map(|(jobs, what)| format!("{jobs} {what}")).collect();
-    let go_on = if running.len() == 1 { "job runs and goes" } else { "jobs run and go" };
+    let go_on = if running.len() == 1 { "job runs and continues" } else { "jobs run and continue" };
     remarks.push(format!(
-        "time 0 is now; {} {go_on} on, {waiting} wait; run times of these: {}; policies plan by limits; figures of waits, flows and \
-         slowdowns are of those that wait",
+        "time 0 is now; {} {go_on}, {waiting} wait; run times of the waiting jobs: {}; policies plan by time limits; \
+         waits, flows and slowdowns are those of the waiting jobs",
         running.len(),
         if ways.is_empty() { "none".to_owned() } else { ways.join(", ") },
     ));

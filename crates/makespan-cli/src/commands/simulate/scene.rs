@@ -83,12 +83,13 @@ pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
     let checked = log.instance.check_task_names();
     checked.map_err(|error| miette!("{}: {error}", options.trace.display()))?;
     if log.instance.has_bags() {
-        let remark = "every task of a bag is submitted as a job of its own; queues serve best effort like the rest";
+        let remark =
+            "every task of a bag is submitted as a job of its own; queues treat best-effort tasks like all other jobs";
         log.remarks.push(remark.into());
     }
     if log.instance.has_compound_jobs() {
         log.remarks.push(
-            "every task of a compound job is submitted when all that it waits for has ended; figures are of whole jobs"
+            "every task of a compound job is submitted when all tasks that it waits for have ended; the figures are for whole jobs"
                 .into(),
         );
     }
@@ -131,7 +132,8 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     remarks.retain(|remark| !before.contains(remark));
     let (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| miette!("{error}"))?;
     remarks.push(
-        "policies know no times: each job is guessed to take a minute on its fewest processors, and speeds up as it does".into(),
+        "policies know no run times, only speed-ups: they assume that each job takes a minute on its fewest processors"
+            .into(),
     );
     // The queue states run times, so the log no longer contains the queue.
     Ok(Log { instance, actual, remarks, live: None, ..log })

@@ -138,6 +138,6 @@ fn a_simulation_learns_times_that_nobody_states() {
     let learned = told("--estimates unknown --learn alike");
     assert!(known != unknown && unknown != learned);
     assert_eq!(learned, told("--estimates unknown --learn alike"));
-    assert!(unknown.contains("policies know no times"), "{unknown}");
+    assert!(unknown.contains("policies know no run times"), "{unknown}");
     sandbox.makespan("simulate log.swf --learn all").refused(&["--learn", "--estimates unknown"]);
 }

@@ -99,7 +99,7 @@ fn run_times_are_learned_usual_or_limits() {
     assert!(what == "limit" && part > 0.999 && !spreads && text.contains(", its limit "), "{what} {part} {text}");
     let (what, part, spreads, text) = known(&["--times", "usual"]);
     assert!(what == "usual" && (0.43..0.46).contains(&part) && spreads, "{what} {part}");
-    assert!(text.contains("as jobs of public logs use their limits"), "{text}");
+    assert!(text.contains("the share of its limit that jobs of public logs use"), "{text}");
     let (what, part, _, text) = known(&[]);
     assert!(
         what == "all"
@@ -201,7 +201,7 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
     let line = "simulate --from FOLDER --scenario now --scenario nodes=+2 --scenario policy=conservative";
     let text = of_queue(&sandbox, line).succeeds();
     assert!(text.contains("time 0, which is now: 20") && text.contains("\nstarts\n"), "{text}");
-    assert!(text.contains("jobs run and go on") && !text.contains("AS LOGGED"), "{text}");
+    assert!(text.contains("jobs run and continue") && !text.contains("AS LOGGED"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("policy=conservative: `conservative` does not know the rules of the cluster"), "{text}");
     assert!(!words.contains("now: `slurm"), "{text}");
@@ -349,7 +349,7 @@ fn a_plan_leaves_out_what_asks_for_more_nodes_than_there_are() {
     let notes = notes.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(notes.contains("job 1: left out, it asks for more nodes than there are"), "{notes}");
     assert!(notes.contains("job 3: left out, it waits for a job that is left out"), "{notes}");
-    assert!(!notes.contains("0 jobs run") && notes.contains("note: a plan keeps to nodes"), "{notes}");
+    assert!(!notes.contains("0 jobs run") && notes.contains("note: a plan respects nodes"), "{notes}");
     let plan = fs::read_to_string(sandbox.path("plan.json")).unwrap();
     assert!(plan.contains("\"2\"") && !plan.contains("\"1\"") && !plan.contains("\"3\""), "{plan}");
 }

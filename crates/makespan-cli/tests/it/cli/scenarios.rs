@@ -70,7 +70,7 @@ fn scenarios_that_are_wrong_are_told_what_would_be_right() {
         ("without user=99", "no job of user `99`"),
         ("policy=esay", "did you mean `easy`"),
         ("faster", "write words such as now"),
-        ("now nodes=3", "beside changes"),
+        ("now nodes=3", "excludes all changes"),
     ] {
         sandbox.makespan(&format!("simulate log.swf --scenario '{words}'")).refused(&[part]);
     }

@@ -66,7 +66,7 @@ impl Scenario {
         while let Some(word) = left.next() {
             match word.as_str() {
                 "now" if words.len() == 1 => {}
-                "now" => return Err(wrong("`now` stands beside changes".into())),
+                "now" => return Err(wrong("`now` excludes all changes".into())),
                 "without" => {
                     let next = left.next().ok_or_else(|| wrong("`without` stands at the end".into()))?;
                     changes.push(without(next).map_err(wrong)?);
@@ -76,7 +76,7 @@ impl Scenario {
                     let same =
                         |other: &ScenarioChange| std::mem::discriminant(other) == std::mem::discriminant(&change);
                     if changes.iter().any(same) {
-                        return Err(wrong(format!("`{word}` is the second of its kind")));
+                        return Err(wrong(format!("`{word}` is a second change of the same kind")));
                     }
                     changes.push(change);
                 }
