@@ -40,7 +40,7 @@ fn the_optimiser_is_measured() {
     let sandbox = Sandbox::new();
     let line = "optimiser --runs 2 --families weak,cirne --jobs 4,6 --limits steps=30 --output results";
     let first = sandbox.lab(line).succeeds();
-    for part in ["makespan in 30 steps", "weighted completion in 30 steps", "one instance at a time", "In each family"]
+    for part in ["makespan in 30 steps", "weighted completion in 30 steps", "one instance at a time", "For each family"]
     {
         assert!(first.contains(part), "{part} is missing in\n{first}");
     }

@@ -319,7 +319,7 @@ fn the_queue_of_a_cluster_is_planned_and_bounded() {
     of_queue(&sandbox, "verify FOLDER plan.json").succeeds();
     of_queue(&sandbox, "bound FOLDER").succeeds();
     of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
-    of_queue(&sandbox, "simulate --from slurm:long").refused(&["names machines"]);
+    of_queue(&sandbox, "simulate --from slurm:long").refused(&["selects machines"]);
     of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["machines of its own"]);
     of_queue(&sandbox, "simulate --from FOLDER --deviation 0.5").refused(&["--deviation"]);
     of_queue(&sandbox, "simulate --from nowhere").refused(&["no folder"]);
