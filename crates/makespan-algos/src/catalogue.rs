@@ -64,7 +64,7 @@ static ENTRIES: &[Entry] = &[
             },
             Parameter { name: "time-limit", values: "a time such as 10s", default: "1s" },
             Parameter { name: "steps", values: "1 to 1000000000000, instead of a time limit", default: "none" },
-            Parameter { name: "searches", values: "1 to 1024 at the same time, or cores", default: "cores" },
+            Parameter { name: "searches", values: "1 to 1024 searches at the same time, or cores", default: "cores" },
         ],
         kind: OfScheduler {
             minimises: &Objective::OF_SCHEDULES,
@@ -116,7 +116,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "dual",
-        summary: "two shelves, for the smallest guess of the makespan that is not refuted: makespan",
+        summary: "two shelves, as short as the test of the dual approximation allows: makespan",
         supports: ANY_JOBS,
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],
@@ -153,7 +153,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "sweep",
-        summary: "longest-first lists for a sweep of target lengths, then annealing: makespan",
+        summary: "a list, longest job first, for each of several target lengths, then annealing of the best list: makespan",
         supports: ALL_JOBS,
         source: "Turek, Wolf, Yu, SPAA 1992, doi:10.1145/140901.141909; Kirkpatrick et al. 1983, doi:10.1126/science.220.4598.671",
         parameters: &[Parameter { name: "steps", values: "0 to 100000000", default: "100000" }],

@@ -12,7 +12,8 @@ pub fn platform() -> Result<Platform> {
     let resources = Resources::new(memory.into_iter().chain(gpus).map(|(name, amount)| (name.to_owned(), amount)));
     let machine = resources.ok().map(|resources| Platform::flat(cores.len() as u32)?.with_node_resources(&resources));
     match machine {
-        Some(machine) => machine.map_err(|error| miette!("this machine as a platform: {error}")),
-        None => Platform::flat(cores.len() as u32).map_err(|error| miette!("this machine as a platform: {error}")),
+        Some(machine) => machine.map_err(|error| miette!("cannot describe this machine as a platform: {error}")),
+        None => Platform::flat(cores.len() as u32)
+            .map_err(|error| miette!("cannot describe this machine as a platform: {error}")),
     }
 }

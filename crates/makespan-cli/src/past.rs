@@ -119,7 +119,7 @@ impl RunHistory {
         match self.place.learn(history, &mut learned) {
             Ok(_) => learned,
             Err(error) => {
-                complain(&format!("note: {error}; going on without learned times"));
+                complain(&format!("note: {error}; continuing without learned run times"));
                 jobs
             }
         }
@@ -139,7 +139,7 @@ impl RunHistory {
 
 /// Prints a note that the history cannot be used. The command continues without a history.
 fn give_up(error: &HistoryError) {
-    complain(&format!("note: {error}; going on without a history"));
+    complain(&format!("note: {error}; continuing without a history"));
 }
 
 /// The note about the learned times, and the tasks that try another allotment.

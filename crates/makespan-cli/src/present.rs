@@ -83,8 +83,8 @@ pub fn waiting(from: &str) -> Result<LoadedInstance> {
     let mut remarks = [queue.remarks, present.remarks, left_out].concat();
     let runs = match running {
         0 => String::new(),
-        1 => "1 job runs and keeps its processors until its limit; ".to_owned(),
-        _ => format!("{running} jobs run and keep their processors until their limits; "),
+        1 => "1 job runs and keeps its processors until its time limit; ".to_owned(),
+        _ => format!("{running} jobs run and keep their processors until their time limits; "),
     };
     remarks.push(format!(
         "{runs}a plan respects nodes, memory, GPUs and licences, but ignores partitions, features, deadlines and limits of users"

@@ -229,7 +229,7 @@ pub trait Engine {
     /// # Errors
     /// The reason why memory cannot be limited.
     fn limit_memory(&mut self) -> Result<(), String> {
-        Err("this machine has no control groups".into())
+        Err("this engine has no control groups for jobs".into())
     }
 
     /// Returns the number of processes that the system has killed for lack of memory since its boot, if known.

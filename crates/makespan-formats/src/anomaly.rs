@@ -195,7 +195,7 @@ pub struct BrokenMachine {
 
 impl BrokenMachine {
     fn problem(&self) -> String {
-        format!("the number of processors of the machine is no number: `{}`", self.stated)
+        format!("the number of processors of the machine is not a number: `{}`", self.stated)
     }
 }
 

@@ -96,7 +96,7 @@ impl Header {
                 return wrong(format!("unknown column `{name}`; {near}{}", wanted()));
             };
             if at[column].replace(index).is_some() {
-                return wrong(format!("the column `{name}` is there twice"));
+                return wrong(format!("the column `{name}` occurs twice; remove one of both"));
             }
         }
         let [processors, node, down, up, _] = at.map(|index| index.is_some());
@@ -121,7 +121,7 @@ impl Row<'_> {
         let (found, columns) = (self.record.len(), self.header.columns);
         if found != columns {
             let problem = format!(
-                "{found} values for {columns} columns; write sets of processors with commas in quotes: \"0-3,8\""
+                "the row has {found} values, but the header has {columns} columns; put a set of processors that contains a comma in quotes: \"0-3,8\""
             );
             return Err(FormatError::content(self.file, FilePlace::line(self.line), problem));
         }

@@ -19,7 +19,7 @@ const CSV: &str = "CSV";
 const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
 /// Error message for a file that is the output of a Slurm command.
-pub(crate) const SLURM: &str = "this is output of Slurm, which is no list of commands; give what `sacct -a -X --parsable2` prints, with its \
+pub(crate) const SLURM: &str = "this is output of Slurm, which is not a list of commands; give what `sacct -a -X --parsable2` prints, with its \
                                 header, or a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
 
 /// Maximum number of bytes that are examined at the beginning of each line.

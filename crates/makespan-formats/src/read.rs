@@ -257,7 +257,7 @@ fn machine_of_list(options: &ReadOptions) -> Result<Platform, String> {
             own.map_or(Ok(flat.clone()), |own| flat.with_node_resources(own)).map_err(|error| error.to_string())
         }
         (None, None, None) => {
-            Err("a list of commands says nothing of machines; state them: --processors N, or --platform FILE".into())
+            Err("a list of commands does not state machines; state them: --processors N, or --platform FILE".into())
         }
     }
 }
@@ -270,7 +270,7 @@ fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
             return Err("both a platform and a bandwidth are stated; state the bandwidth in the platform".into());
         }
         (None, None, Some(_)) => {
-            return Err("a bandwidth is stated and no processors to join; state how many".into());
+            return Err("a bandwidth is stated, but no processors; state their number".into());
         }
         (None, None, None) if options.workflows_on_machine => return Ok(options.machine.clone()),
         (platform, None, None) => return Ok(platform.clone()),

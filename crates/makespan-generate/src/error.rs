@@ -17,7 +17,7 @@ pub enum GenerateError {
         expected: &'static str,
     },
     /// The text is not the name of a family of moldable jobs.
-    #[error("`{0}` is no family of moldable jobs; write weak, high, mixed or cirne")]
+    #[error("`{0}` is not a family of moldable jobs; write weak, high, mixed or cirne")]
     UnknownFamily(String),
     /// The scheduler that computes deadlines failed.
     #[error("{0}")]

@@ -26,7 +26,7 @@ pub fn objective(py: Python<'_>, name: &str) -> PyResult<Objective> {
     let all = Objective::OF_SCHEDULES.into_iter().chain([Objective::Throughput]);
     all.clone().find(|objective| objective.name() == wanted).ok_or_else(|| {
         let names: Vec<&str> = all.map(Objective::name).collect();
-        errors::at(py, "objective", format!("`{name}` is no objective; write one of {}", names.join(", ")))
+        errors::at(py, "objective", format!("`{name}` is not an objective; write one of {}", names.join(", ")))
     })
 }
 

@@ -10,9 +10,9 @@ use crate::errors;
 
 /// Maximum nesting depth. No valid instance is nested so deeply.
 const MAX_DEPTH: usize = 32;
-const NOT_UNICODE: &str = "a text with half a surrogate pair stands here; write a valid Unicode text";
+const NOT_UNICODE: &str = "found a text with half a surrogate pair; write a valid Unicode text";
 const FINITE: &str = "write a finite number, or leave it out";
-const TOO_LONG: &str = "a number of thousands of digits stands here; write a smaller one";
+const TOO_LONG: &str = "found a number of thousands of digits; write a smaller one";
 
 /// The path of a value in the document.
 struct Path<'a> {
@@ -116,7 +116,7 @@ fn object(dict: &Bound<'_, PyDict>, out: &mut String, path: &Path<'_>) -> PyResu
     let mut first = true;
     for (key, value) in dict.iter() {
         let Ok(name) = key.cast::<PyString>() else {
-            let problem = format!("the key {} stands here; keys are texts", key.repr()?);
+            let problem = format!("found the key {}; keys must be texts", key.repr()?);
             return Err(errors::at(dict.py(), &path.text(), problem));
         };
         if value.is_none() {
@@ -159,7 +159,7 @@ fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
     }
     if kind == "Decimal" {
         if !value.call_method0("is_finite")?.extract::<bool>()? {
-            return Err(errors::at(py, &path.text(), format!("{} stands here; {FINITE}", value.str()?)));
+            return Err(errors::at(py, &path.text(), format!("found {}; {FINITE}", value.str()?)));
         }
         out.push_str(value.str()?.to_cow()?.as_ref());
         return Ok(());
@@ -173,7 +173,7 @@ fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
             }
         }
     }
-    let problem = format!("a value of type `{kind}` stands here; write a number, a text, a list or a dict");
+    let problem = format!("found a value of type `{kind}`; write a number, a text, a list or a dict");
     Err(errors::at(py, &path.text(), problem))
 }
 
@@ -189,7 +189,7 @@ fn duration(value: &Bound<'_, PyAny>, out: &mut String) -> PyResult<()> {
 /// Writes the shortest decimal that equals the float, as Python does.
 fn float(py: Python<'_>, number: f64, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     if !number.is_finite() {
-        let problem = format!("{number} stands here; {FINITE}");
+        let problem = format!("found {number}; {FINITE}");
         return Err(errors::at(py, &path.text(), problem));
     }
     if number.fract() == 0.0 && number.abs() < 1e15 {

@@ -30,7 +30,7 @@ impl<'py> Given<'_, 'py> {
         let py = self.0.py();
         let value = self.0.get_item(name)?.ok_or_else(|| errors::at(py, name, "it is missing"))?;
         value.extract().map_err(|_: PyErr| {
-            errors::at(py, name, format!("{} stands here; give {}", shown(&value), wanted(type_name::<T>())))
+            errors::at(py, name, format!("found {}; give {}", shown(&value), wanted(type_name::<T>())))
         })
     }
 
@@ -104,7 +104,7 @@ pub fn generate(py: Python<'_>, kind: &str, options: &Bound<'_, PyDict>) -> PyRe
         }),
         "tree" => tree(&given)?,
         "graphs" => graphs(&given)?,
-        _ => return Err(errors::at(py, "kind", format!("`{kind}` is no kind of instance"))),
+        _ => return Err(errors::at(py, "kind", format!("`{kind}` is not a kind of instance"))),
     };
     drawn.map(Instance::new).map_err(|error| errors::input(py, error))
 }
@@ -159,7 +159,7 @@ pub fn generate_log(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Log
     let requests: Option<String> = given.get("requests")?;
     let requests = requests.as_deref().map(str::parse).transpose();
     let requests = requests.map_err(|error: GenerateError| {
-        let problem = error.to_string().replace("requests is NaN; it", "it is no number; a factor");
+        let problem = error.to_string().replace("requests is NaN; it", "it is not a number; a factor");
         errors::at(py, "requests", problem)
     })?;
     let drawn = lublin(&LublinOptions {

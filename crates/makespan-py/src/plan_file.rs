@@ -24,7 +24,7 @@ pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResu
     let name = path.display().to_string();
     let bytes = std::fs::read(&path).map_err(|error| errors::of_io(&name, &error))?;
     if bytes.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
-        let problem = "this is no plan file; a plan file is a JSON object, as written by `Plan.write` or `makespan plan --output`";
+        let problem = "this is not a plan file; a plan file is a JSON object, as written by `Plan.write` or `makespan plan --output`";
         return Err(errors::input(py, format!("{name}: {problem}")));
     }
     let file = PlanFile::read(&name, &bytes, &instance.core).map_err(|error| errors::of_file(py, &error))?;

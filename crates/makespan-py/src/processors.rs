@@ -28,7 +28,7 @@ pub fn set_of(value: &Bound<'_, PyAny>) -> PyResult<ProcSet> {
     }
     let py = value.py();
     let ids = value.try_iter().map_err(|_| {
-        let problem = format!("{} is no set of processors; write ids, or a text such as \"0-3,8\"", shown(value));
+        let problem = format!("{} is not a set of processors; write ids, or a text such as \"0-3,8\"", shown(value));
         errors::at(py, "processors", problem)
     })?;
     let mut intervals = Vec::new();
@@ -36,7 +36,7 @@ pub fn set_of(value: &Bound<'_, PyAny>) -> PyResult<ProcSet> {
         let id = id?;
         match id.extract::<u32>() {
             Ok(id) if id < u32::MAX => intervals.push((id, id)),
-            _ => return Err(errors::at(py, "processors", format!("{} is no id of a processor", shown(&id)))),
+            _ => return Err(errors::at(py, "processors", format!("{} is not the id of a processor", shown(&id)))),
         }
     }
     Ok(ProcSet::from_intervals(intervals))
@@ -53,7 +53,7 @@ pub fn count_of(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
         return Ok(None);
     }
     value.extract::<u32>().map(Some).map_err(|_| {
-        let problem = format!("{} is no number of processors; write a whole number from 1", shown(value));
+        let problem = format!("{} is not a number of processors; write a whole number from 1", shown(value));
         errors::at(value.py(), "processors", problem)
     })
 }

@@ -45,9 +45,9 @@ impl Rules<'_> {
                 "bandwidth" => Changed::Bandwidth(parse_bandwidth(value).map_err(fail)?),
                 "speed" => {
                     let speed =
-                        value.parse().map_err(|_| fail(format!("`{value}` is no speed; give a positive number")))?;
+                        value.parse().map_err(|_| fail(format!("`{value}` is not a speed; give a positive number")))?;
                     let speed = Quantity::SPEED.check(speed);
-                    Changed::Speed(speed.map_err(|error| fail(format!("`{value}` is no speed: {error}")))?)
+                    Changed::Speed(speed.map_err(|error| fail(format!("`{value}` is not a speed: {error}")))?)
                 }
                 _ => Changed::Removed,
             };

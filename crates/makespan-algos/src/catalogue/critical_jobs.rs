@@ -14,7 +14,7 @@ use crate::scheduler::CriticalJobs;
 /// The entry of `critical-jobs` in the catalogue.
 pub(super) const ENTRY: Entry = Entry {
     name: "critical-jobs",
-    summary: "graphs chain by chain, the longest first, at the lowest cost within the deadline: several variants",
+    summary: "plans graphs chain by chain, the longest chain first, at the lowest cost within the deadline: several variants",
     supports: GRAPHS,
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
     parameters: &METHOD,
@@ -50,7 +50,11 @@ pub(crate) const METHOD: [Parameter; 10] = [
     Parameter { name: "chains", values: "covering or disjoint", default: "covering" },
     Parameter { name: "start", values: "empty, heft or both", default: "both" },
     Parameter { name: "cpus", values: "real or types", default: "real" },
-    Parameter { name: "isolated", values: "run or reserve: the time that tasks without edges hold", default: "run" },
+    Parameter {
+        name: "isolated",
+        values: "run or reserve: the time for which tasks without edges hold their processors",
+        default: "run",
+    },
     Parameter { name: "same-cpu-transfer", values: "free or paid", default: "free" },
     Parameter { name: "penalty-cost", values: PENALTY, default: "1" },
     Parameter { name: "penalty-delay", values: PENALTY, default: "1" },

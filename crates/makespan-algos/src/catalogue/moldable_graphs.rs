@@ -100,7 +100,7 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "priority",
-        summary: "a priority rule of project scheduling, task by task (serial) or instant by instant (parallel): makespan",
+        summary: "starts tasks by a priority rule of project scheduling, task by task (serial) or instant by instant (parallel): makespan",
         supports: "jobs, bags and graphs of moldable tasks; needs; jobs that wait for jobs; release dates; with scheme=parallel and \
                    another rule than wcs also speeds, transfers, best placement and resources of several nodes",
         source: "Kolisch, EJOR 90, 1996, doi:10.1016/0377-2217(95)00357-6; J. Operations Management 14, 1996, \

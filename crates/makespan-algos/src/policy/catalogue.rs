@@ -27,7 +27,7 @@ pub enum PolicyError {
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// The policy does not support the instance.
-    #[error("the policy {spec} cannot drive this instance: {reason}")]
+    #[error("the policy {spec} cannot schedule this instance: {reason}")]
     Unsupported {
         /// The spec.
         spec: String,

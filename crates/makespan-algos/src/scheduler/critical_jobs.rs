@@ -247,7 +247,7 @@ impl<'a> Planner<'a> {
         }
         if unnamed > 0 {
             passed.remarks.push(format!(
-                "no chain plan meets the stated or assumed deadlines of {} of bags; HEFT's places are taken",
+                "no plan by critical chains meets the stated or assumed deadlines of {} of bags; their places in HEFT's plan are used",
                 counted(unnamed, "task")
             ));
         }
@@ -302,13 +302,13 @@ impl<'a> Planner<'a> {
             let end = Time::from_ticks(fallback);
             let late = if fallback > job.end { ", too late" } else { "" };
             return vec![format!(
-                "{name}: no chain plan was found that meets {due}; HEFT's places are taken, which end at {end} s{late}"
+                "{name}: no plan by critical chains was found that meets {due}; HEFT's plan is used, which ends at {end} s{late}"
             )];
         };
         if searched {
             let end = Time::from_ticks(offer.finish);
             return vec![format!(
-                "{name}: no chain plan was found that meets {due}; places found by a search are taken, which end at {end} s"
+                "{name}: no plan by critical chains was found that meets {due}; a plan of a search is used, which ends at {end} s"
             )];
         }
         let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));
@@ -329,8 +329,8 @@ impl<'a> Planner<'a> {
             offer.busy as f64 / (job.outline.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
         (tasks > 0).then(|| {
             format!(
-                "{name}: {tasks} isolated tasks hold their processors until others need them or the deadline comes; \
-                 reserved are {:.1} % of all processors up to the deadline",
+                "{name}: {tasks} tasks without edges hold their processors until other tasks need them or the deadline comes; \
+                 {:.1} % of the processor time up to the deadline is reserved",
                 100.0 * share
             )
         })

@@ -76,7 +76,7 @@ impl Scheduler for DualApproximation {
         });
         if lists > 0 && is_unrestricted(instance) {
             context.remarks.push(
-                "two shelves do not fit because not all jobs are monotone; their allotments are placed by a list"
+                "the two shelves do not fit, because not all jobs are monotone; a list places the jobs with the same allotments"
                     .into(),
             );
         }

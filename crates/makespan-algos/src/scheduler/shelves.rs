@@ -91,8 +91,8 @@ impl Scheduler for Shelves {
         let nodes = Nodes::of(instance).map_err(unsupported)?;
         let Some((schedule, left)) = by_shelves(instance, nodes) else {
             context.remarks.push(
-                "the shelves need jobs that are most of them monotone, and processors that are always open; the jobs are \
-                 placed by a list in best placement, without a ratio"
+                "the shelves need jobs most of which are monotone, and processors that are always open; a list in best \
+                 placement is used instead, without a guaranteed ratio"
                     .into(),
             );
             return Ok(by_list(instance).into());

@@ -57,7 +57,7 @@ pub struct NodeColumns {
 pub fn check(instance: &Instance) -> Result<(), Unsupported> {
     if !instance.is_sequential() {
         return Err(Unsupported(
-            "on processors that differ, bounds are proved only if each job takes one processor; some job takes several"
+            "on processors of different speeds, bounds are proved only if each job takes one processor; at least one job takes several"
                 .into(),
         ));
     }

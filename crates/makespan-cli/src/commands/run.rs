@@ -450,7 +450,7 @@ fn goes_on(options: &RunOptions, folder: &Path, stopped: bool) -> String {
     } else if source::is_asked(&options.source) {
         format!("{command}` runs the targets that are out of date")
     } else {
-        format!("{command} --retry-failed`{input} runs all that did not succeed")
+        format!("{command} --retry-failed`{input} runs all jobs that did not succeed")
     }
 }
 

@@ -482,7 +482,9 @@ impl Instance {
     /// # Panics
     /// Panics if the task does not accept these processors ([`Instance::accepts`]).
     pub fn time(&self, task: TaskId, processors: &ProcSet) -> Time {
-        self.platform.time(self.profile(task), processors).expect("the task can run on these processors")
+        self.platform
+            .time(self.profile(task), processors)
+            .expect("a task must be able to run on the processors whose time is asked for")
     }
 
     /// Like [`Instance::time`], but returns `None` if the task cannot run on these processors ([`Instance::accepts`]).

@@ -85,7 +85,7 @@ pub enum ResourceError {
     #[error("the name of a resource is empty; give it one, such as `memory`")]
     Nameless,
     /// A resource name occurs twice.
-    #[error("the resource `{0}` stands here twice; write one amount")]
+    #[error("the resource `{0}` is given twice; write one amount")]
     Twice(String),
     /// The amount is too large.
     #[error("{amount} of `{name}` is too much; at most 2^63 - 1 is supported")]

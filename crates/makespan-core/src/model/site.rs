@@ -238,7 +238,7 @@ pub enum SiteError {
         nodes: usize,
     },
     /// The entry has no nodes, or its nodes are not ascending.
-    #[error("{what} `{name}` has no nodes, or its nodes do not ascend")]
+    #[error("{what} `{name}` has no nodes, or its nodes are not in ascending order")]
     Nodes {
         /// The kind of entry.
         what: &'static str,
@@ -256,7 +256,7 @@ pub enum SiteError {
         other: String,
     },
     /// An account is its own ancestor.
-    #[error("account `{0}` is below itself; accounts form a tree")]
+    #[error("account `{0}` is its own ancestor; accounts form a tree")]
     Cycle(String),
     /// A reservation ends before it begins, or a usage is not a valid number.
     #[error("{what} `{name}`: {problem}")]

@@ -104,10 +104,10 @@ const NAMED: usize = 8;
 
 fn tell_outlived(taken: &[TaskId], names: &[String], observer: &mut dyn Observer) {
     for task in taken.iter().take(NAMED) {
-        let text = format!("job `{}` outlived the session that started it, and goes on", names[task.index()]);
+        let text = format!("job `{}` outlived the session that started it, and continues", names[task.index()]);
         observer.message(&text);
     }
     if taken.len() > NAMED {
-        observer.message(&format!("{} more jobs outlived it, and go on", taken.len() - NAMED));
+        observer.message(&format!("{} more jobs outlived it, and continue", taken.len() - NAMED));
     }
 }

@@ -287,7 +287,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static st
 
 fn parse(line: &[u8]) -> Result<(u64, JournalRecord), &'static str> {
     let (number, body) = unseal(line)?;
-    Ok((number, serde_json::from_str(&body).map_err(|_| "it is no record of this version")?))
+    Ok((number, serde_json::from_str(&body).map_err(|_| "it is not a record of this version")?))
 }
 
 /// Returns the invalid lines: lines that are not records, or have the wrong number.
@@ -295,7 +295,7 @@ fn faults(bytes: &[u8]) -> Vec<Fault> {
     let check = |(index, line): (usize, Result<&[u8], &'static str>)| match line.and_then(parse) {
         Ok((number, _)) if number == index as u64 => None,
         Ok((number, _)) => {
-            Some(Fault { line: index + 1, reason: format!("record {number} stands where {index} is due") })
+            Some(Fault { line: index + 1, reason: format!("expected record {index}, found record {number}") })
         }
         Err(reason) => Some(Fault { line: index + 1, reason: reason.to_owned() }),
     };

@@ -82,7 +82,7 @@ pub enum JournalError {
         version: u64,
     },
     /// The file is not a journal.
-    #[error("{path} is no journal of a run and is not overwritten; choose another folder")]
+    #[error("{path} is not a journal of a run, so it is not overwritten; choose another folder")]
     NotAJournal {
         /// Path of the file.
         path: PathBuf,

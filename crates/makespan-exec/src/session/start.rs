@@ -174,7 +174,7 @@ impl Session<'_> {
                     self.ledger.synced = Some(self.now());
                 }
                 if self.ledger.stalled.take().is_some() {
-                    self.observer.message("the journal can be written again; the run goes on");
+                    self.observer.message("the journal can be written again; the run continues");
                 }
                 self.tell_news();
             }

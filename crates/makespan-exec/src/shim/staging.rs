@@ -157,7 +157,7 @@ impl<'a> Scratch<'a> {
             }
             Ok(metadata) if !metadata.is_file() => {
                 return Err(StagingFailure::Wrong(format!(
-                    "`{name}` in {home} is no regular file; name files that it reads"
+                    "`{name}` in {home} is not a regular file; name regular files that the task reads"
                 )));
             }
             Ok(_) => {}

@@ -219,7 +219,7 @@ fn few(layout: Layout, have: usize) -> String {
             counted(tasks, "task"),
             counted(machines, "machine")
         ),
-        None => format!("there are {have} times, which is no multiple of the {machines} machines"),
+        None => format!("the number of times, {have}, is not a multiple of the number of machines, {machines}"),
     }
 }
 

@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for ProfilesVisitor {
         let mut profiles = BTreeMap::new();
         while let Some(name) = map.next_key::<String>()? {
             let Entry::Vacant(place) = profiles.entry(name) else {
-                return Err(Error::custom("a profile of this name stands above; names must be unique"));
+                return Err(Error::custom("an earlier profile has this name; names must be unique"));
             };
             place.insert(map.next_value()?);
         }

@@ -112,5 +112,5 @@ fn a_schedule_names_the_tasks_of_a_graph() {
     };
     check("\"task\": \"d\"", "\"task\": \"dd\"", "job `j` has no task `dd`");
     check("\"task\": \"d\", ", "", "job `j` is a graph of tasks; `task` must say which");
-    check("\"k\"", "\"k\", \"task\": 0", "is no bag");
+    check("\"k\"", "\"k\", \"task\": 0", "is not a bag");
 }

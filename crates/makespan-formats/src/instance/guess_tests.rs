@@ -40,7 +40,7 @@ fn a_job_without_a_time_has_a_guess() {
     let guess = |task: TaskId| instance.task(task).estimate.is_guess();
     assert!(guess(last.task(0)) && !guess(last.task(1)) && !guess(instance.job(JobId(5)).first()));
     let said = instance.notes()[0].describe(&instance);
-    assert!(said.starts_with("7 of 9 times are guesses; "), "{said}");
+    assert!(said.starts_with("7 of 9 run times are guesses; "), "{said}");
     round_trip(&instance);
 }
 

@@ -84,13 +84,13 @@ fn bad_needs_are_refused_with_their_place() {
     needs(r#"{"gpus": 0.5}"#, &["jobs[0].needs.gpus", "`0.5` is not a whole number"]);
     needs(r#"{"gpus": [1, -2]}"#, &["jobs[0].needs.gpus[1]", "`-2` is negative"]);
     needs(r#"{"gpus": []}"#, &["jobs[0].needs", "the list of `gpus` is empty"]);
-    needs(r#"{"gpus": {"a": 1}}"#, &["jobs[0].needs.gpus", "a table stands here"]);
+    needs(r#"{"gpus": {"a": 1}}"#, &["jobs[0].needs.gpus", "found a table"]);
     needs(r#"{"gpus": true}"#, &["jobs[0].needs.gpus", "an amount"]);
     needs(r#"{"per_processor": {"memory": -1}}"#, &["jobs[0].needs.per_processor.memory", "is negative"]);
     needs(r#"{"per_processor": {"memory": [1, 2]}}"#, &["jobs[0].needs.per_processor.memory", "expected an amount"]);
-    needs(r#"{"per_processor": {"per_processor": 1}}"#, &["jobs[0].needs.per_processor", "no name of a resource"]);
+    needs(r#"{"per_processor": {"per_processor": 1}}"#, &["jobs[0].needs.per_processor", "not a name of a resource"]);
     needs(r#"{"memory": [1], "per_processor": {"memory": 1}}"#, &["jobs[0].needs", "write one of them"]);
-    needs(r#"{"memory": 1, "memory": 2}"#, &["jobs[0].needs", "`memory` stands here twice"]);
+    needs(r#"{"memory": 1, "memory": 2}"#, &["jobs[0].needs", "`memory` is given twice"]);
     needs(r#"{"": 2}"#, &["jobs[0].needs", "the name of a resource is empty"]);
     needs("3", &["jobs[0].needs", "a table of amounts by name"]);
     let toml = toml("version = 2\nplatform.processors = 4\n[[jobs]]\nname = 'a'\nwork = 1\nneeds.memory = -3\n");
@@ -107,7 +107,7 @@ fn needs_of_what_there_is_not_are_refused() {
     };
     needs(
         r#"{"gpu": 1}"#,
-        "`gpu`, which is no resource of a node and no licence; there are `gpus`, `memory`, `solver`",
+        "`gpu`, which is neither a resource of a node nor a licence; there are `gpus`, `memory`, `solver`",
     );
     needs(r#"{"solver": 4}"#, "4 of `solver`, and there are 3");
     needs(r#"{"gpus": 2}"#, "2 of `gpus`, and all nodes together have 1");
@@ -133,8 +133,8 @@ fn bad_resources_are_refused_with_their_place() {
     platform(r#"{"processors": 4, "licences": {"x": 0.1}}"#, "platform.licences.x: `0.1` is not a whole number");
     platform(r#"{"processors": 4, "consumables": {"x": "1e30"}}"#, "platform.consumables.x: `1e30` is");
     platform(r#"{"processors": 4, "resources": 3}"#, "platform.resources");
-    platform(r#"{"processors": 4, "resources": {"x": 1, "x": 2}}"#, "the resource `x` stands here twice");
-    platform(r#"{"processors": 4, "resources": {"per_processor": 1}}"#, "`per_processor` is no name of a resource");
+    platform(r#"{"processors": 4, "resources": {"x": 1, "x": 2}}"#, "the resource `x` is given twice");
+    platform(r#"{"processors": 4, "resources": {"per_processor": 1}}"#, "`per_processor` is not a name of a resource");
     platform(r#"{"processors": 4, "resources": {"x": 1}, "licences": {"x": 2}}"#, "`x`");
     platform(r#"{"processors": 4, "resource": {"x": 1}}"#, "did you mean `resources`?");
     let nodes = r#"[{"name": "a", "processors": 1, "resources": {"memory": "1 Tib"}}]"#;

@@ -48,8 +48,8 @@ fn rules_that_are_wrong_are_named() {
         let error = read_json("f", text.as_bytes(), None).unwrap_err().to_string();
         assert!(error.contains(part), "{to}: {error}");
     };
-    refused("n[0-1]", "n[0-9]", "`n4` is no node");
-    refused("n[0-1]", "n[1-0]", "no list of nodes");
+    refused("n[0-1]", "n[0-9]", "`n4` is not a node");
+    refused("n[0-1]", "n[1-0]", "not a list of nodes");
     refused("\"tier\"", "\"teir\"", "teir");
     refused("\"name\": \"ib\"", "\"name\": \"all\"", "two partitions");
     refused("\"parent\": \"root\"", "\"parent\": \"rot\"", "`rot`, which does not exist");

@@ -151,7 +151,7 @@ fn bad_jobs_are_refused_with_their_place() {
     refused(r#"{"name": "a", "time": {"x": 1}}"#, &["jobs[0].time", "expected a time"]);
     refused(r#"{"name": "a", "time": [3, 2], "processors": {"min": 3}}"#, &["at least 3", "lists 2"]);
     refused(r#"{"name": "a", "time": 3, "processors": {"min": 3}}"#, &["one `time` goes with one number"]);
-    refused(r#"{"name": "a", "time": 3, "processors": 0}"#, &["job `a`", "empty range"]);
+    refused(r#"{"name": "a", "time": 3, "processors": 0}"#, &["job `a`", "invalid range"]);
     refused(r#"{"name": "a", "time": 3, "processors": 1.5}"#, &["jobs[0].processors", "`1.5` is not a count"]);
     refused(r#"{"name": "a", "time": 3, "processors": 9}"#, &["needs at least 9 processors"]);
     refused(r#"{"name": "a", "time": 3, "processors": {"mn": 3}}"#, &["did you mean `min`?"]);
@@ -250,7 +250,7 @@ fn times_on_machines_are_read_by_name_and_written_back() {
         assert!(error.contains(part), "{error}");
     };
     refused(r#"{"name": "a", "time_on": {"n3": 1}}"#, "jobs[0].time_on: job `a`: `time_on` names `n3`");
-    refused(r#"{"name": "a", "time_on": {"n0": 1, "n0": 2}}"#, "`n0` stands here twice");
+    refused(r#"{"name": "a", "time_on": {"n0": 1, "n0": 2}}"#, "`n0` is given twice");
     refused(r#"{"name": "a", "time_on": {"n0": 0}}"#, "must be positive");
     refused(r#"{"name": "a", "time_on": {}}"#, "no machine can run it");
     refused(r#"{"name": "a", "time_on": {"s": 1}}"#, "no node that has processors");

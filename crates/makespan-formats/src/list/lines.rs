@@ -83,9 +83,8 @@ fn command<'a>(
     };
     if let Some((mark, line, column)) = scanner.open_quotation() {
         let place = FilePlace { line: Some(line), column: Some(column), field: None };
-        let problem = format!(
-            "the quotation that `{mark}` begins does not end on its line; a command is one line, or ends its lines with \\"
-        );
+        let problem =
+            format!("the quote `{mark}` is not closed on its line; a command is one line, or ends its lines with \\");
         return Err(ListProblem { place, problem });
     }
     if let Some((line, column)) = scanner.here_document {
@@ -95,7 +94,7 @@ fn command<'a>(
     }
     if let Some((mark, line, column)) = scanner.open_command() {
         let place = FilePlace { line: Some(line), column: Some(column), field: None };
-        let problem = format!("what `{mark}` begins {GOES_ON}");
+        let problem = format!("the command that `{mark}` begins {GOES_ON}");
         return Err(ListProblem { place, problem });
     }
     if let Some(operator) = scanner.operator() {
@@ -126,7 +125,7 @@ fn scan<'a>(scanner: &mut Scanner, line: &'a str, number: usize, text: &mut Stri
 
 /// Reason in errors about a line that is not a complete command.
 const GOES_ON: &str =
-    "goes on with the next line, and each line of a list is a command; write it on one line, or end its lines with \\";
+    "continues on the next line, but each line of a list is a command; write it on one line, or end its lines with \\";
 
 /// Words that can begin a line in a script, but cannot begin a command.
 const WITHIN: [&str; 11] = ["do", "done", "then", "else", "elif", "fi", "esac", "}", "&&", "||", "|"];
@@ -175,12 +174,12 @@ fn refuse_scripts(line: usize, text: &str) -> Result<(), ListProblem> {
     if let Some((_, last)) = COMPOUND.iter().find(|(opens, last)| *opens == first && !ends(last)) {
         return Err(ListProblem::at(
             line,
-            format!("the command that `{first}` begins does not end with `{last}`, so it {GOES_ON}"),
+            format!("the command begins with `{first}` but does not end with `{last}`, so it {GOES_ON}"),
         ));
     }
     if WITHIN.contains(&first) {
         let problem = format!(
-            "`{first}` goes on with a command of earlier lines, and each line of a list is a command; write it on one line, \
+            "`{first}` continues a command of earlier lines, but each line of a list is a command; write it on one line, \
              or run the whole as a script: sh FILE"
         );
         return Err(ListProblem::at(line, problem));

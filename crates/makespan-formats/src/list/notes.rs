@@ -77,7 +77,7 @@ impl CommandNotes {
         for word in words(text).map_err(|problem| ListProblem::at(line, problem))? {
             let Some((key, value)) = word.split_once('=') else {
                 let problem = format!(
-                    "`{word}` is no note; write KEY=VALUE after `#:`, such as cores=1-4 memory=2GiB after=3 time=90s"
+                    "`{word}` is not a note; write KEY=VALUE after `#:`, such as cores=1-4 memory=2GiB after=3 time=90s"
                 );
                 return Err(ListProblem::at(line, problem));
             };
@@ -165,9 +165,10 @@ impl CommandNotes {
                 let estimate = if max > min && self.speedup.is_none() { Estimate::Guessed } else { Estimate::Stated };
                 Ok((timed(time, min, max, self.speedup.unwrap_or(GUESSED_LAW)).map_err(wrong)?, estimate))
             }
-            _ if self.speedup.is_some() => {
-                Err(("speedup", "`speedup` goes with one `time`, and here is a list; write one of both".into()))
-            }
+            _ if self.speedup.is_some() => Err((
+                "speedup",
+                "`speedup` needs one `time`, but `time` is a list; write one time, or leave `speedup` out".into(),
+            )),
             times => {
                 let (min, max) = self.cores.unwrap_or((1, times.len() as u32));
                 let table = Profile::table(times.to_vec()).map_err(wrong)?;
@@ -196,7 +197,7 @@ fn words(text: &str) -> Result<Vec<String>, String> {
         }
     }
     if let Some(open) = mark {
-        return Err(format!("the quotation that `{open}` begins does not end on its line"));
+        return Err(format!("the quote `{open}` is not closed on its line"));
     }
     words.extend((!word.is_empty()).then_some(word));
     Ok(words)
@@ -225,7 +226,7 @@ fn name(text: &str) -> Result<String, String> {
 
 fn after(text: &str) -> Result<AfterNote, String> {
     if text.is_empty() {
-        return Err("a comma has nothing on one side; write after=3,5-7 or names".into());
+        return Err("a line or name is missing before or after a comma; write after=3,5-7 or names".into());
     }
     let number =
         |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<usize>().ok()).flatten();
@@ -257,7 +258,7 @@ fn cores(text: &str) -> Result<(u32, u32), String> {
         Some((min, max)) => (count(min).ok_or_else(wrong)?, count(max).ok_or_else(wrong)?),
     };
     if min == 0 || min > max {
-        return Err(format!("`{text}` is no range of cores; write at least 1, and the smaller number first"));
+        return Err(format!("`{text}` is not a range of cores; write at least 1, and the smaller number first"));
     }
     Ok((min, max))
 }
@@ -278,5 +279,5 @@ fn note_time(text: &str) -> Result<Time, String> {
 
 fn positive(text: &str) -> Result<Time, String> {
     let time = note_time(text)?;
-    if time > Time::ZERO { Ok(time) } else { Err(format!("`{text}` is no time; write one above 0, such as 90s")) }
+    if time > Time::ZERO { Ok(time) } else { Err(format!("`{text}` is not a time; write one above 0, such as 90s")) }
 }

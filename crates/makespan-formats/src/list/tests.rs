@@ -50,7 +50,7 @@ fn a_line_that_is_no_whole_command_is_refused() {
     for text in
         ["cd b &&\nrm -f *", "a ||\nb", "a |\nb", "a | # on\nb", "a |&\nb", "a && \\\n  b &&\nc", "a\n&& b", "a\n| b"]
     {
-        refused(text, &["goes on", "write it on one line"]);
+        refused(text, &["continues", "write it on one line"]);
     }
     for text in [
         "(a\nb)",
@@ -61,7 +61,7 @@ fn a_line_that_is_no_whole_command_is_refused() {
         "{ a\nb; }",
         "if a; then",
     ] {
-        refused(text, &["goes on", "begins"]);
+        refused(text, &["continues", "begins"]);
     }
     for text in
         ["cd build\nmake", "A=b", "export A=b", "set -e", "f() { a; }\nf", "f () (a)", "f( )", "function f { a; }"]
@@ -140,7 +140,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("time=-1", &["`-1` is negative"]),
         ("time=1e300", &["time", "too long"]),
         ("time=soon", &["`soon` is not a time"]),
-        ("time=3,2 speedup=linear", &["speedup", "goes with one `time`"]),
+        ("time=3,2 speedup=linear", &["speedup", "needs one `time`"]),
         ("time=3,2 cores=3", &["lengthen the list"]),
         ("speedup=amdal:1", &["amdahl:SERIAL"]),
         ("speedup=fitted", &["is for logs"]),
@@ -160,7 +160,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("after=1,,2", &["comma"]),
         ("weight=-1", &["list:2: weight"]),
         ("deadline=", &["states nothing"]),
-        ("name=\"x", &["does not end"]),
+        ("name=\"x", &["is not closed"]),
         ("cores=1 cores=2", &["noted twice"]),
         ("timeout=1 time=2", &["2-b", "time limit"]),
     ] {
@@ -217,7 +217,7 @@ fn templates_take_arguments() {
         ("a # b", "in a comment"),
         ("a $'{}'", "in $'..'"),
         ("a \\{}", "behind a backslash"),
-        ("a '{}", "does not end"),
+        ("a '{}", "is not closed"),
         ("a {%}", "`{%}` is a replacement string of GNU parallel"),
         ("a {2##}", "`{2##}` is a"),
         ("a '{..}'", "`{..}` is a"),

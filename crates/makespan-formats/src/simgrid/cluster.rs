@@ -75,7 +75,7 @@ pub(super) fn cluster(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<
 /// Returns the numbers in an attribute such as `0-3,8`. Semicolons are treated as commas, because a few files contain
 /// them.
 fn radical(text: &str) -> Result<Vec<u32>, String> {
-    let wrong = || format!("`{text}` is no radical; write numbers such as 0-99,120");
+    let wrong = || format!("`{text}` is not a radical (a list of numbers); write numbers such as 0-99,120");
     let mut numbers = Vec::new();
     for part in text.split([',', ';']) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -28,11 +28,11 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
     let wrong = |(at, problem): PlatformProblem| FormatError::content(file, error::FilePlace::line(line(at)), problem);
     let root = document.root_element();
     if root.tag_name().name() != "platform" {
-        return Err(wrong((root.range().start, "the file is no `platform` of SimGrid".into())));
+        return Err(wrong((root.range().start, "the file is not a `platform` of SimGrid".into())));
     }
     if let Some(version) = root.attribute("version").filter(|version| !VERSIONS.contains(version)) {
         let known = VERSIONS.join(", ");
-        let problem = format!("version `{version}` of SimGrid's platforms is not known; read are {known}");
+        let problem = format!("version `{version}` of SimGrid's platforms is not known; supported are {known}");
         return Err(wrong((root.range().start, problem)));
     }
     let mut reading = PlatformReading { zone: PlatformZones::default(), lost: None, ignored: Ignored::beside(SILENT) };

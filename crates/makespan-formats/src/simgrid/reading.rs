@@ -72,7 +72,7 @@ fn runs_jobs(node: Node<'_, '_>) -> bool {
 pub(super) fn computing(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<(u32, f64), PlatformProblem> {
     let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
     if speed == 0.0 {
-        into.ignored.add(format!("a speed of 0 of <{}>, which runs no jobs", node.tag_name().name()));
+        into.ignored.add(format!("a speed of <{}> is 0, so it runs no jobs", node.tag_name().name()));
         return Ok((0, 1.0));
     }
     Ok((if runs_jobs(node) { cores } else { 0 }, speed))
@@ -90,8 +90,10 @@ fn stated_speed(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<f64, P
     let state =
         node.attribute("pstate").map(|state| (state, state.trim().parse().ok().filter(|&at: &usize| at < count)));
     if let Some((state, None)) = state {
-        into.ignored
-            .add(format!("`pstate` {state}, which selects none of the {count} speeds of <{}>", node.tag_name().name()));
+        into.ignored.add(format!(
+            "`pstate` is {state}, but <{}> has {count} speeds, which are numbered from 0",
+            node.tag_name().name()
+        ));
     }
     let state = state.and_then(|(_, at)| at).unwrap_or(0);
     figure(node, key, |text| speed(text.split(',').nth(state).unwrap_or(text)))

@@ -74,7 +74,7 @@ fn hosts_that_cannot_be_are_refused_with_their_lines() {
     assert!(read(cluster).unwrap_err().contains("`0` is not a number of cores"));
     refused("</zone>", "", &["the XML is broken"]);
     refused("<router id=\"middle\"/>", "<include file=\"x\"/>", &["p.xml:9", "<include> stands for elements"]);
-    assert!(read("<html/>").unwrap_err().contains("no `platform`"));
+    assert!(read("<html/>").unwrap_err().contains("not a `platform`"));
     assert!(read("<platform><zone id='a'/></platform>").unwrap_err().contains("no host"));
 }
 
@@ -150,7 +150,7 @@ fn only_trees_with_hosts_at_the_root_are_written() {
 
 #[test]
 fn a_host_that_computes_nothing_refuses_no_platform() {
-    let zero = "a speed of 0 of <host>, which runs no jobs (1)";
+    let zero = "a speed of <host> is 0, so it runs no jobs (1)";
     for (inner, processors, remark) in [
         ("<host id='battery' speed='0f'/><host id='a' core='2' speed='100Mf,50Mf'/>", Ok(2), Some(zero)),
         ("<host id='off' speed='1Gf,0' pstate='1'/><host id='a' speed='1Gf,0'/>", Ok(1), Some(zero)),
@@ -158,7 +158,7 @@ fn a_host_that_computes_nothing_refuses_no_platform() {
         ("<cabinet id='c' prefix='g-' suffix='' radical='1-29;58-60' speed='1Gf' bw='1' lat='0'/>", Ok(32), None),
         (
             "<cabinet id='c' prefix='g-' suffix='' radical='1-29:58' speed='1Gf' bw='1' lat='0'/>",
-            Err("is no radical"),
+            Err("is not a radical"),
             None,
         ),
     ] {

@@ -97,7 +97,7 @@ impl Header {
             None => {
                 let strange = self.strange_offset.as_ref().filter(|_| self.east.is_none());
                 let told = |text: &String| {
-                    format!("TimeZone: `{text}` is no offset in seconds such as 3600; dates are in universal time")
+                    format!("TimeZone: `{text}` is not an offset in seconds such as 3600; dates are in universal time")
                 };
                 (east(), strange.map(told))
             }

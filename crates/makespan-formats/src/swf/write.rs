@@ -21,7 +21,7 @@ pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut 
     let refused = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("SWF has one record a task; {error}"));
     instance.check_task_count().map_err(refused)?;
     if let Some(job) = instance.jobs().iter().find(|job| job.is_compound()) {
-        let problem = format!("SWF has no place for the edges of a graph of tasks, such as job `{}`", job.name);
+        let problem = format!("SWF cannot store the edges of a graph of tasks, such as job `{}`", job.name);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
     // A best-effort bag has weight 0, so omitting the weight loses nothing.

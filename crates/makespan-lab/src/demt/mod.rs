@@ -94,7 +94,7 @@ impl DemtOptions {
         format!(
             "{} runs a point, {} jobs on {} processors, seed {}. Figures stand in this\n\
              order of the numbers of jobs. A ratio is the sum of the values over the sum of the references:\n\
-             for the makespan the best proven bound; for the minsum the paper's linear programme as printed,\n\
+             for the makespan the best proven bound; for the weighted completion the paper's linear programme as printed,\n\
              which is an estimate and no bound, so that the ratios compare with the paper's. Ratios to the\n\
              proven bound stand in summary.csv and figures 3c to 6c.\n",
             self.instances.runs,

@@ -111,7 +111,7 @@ impl KnownValues {
                 text => text.parse::<i64>().map(|value| (value >= 0).then_some(value)),
             };
             let read = |at: usize| {
-                number(at).map_err(|_| wrong(format!("`{}` of {} is no whole number", text(at), text(instance))))
+                number(at).map_err(|_| wrong(format!("`{}` of {} is not a whole number", text(at), text(instance))))
             };
             let bound = bound.map_or(Ok(None), read)?;
             if let Some(makespan) = read(makespan)? {

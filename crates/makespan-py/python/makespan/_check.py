@@ -29,7 +29,7 @@ def whole(value: Any, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InputError(f"{shown(value)} is no whole number; give one from {least} to {most}", field=name) from None
+        raise InputError(f"{shown(value)} is not a whole number; give one from {least} to {most}", field=name) from None
     if not least <= number <= most:
         raise InputError(f"{shown(number)} is out of range; give a whole number from {least} to {most}", field=name)
     return number
@@ -45,9 +45,9 @@ def number(value: Any, name: str) -> float:
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{shown(value)} is no number; give one such as 1.5", field=name) from None
+        raise InputError(f"{shown(value)} is not a number; give one such as 1.5", field=name) from None
     if found != found:
-        raise InputError("NaN stands here; give a number, or leave it out", field=name)
+        raise InputError("found NaN; give a number, or leave it out", field=name)
     return found
 
 
@@ -61,14 +61,14 @@ def limit(value: Any, name: str) -> str:
         return value.strip()
     found = value.total_seconds() if isinstance(value, timedelta) else number(value, name)
     if not 0 < found < float("inf"):
-        raise InputError(f"{shown(value)} is no limit; give a positive time, such as 0.5 or '2min'", field=name)
+        raise InputError(f"{shown(value)} is not a limit; give a positive time, such as 0.5 or '2min'", field=name)
     return repr(found)
 
 
 def text(value: Any, name: str, example: str) -> str:
     """Checks for a text, and returns it."""
     if not isinstance(value, str):
-        raise InputError(f"{shown(value)} is no text; give one such as {example!r}", field=name)
+        raise InputError(f"{shown(value)} is not a text; give one such as {example!r}", field=name)
     return str(value)
 
 
@@ -96,7 +96,7 @@ def several(values: Any, name: str, what: str) -> list[Any]:
     if isinstance(values, str):
         return [values]
     if not isinstance(values, Iterable):
-        raise InputError(f"{shown(values)} is no list; give a list of {what}", field=name)
+        raise InputError(f"{shown(values)} is not a list; give a list of {what}", field=name)
     found = list(values)
     if not found:
         raise InputError(f"the list is empty; give at least one of {what}, or leave it out", field=name)

@@ -64,7 +64,7 @@ def _range(processors: Any) -> Any:
     """Converts a pair to a range."""
     if isinstance(processors, (tuple, list)) or getattr(processors, "ndim", 0) == 1:
         if len(processors) != 2:
-            problem = f"{_check.shown(processors)} is no range; write the minimum and the maximum, such as (1, 8)"
+            problem = f"{_check.shown(processors)} is not a range; write the minimum and the maximum, such as (1, 8)"
             raise InputError(problem, field="processors")
         return {"min": processors[0], "max": processors[1]}
     return processors
@@ -72,13 +72,13 @@ def _range(processors: Any) -> Any:
 
 def _dict(value: Any, place: str, what: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise InputError(f"{_check.shown(value)} stands here; give {what}", field=place)
+        raise InputError(f"found {_check.shown(value)}; give {what}", field=place)
     return dict(value)
 
 
 def _listed(values: Any, place: str, what: str) -> list[Any]:
     if isinstance(values, (str, bytes, Mapping, Job)) or not isinstance(values, Iterable):
-        raise InputError(f"{_check.shown(values)} stands here; give a list of {what}", field=place)
+        raise InputError(f"found {_check.shown(values)}; give a list of {what}", field=place)
     return list(values)
 
 
@@ -257,12 +257,12 @@ def _edge(edge: Any, place: str) -> dict[str, Any]:
     if len(parts) == 2:
         return {"from": parts[0], "to": parts[1]}
     if len(parts) != 3:
-        raise InputError(f"{_check.shown(edge)} is no edge; write a pair of names, or a triple with the data", field=place)
+        raise InputError(f"{_check.shown(edge)} is not an edge; write a pair of names, or a triple with the data", field=place)
     carried = parts[2] if isinstance(parts[2], Mapping) else {"data": parts[2]}
     carried = {key: value for key, value in carried.items() if value is not None}
     unknown = [key for key in carried if key not in ("data", "transfer")]
     if unknown:
-        raise InputError(f"`{unknown[0]}` is no key of an edge; write `data` or `transfer`", field=place)
+        raise InputError(f"`{unknown[0]}` is not a key of an edge; write `data` or `transfer`", field=place)
     return {"from": parts[0], "to": parts[1], **carried}
 
 
@@ -448,7 +448,7 @@ def _fields(job: Any, place: str) -> dict[str, Any]:
     if isinstance(job, Job):
         return job._fields
     if not isinstance(job, Mapping):
-        problem = f"a value of type `{type(job).__name__}` stands here; give a Job, or a dict with its keys"
+        problem = f"found a value of type `{type(job).__name__}`; give a Job, or a dict with its keys"
         raise InputError(problem, field=place)
     fields = dict(job)
     graph = fields.pop("graph", None)
@@ -459,7 +459,7 @@ def _fields(job: Any, place: str) -> dict[str, Any]:
         if key not in _FIELDS:
             close = _close(key, [*_FIELDS, "graph"])
             known = close or f"; it has {', '.join(sorted([*_FIELDS, 'graph']))}"
-            raise InputError(f"`{key}` is no key of a job{known}", field=place)
+            raise InputError(f"`{key}` is not a key of a job{known}", field=place)
     if fields.get("after") is not None:
         fields["after"] = _after(fields["after"], f"{place}.after")
     if "processors" in fields:
@@ -786,5 +786,5 @@ def read(
 def _instance(value: Any) -> Instance:
     """Returns the value if it is an instance."""
     if not isinstance(value, Instance):
-        raise InputError(f"{_check.shown(value)} is no instance; give a makespan.Instance, or read one by makespan.read(path)")
+        raise InputError(f"{_check.shown(value)} is not an instance; give a makespan.Instance, or read one by makespan.read(path)")
     return value

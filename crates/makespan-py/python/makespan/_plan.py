@@ -390,7 +390,7 @@ def plan(
     seed = _check.seed(seed)
     if algorithm is not None and not isinstance(algorithm, str):
         if not isinstance(algorithm, Scheduler):
-            problem = f"{_check.shown(algorithm)} is no algorithm; give a spec such as 'demt', or a makespan.Scheduler object"
+            problem = f"{_check.shown(algorithm)} is not an algorithm; give a spec such as 'demt', or a makespan.Scheduler object"
             raise InputError(problem, field="algorithm")
         if objective is not None or time_limit is not None or makespan_at_most is not None:
             raise InputError("objective, time_limit and makespan_at_most are for algorithms of the catalogue")
@@ -413,7 +413,7 @@ def _objective(name: Any) -> str:
     known = get_args(Objective)
     if wanted.replace("-", "_").replace(" ", "_") not in (*known, "fair_throughput"):
         listed = _close(wanted, known) or f"; write one of {', '.join(known)}"
-        raise InputError(f"`{wanted}` is no objective{listed}", field="objective")
+        raise InputError(f"`{wanted}` is not an objective{listed}", field="objective")
     return wanted
 
 

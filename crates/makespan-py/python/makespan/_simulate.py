@@ -258,7 +258,7 @@ def simulate(
         log = Log(log)
     elif not isinstance(log, Log):
         if not isinstance(log, (str, os.PathLike)):
-            raise InputError(f"{_check.shown(log)} is no log; give a Log, an Instance, or the path of either", field="log")
+            raise InputError(f"{_check.shown(log)} is not a log; give a Log, an Instance, or the path of either", field="log")
         log = read_log(log)
     chosen = [policies] if hasattr(policies, "on") else _check.several(policies, "policies", "policies")
     names = [_name(policy, f"policies[{at}]") for at, policy in enumerate(chosen)]
@@ -285,7 +285,7 @@ def _name(policy: Any, place: str) -> str:
     if isinstance(policy, str):
         return policy
     if isinstance(policy, type) or not callable(getattr(policy, "on", None)):
-        problem = f"{_check.shown(policy)} is no policy; give a spec such as 'easy', or a makespan.Policy object"
+        problem = f"{_check.shown(policy)} is not a policy; give a spec such as 'easy', or a makespan.Policy object"
         raise InputError(problem, field=place)
     return _check.text(getattr(policy, "name", type(policy).__name__), f"{place}.name", "mine")
 

@@ -33,7 +33,7 @@ class Change:
         stated = {"bandwidth": self.bandwidth, "speed": self.speed, "removed": self.removed or None}
         found = [(what, value) for what, value in stated.items() if value is not None]
         if len(found) != 1:
-            problem = f"{_check.shown(self)} is no change; state one of bandwidth, speed and removed=True"
+            problem = f"{_check.shown(self)} is not a change; state one of bandwidth, speed and removed=True"
             raise InputError(problem, field=place)
         what, value = found[0]
         return self.at, _check.text(self.node, f"{place}.node", "n3"), what, str(value)
@@ -189,7 +189,7 @@ def simulate_tree(
     told = []
     for at, change in enumerate(changes):
         if not isinstance(change, Change):
-            raise InputError(f"{_check.shown(change)} is no change; give a makespan.Change", field=f"changes[{at}]")
+            raise InputError(f"{_check.shown(change)} is not a change; give a makespan.Change", field=f"changes[{at}]")
         told.append(change._told(f"changes[{at}]"))
     rules = {
         "buffer": _check.whole(buffer, "buffer", 1),

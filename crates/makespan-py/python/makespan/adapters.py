@@ -29,7 +29,7 @@ def from_wfcommons(
     The arguments are those of :func:`makespan.read`. Without machines, the workflow must state its own machines.
     """
     if not callable(getattr(workflow, "write_json", None)):
-        problem = f"{_check.shown(workflow)} is no workflow of WfCommons; a file of one is read by makespan.read(path)"
+        problem = f"{_check.shown(workflow)} is not a workflow of WfCommons; a file of one is read by makespan.read(path)"
         raise InputError(problem, field="workflow")
     name = str(getattr(workflow, "name", "") or "workflow")
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +74,7 @@ def from_pyjobshop(model: Any) -> Instance:
     """
     data = model.data() if callable(getattr(model, "data", None)) else model
     if not all(hasattr(data, part) for part in ("resources", "tasks", "modes", "jobs", "constraints")):
-        raise InputError(f"{_check.shown(model)} is no pyjobshop.Model, nor its ProblemData", field="model")
+        raise InputError(f"{_check.shown(model)} is neither a pyjobshop.Model nor its ProblemData", field="model")
     names = [_name(resource, f"r{at}") for at, resource in enumerate(data.resources)]
     for at, resource in enumerate(data.resources):
         _refuse(getattr(resource, "breaks", None), f"resource {names[at]}: breaks")

@@ -180,7 +180,7 @@ class Executor(concurrent.futures.Executor):
     def _name_of(self, future: concurrent.futures.Future[Any]) -> str:
         owner, call = getattr(future, "_makespan", (None, None))
         if owner is not self or call is None:
-            problem = f"{_check.shown(future)} is no future of this executor; wait for it yourself"
+            problem = f"{_check.shown(future)} is not a future of this executor; wait for it yourself"
             raise InputError(problem, field="after")
         return str(call.name)
 
@@ -387,7 +387,7 @@ def _futures(after: Any) -> tuple[concurrent.futures.Future[Any], ...]:
     if isinstance(after, concurrent.futures.Future):
         return (after,)
     if isinstance(after, str) or not isinstance(after, Iterable):
-        raise InputError(f"{_check.shown(after)} is no list of futures; give futures that `submit` returned", field="after")
+        raise InputError(f"{_check.shown(after)} is not a list of futures; give futures that `submit` returned", field="after")
     return tuple(after)
 
 

@@ -253,7 +253,7 @@ def test_arguments_that_are_wrong_are_named(call: Callable[[], object], field: s
 
 def test_what_is_no_plan_is_said(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("[]")
-    with pytest.raises(m.InputError, match="no plan file"):
+    with pytest.raises(m.InputError, match="not a plan file"):
         m.verify(small(), tmp_path / "plan.json")
 
 

@@ -72,9 +72,9 @@ def test_what_goes_wrong_is_said() -> None:
         with pytest.raises(m.InputError, match="processors"):
             executor.needing(cores=5000).submit(double, 1)
         stranger: Future[int] = Future()
-        with pytest.raises(m.InputError, match="no future of this executor"):
+        with pytest.raises(m.InputError, match="not a future of this executor"):
             executor.needing(after=[stranger]).submit(double, 1)
-        with pytest.raises(m.InputError, match="no list of futures"):
+        with pytest.raises(m.InputError, match="not a list of futures"):
             executor.needing(after=3)  # type: ignore[arg-type]
         assert executor.submit(add, 1, b=2).result() == 3
     with pytest.raises(RuntimeError, match="closed"):

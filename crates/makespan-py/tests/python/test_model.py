@@ -39,7 +39,7 @@ def test_numpy_scalars_and_arrays_are_numbers() -> None:
         (m.Job("b", time=-1), "jobs[1].time", "negative"),
         (m.Job("b", time=float("nan")), "jobs[1].time", "finite"),
         (m.Job("b", time=[2, object()]), "jobs[1].time[1]", "object"),
-        ({"name": "b", "tme": 3}, "jobs[1]", "no key of a job"),
+        ({"name": "b", "tme": 3}, "jobs[1]", "not a key of a job"),
         (m.Job("b", time=3, processors=9), None, "processors"),
         (7, "jobs[1]", "int"),
         (m.Job("a", time=1), "jobs", "unique"),
@@ -91,7 +91,7 @@ def test_graphs_come_from_networkx_and_go_back() -> None:
     assert [task.name for task in of_graph.tasks[1].predecessors] == ["w/split"]
     with pytest.raises(m.InputError, match="directed"):
         m.Graph(networkx.Graph(graph))
-    with pytest.raises(m.InputError, match="no key of an edge"):
+    with pytest.raises(m.InputError, match="not a key of an edge"):
         m.Graph(tasks, [("split", "sort", {"bytes": 3})])
 
 

@@ -65,7 +65,7 @@ def test_wrong_algorithms_say_what_would_be_right() -> None:
         with pytest.raises(m.AlgorithmError) as raised:
             m.plan(instance, **arguments)
         assert words in str(raised.value)
-    with pytest.raises(m.InputError, match="no objective"):
+    with pytest.raises(m.InputError, match="not an objective"):
         m.plan(instance, objective="speed")  # type: ignore[arg-type]
 
 

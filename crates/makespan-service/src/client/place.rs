@@ -97,11 +97,12 @@ fn appears(path: &Path) -> bool {
 /// `https`, unless the host is this machine.
 fn checked(url: &str) -> Result<String, ClientError> {
     let wrong = |message: &str| ClientError::Setup(format!("{}: {message}", url.escape_debug()));
-    let parsed: ureq::http::Uri =
-        url.parse().map_err(|_| wrong("it is no address of a service; write one such as http://127.0.0.1:8321"))?;
+    let parsed: ureq::http::Uri = url
+        .parse()
+        .map_err(|_| wrong("this is not an address of a service; write one such as http://127.0.0.1:8321"))?;
     let scheme = parsed.scheme_str().unwrap_or_default();
     let Some(authority) = parsed.authority().filter(|_| matches!(scheme, "http" | "https")) else {
-        return Err(wrong("it is no address of a service; write one such as http://127.0.0.1:8321"));
+        return Err(wrong("this is not an address of a service; write one such as http://127.0.0.1:8321"));
     };
     if parsed.path() != "/" || parsed.query().is_some() || authority.as_str().contains('@') {
         return Err(wrong("write the address alone, such as http://127.0.0.1:8321"));

@@ -189,7 +189,7 @@ fn filter(query: &mut Query) -> Result<Filter, Problem> {
     for name in query.all("state").iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
         state.push(JobState::of_name(name).ok_or_else(|| {
             let known: Vec<&str> = JobState::ALL.iter().map(|state| state.name()).collect();
-            Problem::bad_input(format!("`{name}` is no state"))
+            Problem::bad_input(format!("`{name}` is not a state of jobs"))
                 .at("query.state")
                 .remedy(format!("known states: {}", known.join(", ")))
         })?);

@@ -86,7 +86,7 @@ pub(super) async fn set_user(
     let who = admin(&asker)?;
     let user = segments.text("user").to_owned();
     if !is_user(&user) {
-        return Err(Problem::bad_input(format!("`{}` is no name of a user", user.escape_debug()))
+        return Err(Problem::bad_input(format!("`{}` is not a name of a user", user.escape_debug()))
             .at("path.user")
             .remedy("write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"));
     }

@@ -46,7 +46,7 @@ impl Query {
     pub(super) fn value<T: FromStr<Err: Display>>(&mut self, name: &'static str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|error| {
-            Problem::bad_input(format!("`{text}` is no value of `{name}`: {error}")).at(format!("query.{name}"))
+            Problem::bad_input(format!("`{text}` is not a value of `{name}`: {error}")).at(format!("query.{name}"))
         })
     }
 
@@ -54,7 +54,7 @@ impl Query {
     pub(super) fn seconds(&mut self, name: &'static str) -> Result<Option<f64>, Problem> {
         let value: Option<f64> = self.value(name)?;
         if value.is_some_and(|value| !value.is_finite()) {
-            return Err(Problem::bad_input(format!("`{name}` is no number of seconds")).at(format!("query.{name}")));
+            return Err(Problem::bad_input(format!("`{name}` is not a number of seconds")).at(format!("query.{name}")));
         }
         Ok(value)
     }
@@ -91,7 +91,7 @@ impl Segments {
         let text = self.text(name);
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse().ok().filter(|_| digits).ok_or_else(|| {
-            Problem::bad_input(format!("`{text}` is no number"))
+            Problem::bad_input(format!("`{text}` is not a number"))
                 .at(format!("path.{name}"))
                 .remedy("write a whole number")
         })

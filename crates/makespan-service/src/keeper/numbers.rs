@@ -34,7 +34,7 @@ pub(super) fn metrics(counts: &BTreeMap<State, u64>, picture: &Picture, happenin
         gauge("makespan_accepts", "1 if submissions are accepted, otherwise 0.", f64::from(u8::from(accepts))),
         Metric {
             name: "makespan_plan_ratio",
-            help: "Value of the plan divided by its proved bound.",
+            help: "Value of the plan divided by its proven bound.",
             is_counter: false,
             values: gaps.collect(),
         },

@@ -135,7 +135,7 @@ fn earliest(outlook: &Outlook, asked: &WhatIfSubmission<'_>, jobs: &[Job]) -> Re
         match ends.max_by(f64::total_cmp) {
             Some(end) => earliest = earliest.max(end),
             None if first.len() == before => {
-                let message = format!("job {job} is not in the plan of this moment");
+                let message = format!("job {job} is not in the current plan");
                 return Err(refusal(RefusalKind::Closing, "after", message, "ask again in some seconds"));
             }
             None => {}

@@ -47,7 +47,7 @@ pub enum TokenError {
     },
     /// A token list is malformed.
     #[error(
-        "{path}: it is no list of tokens: {message}; restore it, or remove it and start the service, which makes a new token"
+        "{path}: this file is not a list of tokens: {message}; restore it, or remove it and start the service, which makes a new token"
     )]
     Content {
         /// The path of the file.
@@ -57,7 +57,7 @@ pub enum TokenError {
     },
     /// The name of a user is invalid.
     #[error(
-        "`{0}` is no name of a user; write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"
+        "`{0}` is not a name of a user; write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"
     )]
     User(String),
     /// No token has this id.

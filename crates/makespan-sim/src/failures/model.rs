@@ -44,7 +44,7 @@ impl FailureModel {
         let (mut times, mut shapes, mut unit) = ([None; 2], [None; 2], None);
         for part in text.split(',') {
             let key = |problem: &str| FailureModelError::Key(format!("`{}` {problem}", part.trim()));
-            let (name, value) = part.split_once('=').ok_or_else(|| key("is no key with a value"))?;
+            let (name, value) = part.split_once('=').ok_or_else(|| key("is not a key with a value"))?;
             let (name, value) = (name.trim(), value.trim());
             let twice = match name {
                 "mtbf" => times[0].replace(duration(name, value)?).is_some(),

@@ -32,7 +32,7 @@ fn a_model_is_read_from_a_line() {
     assert!(said("mtbf=1d").starts_with("`mttr` is missing; write mtbf=30d,mttr=4h"));
     assert!(said("mtbf=1d,mttr=1h,mtbf=2d").contains("`mtbf=2d` is given twice"));
     assert!(said("mtbf=1d,mttr=1h,form=2").contains("`form=2` is not known"));
-    assert!(said("mtbf").contains("is no key with a value"));
+    assert!(said("mtbf").contains("is not a key with a value"));
     assert!(said("mtbf=1x,mttr=1h").contains("mtbf: `1x` is not a time"));
     assert!(said("mtbf=0,mttr=1h").contains("must be positive"));
     assert!(said("mtbf=1d,mttr=1h,shape=0").contains("from 0.1 to 100"));

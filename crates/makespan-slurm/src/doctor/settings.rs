@@ -98,7 +98,7 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
 fn wait(config: &Config) -> Finding {
     const TOPIC: &str = "WaitTime";
     match config.number(TOPIC).and_then(OptionalLimit::value).unwrap_or(0) {
-        0 => Finding::good(TOPIC, "0: a step goes on when one of its tasks has ended"),
+        0 => Finding::good(TOPIC, "0: a step continues when one of its tasks has ended"),
         seconds => Finding::good(
             TOPIC,
             format!("{}: pilots start their steps with --wait=0, which overrides it", span(seconds)),
@@ -113,7 +113,7 @@ fn ending(config: &Config) -> Finding {
     match seconds {
         0..=1 => Finding::doubtful(
             TOPIC,
-            format!("{}: jobs are killed almost at once at their limit", span(seconds)),
+            format!("{}: at their time limit, jobs are killed almost immediately after SIGTERM", span(seconds)),
             "pilots stop before their time limit; give them a time limit that is longer than the longest job needs",
         ),
         seconds => Finding::good(TOPIC, format!("{} between SIGTERM and SIGKILL", span(seconds))),

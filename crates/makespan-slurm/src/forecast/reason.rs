@@ -287,7 +287,7 @@ impl Reasons<'_> {
         };
         let why = WaitReason::new(if closed.is_some() { "reservation" } else { "priority" }, text);
         if gap >= 60 && gap < shape.lasts {
-            why.with(format!("with a limit of at most {} it could start now", span(gap as u64)))
+            why.with(format!("with a time limit of at most {} it could start now", span(gap as u64)))
         } else {
             why
         }

@@ -73,7 +73,7 @@ impl WaitReason {
     pub(super) fn too_late(job: &QueueJob) -> Self {
         let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
         let text = format!("it needs {needs}, and its deadline comes before it could end: Slurm will cancel it");
-        Self::new("deadline", text).with("to be submitted again with a later deadline or a shorter limit")
+        Self::new("deadline", text).with("to be submitted again with a later deadline or a shorter time limit")
     }
 
     pub(super) fn not_admitted(kept: &SlurmReservation) -> Self {
@@ -87,12 +87,12 @@ impl WaitReason {
     }
 
     pub(super) fn no_reservation(name: &str) -> Self {
-        Self::new("reservation", format!("its reservation {name} is not there")).with("another reservation, or none")
+        Self::new("reservation", format!("its reservation {name} does not exist")).with("another reservation, or none")
     }
 
     pub(super) fn longer_than(kept: &SlurmReservation, now: i64) -> Self {
         let left = kept.end.saturating_sub(kept.start.max(now)).max(0) as u64;
-        let text = format!("its limit is longer than what is left of its reservation {}, {}", kept.name, span(left));
+        let text = format!("its time limit is longer than the rest of its reservation {}, {}", kept.name, span(left));
         Self::new("reservation", text).with(format!("a limit of at most {}", span(left)))
     }
 

@@ -13,8 +13,8 @@ const DATES: [(&str, &str, &str); 5] = [
     ("SubmitTime", "SubmitTime", "it counts as missing"),
     ("EligibleTime", "eligible_time", "the job may start at once"),
     ("StartTime", "StartTime", "a running job is assumed to have started now"),
-    ("EndTime", "EndTime", "a running job is assumed to end at its limit"),
-    ("Deadline", "deadline", "the job is assumed to have none"),
+    ("EndTime", "EndTime", "a running job is assumed to end at its time limit"),
+    ("Deadline", "deadline", "the job is assumed to have no deadline"),
 ];
 
 /// Reports invalid dates. Also reports dates of past events that are later than the instant of the queue.
@@ -28,7 +28,7 @@ pub(super) fn dates(jobs: &[Job], now: i64) -> Vec<String> {
             let is_wrong = moment(text).is_none() && text != "0" && text.bytes().any(|byte| byte.is_ascii_digit());
             is_wrong.then(|| format!("{key}={text} of job {}", job.id))
         });
-        remarks.extend(counted(wrong, "is no date", "are no dates").map(|text| format!("{text}: {supposed}")));
+        remarks.extend(counted(wrong, "is not a date", "are not dates").map(|text| format!("{text}: {supposed}")));
     }
     for (key, time) in [("SubmitTime", submitted as fn(&Job) -> Option<i64>), ("StartTime", started)] {
         let late = jobs.iter().filter(listed).filter_map(|job| {

@@ -110,7 +110,7 @@ impl JobContext<'_> {
             ));
         }
         let Some((numbers, at_once, left_out)) = found else {
-            self.remarks.push(format!("job {}: `{tasks}` is no list of tasks; the job counts as one task", job.id));
+            self.remarks.push(format!("job {}: `{tasks}` is not a list of tasks; the job counts as one task", job.id));
             return vec![one];
         };
         if left_out > 0 {
@@ -176,8 +176,9 @@ impl JobContext<'_> {
         let text = job.record.get("TimeLimit").filter(|text| job.time_limit.is_none() && *text != "Partition_Limit");
         if let Some(text) = text {
             let id = job.id;
-            self.remarks
-                .push(format!("job {id}: TimeLimit={text} cannot be understood; the limit of its partition is taken"));
+            self.remarks.push(format!(
+                "job {id}: TimeLimit={text} cannot be understood; the time limit of its partition is used"
+            ));
         }
         let partition = || self.partitions.iter().find(|partition| Some(&partition.name) == partitions.first());
         let stated = job.time_limit.or_else(|| partition().map(|partition| partition.max_time));

@@ -126,12 +126,12 @@ pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String
         // The file begins as a JSON document. If the end of the document is missing, the file was cut off.
         let end = bytes.trim_ascii();
         if is_json && end.first() == Some(&b'{') && end.last() != Some(&b'}') {
-            let problem = "it is no JSON: it ends within its document".to_owned();
+            let problem = "it is not JSON: it ends within its document".to_owned();
             return Err(SavedError::Damaged { path, problem, help: String::new() });
         }
         // A name may have any encoding, but a text never contains a zero byte.
         if bytes.contains(&0) {
-            return Err(SavedError::Nonsense { path, problem: "it is no text".into() });
+            return Err(SavedError::Nonsense { path, problem: "it is not text".into() });
         }
         return Ok(Some((path, String::from_utf8_lossy(&bytes).into_owned())));
     }

@@ -152,7 +152,10 @@ impl Waits {
                 notes.add(job, "a dependency on one of several others counts as a dependency on all of them");
             }
             if job.together.is_some() {
-                notes.add(job, "the parts of a heterogeneous job start one by one");
+                notes.add(
+                    job,
+                    "the components of a heterogeneous job are planned one by one, although Slurm starts them together",
+                );
             }
             before.sort_unstable();
             before.dedup();

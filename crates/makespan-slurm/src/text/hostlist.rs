@@ -16,7 +16,7 @@ pub enum HostlistError {
     #[error("`{0}` has a bracket without its partner; a list of hosts is such as n[0-3,7],login1")]
     Bracket(String),
     /// Brackets that contain something other than ranges of numbers.
-    #[error("`{range}` in `{text}` is no range of numbers; a list of hosts is such as n[0-3,7],login1")]
+    #[error("`{range}` in `{text}` is not a range of numbers; a list of hosts is such as n[0-3,7],login1")]
     Range {
         /// The invalid text in brackets.
         range: String,

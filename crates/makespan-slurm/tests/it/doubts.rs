@@ -208,7 +208,10 @@ fn an_array_that_is_too_long_to_count_is_said_to_be() {
     for tasks in ["0-18446744073709551615", "abc"] {
         let queue = queue(NODE, &(runs(1, "") + &waits(2, &format!("ArrayJobId=2 ArrayTaskId={tasks}"))));
         let said = queue.remarks.join("\n");
-        assert!(said.contains(&format!("job 2: `{tasks}` is no list of tasks; the job counts as one task")), "{said}");
+        assert!(
+            said.contains(&format!("job 2: `{tasks}` is not a list of tasks; the job counts as one task")),
+            "{said}"
+        );
         assert_eq!(queue.jobs.len(), 2);
     }
 }

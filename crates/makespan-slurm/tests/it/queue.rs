@@ -227,7 +227,7 @@ fn a_short_job_fills_the_gap_before_one_that_comes_first_and_a_long_one_does_not
     let starts: Vec<_> = forecast.expected.iter().map(|one| one.start.unwrap() - 1000).collect();
     assert_eq!(starts, [600, 1800, 0]);
     let why = &forecast.expected[1].why;
-    assert_eq!(why.remedy.as_deref(), Some("with a limit of at most 10 min it could start now"), "{why:?}");
+    assert_eq!(why.remedy.as_deref(), Some("with a time limit of at most 10 min it could start now"), "{why:?}");
     assert!(why.text.contains(" on for job 2,"), "{why:?}");
 }
 

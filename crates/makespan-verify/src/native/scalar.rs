@@ -241,7 +241,7 @@ impl<'de, T: FromLiteral> Visitor<'de> for ScalarVisitor<T> {
         match map.next_key::<Key>()? {
             Some(Key::Raw) => map.next_value::<Raw<T>>().map(|raw| raw.0),
             Some(Key::Number) => literal(&map.next_value::<String>()?, false),
-            _ => Err(Error::custom(format_args!("a table stands here, expected {}", T::EXPECTED))),
+            _ => Err(Error::custom(format_args!("found a table; expected {}", T::EXPECTED))),
         }
     }
 }

@@ -36,7 +36,7 @@ pub fn explain(message: &str) -> String {
     if let Some((found, expected)) =
         message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
     {
-        return format!("{} stands here; expected {}", found_in_words(found), expected_in_words(expected));
+        return format!("found {}; expected {}", found_in_words(found), expected_in_words(expected));
     }
     if message.starts_with("EOF") {
         return format!("the text ends too early ({message})");
@@ -96,12 +96,12 @@ mod tests {
     #[test]
     fn types_have_the_names_that_they_have_in_files() {
         for (serde, words) in [
-            ("invalid type: integer `3`, expected struct Fields", "the number 3 stands here; expected a table"),
-            ("invalid type: floating point `1.5`, expected i32", "the number 1.5 stands here; expected a whole number"),
-            ("invalid type: string \"x\", expected u64", "the text \"x\" stands here; expected a whole number"),
-            ("invalid type: boolean `true`, expected a string", "`true` stands here; expected a text"),
-            ("invalid type: map, expected a list of jobs", "a table stands here; expected a list of jobs"),
-            ("invalid type: null, expected a sequence", "nothing stands here; expected a list"),
+            ("invalid type: integer `3`, expected struct Fields", "found the number 3; expected a table"),
+            ("invalid type: floating point `1.5`, expected i32", "found the number 1.5; expected a whole number"),
+            ("invalid type: string \"x\", expected u64", "found the text \"x\"; expected a whole number"),
+            ("invalid type: boolean `true`, expected a string", "found `true`; expected a text"),
+            ("invalid type: map, expected a list of jobs", "found a table; expected a list of jobs"),
+            ("invalid type: null, expected a sequence", "found nothing; expected a list"),
         ] {
             assert_eq!(explain(serde), words);
         }

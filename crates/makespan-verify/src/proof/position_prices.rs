@@ -49,10 +49,10 @@ impl Kind for PositionPrices {
             return Ok(Value::Integer(0));
         };
         if instance.jobs().iter().any(|job| job.weight != weight) {
-            return malformed("prices of positions apply only to jobs of equal weight");
+            return malformed("`position_prices` bounds a weighted completion only if all jobs have the same weight");
         }
         if instance.has_bags() {
-            return malformed("prices of positions do not apply to bags");
+            return malformed("`position_prices` does not support bags");
         }
         let weighed = self.completions(instance)?.max(0).checked_mul(i128::from(weight.millionths()));
         weighed.map(Value::Integer).ok_or(CertificateError::Overflow)

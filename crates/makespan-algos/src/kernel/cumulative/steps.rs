@@ -29,7 +29,7 @@ impl<W: Word> Free for Steps<W> {
     #[inline]
     fn first_fit(&self, from: i64, time: i64, demand: W) -> i64 {
         let start = self.free.earliest(from, time, i64::MAX, |row| row[0].fits(demand, self.guard));
-        start.expect("the last step has room for every demand")
+        start.expect("every demand fits into the last step, in which all amounts are free")
     }
 
     #[inline]

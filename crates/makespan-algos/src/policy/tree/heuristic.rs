@@ -72,7 +72,7 @@ pub enum SetupError {
     #[error("lp follows the rates of the linear programme, but no rates are given")]
     NoRates,
     /// The rates are for other nodes or applications.
-    #[error("the rates are for another network: {found} figures for {expected} pairs of node and application")]
+    #[error("the rates are for another network: there are {found} rates for {expected} pairs of node and application")]
     OtherRates {
         /// Number of rates that the caller provided.
         found: usize,
@@ -114,7 +114,7 @@ const fn plain(
 static HEURISTICS: [Entry<OfHeuristic>; 6] = [
     plain(
         "back-pressure",
-        "each task goes to the child with the shortest queue, relative to the time of the hop: recommended",
+        "sends each task to the child with the shortest queue, relative to the time of the transfer: recommended",
         "Tassiulas, Ephremides, IEEE Trans. Automatic Control 1992, doi:10.1109/9.182479",
         |_| Ok(Heuristic::BackPressure),
     ),
@@ -126,7 +126,7 @@ static HEURISTICS: [Entry<OfHeuristic>; 6] = [
         source: PAPER,
         parameters: &[Parameter {
             name: "waves",
-            values: "maximum waves of messages for each search",
+            values: "maximum number of rounds of messages in one search for new rates",
             default: "3000",
         }],
         kind: OfHeuristic {
@@ -136,13 +136,19 @@ static HEURISTICS: [Entry<OfHeuristic>; 6] = [
             },
         },
     },
-    plain("cgbc", "macro-tasks of all applications; the child with the largest bandwidth first", PAPER, |_| {
-        Ok(Heuristic::Cgbc)
-    }),
-    plain("fcfs", "requests and tasks in the order of their arrival", PAPER, |_| Ok(Heuristic::Fcfs)),
-    plain("pbc", "each application separately, the child with the largest bandwidth first; not fair", PAPER, |_| {
-        Ok(Heuristic::Pbc)
-    }),
+    plain(
+        "cgbc",
+        "sends macro-tasks (groups with tasks of every bag), first over the link with the largest bandwidth",
+        PAPER,
+        |_| Ok(Heuristic::Cgbc),
+    ),
+    plain("fcfs", "serves requests and sends tasks in the order of their arrival", PAPER, |_| Ok(Heuristic::Fcfs)),
+    plain(
+        "pbc",
+        "sends the tasks of each bag separately, first over the link with the largest bandwidth; not fair",
+        PAPER,
+        |_| Ok(Heuristic::Pbc),
+    ),
 ];
 
 /// Returns the entries of all heuristics for trees.

@@ -39,7 +39,7 @@ use search::{OptimiseRun, SearchTask};
 use wholes::OfWholes;
 
 /// The reason why instances with too many unavailable periods are not searched.
-const CLOSED: &str = "processors are closed at too many different times to be searched around";
+const CLOSED: &str = "processors are unavailable in too many different periods for a search";
 
 /// Begins with the best plan of the catalogue, and with a plan that follows from dual prices of processor time. Until
 /// the time limit, annealing improves the order and the allotments of the tasks. Serial insertion turns an order into a
@@ -185,7 +185,8 @@ impl Scheduler for Optimise {
             let plain = matches!(self.target, Target::Objective(_)) && self.makespan_at_most.is_none();
             let plain = plain && !self.is_of_deadlines();
             if !plain && Skyline::is_too_large(instance) {
-                let what = "without a front, a limit and deadlines to keep it takes a list";
+                let what =
+                    "choose an objective without deadlines, and leave out makespan-at-most; then the plan is a list";
                 return Err(Unsupported(format!("{CLOSED}; {what}")));
             }
             return needs_equal_processors(instance);
@@ -288,7 +289,7 @@ impl Optimise {
         if let Target::Objective(objective) = self.target
             && Skyline::is_too_large(instance)
         {
-            context.remarks.push(format!("{CLOSED}: the plan is a list, and no search"));
+            context.remarks.push(format!("{CLOSED}, so the plan is a list"));
             let order = if objective == Objective::Makespan { Order::Shelf } else { Order::Smith };
             return ListGraham { order }.schedule(instance, context);
         }

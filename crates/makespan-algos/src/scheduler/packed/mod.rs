@@ -180,9 +180,11 @@ pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
     let enough = format!("enough of {} for all tasks", consumables.join(", "));
     Unsupported(match packing.affordable() {
         AffordableAllotments::Never => {
-            format!("there are no allotments that leave {enough}; raise one of them or leave tasks out")
+            format!("there are no allotments that leave {enough}; raise one of these amounts, or leave tasks out")
         }
-        _ => format!("it found no allotments that leave {enough}; raise one of them, or take other allotments"),
+        _ => {
+            format!("it found no allotments that leave {enough}; raise one of these amounts, or allow other allotments")
+        }
     })
 }
 

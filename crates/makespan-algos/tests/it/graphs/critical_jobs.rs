@@ -54,7 +54,7 @@ fn a_reserve_keeps_the_next_job_away() {
     let starts: Vec<Time> = held.iter().map(|placement| placement.start).collect();
     assert_eq!(starts, [0, 0, 30].map(Time::from_seconds), "{remarks}");
     assert!(remarks.contains("`j0`: 1 isolated tasks hold") && remarks.contains("reserved are 50.0 %"), "{remarks}");
-    assert!(remarks.contains("`j2`: no chain plan was found that meets its deadline"), "{remarks}");
+    assert!(remarks.contains("`j2`: no plan by critical chains was found that meets its deadline"), "{remarks}");
 }
 
 /// Compares the utilisation criterion with the cost criterion. With the utilisation criterion, either more jobs meet
@@ -101,7 +101,7 @@ fn plans_on_types_of_processors_fit_wide_graphs() {
         scheduler("heft").unwrap().schedule(&job, &mut Context::default()).unwrap().into_schedule().unwrap().makespan();
     job = instance(&[(&volumes, &edges)], &[1.0, 1.0, 2.0, 2.0], heft.ticks() / Time::TICKS_PER_SECOND * 3 / 2);
     let (placements, remarks) = plan(&job, "critical-jobs[start=empty,cpus=types]");
-    assert!(!remarks.contains("HEFT's places are taken") && remarks.contains("collided"), "{remarks}");
+    assert!(!remarks.contains("HEFT's plan is used") && remarks.contains("collided"), "{remarks}");
     assert!(placements.iter().all(|placement| placement.end.ticks() <= heft.ticks() / 2 * 3));
 }
 

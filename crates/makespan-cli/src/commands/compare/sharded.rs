@@ -156,7 +156,7 @@ fn written(row: &Row, instance: &Instance) -> Result<Value> {
 
 fn read(path: &Path, instance: &Instance) -> Result<Outcome> {
     let name = path.display().to_string();
-    let wrong = || miette!("{}: it is no part of a comparison; remove it", shown(&name));
+    let wrong = || miette!("{}: this file is not a part of a comparison; remove it", shown(&name));
     let bytes = fs::read(path).map_err(|error| miette!("{}: {error}", shown(&name)))?;
     let file: Value = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
     if let Some(reason) = file["left_out"].as_str() {

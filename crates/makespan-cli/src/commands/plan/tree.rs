@@ -166,7 +166,7 @@ fn period(found: &TreePlan) -> String {
                 counted(buffers, "task")
             )
         }
-        Err(error) => format!("no period is written ({error}); the exact one has {digits} digits of nanoseconds"),
+        Err(error) => format!("no period is written ({error}); the exact period, in nanoseconds, has {digits} digits"),
     }
 }
 

@@ -58,7 +58,7 @@ pub fn instant(text: &str) -> Result<i64, String> {
         return Ok(instant.as_second());
     }
     let local: DateTime = text.parse().map_err(|_| {
-        format!("`{text}` is no instant; write 2026-11-22T02:04:10, the same with Z or +01:00 behind it, or seconds after 1970")
+        format!("`{text}` is not an instant; write 2026-11-22T02:04:10, with Z or +01:00 at the end if it is not local time, or seconds after 1970")
     })?;
     let zoned = local.to_zoned(TimeZone::system()).map_err(|_| beyond())?;
     Ok(zoned.timestamp().as_second())

@@ -39,7 +39,7 @@ pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>, limit: Option<usize>, sizes: S
         text += &job(seen, one, sizes);
     }
     if waiting.len() > limit {
-        text += &format!("\n{} more tasks of the array are pending (--limit)\n", waiting.len() - limit);
+        text += &format!("\n{} more tasks of the array are pending (--limit shows more)\n", waiting.len() - limit);
     }
     text + &remarks(seen, width())
 }
@@ -71,7 +71,7 @@ fn job(seen: &Seen<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> String {
     });
     text += &line("starts", &start);
     let run_time = if one.known == PredictionSource::Limit && job.limit.is_none() {
-        "unknown: the job has no limit, and there are no records of similar jobs".to_owned()
+        "unknown: the job has no time limit, and there are no records of similar jobs".to_owned()
     } else {
         format!("about {}, {}", clocked(one.lasts.unsigned_abs()), known(one.known, job.limit.is_some()))
     };
@@ -116,16 +116,24 @@ fn known(known: PredictionSource, has_limit: bool) -> String {
     let one_more = |count: usize, what: &str| {
         if has_limit && count < FEW { format!(", with {what} as one more job") } else { String::new() }
     };
-    let public = |count: usize| one_more(count, "the usual share in public logs");
+    let public = |count: usize| one_more(count, "the usual fraction in public logs");
     match known {
         PredictionSource::Name(count) => {
-            format!("learned from {} of this name{}", jobs(count), one_more(count, "the share that other jobs use"))
+            format!("learned from {} of this name{}", jobs(count), one_more(count, "the fraction that other jobs use"))
         }
         PredictionSource::User(count) => {
-            format!("learned from the share of their limits that {} of this user used{}", jobs(count), public(count))
+            format!(
+                "learned from the fraction of their time limits that {} of this user used{}",
+                jobs(count),
+                public(count)
+            )
         }
         PredictionSource::Anybody(count) => {
-            format!("learned from the share of their limits that {} of all users used{}", jobs(count), public(count))
+            format!(
+                "learned from the fraction of their time limits that {} of all users used{}",
+                jobs(count),
+                public(count)
+            )
         }
         PredictionSource::Usual => "the share of its limit that jobs of public logs use".to_owned(),
         PredictionSource::Limit => "its limit".to_owned(),

@@ -86,12 +86,12 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     }
     if options.draws.is_some() && options.times == Some(KnownTimes::Limits) {
         return Err(miette!(
-            "--draws: with --times limits every job takes its limit, and nothing is drawn; leave one of them out"
+            "--draws: with --times limits, every job is expected to run until its time limit, and nothing is drawn; leave one of them out"
         ));
     }
     let Some(pause) = options.watch else { return once(&from, options) };
     if from != source::SLURM {
-        return Err(miette!("--watch: the outputs in {from} do not change; it is for --from slurm"));
+        return Err(miette!("--watch: the outputs in {from} do not change; --watch is for --from slurm"));
     }
     let clears = stdout().is_terminal() && options.format == Format::Text;
     loop {
@@ -176,7 +176,10 @@ fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
             ));
         };
         if let Some(user) = options.user.as_ref().filter(|user| named.iter().all(|&job| jobs[job].user != **user)) {
-            return Err(miette!("--job {name}: it is of {}, not of {user}; leave --user out", jobs[first].user));
+            return Err(miette!(
+                "--job {name}: the job belongs to {}, not to {user}; leave --user out",
+                jobs[first].user
+            ));
         }
     }
     if let Some(user) = &options.user {

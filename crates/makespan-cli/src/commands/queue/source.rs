@@ -30,7 +30,7 @@ pub fn read(from: &str, at: Option<i64>, days: u32) -> Result<Queue> {
     let folder = Path::new(from);
     if !folder.is_dir() {
         return Err(miette!(
-            "--from {from}: it is no folder; write slurm, or a folder with saved output of Slurm's commands"
+            "--from {from}: this is not a folder; write slurm, or a folder with saved output of Slurm's commands"
         ));
     }
     Queue::from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"))

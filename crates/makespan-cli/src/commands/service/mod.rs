@@ -98,8 +98,8 @@ fn ahead(instant: Option<f64>, now: f64) -> String {
 /// Formats the expected start or end of a job. If the instant is unknown, returns the reason.
 fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String {
     match (instant, behind) {
-        (None, Some(JobNumber(0))) => "unknown, behind a job of somebody else that runs longer than expected".into(),
-        (None, Some(job)) => format!("unknown, behind job {job}, which runs longer than expected"),
+        (None, Some(JobNumber(0))) => "unknown, because a job of another user runs longer than expected".into(),
+        (None, Some(job)) => format!("unknown, because job {job} runs longer than expected"),
         _ => ahead(instant, now),
     }
 }
@@ -135,8 +135,8 @@ mod tests {
         for (instant, behind, text) in [
             (Some(4.0), None, "in 0 s"),
             (None, None, "-"),
-            (None, Some(3), "unknown, behind job 3, which runs longer than expected"),
-            (None, Some(0), "unknown, behind a job of somebody else that runs longer than expected"),
+            (None, Some(3), "unknown, because job 3 runs longer than expected"),
+            (None, Some(0), "unknown, because a job of another user runs longer than expected"),
             (Some(14.0), Some(3), "in 4 s"),
         ] {
             assert_eq!(expected(instant, behind.map(JobNumber), 10.0), text);

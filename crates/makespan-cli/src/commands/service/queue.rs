@@ -71,7 +71,7 @@ const NOT_YET: &str = "\nplanning: the service is planning new jobs; ask again i
 
 /// Text for an unknown start or end. [`LONGER`], printed below the table, explains this text.
 const UNKNOWN: &str = "unknown";
-const LONGER: &str = "\nunknown: the job, or one that it waits behind, runs longer than expected, and no\njob like it is known to have run as long\n";
+const LONGER: &str = "\nunknown: the job, or a job that must end before it, runs longer than expected, and no\nsimilar job is known to have run as long\n";
 
 fn is_planned_now(job: &JobSummary, now: f64) -> bool {
     job.state == State::Waiting

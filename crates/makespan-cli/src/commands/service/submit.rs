@@ -132,7 +132,7 @@ fn read(path: &Path) -> Result<Content> {
     let name = path.display().to_string();
     if is_makefile(path) || is_snakefile(path) {
         return Err(miette!(
-            "{name}: a service cannot read it; submit the program that reads it: makespan submit -- make, or: makespan submit -- snakemake"
+            "{name}: a service cannot read this file; submit the program that reads it: makespan submit -- make, or: makespan submit -- snakemake"
         ));
     }
     let bytes = if path.as_os_str() == STANDARD_INPUT {
@@ -207,7 +207,7 @@ fn told(what_if: &WhatIf) -> String {
         let before = what_if.before.iter().find(|before| before.objective == after.objective);
         let ratio = |bound: &BoundPicture| bound.ratio.map_or("-".into(), |ratio| format!("{ratio:.3}"));
         text += &format!(
-            "{}: {}, and {} without it; at most {} times the best possible, and {} without it\n",
+            "{}: {}, and {} without the new jobs; at most {} times the best possible, and {} without the new jobs\n",
             after.objective.replace('_', " "),
             span(after.plan),
             before.map_or("-".into(), |before| span(before.plan)),

@@ -71,7 +71,8 @@ impl ShardPlan {
             let (identity, directory) = (text("identity")?, text("directory")?.into());
             Some(Self { shards, identity, directory, words: words.collect::<Option<_>>()? })
         };
-        let unknown = || miette!("{}: it is no shard plan of this version of the program; remove it", shown(&name));
+        let unknown =
+            || miette!("{}: this file is not a shard plan of this version of makespan; remove it", shown(&name));
         known().ok_or_else(unknown).map(Some)
     }
 

@@ -65,8 +65,8 @@ fn log(queue: Queue, present: Present) -> Log {
     let waiting = instance.tasks() as usize - running.len();
     let ways = [
         (known, "learned from ended jobs"),
-        (usual, "the usual share of their limits in public logs"),
-        (waiting.saturating_sub(known + usual), "their limits"),
+        (usual, "the usual fraction of their time limits in public logs"),
+        (waiting.saturating_sub(known + usual), "their time limits"),
     ];
     let ways: Vec<String> = ways.iter().filter(|way| way.0 > 0).map(|(jobs, what)| format!("{jobs} {what}")).collect();
     let go_on = if running.len() == 1 { "job runs and continues" } else { "jobs run and continue" };

@@ -47,8 +47,9 @@ pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
     log.remarks.extend(others.iter().filter_map(|policy| told(&unheeded, policy)));
     let never = never(&log.instance, &unheeded.never);
     if !never.is_empty() {
-        log.keep(|_, job| !never.contains(&job.name))
-            .map_err(|_| "the cluster holds all of the jobs, or can never start them: none is left".to_owned())?;
+        log.keep(|_, job| !never.contains(&job.name)).map_err(|_| {
+            "no job is left, because every job is held or can never start under the rules of the cluster".to_owned()
+        })?;
         log.remarks.push(left_out(&never));
     }
     Ok(log)
@@ -58,7 +59,7 @@ pub fn kept(policies: &[String], mut log: Log) -> Result<Log, String> {
 pub fn left_out(never: &BTreeSet<String>) -> String {
     let names: Vec<&str> = never.iter().map(String::as_str).collect();
     let count = words::left_out(never.len());
-    format!("{count}, held or never to start under the rules of the cluster: {}", named(&names))
+    format!("{count}, because they are held or can never start under the rules of the cluster: {}", named(&names))
 }
 
 /// Returns the jobs whose tasks can never start, and the jobs that depend on these jobs.

@@ -74,7 +74,7 @@ pub fn freely_placed(options: &SimulateOptions, policies: &[&str], mut log: Log)
     let platform = platform.clone().with_placement(None);
     let (jobs, closed) = (log.instance.all_submitted(), log.instance.unavailable().to_vec());
     log.instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
-    log.remarks.push("`slurm` places jobs as Slurm does, so no policy is limited to as few nodes as possible".into());
+    log.remarks.push("the policy `slurm` chooses nodes as Slurm does, so the rule that a job uses as few nodes as possible is ignored for all policies".into());
     Ok(log)
 }
 

@@ -48,32 +48,29 @@ fn toml(job: &str, parts: &[&str]) {
 fn values_of_another_kind() {
     let work = |rest: &str, parts: &[&str]| json(&format!("{{\"name\": \"a\", \"work\": 3, {rest}}}"), parts);
     let law = "expected a law with its parameters, such as {\"amdahl\": {\"serial\": 0.05}}";
-    work(
-        "\"speedup\": {\"amdahl\": 3}",
-        &["a.json:2:", "jobs[0].speedup", "the number 3 stands here", "expected a table"],
-    );
-    work("\"speedup\": \"amdahl\"", &["jobs[0].speedup", "the text \"amdahl\" stands here", law]);
-    work("\"speedup\": 3", &["jobs[0].speedup", "the number 3 stands here", law]);
+    work("\"speedup\": {\"amdahl\": 3}", &["a.json:2:", "jobs[0].speedup", "found the number 3", "expected a table"]);
+    work("\"speedup\": \"amdahl\"", &["jobs[0].speedup", "found the text \"amdahl\"", law]);
+    work("\"speedup\": 3", &["jobs[0].speedup", "found the number 3", law]);
     work("\"speedup\": {}", &["jobs[0].speedup", "it names no law", "amdahl"]);
-    work("\"speedup\": {\"linear\": null}", &["jobs[0].speedup", "nothing stands here; expected a table"]);
+    work("\"speedup\": {\"linear\": null}", &["jobs[0].speedup", "found nothing; expected a table"]);
     work("\"speedup\": {\"linear\": {}, \"power\": {}}", &["jobs[0].speedup", "`power` is a second law; write one"]);
     work("\"speedup\": {\"power\": {\"exponent\": \"x\"}}", &["jobs[0].speedup", "`x` is not a finite number"]);
-    work("\"priority\": \"x\"", &["jobs[0].priority", "the text \"x\" stands here; expected a whole number"]);
-    work("\"priority\": 1.5", &["jobs[0].priority", "the number 1.5 stands here; expected a whole number"]);
-    work("\"edges\": 3", &["jobs[0].edges", "the number 3 stands here; expected a list"]);
-    work("\"after\": \"b\"", &["jobs[0].after", "the text \"b\" stands here; expected a list of names"]);
+    work("\"priority\": \"x\"", &["jobs[0].priority", "found the text \"x\"; expected a whole number"]);
+    work("\"priority\": 1.5", &["jobs[0].priority", "found the number 1.5; expected a whole number"]);
+    work("\"edges\": 3", &["jobs[0].edges", "found the number 3; expected a list"]);
+    work("\"after\": \"b\"", &["jobs[0].after", "found the text \"b\"; expected a list of names"]);
     work("\"needs\": 3", &["jobs[0].needs", "expected a table of amounts by name"]);
     work("\"command\": 3", &["jobs[0].command", "expected a program and its arguments"]);
-    work("\"processors\": [1, 2]", &["jobs[0].processors", "a list stands here; expected a number of processors"]);
-    json("\"x\"", &["jobs[0]", "the text \"x\" stands here; expected a table"]);
-    json("{\"name\": 3}", &["jobs[0].name", "the number 3 stands here; expected a text"]);
+    work("\"processors\": [1, 2]", &["jobs[0].processors", "found a list; expected a number of processors"]);
+    json("\"x\"", &["jobs[0]", "found the text \"x\"; expected a table"]);
+    json("{\"name\": 3}", &["jobs[0].name", "found the number 3; expected a text"]);
     toml("speedup = \"amdahl\"\nwork = 2", &["a.toml:5", "jobs[0].speedup", law]);
     toml("priority = 1.5", &["a.toml:5", "expected a whole number"]);
-    refused("a.json", "[1, 2]", &["stands here; expected a table"]);
+    refused("a.json", "[1, 2]", &["found a list; expected a table"]);
     refused(
         "a.json",
         "{\"version\": 2, \"platform\": 3, \"jobs\": []}",
-        &["platform", "the number 3 stands here; expected a table"],
+        &["platform", "found the number 3; expected a table"],
     );
 }
 

@@ -135,7 +135,7 @@ fn many_reservations_are_planned_around() {
     sandbox.bounded("verify i.json p.json").succeeds();
     assert!(sandbox.bounded("plan i.json --output p.json").succeeds().contains("the plan is a list"));
     sandbox.bounded("verify i.json p.json").succeeds();
-    sandbox.bounded("plan i.json --makespan-at-most 2").refused(&["closed at too many different times"]);
+    sandbox.bounded("plan i.json --makespan-at-most 2").refused(&["unavailable in too many different periods"]);
     sandbox.write("i.json", instance(&|at| format!("{at}-999999")));
     sandbox.bounded("plan i.json --algorithm list").refused(&["i.json", "closed more than 4194304 times"]);
 }

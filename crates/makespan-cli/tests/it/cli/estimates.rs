@@ -49,8 +49,8 @@ fn the_first_command_of_a_kind_changes_the_plan_of_the_rest() {
     sandbox.write("list.txt", list.replace(" long\n", "; true long\n").replace(" short\n", "; : short\n"));
     let run = "run list.txt --processors 2 --oversubscribe --folder f";
     let told = sandbox.makespan(&format!("{run} --policy easy[order=sjf] --no-history --verbose")).succeeds();
-    assert!(unwrapped(&told).contains("all 10 times are guesses"), "{told}");
-    assert!(unwrapped(&told).contains("guessed times were replaced by times measured in this run"), "{told}");
+    assert!(unwrapped(&told).contains("all 10 run times are guesses"), "{told}");
+    assert!(unwrapped(&told).contains("guessed run times were replaced by run times measured in this run"), "{told}");
     let order = started(&sandbox);
     assert_eq!(order.len(), 10, "{order:?}");
     // Both processors begin with a long command. When one ends, only the times of long commands are known. After the
@@ -78,7 +78,7 @@ fn the_plan_that_is_kept_learns() {
     sandbox.write("list.txt", list);
     let told =
         sandbox.makespan("run list.txt --processors 2 --oversubscribe --folder f --no-history --verbose").succeeds();
-    assert!(unwrapped(&told).contains("guessed times were replaced"), "{told}");
+    assert!(unwrapped(&told).contains("guessed run times were replaced"), "{told}");
     let order = started(&sandbox);
     // After three starts, a long and a short command have ended. Then all short commands run first.
     let last_short = order.iter().rposition(|kind| kind == "short").unwrap();
@@ -123,7 +123,10 @@ fn a_run_that_was_killed_goes_on_with_its_estimates() {
     let told = said.err;
     assert!(unwrapped(&told).contains("6 of 6 jobs succeeded"), "{told}");
     // The message includes the replacements of earlier sessions.
-    assert!(unwrapped(&told).contains("5 of 6 guessed times were replaced by times measured in this run"), "{told}");
+    assert!(
+        unwrapped(&told).contains("5 of 6 guessed run times were replaced by run times measured in this run"),
+        "{told}"
+    );
     assert!(estimated(&sandbox).starts_with(&before));
 }
 

@@ -23,7 +23,7 @@ fn a_workflow_is_planned_on_stated_machines_and_verified() {
     let late = sandbox.makespan("verify w.dax --processors 2 --bandwidth 50 p.json");
     assert_eq!(late.status, Some(1));
     assert!(late.out.contains("`w/a` ends at 4 s and its data arrive at 6 s"), "{late:?}");
-    sandbox.makespan("plan w.dax").refused(&["w.dax", "says nothing of machines", "--processors N"]);
+    sandbox.makespan("plan w.dax").refused(&["w.dax", "does not state machines", "--processors N"]);
     sandbox.makespan("plan w.dax --processors 2 --bandwidth x").refused(&["--bandwidth", "`x` is not a bandwidth"]);
     sandbox.makespan("plan w.dax --processors 2 --algorithm dual").refused(&["dual", "graph of tasks"]);
 }
@@ -117,7 +117,7 @@ fn graphs_are_generated_and_converted() {
         sandbox.makespan(&format!("convert x.xml --platform {shape}.toml again.toml")).succeeds();
         assert_eq!(sandbox.read("again.toml"), sandbox.read(&format!("{shape}.toml")), "{shape}");
     }
-    sandbox.makespan("convert layers.toml x.swf").refused(&["SWF has no place for the edges"]);
+    sandbox.makespan("convert layers.toml x.swf").refused(&["SWF cannot store the edges"]);
     sandbox.makespan("generate graphs --shape blob").misused(&["blob", "layers, chain, fork-join"]);
     sandbox.makespan("generate graphs --deadline 2 --jobs 2 --tasks 9 --output w.toml").succeeds();
     assert_eq!(sandbox.read("w.toml").matches("deadline = ").count(), 2);

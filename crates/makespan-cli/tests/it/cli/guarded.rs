@@ -275,7 +275,7 @@ fn a_run_waits_for_its_folder() {
     sandbox.write("i.toml", shell_jobs(2, &jobs).replacen("[[jobs]]", "[[jobs]]\nweight = 9", 1));
     let said = sandbox.makespan(&format!("{RUN} --algorithm list"));
     assert!(said.status == Some(0) && said.err.contains("4 of 4 jobs succeeded"), "{said:?}");
-    assert!(said.err.contains("not here any more") && said.err.contains("the run goes on"), "{said:?}");
+    assert!(said.err.contains("not here any more") && said.err.contains("the run continues"), "{said:?}");
     let mut ran: Vec<String> = sandbox.read("ran").lines().map(str::to_owned).collect();
     ran.sort();
     assert_eq!(ran, ["away", "b", "c", "d"]);
@@ -451,6 +451,6 @@ fn a_damaged_journal_is_named_and_recovered() {
     assert_eq!(sandbox.read("ran").lines().count(), 4);
     assert!(sandbox.path("f/journal-damaged-2.jsonl").exists());
     sandbox.write("f/journal.jsonl", "my diary\n");
-    sandbox.makespan(&format!("{RUN} --resume --recover")).refused(&["is no journal", "not overwritten"]);
+    sandbox.makespan(&format!("{RUN} --resume --recover")).refused(&["is not a journal", "not overwritten"]);
     assert_eq!(sandbox.read("f/journal.jsonl"), "my diary\n");
 }

@@ -7,7 +7,7 @@ const HALF_KNOWN: &str = "version = 2\n[platform]\nprocessors = 2\n
 [[jobs]]\nname = \"unknown\"\ncommand = \"exit 0\"\n
 [[jobs]]\nname = \"wide\"\nprocessors = {min = 1, max = 2}\ncommand = [\"true\"]\n";
 
-const SAYS: &str = "2 of 3 times are guesses";
+const SAYS: &str = "2 of 3 run times are guesses";
 
 #[track_caller]
 fn says(text: &str, parts: &[&str]) {

@@ -224,7 +224,7 @@ fn a_history_that_cannot_be_used_is_said_once_and_the_run_goes_on() {
     {
         let said = sandbox.makespan(&format!("run list.txt --history {file}"));
         assert_eq!(said.status, Some(0), "{said:?}");
-        assert!(said.err.contains(part) && said.err.contains("going on without a history"), "{said:?}");
+        assert!(said.err.contains(part) && said.err.contains("continuing without a history"), "{said:?}");
         assert_eq!(
             said.err.matches("history").count(),
             said.err.lines().next().unwrap().matches("history").count(),

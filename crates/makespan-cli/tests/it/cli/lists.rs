@@ -40,7 +40,7 @@ fn a_list_is_run() {
         &said,
         &[
             "3 jobs on ",
-            "all 3 times are guesses",
+            "all 3 run times are guesses",
             "2-echo-a-out.txt",
             "second",
             "7-sleep-0.01-echo-c-out.tx",
@@ -100,7 +100,7 @@ fn every_command_reads_a_list() {
     sandbox.write("c.txt", "a #: cores=1-3 time=9\nb #: gpus=1\nc #: after=1\n");
     sandbox.write("two.toml", "version = 2\n[platform]\nprocessors = 2\nresources = {gpus = 1}\n");
     let said = sandbox.makespan("plan c.txt --platform two.toml -o plan.json").succeeds();
-    says(&said, &["3 jobs on 2 processors", "all 3 times are guesses"]);
+    says(&said, &["3 jobs on 2 processors", "all 3 run times are guesses"]);
     sandbox.makespan("verify c.txt plan.json --platform two.toml").succeeds();
     for line in ["simulate c.txt --platform two.toml", "convert c.txt c.toml --platform two.toml"] {
         sandbox.makespan(line).refused(&["convert --format list FILE"]);

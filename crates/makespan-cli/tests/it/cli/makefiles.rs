@@ -122,7 +122,7 @@ fn nodes_in_dot_have_commands() {
         "digraph flow { a [command=\"echo a >> log\"]; b [command=\"echo \\\"b\\\" >> log\", time=2]; c [command=\"echo c >> log\"]; a -> b -> c }\n",
     );
     let said = sandbox.makespan("run flow.dot --verbose").succeeds();
-    assert!(said.contains("2 of 3 times are guesses"), "{said}");
+    assert!(said.contains("2 of 3 run times are guesses"), "{said}");
     assert_eq!(sandbox.read("log"), "a\nb\nc\n");
     sandbox.makespan("plan flow.dot").refused(&["flow.dot", "--processors"]);
 }

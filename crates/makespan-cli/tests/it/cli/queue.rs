@@ -104,7 +104,7 @@ fn run_times_are_learned_usual_or_limits() {
     assert!(
         what == "all"
             && part < 0.4
-            && text.contains("of all users used, with the usual share in public logs as one more job"),
+            && text.contains("of all users used, with the usual fraction in public logs as one more job"),
         "{part} {text}"
     );
     let wrong = said(&sandbox, &["--from", folder.to_str().unwrap(), "--times", "guessed"], 80);
@@ -162,11 +162,11 @@ fn what_is_wrong_is_one_clear_error() {
     let from = folder.to_str().unwrap();
     fs::create_dir(sandbox.path("empty")).unwrap();
     for (arguments, needle) in [
-        (&["--from", "nowhere"][..], "it is no folder"),
+        (&["--from", "nowhere"][..], "this is not a folder"),
         (&["--from", "empty"], "has no nodes"),
         (&["--from", "slurm"], "scontrol"),
         (&["--from", from, "--watch"], "do not change"),
-        (&["--from", from, "--at", "yesterday"], "is no instant"),
+        (&["--from", from, "--at", "yesterday"], "is not an instant"),
         (&["--from", from, "--report", "page.txt"], "html"),
         (&["--from", "slurm", "--at", "5"], "is now"),
         (&["--from", from, "--past", "3"], "sacct.history.txt"),
@@ -315,14 +315,14 @@ fn the_queue_of_a_cluster_is_planned_and_bounded() {
     let sandbox = Sandbox::new();
     saved(&sandbox);
     let planned = of_queue(&sandbox, "plan FOLDER --time-limit 1s --output plan.json").succeeds();
-    assert!(planned.contains("keep their processors until their limits"), "{planned}");
+    assert!(planned.contains("keep their processors until their time limits"), "{planned}");
     of_queue(&sandbox, "verify FOLDER plan.json").succeeds();
     of_queue(&sandbox, "bound FOLDER").succeeds();
     of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
     of_queue(&sandbox, "simulate --from slurm:long").refused(&["selects machines"]);
     of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["machines of its own"]);
     of_queue(&sandbox, "simulate --from FOLDER --deviation 0.5").refused(&["--deviation"]);
-    of_queue(&sandbox, "simulate --from nowhere").refused(&["no folder"]);
+    of_queue(&sandbox, "simulate --from nowhere").refused(&["not a folder"]);
 }
 
 #[test]
@@ -406,7 +406,9 @@ fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
     let plain = of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").succeeds();
     let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        words.contains("2 jobs are left out, held or never to start under the rules of the cluster: 3, 4"),
+        words.contains(
+            "2 jobs are left out, because they are held or can never start under the rules of the cluster: 3, 4"
+        ),
         "{plain}"
     );
     assert!(words.contains("`fcfs` does not know the rules of the cluster: 2 jobs have some"), "{plain}");
@@ -414,7 +416,7 @@ fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
     let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, both).succeeds()).unwrap();
     assert_eq!(said["jobs"], 3, "{said:#}");
     save("scontrol.jobs-d.txt", &job(3, "Features=arm"));
-    of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").refused(&["none is left"]);
+    of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").refused(&["no job is left"]);
 }
 
 #[test]
@@ -596,5 +598,5 @@ fn the_example_shows_starts_and_reasons() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let job = said(&sandbox, &["--from", from, "--job", "4111"], 80);
-    assert!(job.out.contains("with a limit of at most 9 h it could start now"), "{job:?}");
+    assert!(job.out.contains("with a time limit of at most 9 h it could start now"), "{job:?}");
 }

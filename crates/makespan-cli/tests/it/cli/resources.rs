@@ -48,7 +48,7 @@ fn projects_are_drawn_and_converted() {
     let (first, again) = (sandbox.read("own.json"), sandbox.makespan("convert own.json own.toml"));
     again.succeeds();
     assert!(first.contains("\"licences\":{\"R1\":3}") && first.contains("\"needs\":{\"R1\":2}"), "{first}");
-    sandbox.makespan("convert own.rcp own.xml").refused(&["the XML form has no place for needs besides processors"]);
+    sandbox.makespan("convert own.rcp own.xml").refused(&["the XML form cannot store needs besides processors"]);
 }
 
 #[test]

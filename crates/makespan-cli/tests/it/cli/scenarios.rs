@@ -184,8 +184,8 @@ fn a_zone_of_a_log_that_nobody_knows_is_said() {
     let sandbox = sandbox();
     for (zone, needle) in [
         ("; TimeZoneString: Mars/Olympus", "the time zone `Mars/Olympus` is not known; dates are in universal time"),
-        ("; TimeZone: east", "TimeZone: `east` is no offset in seconds such as 3600; dates are in universal time"),
-        ("; TimeZone: 99999999", "is no offset in seconds"),
+        ("; TimeZone: east", "TimeZone: `east` is not an offset in seconds such as 3600; dates are in universal time"),
+        ("; TimeZone: 99999999", "is not an offset in seconds"),
     ] {
         sandbox.write("zone.swf", LOG.replace("; TimeZoneString: Europe/Stockholm", zone));
         let text = sandbox.makespan("simulate zone.swf --scenario now").succeeds();

@@ -45,7 +45,7 @@ fn a_workflow_is_run_job_by_job_and_learns_from_its_benchmarks() {
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
     let makespan = |line: &str| Said::new(line, &sandbox.command(line).env("PATH", &path).output().unwrap());
     let said = makespan("run Snakefile --processors 2 --oversubscribe --verbose").succeeds();
-    for part in ["3 jobs on 2 processors", "all 3 times are guesses", "count s=b c", "3 of 3 jobs succeeded"] {
+    for part in ["3 jobs on 2 processors", "all 3 run times are guesses", "count s=b c", "3 of 3 jobs succeeded"] {
         assert!(said.contains(part), "{part}: {said}");
     }
     let mut log: Vec<String> = sandbox.read("log").lines().map(str::to_owned).collect();
@@ -56,7 +56,7 @@ fn a_workflow_is_run_job_by_job_and_learns_from_its_benchmarks() {
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(2);
     std::fs::File::options().append(true).open(sandbox.path("data/a.txt")).unwrap().set_modified(later).unwrap();
     let said = makespan("plan Snakefile --processors 2").succeeds();
-    assert!(said.contains("2 jobs on 2 processors") && said.contains("1 of 2 times is a guess"), "{said}");
+    assert!(said.contains("2 jobs on 2 processors") && said.contains("1 of 2 run times is a guess"), "{said}");
     sandbox.write("bad.smk", "rule a:\n  nonsense\n");
     makespan("run bad.smk").refused(&["bad.smk", "snakemake refuses it", "line 2", "Unexpected keyword nonsense"]);
     sandbox.write("none.smk", "rule a:\n    input: \"nowhere\"\n    output: \"x\"\n    shell: \"touch {output}\"\n");

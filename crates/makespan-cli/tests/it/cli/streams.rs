@@ -67,7 +67,7 @@ fn jobs_start_while_the_input_is_open() {
     stream.write("echo 'd\n");
     stream.write("echo e; touch e\n");
     let said = stream.end();
-    assert!(said.err.contains("standard input:7:6: the quotation that `'` begins"), "{said:?}");
+    assert!(said.err.contains("standard input:7:6: the quote `'` is not closed"), "{said:?}");
     assert_eq!((said.status, said.out.as_str()), (Some(255), "a\nc\n"), "{said:?}");
     assert!(!sandbox.path("e").exists() && said.err.contains("jobs=2 succeeded=2"), "{said:?}");
     assert_eq!(sandbox.read("log").lines().count(), 3);

@@ -171,7 +171,7 @@ fn the_bound_of_a_tree_is_that_of_its_plan() {
     let mut plan = sandbox.json("p.json");
     plan["bounds"]["fair_throughput"]["certificate"] = serde_json::json!({"kind": "alone", "job": 0});
     sandbox.write("other.json", plan.to_string());
-    sandbox.makespan("verify t.json other.json").refused(&["no certificate of a fair throughput"]);
+    sandbox.makespan("verify t.json other.json").refused(&["not a kind of certificate for a fair throughput"]);
 }
 
 #[test]

@@ -15,7 +15,10 @@ fn policies_on_a_tree_stand_side_by_side() {
     let sandbox = sandbox();
     let text = sandbox.makespan("simulate tree.json").succeeds();
     assert!(text.starts_with("3 applications of 180 tasks on a tree of 8 nodes, buffers of 10 tasks\n"), "{text}");
-    assert!(text.contains("(proved)") && text.contains("back-pressure, shares of the time until its end\n"), "{text}");
+    assert!(
+        text.contains("(proved)") && text.contains("back-pressure: fractions of the time until the last task ends\n"),
+        "{text}"
+    );
     let all = "simulate tree.json --policy back-pressure,lp,data-centric,cgbc,fcfs,pbc --format json";
     let json = sandbox.makespan(all).succeeds();
     let one = sandbox.makespan(&format!("{all} --threads 1")).succeeds();

@@ -250,7 +250,7 @@ fn a_schedule_that_is_none_is_one_error() {
         said.refused(&[&["bad.json"], parts].concat());
     };
     let plan = sandbox.read("p.json");
-    case(b"", &["no plan file"]);
+    case(b"", &["not a plan file"]);
     case(b"{", &["too early"]);
     case(&plan.as_bytes()[..plan.len() / 2], &["too early"]);
     case(plan.replacen("\"rigid\"", "\"rigit\"", 1).as_bytes(), &["placements[", "rigit", "did you mean `rigid`"]);
@@ -259,10 +259,10 @@ fn a_schedule_that_is_none_is_one_error() {
     case(plan.replacen("\"placements\"", "\"placement\"", 1).as_bytes(), &["placement", "did you mean `placements`"]);
     case(plan.replacen("\"start\": 0", "\"start\": -1", 1).as_bytes(), &["start", "-1"]);
     case(plan.replacen("\"makespan\": ", "\"makespan\": 1e400, \"x\": ", 1).as_bytes(), &["makespan"]);
-    case(b"\xff\xfe{}", &["no plan file"]);
+    case(b"\xff\xfe{}", &["not a plan file"]);
     sandbox.makespan("verify small.toml missing.json").refused(&["missing.json", "No such file"]);
     sandbox.makespan("verify small.toml .").refused(&["directory"]);
-    sandbox.makespan("verify small.toml small.toml").refused(&["small.toml: this is no plan file", "plan --output"]);
+    sandbox.makespan("verify small.toml small.toml").refused(&["small.toml: this is not a plan file", "plan --output"]);
 }
 
 #[test]

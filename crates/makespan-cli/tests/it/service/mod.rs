@@ -162,6 +162,6 @@ fn tokens_are_made_shown_and_removed() {
     said(&run(&site, &["token", "remove", id]));
     eventually("it is refused", || site.get(token.trim(), "/api/v1/whoami").status == 401);
     assert!(error(&run(&site, &["token", "remove", id])).contains("token list"));
-    assert!(error(&run(&site, &["token", "add", "../x", "--role", "admin"])).contains("no name of a user"));
+    assert!(error(&run(&site, &["token", "add", "../x", "--role", "admin"])).contains("not a name of a user"));
     assert!(error(&run(&site, &["token", "list", "--store", "/nowhere"])).contains("there is no store"));
 }

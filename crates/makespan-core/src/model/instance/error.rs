@@ -66,7 +66,7 @@ pub enum InstanceError {
     #[error("there are {0} dependencies between tasks, including those from `after`; at most 16777216 are supported")]
     TooManyEdges(usize),
     /// A job needs a resource that the platform does not have.
-    #[error("job `{job}` needs `{resource}`, which is no resource of a node and no licence; {known}")]
+    #[error("job `{job}` needs `{resource}`, which is neither a resource of a node nor a licence; {known}")]
     UnknownResource {
         /// Name of the job, or of a task of a compound job.
         job: String,

@@ -36,10 +36,10 @@ impl Note {
             ),
             Self::Guessed { guesses, times } => {
                 let guesses = match (guesses, times) {
-                    (1, 1) => "the only time is a guess".to_owned(),
-                    (1, _) => format!("1 of {times} times is a guess"),
-                    _ if guesses == times => format!("all {times} times are guesses"),
-                    _ => format!("{guesses} of {times} times are guesses"),
+                    (1, 1) => "the only run time is a guess".to_owned(),
+                    (1, _) => format!("1 of {times} run times is a guess"),
+                    _ if guesses == times => format!("all {times} run times are guesses"),
+                    _ => format!("{guesses} of {times} run times are guesses"),
                 };
                 format!("{guesses}; the figures of the plan and its bounds hold if all tasks take as long as guessed")
             }

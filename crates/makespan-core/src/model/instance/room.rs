@@ -337,7 +337,7 @@ mod tests {
         assert!(refused(8, &[("memory", Need::whole(90))]).contains("all nodes together have 36 bytes"));
         assert!(refused(2, &[("solver", Need::whole(4))]).contains("needs 4 of `solver`, and there are 3"));
         let unknown = refused(1, &[("gpus", Need::whole(1))]);
-        assert!(unknown.contains("`gpus`, which is no resource of a node and no licence"), "{unknown}");
+        assert!(unknown.contains("`gpus`, which is neither a resource of a node nor a licence"), "{unknown}");
         assert!(unknown.contains("there are `memory`, `solver`"), "{unknown}");
     }
 }

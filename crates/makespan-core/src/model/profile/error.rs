@@ -20,7 +20,7 @@ pub enum ProfileError {
         time: Time,
     },
     /// The range of the allotment is empty.
-    #[error("processors from {min} to {max} is an empty range; min must be at least 1 and at most max")]
+    #[error("invalid range of processors, {min} to {max}: min must be at least 1 and at most max")]
     Range {
         /// Minimum allotment.
         min: u32,

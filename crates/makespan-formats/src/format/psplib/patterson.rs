@@ -66,7 +66,7 @@ impl<'a> Numbers<'a> {
     /// Returns the next number. If the number is missing, the error describes it as `what`.
     fn next(&mut self, what: impl Fn() -> String) -> Result<u64, Wrong> {
         let Some((line, word)) = self.words.next() else {
-            return Err(Wrong::at(self.line, format!("the text ends where {} is due", what())));
+            return Err(Wrong::at(self.line, format!("expected {}, but the text ends", what())));
         };
         self.line = line;
         number(line, word)
@@ -88,7 +88,7 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
         project.activities.push(activity);
     }
     if let Some((line, word)) = numbers.words.next() {
-        let problem = format!("`{word}` stands behind the last of the {activities} activities; remove it");
+        let problem = format!("unexpected `{word}` after the last of the {activities} activities; remove it");
         return Err(Wrong::at(line, problem));
     }
     Ok(project)

@@ -23,7 +23,7 @@ impl<'a> Lines<'a> {
 
     fn next(&mut self, what: &str) -> Result<(usize, &'a str), Wrong> {
         let next =
-            self.lines.next().ok_or_else(|| Wrong::at(self.last, format!("the text ends where {what} is due")))?;
+            self.lines.next().ok_or_else(|| Wrong::at(self.last, format!("expected {what}, but the text ends")))?;
         self.last = next.0;
         Ok(next)
     }
@@ -41,7 +41,7 @@ impl<'a> Lines<'a> {
         if begins(text, heading) {
             return Ok(());
         }
-        Err(Wrong::at(line, format!("`{text}` stands where the section `{heading}` is due")))
+        Err(Wrong::at(line, format!("expected the section `{heading}`, found `{text}`")))
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     stated.agrees(&columns)?;
     project.stocks = availabilities(&mut lines, &columns)?;
     match lines.lines.next() {
-        Some((line, text)) => Err(Wrong::at(line, format!("`{text}` stands behind the last section; remove it"))),
+        Some((line, text)) => Err(Wrong::at(line, format!("unexpected `{text}` after the last section; remove it"))),
         None => Ok(project),
     }
 }
@@ -94,7 +94,8 @@ impl Announced {
         for (kind, letter, stated) in kinds {
             let found = columns.iter().filter(|name| name.starts_with(letter)).count() as u64;
             if let Some((line, stated)) = stated.filter(|&(_, stated)| stated != found) {
-                let problem = format!("{stated} {kind} resources are announced, and {found} stand under `{REQUESTS}`");
+                let problem =
+                    format!("the file announces {stated} {kind} resources, but lists {found} under `{REQUESTS}`");
                 return Err(Wrong::at(line, problem));
             }
         }
@@ -120,7 +121,7 @@ fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
             stated.nonrenewable = Some((line, number(line, value)?));
         } else if begins(key, "projects") && number(line, value)? != 1 {
             let problem =
-                format!("{value} projects are in the file, which is read where it holds one; write each into its own");
+                format!("the file has {value} projects, but only one is supported; write each into a file of its own");
             return Err(Wrong::at(line, problem));
         } else if begins(key, "- doubly constrained") && number(line, value)? > 0 {
             return Err(Wrong::at(line, DOUBLY));
@@ -130,8 +131,7 @@ fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
 }
 
 /// Error message for doubly constrained resources.
-const DOUBLY: &str =
-    "resources that are doubly constrained are not read; write each as a renewable and a nonrenewable one";
+const DOUBLY: &str = "doubly constrained resources are not supported; write each as a renewable and a nonrenewable one";
 
 /// Reads the release date and the due date. The section of these dates may be missing.
 fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong> {
@@ -142,11 +142,14 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong
     lines.next("the names of its columns")?;
     let Some((line, text)) = lines.row() else { return Ok(()) };
     let &[_, _, release, due, cost, ..] = numbers(line, text)?.as_slice() else {
-        let problem = "a project is written as its number, its activities, its release date, its due date and its cost of tardiness";
+        let problem = "expected five numbers: the number of the project, of its activities, its release date, its due date and its cost of tardiness";
         return Err(Wrong::at(line, problem));
     };
     if let Some((line, _)) = lines.row() {
-        return Err(Wrong::at(line, "a second project stands here; write each into a file of its own"));
+        return Err(Wrong::at(
+            line,
+            "this is a second project, but only one is supported; write each into a file of its own",
+        ));
     }
     project.release = release;
     if due > 0 && due < release {
@@ -172,16 +175,21 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
     while let Some((line, text)) = lines.row() {
         let row = numbers(line, text)?;
         let [own, modes, count, successors @ ..] = row.as_slice() else {
-            let problem = "an activity is written as its number, number of modes, number of successors and these";
+            let problem =
+                "expected the number of an activity, its number of modes, its number of successors, and the successors";
             return Err(Wrong::at(line, problem));
         };
         let due = project.activities.len() as u64 + 1;
         if *own != due {
-            let problem = format!("activity {own} stands where {due} is due; activities are numbered from 1 in order");
+            let problem =
+                format!("expected activity {due}, found activity {own}; activities are numbered from 1 in order");
             return Err(Wrong::at(line, problem));
         }
         if successors.len() as u64 != *count {
-            return Err(Wrong::at(line, format!("{count} successors are announced and {} follow", successors.len())));
+            return Err(Wrong::at(
+                line,
+                format!("the line announces {count} successors but lists {}", successors.len()),
+            ));
         }
         announced.push(*modes);
         project.activities.push(Activity {
@@ -193,9 +201,10 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
     }
     let found = project.activities.len() as u64;
     match stated {
-        Some((line, stated)) if stated != found => {
-            Err(Wrong::at(line, format!("{stated} activities are announced, and {found} follow under `{PRECEDENCE}`")))
-        }
+        Some((line, stated)) if stated != found => Err(Wrong::at(
+            line,
+            format!("the file announces {stated} activities, but lists {found} under `{PRECEDENCE}`"),
+        )),
         _ => Ok(announced),
     }
 }
@@ -227,7 +236,7 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
                 if row[0] != own {
                     return Err(Wrong::at(
                         line,
-                        format!("modes of activity {} stand where those of {own} are due", row[0]),
+                        format!("expected the modes of activity {own}, found modes of activity {}", row[0]),
                     ));
                 }
                 &row[1..]
@@ -235,8 +244,8 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
             Some(2) if own > 0 => &row[..],
             _ => {
                 let problem = format!(
-                    "a mode is written as the number of its activity (or nothing, from the second on), its own number, its \
-                     duration and {} needs, one a resource",
+                    "expected the number of the activity (only in its first mode), the number of the mode, its \
+                     duration and {} needs, one for each resource",
                     columns.len()
                 );
                 return Err(Wrong::at(line, problem));
@@ -250,7 +259,7 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
         if mode[0] != due {
             return Err(Wrong::at(
                 line,
-                format!("mode {} stands where {due} is due; modes are numbered from 1", mode[0]),
+                format!("expected mode {due}, found mode {}; modes are numbered from 1", mode[0]),
             ));
         }
         activity.modes.push(Mode { line, duration: mode[1], needs: mode[2..].to_vec() });
@@ -275,7 +284,7 @@ fn names(line: usize, text: &str) -> Result<Vec<String>, Wrong> {
             'D' => return Err(Wrong::at(line, DOUBLY)),
             'R' | 'N' if end > 0 => names.push(format!("{}{}", kind.to_ascii_uppercase(), &digits[..end])),
             _ => {
-                let problem = format!("`{rest}` is no list of resources; write R 1, R 2 .. and N 1, N 2 ..");
+                let problem = format!("`{rest}` is not a list of resources; write R 1, R 2 .. and N 1, N 2 ..");
                 return Err(Wrong::at(line, problem));
             }
         }
@@ -303,7 +312,7 @@ fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<Resou
     let (line, text) = lines.next("the amounts of the resources")?;
     let amounts = numbers(line, text)?;
     if amounts.len() != columns.len() {
-        return Err(Wrong::at(line, format!("{} amounts stand here for {} resources", amounts.len(), columns.len())));
+        return Err(Wrong::at(line, format!("there are {} amounts for {} resources", amounts.len(), columns.len())));
     }
     let stock = |(name, amount): (&String, u64)| ResourceAmount {
         name: name.clone(),

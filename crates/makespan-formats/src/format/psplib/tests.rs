@@ -84,17 +84,17 @@ fn bad_projects_are_refused_with_their_place() {
     check("    5    9   11", "5 4 11", "the activities use up at least 5 of `N1` in all");
     check("constrained        :  0", "constrained : 1", "x.mm:11: resources that are doubly constrained are not read");
     check("R 1  N 1  N 2\n---", "R 1  N 1  D 1\n---", "x.mm:26: resources that are doubly constrained");
-    check("R 1  N 1  N 2\n---", "R 1  Q 1  N 2\n---", "x.mm:26: `Q 1  N 2` is no list of resources");
+    check("R 1  N 1  N 2\n---", "R 1  Q 1  N 2\n---", "x.mm:26: `Q 1  N 2` is not a list of resources");
     check("projects                      :  1", "projects : 2", "x.mm:5: 2 projects are in the file");
     check(
         "renewable                 :  1   R",
         "renewable : 3 R",
-        "x.mm:9: 3 renewable resources are announced, and 1",
+        "x.mm:9: the file announces 3 renewable resources, but lists 1",
     );
     check(
         "nonrenewable              :  2",
         "nonrenewable : 1",
-        "x.mm:10: 1 nonrenewable resources are announced, and 2",
+        "x.mm:10: the file announces 1 nonrenewable resources, but lists 2",
     );
     check(
         " 4        1          1           5",
@@ -104,22 +104,28 @@ fn bad_projects_are_refused_with_their_place() {
     check(" 4        1          1           5", " 4 1 1 4", "x.mm:22: activity `4` is its own successor");
     check(" 4        1          1           5", " 4 1 2 5 5", "x.mm:22: activity `4` has the successor 5 twice");
     check(" 4        1          1           5", " 4 1 1 2", "in a cycle: 2 -> 4 -> 2");
-    check(" 4        1          1           5", " 4 1 2 5", "x.mm:22: 2 successors are announced and 1 follow");
-    check(" 4        1          1           5", " 6 1 1 5", "x.mm:22: activity 6 stands where 4 is due");
-    check(":  5\n", ": 6\n", "x.mm:6: 6 activities are announced, and 5 follow");
-    check("  3      1     4       2", "  4      1     4       2", "modes of activity 4 stand where those of 3 are due");
-    check("         2     4       1    0    7", "  3 4 1 0 7", "mode 3 stands where 2 is due");
-    check("         2     4       1    0    7", "  2 4 1 0", "a mode is written as");
+    check(" 4        1          1           5", " 4 1 2 5", "x.mm:22: the line announces 2 successors but lists 1");
+    check(" 4        1          1           5", " 6 1 1 5", "x.mm:22: expected activity 4, found activity 6");
+    check(":  5\n", ": 6\n", "x.mm:6: the file announces 6 activities, but lists 5");
+    check(
+        "  3      1     4       2",
+        "  4      1     4       2",
+        "expected the modes of activity 3, found modes of activity 4",
+    );
+    check("         2     4       1    0    7", "  3 4 1 0 7", "expected mode 2, found mode 3");
+    check("         2     4       1    0    7", "  2 4 1 0", "expected the number of the activity");
     check("         2     4       1    0    7", "  2 4 1 0 -7", "`-7` is not a whole number from 0");
     check("         2     4       1    0    7", "  2 0 1 0 7", "x.mm:32: activity `3` takes no time in some modes");
     check("  1      1     0       0    0", "1 1 0 0 2", "activity `1` takes no time and uses up 2 of `N1`");
     check("  1      1     0       0    0", "1 1 99999999999999 0 2", "too long");
-    check("    5    9   11", "5 9", "2 amounts stand here for 3 resources");
-    check("    5    9   11", "5 9 11\nx", "`x` stands behind the last section");
+    check("    5    9   11", "5 9", "there are 2 amounts for 3 resources");
+    check("    5    9   11", "5 9 11\nx", "unexpected `x` after the last section");
     check("    2       18", "    2       1", "the due date is 1, before the release date 2");
-    check("RESOURCEAVAILABILITIES", "AVAILABILITIES", "stands where the section `RESOURCEAVAILABILITIES` is due");
+    check("RESOURCEAVAILABILITIES", "AVAILABILITIES", "expected the section `RESOURCEAVAILABILITIES`, found");
     let cut = &MODES[..MODES.find("RESOURCEAV").unwrap()];
-    assert!(read(cut, "x.mm").unwrap_err().contains("the text ends where the section `RESOURCEAVAILABILITIES` is due"));
+    assert!(
+        read(cut, "x.mm").unwrap_err().contains("expected the section `RESOURCEAVAILABILITIES`, but the text ends")
+    );
 }
 
 #[test]
@@ -132,8 +138,8 @@ fn bad_numbers_are_refused_with_their_place() {
         "2 1\n4\n1 5 1 2\n1 1 0",
         "x.rcp:3: activity `1` needs 5 of `R1`, and there are 4; give more, or let it need less",
     );
-    check("2 1\n4\n1 5 1", "x.rcp:3: the text ends where a successor of activity 1 of 2 is due");
-    check("2 1\n4\n1 1 1 2\n1 1 0 7", "x.rcp:4: `7` stands behind the last of the 2 activities");
+    check("2 1\n4\n1 5 1", "x.rcp:3: expected a successor of activity 1 of 2, but the text ends");
+    check("2 1\n4\n1 1 1 2\n1 1 0 7", "x.rcp:4: unexpected `7` after the last of the 2 activities");
     check("2 1\n4\n1 1 1 x\n1 1 0", "x.rcp:3: `x` is not a whole number from 0");
     check("2 1\n4\n1 1 1 3\n1 1 0", "x.rcp:3: activity `1` has the successor 3, which does not exist");
     check("2 1\n4\n1 1 1 2\n1 1 1 1", "in a cycle");

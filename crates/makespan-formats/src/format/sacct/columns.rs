@@ -105,7 +105,7 @@ impl SacctColumns {
             !name.is_empty() && names[..*at].iter().any(|earlier| earlier.eq_ignore_ascii_case(name))
         };
         if let Some((_, name)) = names.iter().enumerate().find(repeated) {
-            return Err(format!("the column `{name}` is there twice; which of them is meant is unknown"));
+            return Err(format!("the column `{name}` occurs twice; remove one of both"));
         }
         let place = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let needed = |wanted: &str| {

@@ -70,7 +70,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<LogConte
     });
     let clock = Clock::local(first + east.unwrap_or(0));
     let shown = clock.as_ref().map_or_else(String::new, |clock| clock.shows(Time::ZERO));
-    let mut remarks = vec![format!("times count from the first submission, {shown} by the clock of the dump")];
+    let mut remarks = vec![format!("times are counted from the first submission, {shown} by the clock of the dump")];
     if eligible_later > 0 {
         remarks.push(format!(
             "{} could not start when submitted, because they waited for other jobs or a begin time; their submit time is replaced by the time when they could start (Eligible)",

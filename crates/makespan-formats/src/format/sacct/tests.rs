@@ -62,7 +62,7 @@ fn a_dump_becomes_jobs_and_what_is_odd_is_counted() {
         (Anomaly::OutOfOrder, 1, 5),
     ];
     assert_eq!(found, expect);
-    assert!(replay.remarks.last().unwrap().starts_with("times count from the first submission"));
+    assert!(replay.remarks.last().unwrap().starts_with("times are counted from the first submission"));
     let planned = parse_instance(DUMP.as_bytes(), "x", &ReadOptions { processors: Some(8), ..ReadOptions::default() });
     assert_eq!(planned.unwrap().instance.jobs().len(), 6);
 }
@@ -84,7 +84,7 @@ fn errors_name_the_line_and_the_column() {
         assert!(error.contains(expect), "{error} instead of {expect}");
     };
     check("JobID|User|Submitted|Elapsed|NCPUS\n", "jobs.txt:1: header: no column `Submit`; the nearest is `Submitted`");
-    check("JobID|Submit|Elapsed|NCPUS|Elapsed\n", "jobs.txt:1: header: the column `Elapsed` is there twice");
+    check("JobID|Submit|Elapsed|NCPUS|Elapsed\n", "jobs.txt:1: header: the column `Elapsed` occurs twice");
     check(
         "JobID|Submit|Elapsed|NCPUS\n1|2024-02-30T00:00:00|00:01:00|1\n",
         "no submit time that can be read (first at line 2)",

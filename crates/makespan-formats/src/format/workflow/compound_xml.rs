@@ -146,7 +146,7 @@ pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Re
     for id in instance.ids() {
         let job = instance.job(id);
         let refused = |what: &str| {
-            let problem = format!("job `{}`: the XML form has no place for {what}", job.name);
+            let problem = format!("job `{}`: the XML form cannot store {what}", job.name);
             Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
         };
         if job.is_bag() {
@@ -227,7 +227,7 @@ fn escaped(text: &str) -> io::Result<String> {
             '"' => out.push_str("&quot;"),
             '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", c as u32)),
             c if (c as u32) < 0x20 || matches!(c as u32, 0xfffe | 0xffff) => {
-                let problem = format!("XML has no place for the character {}", c.escape_default());
+                let problem = format!("XML cannot contain the character {}", c.escape_default());
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
             }
             c => out.push(c),

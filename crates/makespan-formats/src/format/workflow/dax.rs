@@ -51,7 +51,9 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
                     ignored.attributes(parent);
                 }
             }
-            "dag" | "dax" => return Err(wrong(node, "a workflow within a workflow is not read; write out its jobs")),
+            "dag" | "dax" => {
+                return Err(wrong(node, "a workflow within a workflow is not supported; write out its jobs"));
+            }
             _ => {}
         }
     }

@@ -43,7 +43,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     let rows = lines.map(|(line, text)| row(line, text)).collect::<Result<Vec<Row<'_>>, Wrong>>()?;
     for (at, row) in rows.iter().enumerate() {
         if row.number != at as u64 {
-            let problem = format!("task {} stands where {at} is due; tasks are numbered from 0 in order", row.number);
+            let problem = format!("expected task {at}, found task {}; tasks are numbered from 0 in order", row.number);
             return Err(Wrong::at(FilePlace::line(row.line), problem));
         }
     }
@@ -87,7 +87,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
 fn row(line: usize, text: &str) -> Result<Row<'_>, Wrong> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [own, time, count, before @ ..] = words.as_slice() else {
-        let problem = "a task is written as its number, its time, the number of its predecessors and these";
+        let problem = "expected the number of a task, its time, its number of predecessors, and the predecessors";
         return Err(Wrong::at(FilePlace::line(line), problem));
     };
     let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, Wrong>>()?;

@@ -193,7 +193,7 @@ fn stg_is_read_without_its_dummies() {
     wrong(" 3 3 2 1 2", " 3 3 3 1 2", "a.stg:5: the line announces 3 predecessors but lists 2");
     wrong(" 3 3 2 1 2", " 3 3 2 1 7", "a.stg:5: task 3 waits for task 7, which does not exist");
     wrong(" 2 4 1 0", " 2 4 1 3", "in a cycle: 2 -> 3 -> 2");
-    wrong(" 2 4 1 0\n", "", "a.stg:4: task 3 stands where 2 is due");
+    wrong(" 2 4 1 0\n", "", "a.stg:4: expected task 2, found task 3");
     wrong("   3", "   4", "announces 4 tasks and two dummies, and 5 tasks follow");
 }
 
@@ -359,7 +359,7 @@ fn a_platform_and_a_network_are_for_workflows() {
     let none = ReadOptions::default;
     check(ReadOptions { platform: Some(platform.clone()), ..options() }, DAX, "state one");
     check(ReadOptions { network: Some(link), platform: Some(platform.clone()), ..none() }, DAX, "in the platform");
-    check(ReadOptions { network: Some(link), ..none() }, DAX, "state how many");
+    check(ReadOptions { network: Some(link), ..none() }, DAX, "state their number");
     check(ReadOptions { speedup: "linear".parse().ok(), ..options() }, DAX, "stated for reading logs only");
     let native = "{\"version\": 1}";
     check(ReadOptions { network: Some(link), ..none() }, native, "stated for reading workflows only");

@@ -71,7 +71,7 @@ pub enum TemplateError {
         problem: String,
     },
     /// A quotation has no end.
-    #[error("the quotation that `{mark}` begins does not end in the template")]
+    #[error("the quote `{mark}` is not closed in the template")]
     Open {
         /// The quotation mark.
         mark: char,

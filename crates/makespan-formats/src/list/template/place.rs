@@ -129,7 +129,7 @@ pub(super) fn foreign(text: &str) -> Option<(&str, &'static str)> {
     let inner = text.strip_prefix('{')?;
     if inner.starts_with('=') {
         let end = inner.find("=}").filter(|&end| end > 0)?;
-        return Some((&text[..end + 3], "compute the text in the command, such as: x={}; .. \"${x#a}\""));
+        return Some((&text[..end + 3], "let the shell change the argument, for example: x={}; echo \"${x#a}\""));
     }
     let end = inner.find('}')?;
     let position = inner[..end].strip_prefix('-').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
@@ -138,8 +138,8 @@ pub(super) fn foreign(text: &str) -> Option<(&str, &'static str)> {
     }
     let remedy = match inner[..end].trim_start_matches(|c: char| c.is_ascii_digit()) {
         "%" => "use {#}, which no other command has",
-        "##" => "count the arguments before, and write their number",
-        ".." => "write x={}; x=${x%.*}; .. ${x%.*}",
+        "##" => "count the arguments yourself, and write their number",
+        ".." => "let the shell remove both endings: x={}; x=${x%.*}; echo ${x%.*}",
         "+/" => "use {//} for the folder, or {/} for the name",
         _ => return None,
     };
@@ -164,7 +164,7 @@ pub(super) fn safe(
         return Err(refused(text, within));
     }
     if part != ArgumentPart::Number && scanner.is_escaped() {
-        let (within, remedy) = ("behind a backslash", "leave the backslash out, for arguments are quoted anyway");
+        let (within, remedy) = ("behind a backslash", "leave the backslash out, because arguments are quoted anyway");
         return Err(TemplateError::Unsafe { place: text, within, remedy });
     }
     Ok(Placeholder::new(text, source, part, scanner.within()))
@@ -174,8 +174,8 @@ pub(super) fn refused(place: String, within: ShellContext) -> TemplateError {
     let (within, remedy) = match within {
         ShellContext::Dollar => ("in $'..'", "write '..' instead"),
         ShellContext::Backquotes => ("between backquotes", "write $(..) instead"),
-        ShellContext::Expansion => ("in ${..}", "put it into a variable first: x={}; ..${x}"),
-        ShellContext::Arithmetic => ("in $((..))", "put it into a variable first: x={}; ..$((x))"),
+        ShellContext::Expansion => ("in ${..}", "assign it to a variable first, for example: x={}; echo ${x}"),
+        ShellContext::Arithmetic => ("in $((..))", "assign it to a variable first, for example: x={}; echo $((x))"),
         _ => ("in a comment", "leave the comment out"),
     };
     TemplateError::Unsafe { place, within, remedy }

@@ -97,11 +97,13 @@ impl Report<'_> {
             text += &self.row(&algorithm, &label);
         }
         if self.files.is_empty() {
-            return text + "\nSkipped the standard task graphs: no folder with any whose optimum is known (--data).\n";
+            return text
+                + "\nSkipped the standard task graphs: no folder with graphs whose optimum is known is named (--data).\n";
         }
         let names: Vec<String> = self.files.iter().map(|path| name(path)).collect();
+        let counts = PROCESSORS.map(|count| count.to_string()).join(", ");
         let _infallible =
-            write!(text, "\n{} on {PROCESSORS:?} processors in the known optimal length:", names.join(", "));
+            write!(text, "\n{} on {counts} processors; plans with the known optimal makespan:", names.join(", "));
         for (algorithm, label) in self.searched() {
             let (optimal, all) = self.optimal(&algorithm);
             let _infallible = write!(text, "\n{label}: {optimal} of {all}");

@@ -13,7 +13,7 @@ pub(super) fn claims(points: &Points) -> Vec<Claim> {
     let demt = |family, criterion| curve(points, family, DEMT, criterion);
     let everywhere =
         |criterion| -> Curve { Family::ALL.into_iter().flat_map(|family| demt(family, criterion)).collect() };
-    let both = [("makespan", Makespan), ("minsum", MinsumPrinted)];
+    let both = [("makespan", Makespan), ("weighted completion", MinsumPrinted)];
     let cases = both.into_iter().flat_map(|(word, criterion)| Family::ALL.map(|family| (word, criterion, family)));
     let not_much_worse = Evidence::default().over(cases, |all, (word, criterion, family)| {
         all.each(&format!("{word}, {family}"), &demt(family, criterion), |ratio| ratio <= 2.25)
@@ -34,8 +34,11 @@ pub(super) fn claims(points: &Points) -> Vec<Claim> {
     let mut claims = vec![
         not_much_worse
             .claim("4.2 par. 3, sentence 5", "DEMT is not much worse than 2 on either criterion (here: at most 2.25)"),
-        never.claim("4.2 par. 7, sentence 2", "DEMT's minsum ratio is never over 2.5"),
-        two.claim("4.2 par. 7, sentence 2", "DEMT's minsum ratio is around 2 on average (here: within 0.25)"),
+        never.claim("4.2 par. 7, sentence 2", "DEMT's ratio of weighted completion is never over 2.5"),
+        two.claim(
+            "4.2 par. 7, sentence 2",
+            "DEMT's ratio of weighted completion is around 2 on average (here: within 0.25)",
+        ),
         almost.claim(
             "4.2 par. 7, sentence 3",
             "DEMT's makespan ratio is almost always below 2 (here: at 90 % of the points)",
@@ -49,7 +52,7 @@ pub(super) fn claims(points: &Points) -> Vec<Claim> {
 
 /// Returns the claims about the kinds of jobs.
 fn kinds(points: &Points, demt: &dyn Fn(Family, Criterion) -> Curve) -> [Claim; 4] {
-    let both = [("makespan", Makespan), ("minsum", MinsumPrinted)];
+    let both = [("makespan", Makespan), ("weighted completion", MinsumPrinted)];
     let more_parallel = Evidence::default().over(both, |all, (word, criterion)| {
         let of = |family| level(&demt(family, criterion));
         let Some((high, weak)) = of(Family::High).zip(of(Family::Weak)) else { return all };
@@ -72,11 +75,11 @@ fn kinds(points: &Points, demt: &dyn Fn(Family, Criterion) -> Curve) -> [Claim; 
         more_parallel.claim("4.2 par. 8, sentence 1", "DEMT performs better when the jobs are more parallel"),
         simple.claim(
             "4.2 par. 9, sentence 1",
-            "SAF performs well on simple cases (here: a lower minsum than DEMT's on weak, high and mixed)",
+            "SAF performs well on simple cases (here: a lower weighted completion than DEMT's on weak, high and mixed)",
         ),
         insensitive.claim(
             "4.2 par. 9, sentence 3",
-            "DEMT's minsum ratio is insensitive to the kind of jobs (here: family means within a factor of 1.25)",
+            "DEMT's ratio of weighted completion is insensitive to the kind of jobs (here: family means within a factor of 1.25)",
         ),
         far.claim(
             "4.2 par. 9, sentence 3",

@@ -8,7 +8,7 @@ use crate::demt::algorithm::{DEMT, RAW, SHIFT, SHUFFLED_JOBS, UNSHUFFLED};
 use crate::demt::points::Criterion::{Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// Maximum improvement of the minsum that is "small", as a fraction.
+/// Maximum improvement of the weighted completion that is "small", as a fraction.
 const SMALL: f64 = 0.05;
 
 /// Returns the paper's claims about the stages of its algorithm.
@@ -24,17 +24,17 @@ pub(super) fn claims(points: &Points) -> [Claim; 4] {
         ),
         shuffled(points, DEMT).claim(
             "3.2 par. 5",
-            "shuffling the order of the batches gives small improvements of the minsum (here: some, at most 5 %)",
+            "shuffling the order of the batches gives small improvements of the weighted completion (here: some, at most 5 %)",
         ),
         shuffled(points, SHUFFLED_JOBS).claim(
             "not in the paper",
-            "shuffling jobs within the batches gives small improvements of the minsum (here: some, at most 5 %)",
+            "shuffling jobs within the batches gives small improvements of the weighted completion (here: some, at most 5 %)",
         ),
     ]
 }
 
 fn better(points: &Points, [later, earlier]: [&str; 2]) -> Evidence {
-    let both = [("makespan", Makespan), ("minsum", MinsumPrinted)];
+    let both = [("makespan", Makespan), ("weighted completion", MinsumPrinted)];
     let cases = Family::ALL.into_iter().flat_map(|family| both.map(|(word, criterion)| (family, word, criterion)));
     Evidence::default().over(cases, |all, (family, word, criterion)| {
         let [later, earlier] = [later, earlier].map(|spec| curve(points, family, spec, criterion));

@@ -53,7 +53,7 @@ fn a_client_says_what_is_wrong() {
         Client::open(&options).map(drop).unwrap_err().to_string()
     };
     assert!(open(Some("http://cluster.example:8321".into())).contains("unencrypted"));
-    assert!(open(Some("127.0.0.1:8321".into())).contains("no address"));
+    assert!(open(Some("127.0.0.1:8321".into())).contains("not an address"));
     assert!(open(Some("http://127.0.0.1:8321/api".into())).contains("address alone"));
     set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
     assert!(open(url()).contains("chmod 600"));

@@ -33,7 +33,7 @@ impl<'de> Visitor<'de> for ResourcesVisitor {
         while let Some((name, amount)) = map.next_entry::<String, Scalar<Amount>>()? {
             if name == PER_PROCESSOR {
                 return Err(Error::custom(format_args!(
-                    "`{PER_PROCESSOR}` is no name of a resource: in `needs`, this key states the amounts for each processor; choose another name"
+                    "`{PER_PROCESSOR}` is not a name of a resource: in `needs`, this key states the amounts for each processor; choose another name"
                 )));
             }
             amounts.push((name, amount.0.0));

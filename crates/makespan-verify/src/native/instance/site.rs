@@ -181,13 +181,13 @@ impl Names<'_> {
     fn of(&self, what: &str, name: &str, lists: &[String]) -> Result<Vec<usize>, String> {
         let mut numbers: Vec<usize> = if lists.is_empty() { self.0.values().copied().collect() } else { Vec::new() };
         for list in lists {
-            let names =
-                hosts(list).ok_or_else(|| format!("{what} `{name}`: `{list}` is no list of nodes such as n[0-3]"))?;
+            let names = hosts(list)
+                .ok_or_else(|| format!("{what} `{name}`: `{list}` is not a list of nodes such as n[0-3]"))?;
             for node in names {
                 let known = self.0.get(node.as_str()).ok_or_else(|| {
                     let near = nearest(&node, self.0.keys().copied());
                     let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                    format!("{what} `{name}`: `{node}` is no node of the platform{hint}")
+                    format!("{what} `{name}`: `{node}` is not a node of the platform{hint}")
                 })?;
                 numbers.push(*known);
             }

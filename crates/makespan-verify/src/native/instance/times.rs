@@ -113,9 +113,7 @@ fn table(times: Vec<Scalar<Time>>, allotments: Option<Allotments>) -> Result<Pro
     let (min, max) = (min.unwrap_or(1), max.unwrap_or(Platform::MAX_PROCESSORS));
     let count = times.len();
     if min == 0 || min > max {
-        return Err(format!(
-            "processors from {min} to {max} is an empty range; min must be at least 1 and at most max"
-        ));
+        return Err(format!("invalid range of processors, {min} to {max}: min must be at least 1 and at most max"));
     }
     let table = Profile::table(times.into_iter().map(|time| time.0).collect()).map_err(|error| error.to_string())?;
     let narrowed = table.at_most(max).and_then(|table| table.at_least(min));

@@ -49,7 +49,7 @@ impl<'de> Visitor<'de> for SpeedupVisitor {
             NUMBER_KEY => {
                 let number: String = map.next_value()?;
                 return Err(Error::custom(format_args!(
-                    "the number {number} stands here; expected a law with its parameters, such as {{\"amdahl\": {{\"serial\": 0.05}}}}"
+                    "found the number {number}; expected a law with its parameters, such as {{\"amdahl\": {{\"serial\": 0.05}}}}"
                 )));
             }
             "linear" => {
@@ -239,7 +239,7 @@ impl<'de, T: FromLiteral, M: ListEntry> Visitor<'de> for OneOrManyVisitor<T, M> 
         match map.next_key::<String>()? {
             Some(key) if key == RAW_KEY => map.next_value::<RawOneOrMany<T, M>>().map(|raw| raw.0),
             Some(key) if key == NUMBER_KEY => one(&map.next_value::<String>()?, false),
-            _ => Err(Error::custom(format_args!("a table stands here, expected {}, or a list", T::EXPECTED))),
+            _ => Err(Error::custom(format_args!("found a table; expected {}, or a list", T::EXPECTED))),
         }
     }
 
@@ -278,7 +278,7 @@ impl<'de> Visitor<'de> for TimesOnVisitor {
         let (mut times, mut seen) = (Vec::new(), FxHashSet::default());
         while let Some((node, time)) = map.next_entry::<String, Scalar<Time>>()? {
             if !seen.insert(node.clone()) {
-                return Err(Error::custom(format_args!("the node `{node}` stands here twice")));
+                return Err(Error::custom(format_args!("the node `{node}` is given twice")));
             }
             times.push((node, time.0));
         }

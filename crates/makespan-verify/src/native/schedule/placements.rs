@@ -64,7 +64,7 @@ fn task_of(
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             format!("job `{}` has no task `{}`{hint}", job.name, name.text)
         }),
-        Some(_) => wrong("is no bag; leave `task` out"),
+        Some(_) => wrong("is not a bag; leave `task` out"),
     }
 }
 

@@ -76,7 +76,8 @@ impl TreePlanFile {
         }
         let entry = document.bounds.fair_throughput;
         if entry.kind() != "tree_prices" {
-            let problem = format!("`{}` is no certificate of a fair throughput; write tree_prices", entry.kind());
+            let problem =
+                format!("`{}` is not a kind of certificate for a fair throughput; write tree_prices", entry.kind());
             return Err(wrong("bounds.fair_throughput.certificate.kind", problem));
         }
         let bound = read_bound(file, "bounds.fair_throughput", Objective::Throughput, entry)?;

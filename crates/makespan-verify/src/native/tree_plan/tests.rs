@@ -89,7 +89,7 @@ fn everything_that_is_changed_is_found() {
     changed("\"a\": 18", "\"a\": 17.5", "is not a number of tasks");
     changed("\"a\": 1.8", "\"b\": 1.8", "no node `b`");
     changed("\"y\": {", "\"z\": {", "no job `z`");
-    changed("tree_prices", "rejection", "no certificate of a fair throughput");
+    changed("tree_prices", "rejection", "not a kind of certificate for a fair throughput");
 }
 
 /// Returns the ranges of all numbers in a JSON text, except for digits inside quotation marks.

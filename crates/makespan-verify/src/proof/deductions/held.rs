@@ -127,14 +127,12 @@ impl<'a> All<'a> {
     /// O(k (n + e)), and O(k^2) for each resource.
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
         if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
-            return malformed(
-                "the tasks that exclude each other include a bag, or a task that the instance does not have",
-            );
+            return malformed("`one_at_a_time` names a bag, or a task that the instance does not have");
         }
         let mut sorted = tasks.to_vec();
         sorted.sort_unstable();
         if sorted.windows(2).any(|two| two[0] == two[1]) {
-            return malformed("the tasks that exclude each other include a task twice");
+            return malformed("`one_at_a_time` names a task twice");
         }
         let order: Vec<_> = self.instance.in_order().collect();
         for (at, &task) in tasks.iter().enumerate() {
@@ -148,7 +146,7 @@ impl<'a> All<'a> {
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
-                return malformed("two of the tasks that should exclude each other can run at the same time");
+                return malformed("two tasks of `one_at_a_time` can run at the same time");
             }
         }
         Ok(())

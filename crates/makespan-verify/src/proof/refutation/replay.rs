@@ -89,7 +89,7 @@ impl Replay {
             self.rules.apply(&mut state, step)?;
         }
         if !state.is_empty() {
-            return malformed(format!("nogood {id} of its steps does not follow"));
+            return malformed(format!("nogood {id} does not follow from the steps before it"));
         }
         if literals.is_empty() {
             self.root.refute();
@@ -111,7 +111,9 @@ impl Replay {
             ));
         }
         if self.mirrored.is_some_and(|mirrored| mirrored == first || mirrored == second) {
-            return malformed("a task of its steps is both mirrored and one of two equal tasks");
+            return malformed(
+                "its steps name one task both as mirrored and as one of two equal tasks; only one of both is allowed",
+            );
         }
         (self.paired[first], self.paired[second]) = (true, true);
         self.rules.ordered.insert((first, second));
@@ -124,7 +126,7 @@ impl Replay {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {
             return malformed(
-                "its steps mirror an instance that has no mirror symmetry, or a second task, or one of two equal tasks",
+                "its steps mirror an instance without mirror symmetry, or a second task, or a task that is one of two equal tasks",
             );
         };
         self.mirrored = Some(task);

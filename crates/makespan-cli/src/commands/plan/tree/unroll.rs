@@ -15,7 +15,7 @@ use crate::output::write_file;
 /// Parses the length that `--period` states.
 pub fn length(text: &str) -> Result<Time> {
     let length = Time::parse(text).map_err(|error| miette!("--period {text}: {error}"))?;
-    if length > Time::ZERO { Ok(length) } else { Err(miette!("--period {text}: a period lasts longer than 0")) }
+    if length > Time::ZERO { Ok(length) } else { Err(miette!("--period {text}: the period must be longer than 0 s")) }
 }
 
 /// Returns the best rates in a period of about this length.

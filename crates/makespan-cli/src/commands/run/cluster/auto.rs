@@ -102,7 +102,7 @@ impl Cluster {
         let time = chosen.pilot_time(&auto, &pool);
         self.remarks.clone_from(&chosen.machines.remarks);
         self.remarks.push(format!(
-            "pilots have {nodes} of at most {most} nodes: the plan takes {} s there, and no plan on {most} takes less than {least} s{condition}",
+            "pilots use {nodes} of at most {most} nodes: the plan on them takes {} s, and no plan on {most} nodes takes less than {least} s{condition}",
             chosen.makespan()
         ));
         self.platform = chosen.machines.platform;

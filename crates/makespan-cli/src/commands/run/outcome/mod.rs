@@ -343,17 +343,17 @@ impl<'a> Outcomes<'a> {
         let mut parts = Vec::new();
         match (guessed, self.instance.guesses()) {
             (0, _) => {}
-            (1, 1) => parts.push("the guessed time was replaced".to_owned()),
-            (1, all) => parts.push(format!("1 of {all} guessed times was replaced")),
-            (some, all) if some == all => parts.push(format!("all {all} guessed times were replaced")),
-            (some, all) => parts.push(format!("{some} of {all} guessed times were replaced")),
+            (1, 1) => parts.push("the guessed run time was replaced".to_owned()),
+            (1, all) => parts.push(format!("1 of {all} guessed run times was replaced")),
+            (some, all) if some == all => parts.push(format!("all {all} guessed run times were replaced")),
+            (some, all) => parts.push(format!("{some} of {all} guessed run times were replaced")),
         }
         match restated.len() - guessed {
             0 => {}
-            1 => parts.push("1 time learned from earlier runs was corrected".to_owned()),
-            some => parts.push(format!("{some} times learned from earlier runs were corrected")),
+            1 => parts.push("1 run time learned from earlier runs was corrected".to_owned()),
+            some => parts.push(format!("{some} run times learned from earlier runs were corrected")),
         }
-        Some(format!("{} by times measured in this run", parts.join(" and ")))
+        Some(format!("{} by run times measured in this run", parts.join(" and ")))
     }
 
     /// Returns the reason why a task did not succeed, and the last lines of its output.

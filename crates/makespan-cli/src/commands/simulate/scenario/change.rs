@@ -108,14 +108,16 @@ impl Variant {
                         on(vec![own.with_after(Vec::<String>::new())]).is_ok()
                     };
                     let count = left_out(self.log.keep(is_possible)?);
-                    self.remarks.push(format!("{}: {count}, whose needs no node that is left can meet", self.name));
+                    self.remarks.push(format!(
+                        "{}: {count}, because no node that is left has the resources that they need",
+                        self.name
+                    ));
                 }
                 self.log.instance = on(self.log.instance.all_submitted()).map_err(|error| error.to_string())?;
                 let (left, again) = live::left(&self.log.running, &self.log.instance);
                 if again > 0 {
                     let again = counted(again, "job");
-                    self.remarks
-                        .push(format!("{}: {again} on nodes that are removed, and will start again", self.name));
+                    self.remarks.push(format!("{}: {again} on nodes that are removed will start again", self.name));
                 }
                 self.log.running = left;
             }

@@ -43,7 +43,7 @@ pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scen
     }
     for (at, one) in scenarios.iter().enumerate() {
         if scenarios[..at].iter().any(|other| other.name == one.name) {
-            return Err(miette!("--scenario '{}' is there twice; name each scenario once", one.name));
+            return Err(miette!("--scenario '{}' is given twice; give each scenario once", one.name));
         }
     }
     Ok(scenarios)

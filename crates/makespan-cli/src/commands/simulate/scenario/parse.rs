@@ -59,7 +59,7 @@ impl Scenario {
         let wrong = |problem: String| format!("--scenario '{text}': {problem}; write words such as {WORDS}");
         let words = words(text);
         if words.is_empty() {
-            return Err(wrong("it says nothing".into()));
+            return Err(wrong("it is empty".into()));
         }
         let mut changes = Vec::new();
         let mut left = words.iter().peekable();
@@ -68,7 +68,7 @@ impl Scenario {
                 "now" if words.len() == 1 => {}
                 "now" => return Err(wrong("`now` excludes all changes".into())),
                 "without" => {
-                    let next = left.next().ok_or_else(|| wrong("`without` stands at the end".into()))?;
+                    let next = left.next().ok_or_else(|| wrong("a word is missing after `without`".into()))?;
                     changes.push(without(next).map_err(wrong)?);
                 }
                 word => {
@@ -97,17 +97,19 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn change(word: &str) -> Result<ScenarioChange, String> {
-    let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no such word"))?;
+    let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not a known change"))?;
     match key {
-        "nodes" => amount(value).map(ScenarioChange::Nodes).ok_or_else(|| format!("`{value}` is no number of nodes")),
+        "nodes" => {
+            amount(value).map(ScenarioChange::Nodes).ok_or_else(|| format!("`{value}` is not a number of nodes"))
+        }
         "policy" if !value.is_empty() => Ok(ScenarioChange::Policy(value.to_owned())),
         "estimates" => value.parse().map(ScenarioChange::Estimates),
         "load" => {
             let factor = value.parse::<f64>().ok().filter(|factor| (1e-3..=1e3).contains(factor));
-            factor.map(ScenarioChange::Load).ok_or_else(|| format!("`{value}` is no load from 0.001 to 1000"))
+            factor.map(ScenarioChange::Load).ok_or_else(|| format!("`{value}` is not a load from 0.001 to 1000"))
         }
-        "user" | "account" | "partition" | "qos" | "job" => Err(format!("`{word}` stands without `without`")),
-        _ => Err(format!("`{word}` is no such word")),
+        "user" | "account" | "partition" | "qos" | "job" => Err(format!("`without` is missing before `{word}`")),
+        _ => Err(format!("`{word}` is not a known change")),
     }
 }
 
@@ -168,15 +170,15 @@ mod tests {
         for (bad, part) in [
             ("", "nothing"),
             ("now nodes=3", "beside"),
-            ("nodes=0", "no number"),
-            ("nodes=++3", "no number"),
+            ("nodes=0", "not a number"),
+            ("nodes=++3", "not a number"),
             ("nodes=3 nodes=4", "second"),
-            ("without", "at the end"),
+            ("without", "after `without`"),
             ("without ann", "whose jobs"),
-            ("user=ann", "without `without`"),
+            ("user=ann", "`without` is missing"),
             ("load=0", "no load"),
             ("estimates=good", "not a kind"),
-            ("faster", "no such word"),
+            ("faster", "not a known change"),
         ] {
             let error = Scenario::parse(bad).unwrap_err();
             assert!(error.contains(part) && error.contains("nodes=+20"), "{bad}: {error}");

@@ -24,9 +24,9 @@ pub fn read(text: &str, instance: &Instance, problem: &TreeProblem) -> Result<Ch
         Some(("bandwidth", value)) => Changed::Bandwidth(parse_bandwidth(value).map_err(fail)?),
         Some(("speed", value)) => {
             let speed = value.trim().parse();
-            let speed = speed.map_err(|_| fail(format!("`{value}` is no speed; write a positive number")))?;
+            let speed = speed.map_err(|_| fail(format!("`{value}` is not a speed; write a positive number")))?;
             let speed = Quantity::SPEED.check(speed);
-            Changed::Speed(speed.map_err(|error| fail(format!("`{value}` is no speed: {error}")))?)
+            Changed::Speed(speed.map_err(|error| fail(format!("`{value}` is not a speed: {error}")))?)
         }
         _ => return Err(form()),
     };

@@ -53,7 +53,7 @@ impl TreeReportPage<'_> {
             text += &format!("\n{remark}\n");
         }
         if let Some(first) = self.runs.first() {
-            text += &format!("\n{}, shares of the time until its end\n", first.heuristic);
+            text += &format!("\n{}: fractions of the time until the last task ends\n", first.heuristic);
             text += &if nodes <= MAX_NODES { self.nodes(first) } else { self.busiest(first) };
         }
         text
@@ -98,7 +98,7 @@ impl TreeReportPage<'_> {
         if run.run.stalled {
             let left = run.run.unfinished();
             remarks.push(format!(
-                "{}: {} did not finish, because of a wait that never ends",
+                "{}: {} did not finish, because they wait for each other forever",
                 run.heuristic,
                 counted(left, "task")
             ));
