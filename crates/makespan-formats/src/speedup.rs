@@ -56,7 +56,7 @@ fn parse(text: &str) -> Result<SpeedupSpec, String> {
             SpeedupLaw::Downey { parallelism: number(parallelism)?, sigma: number(sigma)? }
         }
         ("linear" | "amdahl" | "power" | "downey" | "fitted", _) => {
-            return Err("the number of parameters is wrong".to_owned());
+            return Err("the number of parameters is wrong; write linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or fitted".to_owned());
         }
         _ => return Err(format!("the law `{name}` is unknown")),
     };

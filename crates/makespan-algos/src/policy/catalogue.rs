@@ -132,7 +132,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "doubling",
-        summary: "batches of doubling lengths, filled with jobs that are short enough, by weight divided by work",
+        summary: "plans batches of doubling lengths, filled with jobs that are short enough, by weight divided by work",
         supports: OFFLINE,
         source: "Hall, Schulz, Shmoys, Wein, Math. Oper. Res. 22(3), 1997, doi:10.1287/moor.22.3.513",
         parameters: &[SCHEDULER],
@@ -140,7 +140,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "replan",
-        summary: "a plan by a scheduler, made again whenever events depart from it",
+        summary: "follows a plan of a scheduler, and plans again whenever events depart from the plan",
         supports: OFFLINE,
         source: "Makespan",
         parameters: &[SCHEDULER, Parameter { name: "keep", values: KeptStart::VALUES, default: "oldest" }],
@@ -153,7 +153,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "improve",
-        summary: "a plan that is repaired and improved by annealing at every event: recommended",
+        summary: "follows a plan that is repaired and improved by annealing at every event: recommended",
         supports: "rigid, sequential and moldable jobs; graphs and jobs that wait for jobs; needs; processors of different speeds; unavailable periods; best placement; failures",
         source: "Makespan; replanning by repair as in Vieira, Herrmann, Lin, J. Scheduling 6, 2003, doi:10.1023/A:1022235519958",
         parameters: &[

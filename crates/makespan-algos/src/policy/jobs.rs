@@ -55,5 +55,5 @@ pub(super) fn as_graph(instance: &Instance, job: JobId) -> Job {
     let task = Task::new(task.profile.clone());
     let named = |number: u64| NamedTask { name: Arc::from(number.to_string()), task: task.clone() };
     let graph = Graph::new((0..count.get()).map(named).collect(), Vec::new());
-    Job { work: Work::Graph(graph.expect("numbers are different names, and there are no edges")), ..submitted }
+    Job { work: Work::Graph(graph.expect("the names are distinct numbers, and there are no edges")), ..submitted }
 }

@@ -109,7 +109,10 @@ impl<'a> PolicySimulation<'a> {
 
     fn start(&mut self, task: TaskId, processors: ProcSet, time: &dyn Fn(TaskId, &ProcSet) -> Time) {
         let waited = self.waiting.remove(task);
-        debug_assert!(waited && processors.is_subset(&self.free()), "a policy starts what waits on what is free");
+        debug_assert!(
+            waited && processors.is_subset(&self.free()),
+            "a policy starts only waiting tasks, and only on free processors"
+        );
         let whole = time(task, &processors);
         let lasts = self.granted.remove(&task).map_or(whole, |granted| whole.min(granted));
         let (start, end) = (self.now, self.now + lasts);

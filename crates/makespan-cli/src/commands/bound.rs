@@ -91,7 +91,7 @@ fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueB
 /// Explains a proof in one sentence.
 fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
     match proof {
-        Proof::Alone(Alone { job }) => format!("job `{}` alone ends no sooner", shown(&instance.job(*job).name)),
+        Proof::Alone(Alone { job }) => format!("job `{}` cannot end sooner, even alone", shown(&instance.job(*job).name)),
         Proof::Rejection(rejection) => {
             let how = match rejection.selection {
                 Selection::Price(0) => "the area is too small".to_owned(),
@@ -125,10 +125,10 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::Deductions(deductions) => {
             let why = match deductions.steps.len() {
                 0 => "for the longest path of tasks".to_owned(),
-                1 => "because of the amounts that must be held in some period".to_owned(),
+                1 => "because of the amounts that tasks must hold in some period".to_owned(),
                 count => {
                     format!(
-                        "by {count} deductions, each from the amounts that must be held in a period or from tasks that exclude each other"
+                        "by {count} deductions, each from the amounts that tasks must hold in a period or from tasks that exclude each other"
                     )
                 }
             };

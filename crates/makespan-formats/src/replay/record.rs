@@ -149,7 +149,7 @@ impl LogContent {
         }
         let skipped = report.found.iter().find(|found| found.anomaly.skips());
         let skipped = skipped.map_or_else(String::new, |found| format!(" ({found})"));
-        Err(FormatError::content(file, FilePlace::default(), format!("no record can be a job{skipped}")))
+        Err(FormatError::content(file, FilePlace::default(), format!("no record can be read as a job{skipped}")))
     }
 }
 

@@ -67,13 +67,16 @@ fn errors_name_line_and_field() {
         assert!(error.contains(expect), "{error}");
     };
     check(&format!("{HEADER}1 2 3\n"), "a.swf:5: the record has 3 fields; it must have 18");
-    check(&(HEADER.to_owned() + &record("x 0 -1 5 4")), "no record can be a job (1 record skipped: no job number");
+    check(
+        &(HEADER.to_owned() + &record("x 0 -1 5 4")),
+        "no record can be read as a job (1 record skipped: no job number",
+    );
     check(
         &(HEADER.to_owned() + &record("1 1e30 -1 5 4")),
         "1 record skipped: no submit time that can be read (first at line 5)",
     );
     check(&record("1 0 -1 5 4"), "neither MaxProcs nor MaxNodes");
-    check(HEADER, "no record can be a job");
+    check(HEADER, "no record can be read as a job");
     check("; MaxProcs: 99999999\n1", "1 fields");
     check(&("; MaxProcs: 99999999\n".to_owned() + &record("1 0 -1 5 4")), "at most 16777216");
     check(&format!("; MaxProcs: 8\n{}", "1 ".repeat(100_000)), "a.swf:2: the line is longer");

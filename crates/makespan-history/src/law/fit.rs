@@ -97,11 +97,11 @@ pub fn best(samples: &[Sample], noise: f64) -> Option<Fit> {
 pub fn advice(samples: &[Sample]) -> Option<String> {
     let say = |text: &str| Some(text.to_owned());
     match points(samples).len() {
-        0 => say("there is no time to fit a law to"),
+        0 => say("no run time was measured, so no law is fitted"),
         1 => say("one allotment shows no speed-up: no law is fitted; write the job as rigid, or measure 2 allotments"),
-        2 => say("two allotments fix the laws of Amdahl and of powers exactly, so their error says nothing; \
+        2 => say("two allotments determine the laws of Amdahl and of powers exactly, so their error says nothing; \
                   Downey's law needs 3 allotments"),
-        3 => say("three allotments fix Downey's law exactly, so its error says nothing"),
+        3 => say("three allotments determine Downey's law exactly, so its error says nothing; measure 4 allotments"),
         _ => None,
     }
 }

@@ -101,7 +101,7 @@ fn aim(options: &HierarchicalOptions, cells: &[GridCell<'_, Group, Run>]) -> Cla
     for (limit, spec) in options.search.limits.0.iter().zip(options.search.specs()) {
         let Figures { plans, mean, max, .. } = find(cells, &Group::All, &spec).map(Figures::of).unwrap_or_default();
         if plans == 0 {
-            figures.push(format!("{limit}: refuses such platforms"));
+            figures.push(format!("{limit}: rejects such platforms"));
             continue;
         }
         figures.push(format!("{limit}: mean {mean:.4}, largest {max:.4}"));

@@ -105,7 +105,10 @@ fn intervals(name: impl Into<String>, points: &Points, group: Group, of: impl Fn
 /// Returns a figure of the advantage of PTFS for each swing.
 fn by_swing(points: &Points, groups: &[Group]) -> Figure {
     let line = |&group: &Group| intervals(format!("swing {}", group.swing), points, group, |row| &row.advantages);
-    let title = format!("Maxspan saved by PTFS against the best other of Table 2, mean size {}", groups[0].mean_size);
+    let title = format!(
+        "Makespan saved by PTFS, compared with the best other scheduler of Table 2, mean size {}",
+        groups[0].mean_size
+    );
     against_rate(title, "percent", groups.iter().map(line).collect())
 }
 
@@ -117,7 +120,7 @@ fn each(points: &Points, group: Group, of: impl Fn(&Point) -> f64) -> Vec<Series
 }
 
 fn makespans(points: &Points, group: Group) -> Figure {
-    let title = format!("Maxspan over its bound, mean size {}, swing {}", group.mean_size, group.swing);
+    let title = format!("Makespan divided by its bound, mean size {}, swing {}", group.mean_size, group.swing);
     let figure = against_rate(title, "makespan / bound", each(points, group, |point| 1.0 + point.gap));
     Figure { y_most: Some(LARGEST), ..figure }
 }

@@ -24,16 +24,18 @@ pub(super) fn examine(commands: &Commands, config: &Config) -> Vec<Finding> {
 fn accounting(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "accounting";
     let kept = config.number("MinJobAge").and_then(OptionalLimit::value).map_or_else(|| "a while".to_owned(), span);
-    let own = "runs need none, as each keeps its own record in its folder; administrators may want to know";
+    let own = "runs need no accounting, because each run keeps a record in its folder; tell the administrators";
     match config.get("AccountingStorageType") {
         None | Some("accounting_storage/none") => {
-            Finding::good(TOPIC, format!("none, and none is needed; Slurm knows ended jobs for {kept}"))
+            Finding::good(TOPIC, format!("none, and none is needed; the controller remembers ended jobs for {kept}"))
         }
         Some(kind) => match commands.run(Program::Sacct, ["-X", "-n", "-P", "-S", "now-1minutes", "-o", "JobIDRaw"]) {
             Ok(_) => Finding::good(TOPIC, kind.trim_start_matches("accounting_storage/")),
-            Err(error) if error.refusal() == Some(Refusal::NoAccounting) => {
-                Finding::doubtful(TOPIC, format!("{kind} does not answer; ended jobs are known for {kept}"), own)
-            }
+            Err(error) if error.refusal() == Some(Refusal::NoAccounting) => Finding::doubtful(
+                TOPIC,
+                format!("{kind} does not answer; the controller remembers ended jobs for {kept}"),
+                own,
+            ),
             Err(error) => Finding::doubtful(TOPIC, split(&error.to_string()).0, own),
         },
     }
@@ -89,7 +91,7 @@ fn steps(commands: &Commands, config: &Config) -> Finding {
         ),
         Some(OptionalLimit::At(most)) => Finding::good(TOPIC, format!("{most}; a pilot needs one step per node")),
         Some(OptionalLimit::Unlimited) => Finding::good(TOPIC, "no limit"),
-        None => Finding::unknown(TOPIC, "not stated", "nothing: a pilot needs one step per node"),
+        None => Finding::unknown(TOPIC, "not stated", "nothing needs to be done: a pilot needs only one step per node"),
     }
 }
 
@@ -140,7 +142,7 @@ fn privacy(config: &Config) -> Finding {
         Some(private) if private.contains("jobs") || private.contains("all") => Finding::doubtful(
             TOPIC,
             format!("jobs of others are hidden (PrivateData={private})"),
-            "nothing: only the predicted starts of pilots become less accurate",
+            "nothing needs to be done: only the predicted starts of pilots become less accurate",
         ),
         _ => Finding::good(TOPIC, "jobs of all users can be seen"),
     }

@@ -26,7 +26,7 @@ impl<'a> Rule<'a> {
 }
 
 const ASK: &str = "another request, or a higher limit";
-const WAIT: &str = "usage that decays or is reset, or a higher limit";
+const WAIT: &str = "a decay or a reset of the usage, or a higher limit";
 
 impl Queue {
     /// Returns a limit of a QOS, an account or a user that the job exceeds even if no other job runs.

@@ -40,7 +40,9 @@ fn a_cluster_that_works_is_well() {
         assert_eq!(about(&diagnosis, topic).verdict, Verdict::Good, "{diagnosis:#?}");
     }
     assert!(
-        about(&diagnosis, "accounting").found.starts_with("none, and none is needed; Slurm knows ended jobs for 5 min")
+        about(&diagnosis, "accounting")
+            .found
+            .starts_with("none, and none is needed; the controller remembers ended jobs for 5 min")
     );
     assert!(diagnosis.findings.iter().all(|finding| finding.verdict == Verdict::Good || finding.remedy.is_some()));
     let left = std::fs::read_dir(&folder)

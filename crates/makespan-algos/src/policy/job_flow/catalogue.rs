@@ -15,7 +15,7 @@ const GOAL: &str = "for jobs that are planned together: utilisation, cost or fin
 /// The entry of `job-flow` in the catalogue.
 pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
     name: "job-flow",
-    summary: "compound jobs by their strategies: planned on arrival, collected in a buffer, or planned again at each arrival",
+    summary: "plans compound jobs by their strategies: on arrival, collected in a buffer, or again at each arrival",
     supports: "graphs of tasks and single tasks, each on one processor, of any speeds; transfers over links; unavailable \
                periods; failures",
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
@@ -35,7 +35,11 @@ const OWN: [Parameter; 7] = [
     Parameter { name: "serve", values: SERVE, default: "replan" },
     Parameter { name: "buffer", values: BUFFER, default: "20s" },
     Parameter { name: "flow", values: GOAL, default: "cost" },
-    Parameter { name: "clock", values: "arrival or handover: when the time to a deadline begins", default: "arrival" },
+    Parameter {
+        name: "clock",
+        values: "arrival or handover: the instant from which the time to a deadline is counted",
+        default: "arrival",
+    },
     Parameter { name: "late", values: "run or reject", default: "run" },
     Parameter { name: "spare", values: SPARE, default: "auto" },
     Parameter { name: "starts", values: "early or reserved", default: "early" },

@@ -330,7 +330,7 @@ impl SharedSearchData<'_> {
         let starts = solutions.into_iter().map(|solution| annealing(solution, goal::LOW));
         let mut search = starts
             .min_by(|a, b| a.value().total_cmp(&b.value()))
-            .expect("there is one start at least, the best of the catalogue");
+            .expect("there is at least one start: the best plan of the catalogue");
         if task.limit.is_some() {
             // If the solution exceeds the limit, first search for shorter solutions at a low price of exceeding the
             // limit, for a short time. In every second search, continue at a high price and for a longer time, which is
@@ -346,7 +346,7 @@ impl SharedSearchData<'_> {
             let within = if search.keeps_limit() {
                 search.into_best().solution
             } else {
-                shortest.expect("the best of the catalogue")
+                shortest.expect("there is at least the best plan of the catalogue")
             };
             search = annealing(within, goal::HIGH);
         }

@@ -12,7 +12,7 @@ const HEADINGS: [&str; 4] = ["", "finish (s)", "cost", "busy (s)"];
 /// Returns a table of the variants as text.
 pub fn text(strategy: &Strategy) -> String {
     format!(
-        "\nthe strategy, of which no variant beats another in finish, cost and busy time:\n{}",
+        "\nthe strategy (no variant is better than another in finish, cost and busy time together):\n{}",
         table(&HEADINGS, 1, rows(strategy))
     )
 }

@@ -128,7 +128,7 @@ impl ClusterOfJobs {
             Ok(begun) => Ok(begun),
             Err(error) => {
                 remarks.push(format!(
-                    "the plan assumes an empty cluster, because there is no plan around the queued jobs: {error}"
+                    "the plan assumes an empty cluster, because planning around the queued jobs failed: {error}"
                 ));
                 decider.plan(instance, seed, remarks, is_proved)
             }

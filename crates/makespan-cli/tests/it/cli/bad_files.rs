@@ -141,7 +141,7 @@ fn logs_that_are_wrong() {
     refused("f.swf", log("2 0 0 5 1 -1 -1 1 5"), &[":3:", "9 fields", "must have 18"]);
     refused("h.swf", RECORD, &["MaxProcs", "--processors"]);
     refused("z.swf", "; MaxProcs: 0\n", &["z.swf"]);
-    refused("c.swf", "; MaxProcs: 4\n; nothing else\n", &["no record can be a job"]);
+    refused("c.swf", "; MaxProcs: 4\n; nothing else\n", &["no record can be read as a job"]);
 }
 
 #[test]

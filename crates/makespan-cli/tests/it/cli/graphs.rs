@@ -193,7 +193,7 @@ fn a_strategy_is_written_shown_and_verified() {
         .makespan("plan g.toml --algorithm critical-jobs --output p.json --report r.html --gantt g.svg")
         .succeeds();
     assert!(
-        text.contains("the strategy, of which no variant beats another in finish, cost and busy time")
+        text.contains("the strategy (no variant is better than another in finish, cost and busy time together)")
             && text.contains("chosen"),
         "{text}"
     );

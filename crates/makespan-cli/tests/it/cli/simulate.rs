@@ -276,7 +276,7 @@ fn wrong_inputs_are_one_error_and_leave_nothing() {
     sandbox.write("broken.swf", LOG.replace("3 20 -1 30", "3 20 -1 x"));
     case("broken.swf --strict", &["broken.swf:4", "refused"]);
     sandbox.write("empty.swf", "; MaxProcs: 4\n");
-    case("empty.swf", &["empty.swf", "no record can be a job"]);
+    case("empty.swf", &["empty.swf", "no record can be read as a job"]);
     sandbox.write(
         "wide.toml",
         "version = 1\nplatform = { processors = 2 }\n[[jobs]]\nname = \"a\"\nprocessors = 3\ntime = 1\n",

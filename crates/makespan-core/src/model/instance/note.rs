@@ -29,7 +29,7 @@ impl Note {
     pub fn describe(&self, instance: &Instance) -> String {
         match self {
             Self::Dominated { jobs, allotments, example } => format!(
-                "not used: {} of {} (such as `{}`), no faster than fewer processors",
+                "not used: {} of {} (such as `{}`), because fewer processors are at least as fast",
                 counted(allotments, "allotment"),
                 counted(jobs, "job"),
                 instance.job(*example).name

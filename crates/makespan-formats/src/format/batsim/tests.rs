@@ -78,12 +78,12 @@ fn errors_name_the_job_and_the_profile() {
         format!(r#"{{"id": {id}, "subtime": 0, "res": {res}, "profile": "{profile}"}}"#)
     };
     check(&job("7", "1", "dd"), "the profile `dd` is not among `profiles`; did you mean `d`?");
-    check(&job("7", "-1", "d"), "no record can be a job (1 record skipped: no positive number of processors");
+    check(&job("7", "-1", "d"), "no record can be read as a job (1 record skipped: no positive number of processors");
     let twice = r#"{"jobs": [], "nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 1}, "d": {"type": "delay", "delay": 2}}}"#;
     let refused = read(twice, &ReplayOptions::default()).unwrap_err();
     assert!(refused.contains("profiles") && refused.contains("an earlier profile has this name"), "{refused}");
     check(&job("7", "9", "d"), "more processors than the platform has");
-    check("", "no record can be a job");
+    check("", "no record can be read as a job");
     check(r#"{"id": 1, "subtime": 0, "res": 1}"#, "the key `profile` is missing");
     check(
         r#"{"id": 1, "subtime": "x", "res": 1, "profile": "d"}"#,

@@ -153,9 +153,9 @@ impl Project {
         let first = modes.first().and_then(short).unwrap_or_default();
         match modes.len() {
             0 => format!("activity `{name}` has no mode; give one"),
-            1 => format!("activity `{name}` {first}; give more, or let it need less"),
+            1 => format!("activity `{name}` {first}; raise this amount, or lower the need"),
             count => format!(
-                "activity `{name}` has no feasible mode of {count}: the first {first}; give more, or another mode"
+                "none of the {count} modes of activity `{name}` is feasible: the first {first}; raise this amount, or add a mode"
             ),
         }
     }

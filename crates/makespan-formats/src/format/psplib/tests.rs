@@ -79,7 +79,7 @@ fn bad_projects_are_refused_with_their_place() {
     check(
         "    5    9   11",
         "0 9 11",
-        "x.mm:29: activity `2` has no feasible mode of 3: the first needs 4 of `R1`, and there are 0",
+        "x.mm:29: none of the 3 modes of activity `2` is feasible: the first needs 4 of `R1`, and there are 0",
     );
     check("    5    9   11", "5 4 11", "the activities use up at least 5 of `N1` in all");
     check("constrained        :  0", "constrained : 1", "x.mm:11: resources that are doubly constrained are not read");
@@ -136,7 +136,7 @@ fn bad_numbers_are_refused_with_their_place() {
     };
     check(
         "2 1\n4\n1 5 1 2\n1 1 0",
-        "x.rcp:3: activity `1` needs 5 of `R1`, and there are 4; give more, or let it need less",
+        "x.rcp:3: activity `1` needs 5 of `R1`, and there are 4; raise this amount, or lower the need",
     );
     check("2 1\n4\n1 5 1", "x.rcp:3: expected a successor of activity 1 of 2, but the text ends");
     check("2 1\n4\n1 1 1 2\n1 1 0 7", "x.rcp:4: unexpected `7` after the last of the 2 activities");

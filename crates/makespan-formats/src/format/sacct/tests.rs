@@ -93,13 +93,13 @@ fn errors_name_the_line_and_the_column() {
     check("JobID|Submit|NCPUS|Start\n", "no column of run times");
     check(
         "JobID|Submit|Elapsed|NCPUS\n1|yesterday|00:01:00|1\n",
-        "no record can be a job (1 record skipped: no submit time that can be read (first at line 2))",
+        "no record can be read as a job (1 record skipped: no submit time that can be read (first at line 2))",
     );
     check(
         "JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|many\n",
         "the number of processors is not whole (first at line 2)",
     );
-    check("JobID|Submit|Elapsed|NCPUS\n", "no record can be a job");
+    check("JobID|Submit|Elapsed|NCPUS\n", "no record can be read as a job");
     check("JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|1|x|y\n", "more fields than the header names");
     let sizeless = read(DUMP, &ReplayOptions::default()).unwrap_err();
     assert!(sizeless.contains("how many processors the machine has; state the processors"), "{sizeless}");

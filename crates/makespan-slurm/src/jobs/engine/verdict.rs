@@ -184,7 +184,7 @@ impl SlurmJobEngine<'_> {
                     *count
                 });
                 if count == Some(MAX_STILLBORN) {
-                    let text = format!("of {MAX_STILLBORN} jobs of Slurm none began; about each: {NO_LOG}");
+                    let text = format!("none of {MAX_STILLBORN} Slurm jobs of this run began; for each job: {NO_LOG}");
                     self.run.notices.push_back(Notice::Over(text));
                 }
             }

@@ -78,7 +78,7 @@ impl<'a> All<'a> {
                 Kind::One(_) => {}
             }
             if prices > MAX_PRICES {
-                return malformed(format!("it has more than {MAX_PRICES} lists of prices of processors"));
+                return malformed(format!("it has more than {MAX_PRICES} lists of processor prices"));
             }
             all.kinds.push(kind);
         }

@@ -149,7 +149,7 @@ impl Replay {
             ));
         }
         if !prices.is_empty() {
-            return malformed("its steps have a scale after prices");
+            return malformed("a scale follows prices in its steps, but scales must come first");
         }
         let capacity = i128::from(reader.amount()?);
         let count = usize::try_from(processors).unwrap_or(0);
