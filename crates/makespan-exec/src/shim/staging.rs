@@ -262,7 +262,7 @@ fn own_folder(folder: &Path) -> io::Result<()> {
     if metadata.is_dir() && metadata.uid() == user() {
         return Ok(());
     }
-    Err(io::Error::new(ErrorKind::AlreadyExists, format!("{} is somebody else's", folder.display())))
+    Err(io::Error::new(ErrorKind::AlreadyExists, format!("{} belongs to another user", folder.display())))
 }
 
 /// Copies a file with its permissions. Returns false if the copy was stopped.

@@ -81,7 +81,7 @@ fn behind_unknown(who: &Who, runs: &Runs) -> Reason {
 /// Returns a description of a running task with an unknown end.
 fn longer(who: &Who, runs: &Runs) -> String {
     let job = match runs.number_for(who) {
-        JobNumber(0) => "a job of somebody else".to_owned(),
+        JobNumber(0) => "a job of another user".to_owned(),
         job => format!("job {job}"),
     };
     format!("{job}, which runs longer than expected")

@@ -331,8 +331,5 @@ fn a_changed_front_is_rejected() {
     let mut file = sandbox.json("front.json");
     other(&mut file);
     sandbox.write("changed.json", file.to_string());
-    assert!(
-        sandbox.makespan("verify jobs.json changed.json").succeeds().starts_with("valid"),
-        "an objective without deadlines"
-    );
+    assert!(sandbox.makespan("verify jobs.json changed.json").succeeds().starts_with("valid"), "without a front");
 }

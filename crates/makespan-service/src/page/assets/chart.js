@@ -30,7 +30,7 @@ export class Chart {
     const behind = box.behind !== null && box.behind !== undefined;
     // An overdue event has not happened yet, so the text is "any moment".
     const at = (instant, isPast) => (isPast || instant > Date.now() / 1000 ? relative(instant) : "any moment");
-    return [["job", box.job ? String(box.job) : "of somebody else"], ["state", planned ? "planned" : words(box.state)],
+    return [["job", box.job ? String(box.job) : "of another user"], ["state", planned ? "planned" : words(box.state)],
       [planned ? "starts" : "started", behind ? unknownBehind(box.behind) : at(box.start, !planned)], [open ? "ends" : "ended", unknown ? `longer than expected (${span(box.longer_than)}), end unknown` : behind ? "unknown" : at(box.end, !open)],
       ["time", unknown ? `more than ${span(Date.now() / 1000 - box.start)}` : span(box.end - box.start)], ...(box.user ? [["user", box.user]] : [])];
   }
@@ -49,7 +49,7 @@ export class Chart {
       const key = box.job || `someone ${names.length}`;
       if (!jobs.has(key)) {
         jobs.set(key, names.length);
-        names.push(box.name || "a job of somebody else");
+        names.push(box.name || "a job of another user");
         user.push(users.indexOf(box.user));
       }
       return jobs.get(key);
