@@ -172,8 +172,10 @@ fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
                 "it states a difference, which is for --scenario 'nodes={text}' of `simulate`; write --processors {digits} \
                  for {digits} in all"
             ),
-            digits if number(digits).is_some() => format!("it is a number; write --processors {digits} for as many"),
-            _ => "there is no such file; write --processors for a number of them".to_owned(),
+            digits if number(digits).is_some() => {
+                format!("it is a number; write --processors {digits} for this number of processors")
+            }
+            _ => "there is no such file; write --processors for a number of processors".to_owned(),
         };
         return Err(miette!(
             "--platform {text}: {remedy}, nodes and processors such as 16x8, or name a file with a platform, native or of SimGrid"

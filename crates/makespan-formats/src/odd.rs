@@ -47,22 +47,21 @@ impl ValueProblem {
         const GUESSED: &str = "a guess of 60 s is used instead";
         const UNLIMITED: &str = "no limit holds";
         const EMPTY: &str = "0 bytes are used instead";
-        const PRECEDENCE: &str =
-            "`time` is used before `work`, `data` before `transfer`, and the last value of a repeated attribute";
+        const PRECEDENCE: &str = "`time` has precedence over `work`, `data` over `transfer`, and the last value of a repeated attribute over earlier ones";
         match self {
             Self::NoTime => ["run time", "missing", GUESSED],
             Self::BrokenTime => ["run time", "negative or invalid", GUESSED],
             Self::LongTime => ["run time", "above 292 years", GUESSED],
             Self::ZeroTime => ["run time", "0 s", "one nanosecond is used instead"],
-            Self::BrokenLimit => ["time limit", "no time", UNLIMITED],
+            Self::BrokenLimit => ["time limit", "not a time", UNLIMITED],
             Self::LongLimit => ["time limit", "above 292 years", UNLIMITED],
             Self::NoSize => ["size", "missing", EMPTY],
             Self::BrokenSize => ["size", "not a whole number of bytes from 0 to 10^18", EMPTY],
             Self::BrokenTransfer => {
                 ["transfer time", "negative, above 292 years or not a time", "0 s are used instead"]
             }
-            Self::BrokenAmount => ["amount", "no number", "the task needs none of this resource"],
-            Self::BrokenCores => ["number of cores", "no number", "one core is used instead"],
+            Self::BrokenAmount => ["amount", "not a number", "the task needs none of this resource"],
+            Self::BrokenCores => ["number of cores", "not a number", "one core is used instead"],
             Self::Contradiction => ["attribute", "contradicted by another one", PRECEDENCE],
         }
     }

@@ -113,7 +113,7 @@ fn needs_of_what_there_is_not_are_refused() {
     needs(r#"{"gpus": 2}"#, "2 of `gpus`, and all nodes together have 1");
     needs(r#"{"memory": "15GiB"}"#, "15 GiB of `memory`, and all nodes together have 14 GiB");
     let sum = r#"{"name": "j", "time": 3, "needs": {"memory": "9GiB"}}"#;
-    refused(sum, &["no node has more than 8 GiB; what several have together does not help one processor"]);
+    refused(sum, &["no node has more than 8 GiB, and a processor can use only the amounts of its own node"]);
     needs(r#"{"per_processor": {"memory": "8.5GiB"}}"#, "of `memory`");
 }
 

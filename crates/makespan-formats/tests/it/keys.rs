@@ -148,7 +148,7 @@ fn one_value_that_is_not_needed_refuses_no_file() {
         (wf(&cores("-4"), "", ""), None),
         (wf(&cores("2.5"), "", ""), None),
         (wf("", r#", "command": "echo a""#, ""), None),
-        (wf("", r#", "coreCount": "x""#, ""), Some("number of cores is no number")),
+        (wf("", r#", "coreCount": "x""#, ""), Some("number of cores is not a number")),
         (wf("", "", r#", {"id": "b", "runtimeInSeconds": 5}"#), Some("missing in the specification")),
         (swf, Some("the number of processors of the machine is not a number: `MaxProcs: abc`")),
         (batsim, Some("the number of processors of the machine is not a number: `nb_res: x`")),

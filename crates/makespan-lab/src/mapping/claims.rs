@@ -18,9 +18,12 @@ pub(super) fn all(options: &MappingOptions, runs: &[Run], cells: &[Cell<'_>]) ->
         order("The genetic algorithm is the best, Min-min comes next", cells, &GROUPS[..4], |gap| {
             OTHERS.iter().all(|other| gap("min-min") < gap(other)) && gap("braun-ga") <= gap("min-min")
         }),
-        order("Duplex is hardly better than Min-min: by less than half a point", cells, &GROUPS[..4], |gap| {
-            gap("min-min") - gap("duplex") < 0.5
-        }),
+        order(
+            "Duplex is hardly better than Min-min: by less than half a percentage point",
+            cells,
+            &GROUPS[..4],
+            |gap| gap("min-min") - gap("duplex") < 0.5,
+        ),
         order("On consistent machines MET is the worst", cells, &GROUPS[1..2], |gap| {
             ["olb", "mct", "min-min", "max-min"].iter().all(|other| gap(other) < gap("met"))
         }),

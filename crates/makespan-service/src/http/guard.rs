@@ -93,7 +93,7 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     check_host(app, request, &peer)?;
     check_origin(app, request.headers(), &peer)?;
     if request.headers().contains_key(header::UPGRADE) {
-        return Err(Problem::bad_input("there is no other protocol here, and there are no websockets")
+        return Err(Problem::bad_input("this server supports only HTTP, without websockets")
             .at("header.upgrade")
             .remedy("follow what happens at /api/v1/events"));
     }

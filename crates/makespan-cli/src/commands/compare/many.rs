@@ -216,7 +216,7 @@ pub fn objective(comparisons: &[Comparison], asked: Option<ObjectiveName>) -> Re
         asked.to_possible_value().is_some_and(|value| value.matches(&objective.name().replace('_', "-"), false))
     };
     let Some(objective) = Objective::OF_SCHEDULES.into_iter().find(named) else {
-        return Err(miette!("--objective pareto: a profile compares by one objective; name it"));
+        return Err(miette!("--objective pareto: a profile compares by one objective; name one of them"));
     };
     if measured().any(|one| one == objective) {
         return Ok(objective);

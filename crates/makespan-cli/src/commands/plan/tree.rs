@@ -245,8 +245,7 @@ fn bottlenecks(instance: &Instance, found: &TreePlan) -> Section {
         };
         vec![part, format!("{:.3}", upgrade.gain)]
     });
-    let text =
-        "How much the fair throughput would rise with a part that is one percent faster, by the prices of the proof.";
+    let text = "The increase of the fair throughput if one node or link becomes one percent faster, by the prices of the proof.";
     let rows = rows.collect();
     section("Bottlenecks", text, &["part", "gain for 1 % (%)"], rows)
 }

@@ -61,7 +61,7 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     let likeness = |number: u32| RunRecord::likeness(&numbered(number), &options.source);
     let alike = numbers.into_iter().filter_map(|number| Some((likeness(number)?, number)));
     let latest = alike.max().map(|(_, number)| numbered(number));
-    latest.ok_or_else(|| miette!("there is no run of {} to resume under runs/", shown(&options.source.name())))
+    latest.ok_or_else(|| miette!("there is no run of {} to resume under runs/; name the folder of the run, or leave --resume out to begin one", shown(&options.source.name())))
 }
 
 /// Creates the folder that [`choose`] returns for a new run. Two sessions never create the same folder.

@@ -230,7 +230,7 @@ impl TooLittle<'_> {
         let most = amount(largest.unwrap_or(0).into());
         if processors == 1 {
             return format!(
-                "no node has more than {most}; what several have together does not help one processor: {remedy}"
+                "no node has more than {most}, and a processor can use only the amounts of its own node; {remedy}"
             );
         }
         let room = room_on(platform, classes.0.iter(), std::slice::from_ref(demand), processors);

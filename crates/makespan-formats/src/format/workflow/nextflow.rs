@@ -323,8 +323,8 @@ mod tests {
         let needs = found.jobs[0].work.graph().unwrap().tasks()[0].task.needs.clone();
         assert_eq!(needs.of("memory"), Some(&Need::whole(2 << 30)));
         for named in [
-            "1 number of cores is no number (task `align` on line 3: `x`)",
-            "1 amount is no number (task `align` on line 3: `much`)",
+            "1 number of cores is not a number (task `align` on line 3: `x`)",
+            "1 amount is not a number (task `align` on line 3: `much`)",
         ] {
             assert!(found.remarks.iter().any(|remark| remark.starts_with(named)), "{:?}", found.remarks);
         }

@@ -82,7 +82,10 @@ impl TryFrom<Fields> for JobEntry {
         let count = fields.count.map(|count| count.0.0);
         let data = fields.data.map(|data| data.0.0);
         if data.is_some() && count.is_none() {
-            return Err(format!("job `{}`: `data` is what each task of a bag needs; give `count` too", fields.name));
+            return Err(format!(
+                "job `{}`: `data` is the input of each task of a bag; state `count`, too",
+                fields.name
+            ));
         }
         let submission = fields.submission.map(SubmissionEntry::read).transpose();
         let submission = submission.map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
