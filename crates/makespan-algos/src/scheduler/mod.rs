@@ -165,9 +165,9 @@ fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Gu
     proved.then_some(Guarantee::ratio(2, 1))
 }
 
-/// Returns the guarantee of a greedy list on the allotments of the dual search. The guess times the number of
-/// processors is an area of times that are not rounded up. For each job with a speed-up law, rounding adds at most two
-/// ticks of area on every processor. This adds at most four ticks to the makespan.
+/// Returns the guarantee of a greedy list on the allotments of the dual search. The dual search compares its guess with
+/// the area of times that are not rounded up. For each job with a speed-up law, rounding adds at most two ticks of area
+/// on every processor. This adds at most four ticks to the makespan.
 fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;

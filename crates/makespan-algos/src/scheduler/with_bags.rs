@@ -30,8 +30,9 @@ const OF_BAGS: f64 = 0.15;
 /// Each task runs on the fewest processors that it accepts. The task starts at the earliest instant from which these
 /// processors are free for its whole run and its other needs are met. If processors differ, the task runs at the place
 /// with the earliest end. No other job moves, so no other job is delayed. The tasks of a bag are numbered by start. If
-/// the plan is a strategy, another variant may be chosen. With the bags, the chosen variant must be at least as good in
-/// every value. If a competing job waits for a best-effort bag, this bag also competes.
+/// the plan is a strategy, each variant is filled, and variants that are then dominated are removed. If the chosen
+/// variant is removed, the first remaining variant is chosen. If a competing job waits for a best-effort bag, this bag
+/// also competes.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
 /// section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: without bags, the

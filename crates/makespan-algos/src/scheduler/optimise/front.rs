@@ -48,8 +48,8 @@ impl From<SearchResult> for FrontPoint {
 }
 
 /// Returns limits on the makespan: the least makespan, and evenly spaced limits between the least and the greatest
-/// makespan. The limits are rounded down to ticks. If all times are scaled, the number of limits does not change, so
-/// plans scale, too.
+/// makespan. The limits are rounded down to ticks. The number of limits does not depend on the scale of the times, so
+/// if all times are multiplied by a factor, all plans are multiplied by this factor.
 pub(super) fn limits(least: Time, most: Time) -> Vec<Time> {
     let span = i128::from(most.saturating_since(least).ticks());
     let steps = if span > 0 { BETWEEN } else { 0 };

@@ -72,7 +72,7 @@ struct Run<'p, S> {
     floor: &'p (dyn Fn(Objective) -> f64 + Sync),
 }
 
-/// A fraction of the time, with the objective and the limit of the search in this time.
+/// One part of the search: its fraction of the time, its objective and its limit on the makespan.
 struct Part {
     objective: Objective,
     limit: Option<Time>,

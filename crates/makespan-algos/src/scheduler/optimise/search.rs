@@ -373,7 +373,7 @@ fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     missing.iter().enumerate().filter_map(of).collect()
 }
 
-/// Improves prices. Returns the bound that they prove, and the choice that they suggest for each job.
+/// Improves prices. Returns the bound that the prices prove, and the choice that the prices suggest for each job.
 fn prices_of(
     instance: &Instance,
     objective: Objective,

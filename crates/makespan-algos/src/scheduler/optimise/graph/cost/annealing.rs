@@ -9,8 +9,8 @@ use crate::kernel::graph::sequence::{Sequence, SequenceChange};
 use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 use crate::search::{Cooling, Neighbourhood, heat};
 
-/// The initial temperature, as a fraction of a mean over all tasks: the cost of the task on its most expensive node
-/// minus its cost on its cheapest node.
+/// The initial temperature, as a fraction of the mean cost range of the tasks. The cost range of a task is its cost on
+/// its most expensive node minus its cost on its cheapest node.
 const HOT: f64 = 0.3;
 /// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
@@ -219,8 +219,8 @@ impl<'a> Annealing<'a> {
         self.random.random_range(first..=last)
     }
 
-    /// Returns another processor that can run a task. Sometimes this is the processor of a neighbour, because
-    /// transfers within a processor take no time.
+    /// Returns another processor that can run a task. Sometimes returns the processor of a predecessor or successor,
+    /// because transfers within a processor take no time.
     fn other(&mut self, task: u32) -> Option<ProcessorId> {
         let problem = self.task.problem;
         let (before, behind) = (problem.incoming(task), problem.outgoing(task));

@@ -1,5 +1,5 @@
 //! Plans graphs of tasks at the least cost that their deadlines allow. The order and the processors are annealed. The
-//! search begins with the suggestions of critical chains, of HEFT, and of the prices of the bound.
+//! search begins with the plans of critical chains and of HEFT, and with a plan from the prices that prove the bound.
 
 mod annealing;
 mod start;

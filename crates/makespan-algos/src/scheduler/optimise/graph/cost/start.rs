@@ -10,8 +10,8 @@ use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::plan::{Context, Plan, Scheduler};
 use crate::scheduler::CriticalJobs;
 
-/// Returns two initial solutions: the best suggestion of the critical jobs method and HEFT, and the suggestion of the
-/// prices of the bound.
+/// Returns two initial solutions: the best plan of the critical jobs method and HEFT, and a plan from the prices that
+/// prove the bound.
 pub(super) fn all(task: &CostTask, prices: Option<&CostSearch>) -> Vec<Vec<TaskPlace>> {
     let mut starts = vec![heft(task.problem)];
     // Start each task as early as possible. Chains are planned on a grid of instants, so their tasks may start later
