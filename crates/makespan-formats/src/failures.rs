@@ -219,7 +219,7 @@ mod tests {
         check("node,down,down", "twice");
         check("node,down", "a column is missing");
         check("node,down,up\nn3,0,1", "f.csv:2: node: the platform has no node `n3`");
-        check("processors,down,up\n0-3,8,0,1", "4 values for 3 columns");
+        check("processors,down,up\n0-3,8,0,1", "the row has 4 values, but the header has 3 columns");
         check("processors,down,up\n12,0,1", "f.csv:2: processors: processor 12 does not exist; ids run from 0 to 11");
         check("processors,down,up\n3-1,0,1", "is not a set of processors");
         check("processors,down,up\n,0,1", "at least one");

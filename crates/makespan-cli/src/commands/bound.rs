@@ -94,17 +94,17 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::Alone(Alone { job }) => format!("job `{}` cannot end sooner, even alone", shown(&instance.job(*job).name)),
         Proof::Rejection(rejection) => {
             let how = match rejection.selection {
-                Selection::Price(0) => "the area is too small".to_owned(),
-                Selection::Price(_) => "the area is too small beside the jobs that must run at its middle".to_owned(),
+                Selection::Price(0) => "the jobs need more processor time".to_owned(),
+                Selection::Price(_) => "the jobs that must run at its middle leave too little processor time for the other jobs".to_owned(),
                 Selection::Knapsack => "whichever jobs run at its middle, the work does not fit".to_owned(),
             };
             format!("{} s is too short: {how}", rejection.deadline)
         }
         Proof::DualFeasible(refutation) => {
             let how = match refutation.terms.as_slice() {
-                [term] if term.widths == Scale::Whole => "jobs of these times do not fit one after the other",
-                [term] if term.times == Scale::Whole => "jobs of these widths cannot all run at the same time",
-                _ => "jobs of these widths and times do not fit",
+                [term] if term.widths == Scale::Whole => "jobs with these run times do not fit one after the other",
+                [term] if term.times == Scale::Whole => "jobs with these numbers of processors cannot all run at the same time",
+                _ => "jobs with these run times and numbers of processors do not fit",
             };
             format!("{} s is too short: {how}", refutation.deadline)
         }

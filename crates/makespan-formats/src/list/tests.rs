@@ -135,7 +135,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("core=2", &["did you mean `cores`?"]),
         ("processors=2", &["did you mean `cores`?"]),
         ("walltime=2", &["did you mean `timeout`?"]),
-        ("cores 2", &["`cores` is no note", "KEY=VALUE"]),
+        ("cores 2", &["`cores` is not a note", "KEY=VALUE"]),
         ("time=0", &["list:2: time", "above 0"]),
         ("time=-1", &["`-1` is negative"]),
         ("time=1e300", &["time", "too long"]),

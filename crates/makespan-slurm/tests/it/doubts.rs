@@ -46,7 +46,7 @@ fn queue(nodes: &str, jobs: &str) -> Queue {
 fn outputs_of_one_instant_are_not_doubted() {
     for version in ["22.05", "24.11", "26.05"] {
         let remarks = remarks(&recorded(version));
-        for word in ["instant", "cut off", "idle", "no date", "left out, as"] {
+        for word in ["instant", "cut off", "idle", "not a date", "left out, as"] {
             assert!(!remarks.contains(word), "{version}: {word}: {remarks}");
         }
     }
@@ -97,10 +97,10 @@ fn dates_that_cannot_be_are_counted_and_named() {
     let queue = queue(NODE, &jobs);
     let said = queue.remarks.join("\n");
     for part in [
-        "SubmitTime=2026-13-45T99:00:00 of job 1 and 1 more are no dates: ",
-        "StartTime=0000-00-00 of job 1 is no date: ",
-        "EligibleTime=99999-01-01T00:00:00 of job 2 is no date: ",
-        "Deadline=2026-11-22T25:00:00 of job 3 is no date: ",
+        "SubmitTime=2026-13-45T99:00:00 of job 1 and 1 more are not dates: ",
+        "StartTime=0000-00-00 of job 1 is not a date: ",
+        "EligibleTime=99999-01-01T00:00:00 of job 2 is not a date: ",
+        "Deadline=2026-11-22T25:00:00 of job 3 is not a date: ",
         "SubmitTime=2031-01-01T00:00:00 of job 4 lies after the instant of the queue, 2026-11-22T02:01:00 (UTC)",
     ] {
         assert!(said.contains(part), "{part}: {said}");
@@ -111,8 +111,8 @@ fn dates_that_cannot_be_are_counted_and_named() {
         "submit_time": 1000, "start_time": 99999999999999, "end_time": 0, "eligible_time": {"set": false, "infinite": false, "number": 0}}]}"#;
     let texts = Texts::default().with(ClusterOutput::Nodes, NODE).with(ClusterOutput::JobsJson, json);
     let said = texts.queue(None).unwrap().remarks.join("\n");
-    assert!(said.contains("StartTime=99999999999999 of job 5 is no date: a running job is assumed"), "{said}");
-    assert_eq!(said.matches("no date").count(), 1, "{said}");
+    assert!(said.contains("StartTime=99999999999999 of job 5 is not a date: a running job is assumed"), "{said}");
+    assert_eq!(said.matches("not a date").count(), 1, "{said}");
 }
 
 #[test]

@@ -260,7 +260,7 @@ fn what_is_no_text_or_no_time_is_said() {
         let before = fs::read(folder.path().join(name)).unwrap_or_default();
         save(name, b"\x7fELF\0\0\x01binary");
         let error = Queue::from_folder(folder.path(), Some(1000)).unwrap_err().to_string();
-        assert!(error.contains(name) && error.contains("no text"), "{error}");
+        assert!(error.contains(name) && error.contains("not text"), "{error}");
         save(name, &before);
     }
 }

@@ -67,14 +67,14 @@ fn a_changed_plan_is_rejected_with_the_reason() {
 fn a_broken_file_is_reported_with_its_place() {
     let plan = plan();
     let of_plan = [
-        (String::new(), "p.json: this is no plan file"),
+        (String::new(), "p.json: this is not a plan file"),
         ("{".into(), "p.json:1:1: the text ends too early"),
         ("{\"version\": 1,\n \"x\": 1}".into(), "p.json:2:4: x: unknown key `x`"),
         (changed(&plan, "\"version\": 1", "\"version\": 9"), "p.json: version: version 9 is not known"),
         (changed(&plan, "\"job\": \"a\"", "\"job\": \"aa\""), "placements[0]"),
         (changed(&plan, "\"start\": 0", "\"start\": 1e99"), "placements[0].start"),
         (changed(&plan, "\"kind\":\"alone\"", "\"kind\":\"magic\""), "bounds.makespan.certificate"),
-        ("[".repeat(100_000), "p.json: this is no plan file"),
+        ("[".repeat(100_000), "p.json: this is not a plan file"),
         (format!("{{\"bounds\": {}", "[".repeat(100_000)), "p.json:1:"),
     ];
     let of_instance = [

@@ -53,7 +53,10 @@ fn a_reserve_keeps_the_next_job_away() {
     // Each of the first two jobs reserves a processor for 30 s, so the third job is late.
     let starts: Vec<Time> = held.iter().map(|placement| placement.start).collect();
     assert_eq!(starts, [0, 0, 30].map(Time::from_seconds), "{remarks}");
-    assert!(remarks.contains("`j0`: 1 isolated tasks hold") && remarks.contains("reserved are 50.0 %"), "{remarks}");
+    assert!(
+        remarks.contains("`j0`: 1 tasks without edges hold") && remarks.contains("50.0 % of the processor time"),
+        "{remarks}"
+    );
     assert!(remarks.contains("`j2`: no plan by critical chains was found that meets its deadline"), "{remarks}");
 }
 

@@ -115,7 +115,7 @@ fn gpus_of_a_killed_session_are_free_when_its_jobs_have_ended() {
     sandbox.write("go", "");
     let said = Said::new("run --resume", &child.wait_with_output().unwrap());
     assert!(said.status == Some(0) && said.err.contains("3 of 3 jobs succeeded"), "{said:?}");
-    assert!(said.err.contains("goes on"), "{said:?}");
+    assert!(said.err.contains("continues"), "{said:?}");
     let said = run_with(&sandbox, "3,4", "--oversubscribe --resume");
     assert!(said.status == Some(0) && said.err.contains("3 of 3 jobs succeeded"), "{said:?}");
     assert!(shown().iter().all(|text| matches!(text.as_str(), "3\n" | "4\n")), "{:?}", shown());

@@ -280,7 +280,7 @@ fn fewer_nodes_leave_out_what_none_of_them_can_hold() {
     let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
     let jobs: Vec<_> = (0..2).map(|at| said["scenarios"][at]["jobs"].as_u64().unwrap()).collect();
     assert_eq!(jobs, [2, 1], "{said:#}");
-    assert!(said["remarks"].to_string().contains("nodes=-1: 1 job is left out, whose needs no node"), "{said:#}");
+    assert!(said["remarks"].to_string().contains("nodes=-1: 1 job is left out, because no node"), "{said:#}");
     of_queue(&sandbox, "simulate --from FOLDER --policy slurm[weight_tres=foo:1]")
         .refused(&["weight_tres=foo", "cpu, node, memory"]);
 }
@@ -400,7 +400,7 @@ fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
     let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
     let remarks = said["remarks"].to_string();
     assert!(remarks.contains("2 jobs have some (limits on tasks of an array: 2)"), "{remarks}");
-    assert!(remarks.contains("2 jobs are left out, held or never to start"), "{remarks}");
+    assert!(remarks.contains("2 jobs are left out, because they are held or can never start"), "{remarks}");
     let jobs: Vec<_> = (0..2).map(|at| said["scenarios"][at]["jobs"].as_u64().unwrap()).collect();
     assert_eq!(jobs, [5, 3], "{said:#}");
     let plain = of_queue(&sandbox, "simulate --from FOLDER --policy fcfs").succeeds();

@@ -153,7 +153,7 @@ fn a_platform_file_has_the_rules_of_a_site() {
     // waits until 60 s, because it has the user and the account of job 1, and job 4 starts at once.
     assert_eq!((waits("free.json"), waits("site.json")), (30.0, 40.0));
     sandbox.write("wrong.json", platform("\"partitions\": [{\"name\": \"1\", \"nodes\": [\"n7\"]}]"));
-    sandbox.makespan("simulate log.swf --platform wrong.json").refused(&["`n7` is no node"]);
+    sandbox.makespan("simulate log.swf --platform wrong.json").refused(&["`n7` is not a node"]);
 }
 
 #[test]

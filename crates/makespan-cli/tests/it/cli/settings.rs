@@ -99,7 +99,7 @@ fn held_starts_kill_nothing() {
         command.args(["-c", &line]).current_dir(sandbox.path("")).env("MAKESPAN_HISTORY", sandbox.history());
         let output = command.output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
-        assert!(err.contains("note: starts wait: ") && err.contains(reason), "{option}: {err}");
+        assert!(err.contains("note: no job is started for now: ") && err.contains(reason), "{option}: {err}");
         assert!(err.contains("interrupted=0 not_run=1"), "{option}: {err}");
         assert!(!sandbox.path("ran").exists());
         std::fs::remove_dir_all(sandbox.path("f")).unwrap();

@@ -78,7 +78,7 @@ fn what_does_not_fit_is_refused_once_and_clearly() {
         ("simulate tree.json --change 5s:n0:removed", "`n0` is the root"),
         ("simulate tree.json --change 5s:n1:bandwidth=0", "`0` is not a bandwidth"),
         ("simulate tree.json --change n1:removed", "write TIME:NODE:WHAT"),
-        ("simulate tree.json --change 5s:n1:speed=-1", "`-1` is no speed"),
+        ("simulate tree.json --change 5s:n1:speed=-1", "`-1` is not a speed"),
         ("simulate log.swf --processors 4 --buffer 3", "--buffer is for bags of tasks on a tree"),
         ("generate tree --nodes 0", "nodes is 0; it must be at least 1"),
         ("generate tree --nodes 5 --largest-ratio 0", "largest ratio is 0"),

@@ -177,7 +177,7 @@ fn jobs_that_fail_before_they_begin_are_given_up_with_a_word() {
     let fakes = Fakes::new().with("sbatch", &text);
     let said = space.said(with(&fakes, &space, "run list.txt --on slurm:jobs --no-history --folder run"));
     assert!(matches!(said.status, Some(1..=100)), "{said:#?}");
-    said.holds(&["of 8 jobs of Slurm none began", "may not share the folder", "slurm doctor"]);
+    said.holds(&["none of 8 Slurm jobs of this run began", "may not share the folder", "slurm doctor"]);
     let said = space.makespan("run list.txt --on slurm:jobs --no-history --folder run --resume");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
 }

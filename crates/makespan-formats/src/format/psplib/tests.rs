@@ -82,10 +82,10 @@ fn bad_projects_are_refused_with_their_place() {
         "x.mm:29: none of the 3 modes of activity `2` is feasible: the first needs 4 of `R1`, and there are 0",
     );
     check("    5    9   11", "5 4 11", "the activities use up at least 5 of `N1` in all");
-    check("constrained        :  0", "constrained : 1", "x.mm:11: resources that are doubly constrained are not read");
-    check("R 1  N 1  N 2\n---", "R 1  N 1  D 1\n---", "x.mm:26: resources that are doubly constrained");
+    check("constrained        :  0", "constrained : 1", "x.mm:11: doubly constrained resources are not supported");
+    check("R 1  N 1  N 2\n---", "R 1  N 1  D 1\n---", "x.mm:26: doubly constrained resources");
     check("R 1  N 1  N 2\n---", "R 1  Q 1  N 2\n---", "x.mm:26: `Q 1  N 2` is not a list of resources");
-    check("projects                      :  1", "projects : 2", "x.mm:5: 2 projects are in the file");
+    check("projects                      :  1", "projects : 2", "x.mm:5: the file has 2 projects");
     check(
         "renewable                 :  1   R",
         "renewable : 3 R",

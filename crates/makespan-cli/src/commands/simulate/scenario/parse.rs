@@ -168,15 +168,15 @@ mod tests {
         );
         assert_eq!(changes("nodes=-4 load=1.5"), [ScenarioChange::Nodes(Amount::Fewer(4)), ScenarioChange::Load(1.5)]);
         for (bad, part) in [
-            ("", "nothing"),
-            ("now nodes=3", "beside"),
+            ("", "it is empty"),
+            ("now nodes=3", "excludes all changes"),
             ("nodes=0", "not a number"),
             ("nodes=++3", "not a number"),
             ("nodes=3 nodes=4", "second"),
             ("without", "after `without`"),
             ("without ann", "whose jobs"),
             ("user=ann", "`without` is missing"),
-            ("load=0", "no load"),
+            ("load=0", "not a load"),
             ("estimates=good", "not a kind"),
             ("faster", "not a known change"),
         ] {
