@@ -66,7 +66,7 @@ fn values_of_another_kind() {
     json("{\"name\": 3}", &["jobs[0].name", "found the number 3; expected a text"]);
     toml("speedup = \"amdahl\"\nwork = 2", &["a.toml:5", "jobs[0].speedup", law]);
     toml("priority = 1.5", &["a.toml:5", "expected a whole number"]);
-    refused("a.json", "[1, 2]", &["found a list; expected a table"]);
+    refused("a.json", "[1, 2]", &["found the number 2; expected a table"]);
     refused(
         "a.json",
         "{\"version\": 2, \"platform\": 3, \"jobs\": []}",

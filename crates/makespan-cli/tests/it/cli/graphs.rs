@@ -23,7 +23,7 @@ fn a_workflow_is_planned_on_stated_machines_and_verified() {
     let late = sandbox.makespan("verify w.dax --processors 2 --bandwidth 50 p.json");
     assert_eq!(late.status, Some(1));
     assert!(late.out.contains("`w/a` ends at 4 s and its data arrive at 6 s"), "{late:?}");
-    sandbox.makespan("plan w.dax").refused(&["w.dax", "does not state machines", "--processors N"]);
+    sandbox.makespan("plan w.dax").refused(&["w.dax", "says nothing of machines", "--processors N"]);
     sandbox.makespan("plan w.dax --processors 2 --bandwidth x").refused(&["--bandwidth", "`x` is not a bandwidth"]);
     sandbox.makespan("plan w.dax --processors 2 --algorithm dual").refused(&["dual", "graph of tasks"]);
 }

@@ -168,7 +168,7 @@ fn what_is_wrong_is_one_clear_error() {
         (&["--from", from, "--watch"], "do not change"),
         (&["--from", from, "--at", "yesterday"], "is not an instant"),
         (&["--from", from, "--report", "page.txt"], "html"),
-        (&["--from", "slurm", "--at", "5"], "is now"),
+        (&["--from", "slurm", "--at", "5"], "applies only to saved outputs"),
         (&["--from", from, "--past", "3"], "sacct.history.txt"),
         (&["--from", from, "--at", "9999-12-31"], "beyond the calendar; state an instant"),
         (&["--from", from, "--at", "9223372036854775807"], "beyond the calendar; state an instant"),
@@ -372,7 +372,11 @@ fn what_is_suspended_and_whose_a_job_is_are_said() {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("as if they went on now: 1, such as job 2"), "{text}");
     let said = said(&sandbox, &["--from", "saved", "--job", "2", "--user", "bob"], 100);
-    assert!(said.status == Some(1) && said.err.contains("it is of ann, not of bob; leave --user out"), "{}", said.err);
+    assert!(
+        said.status == Some(1) && said.err.contains("the job belongs to ann, not to bob; leave --user out"),
+        "{}",
+        said.err
+    );
 }
 
 /// A cluster has one node of four processors and four jobs of one processor: a job without restrictions, a task of an
