@@ -375,7 +375,35 @@ impl Builder<'_> {
         } else {
             (needs, false)
         };
+        if job.run.is_none() && !self.has_room(&needs, width) {
+            return Err("it asks for more memory or other resources on a node than a node has".into());
+        }
         Ok((work.with_needs(needs), is_less))
+    }
+
+    /// Returns true if the nodes have enough processors with the needed resources, when nothing runs.
+    fn has_room(&self, needs: &Needs, width: u32) -> bool {
+        let of_nodes = || needs.iter().filter(|(name, _)| self.platform.licences().amount(name) == 0);
+        if of_nodes().next().is_none() {
+            return true;
+        }
+        let fits = |machine: &Machine, here: u32| {
+            of_nodes().all(|(name, need)| need.share(here, width) <= machine.resources.amount(name))
+        };
+        // The shares increase with the number of processors, so bisection finds the maximum.
+        let most = |machine: &Machine| {
+            let (mut low, mut high) = (0, machine.processors.min(width) + 1);
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                if fits(machine, middle) { low = middle } else { high = middle }
+            }
+            u64::from(low)
+        };
+        let mut there = 0_u64;
+        self.platform.kinds().any(|(machine, count)| {
+            there += most(machine) * count as u64;
+            there >= width.into()
+        })
     }
 
     fn needs(&self, job: &QueueJob, width: u32) -> Result<Needs, ResourceError> {

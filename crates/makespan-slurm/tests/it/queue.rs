@@ -624,3 +624,29 @@ fn a_machine_of_no_cluster_is_asked_once() {
     assert!(error.contains("scontrol show config") && error.contains("belongs to no cluster"), "{error}");
     assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
 }
+
+proptest! {
+    /// Checks that a job for which no node has enough memory is left out, and that other jobs stay in the instance.
+    #[test]
+    fn a_job_without_room_on_any_node_is_left_out_of_the_instance(cpus in 1_u32..9, each in 1_u32..3000, nodes in 1_u32..4) {
+        let all: String = (0..nodes)
+            .map(|at| format!("NodeName=n{at} CPUTot=4 CPUAlloc=0 RealMemory=4000 State=IDLE Partitions=p\n"))
+            .collect();
+        let job = |id: u32, cpus: u32, each: u32| {
+            format!(
+                "JobId={id} JobName=j UserId=u(1) Priority=9 JobState=PENDING SubmitTime=10 TimeLimit=00:10:00 Partition=p \
+                 NumNodes=1 NumCPUs={cpus} MinCPUsNode=1 MinMemoryCPU={each}M\n"
+            )
+        };
+        let queue = Texts::default()
+            .with(ClusterOutput::Config, "SelectType = select/cons_tres\nSelectTypeParameters = CR_CPU_MEMORY\n")
+            .with(ClusterOutput::Nodes, all)
+            .with(ClusterOutput::Jobs, job(1, cpus, each) + &job(2, 1, 1))
+            .queue(Some(1000))
+            .unwrap();
+        let present = queue.present().unwrap();
+        let fits = (4000 / each).min(4) * nodes >= cpus;
+        prop_assert_eq!(present.jobs.len(), 1 + usize::from(fits), "{:?}", present.remarks);
+        prop_assert_eq!(present.remarks.is_empty(), fits, "{:?}", present.remarks);
+    }
+}
