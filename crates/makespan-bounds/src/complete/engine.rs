@@ -179,6 +179,9 @@ pub(super) struct Engine {
     period: u32,
     since: u32,
     failures: u32,
+    /// The start and the mode of each task in the schedule that guides decisions, or empty (E. Demirović, G. Chu, P. J.
+    /// Stuckey, DOI 10.1007/978-3-319-98334-9_7).
+    pub(super) guide: Vec<(i64, usize)>,
 }
 
 impl Engine {
@@ -227,6 +230,7 @@ impl Engine {
             period: 1,
             since: 0,
             failures: 0,
+            guide: Vec::new(),
             model,
         }
     }

@@ -118,7 +118,7 @@ fn search_in(
     let all = (work.conflicts as f64 * WHOLE) as u64;
     let mut part = Work { clock: &whole, conflicts: all };
     let mut attempt = 0;
-    let mut search = Search::begin(model, objective, open, attempt, &part);
+    let mut search = begin(model, known, open, attempt, &part);
     loop {
         let outcome = match &mut search {
             Ok(search) => search.go_on(&mut part),
@@ -154,7 +154,7 @@ fn search_in(
             // A search with restarts at other intervals may yield a shorter proof.
             Outcome::TooLong if attempt + 1 < search::RESTARTS.len() => {
                 attempt += 1;
-                search = Search::begin(model, objective, open, attempt, &part);
+                search = begin(model, completed.schedule.as_ref().unwrap_or(known), open, attempt, &part);
             }
             Outcome::TooLong | Outcome::Unfinished => break,
         }
@@ -182,6 +182,24 @@ fn search_in(
         }
     }
     completed
+}
+
+/// Begins a search for a solution of which the value is at most `most`. The search may stay near a schedule.
+fn begin(model: &Model, schedule: &Schedule, most: i64, attempt: usize, work: &Work) -> Result<Search, Outcome> {
+    let mut search = Search::begin(model, model.objective, most, attempt, work)?;
+    search.stay_near(starts(model, schedule));
+    Ok(search)
+}
+
+/// Returns the start and the mode of each task of a schedule.
+fn starts(model: &Model, schedule: &Schedule) -> Vec<(i64, usize)> {
+    let mut starts = vec![(0, 0); model.tasks.len()];
+    for placement in schedule.placements() {
+        let task = placement.task.index();
+        let mode = model.tasks[task].allotments.iter().rposition(|&width| width <= placement.processors.len());
+        starts[task] = (placement.start.ticks().div_euclid(model.grid), mode.unwrap_or(0));
+    }
+    starts
 }
 
 /// Returns the schedule of a solution, or `None` if the schedule violates a condition of the instance that the relaxed

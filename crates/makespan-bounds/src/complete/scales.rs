@@ -1,65 +1,100 @@
-//! Dual-feasible scales of the processors. Each scale is a further supply, and each task holds an amount of this
-//! supply that depends on its number of processors.
+//! Scales of supplies. A scale is a further supply, of which a task holds an amount that depends on what it holds of the
+//! other supply.
 
 use super::engine::log::Log;
-use super::model::Model;
+use super::model::{Model, ModelTask};
 
-/// Maximum number of processors for which scales are added.
-const MAX_PROCESSORS: i64 = 64;
-/// Maximum number of scales.
-const MAX_SCALES: usize = 16;
+/// Maximum amount of a supply that has scales.
+const MAX_AMOUNT: i64 = 64;
+/// Maximum number of scales of a supply, and of all supplies.
+const MAX_SCALES: (usize, usize) = (12, 16);
+/// Maximum number of steps of a scale that rounds amounts down to a few steps.
+const MAX_STEPS: i64 = 5;
 
-/// Adds scales to the supplies. Let m be the number of processors. For each k up to m / 2, the scale of S. Martello
-/// and P. Toth rounds widths below k down to 0 and widths above m - k up to m. The scales of S. P. Fekete and J.
-/// Schepers (DOI 10.1007/s101070100243) have few steps. A scale is omitted if every task holds the same amounts as in
-/// an earlier scale.
+/// The amounts of each task in each mode.
+type Held = Vec<Vec<i64>>;
+
+/// Adds the scales of each supply that prove the largest bounds. Each scale begins with a function of the amount: for
+/// each k up to half of the supply, the function of S. Martello and P. Toth, which rounds amounts below k down to 0 and
+/// amounts above m - k up to m; and functions of S. P. Fekete and J. Schepers (DOI 10.1007/s101070100243) with few steps.
+/// Then each task, the longest one first, holds as much as possible without a change of the largest sum of the scale over
+/// tasks that can run together (J. Carlier, E. Néron, DOI 10.1016/S0377-2217(02)00764-5).
 pub(super) fn add(model: &mut Model, log: &mut Log) {
-    let processors = model.supplies[0].most();
-    if processors > MAX_PROCESSORS || model.tasks.iter().all(|task| task.allotments == [1]) {
-        return;
-    }
-    let threshold = (1..=processors / 2).map(|least| {
-        let value = move |width: i64| match width {
-            _ if width > processors - least => processors,
-            _ if width < least => 0,
-            _ => width,
-        };
-        (0..=processors).map(value).collect::<Vec<i64>>()
-    });
-    let rounded = (1..=3.min(processors - 1)).map(|steps| {
-        let value = |width: i64| ((steps + 1) * width + processors - 1) / processors - 1;
-        (0..=processors).map(|width| value(width).max(0)).collect::<Vec<i64>>()
-    });
-    let amounts = |model: &Model, scale: &[i64]| -> Vec<Vec<i64>> {
-        let of = |task: &super::model::ModelTask| {
-            task.allotments.iter().map(|&width| scale.get(width as usize).copied().unwrap_or(0)).collect()
-        };
-        model.tasks.iter().map(of).collect()
-    };
-    let widths: Vec<i64> = (0..=processors).collect();
-    let mut known = vec![amounts(model, &widths)];
-    for scale in threshold.chain(rounded) {
-        let own = amounts(model, &scale);
-        if known.len() > MAX_SCALES || known.contains(&own) {
-            continue;
+    let own = model.supplies.len();
+    for supply in 0..own {
+        for (most, held) in best(model, supply, MAX_SCALES.0.min((MAX_SCALES.1 / own).max(2))) {
+            log.scale(supply, &held);
+            let scaled = model.supplies[supply].mapped(|amount| most[amount as usize]);
+            model.supplies.push(scaled);
+            model.tasks.iter_mut().zip(held).for_each(|(task, held)| task.amounts.push(held));
         }
-        let most = most_within(&scale);
-        log.scale(most[most.len() - 1], &scale[1..]);
-        let supply = model.supplies[0].mapped(|open| most[open as usize]);
-        model.supplies.push(supply);
-        for (task, own) in model.tasks.iter_mut().zip(&own) {
-            task.amounts.push(own.clone());
-        }
-        known.push(own);
     }
 }
 
-/// Returns, for each number of processors n, the maximum sum of the scaled widths over all multisets of widths whose
-/// sum is at most n.
-fn most_within(scale: &[i64]) -> Vec<i64> {
-    let mut most = vec![0; scale.len()];
-    for size in 1..scale.len() {
-        most[size] = (1..=size).map(|width| most[size - width] + scale[width]).max().unwrap_or(0);
+/// Returns up to `count` scales of a supply that prove the largest bounds, each with the result of [`most_within`].
+fn best(model: &Model, supply: usize, count: usize) -> Vec<(Vec<i64>, Held)> {
+    let most = model.supplies[supply].most();
+    let own: Held = model.tasks.iter().map(|task| task.amounts[supply].clone()).collect();
+    if !(2..=MAX_AMOUNT).contains(&most) || own.iter().flatten().all(|&amount| amount <= 1) {
+        return Vec::new();
     }
-    most
+    let threshold = |least: i64, amount: i64| match amount {
+        _ if amount > most - least => most,
+        _ if amount < least => 0,
+        _ => amount,
+    };
+    let rounded = |steps: i64, amount: i64| (((steps + 1) * amount + most - 1) / most - 1).max(0);
+    let mapped = |function: &dyn Fn(i64) -> i64| -> Held {
+        own.iter().map(|amounts| amounts.iter().map(|&amount| function(amount.min(most))).collect()).collect()
+    };
+    let thresholds = (1..=most / 2).map(|least| mapped(&|amount| threshold(least, amount)));
+    let rounded = (1..=MAX_STEPS.min(most - 1)).map(|steps| mapped(&|amount| rounded(steps, amount)));
+    let mut order: Vec<usize> = (0..own.len()).collect();
+    order.sort_by_key(|&task| (std::cmp::Reverse(model.tasks[task].shortest()), task));
+    let mut found: Vec<(f64, Vec<i64>, Held)> = Vec::new();
+    for mut held in thresholds.chain(rounded) {
+        raise(&mut held, &own, most as usize, &order);
+        if held != own && found.iter().all(|other| other.2 != held) {
+            let sums = most_within(&held, &own, most as usize, None);
+            found.push((area(model, &held) / sums[most as usize].max(1) as f64, sums, held));
+        }
+    }
+    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    found.into_iter().take(count).map(|(_, sums, held)| (sums, held)).collect()
+}
+
+/// Raises the amounts of each task in turn, as far as the largest sum does not change.
+fn raise(held: &mut Held, own: &Held, most: usize, order: &[usize]) {
+    let all = most_within(held, own, most, None)[most];
+    for &task in order {
+        let others = most_within(held, own, most, Some(task));
+        for (held, &own) in held[task].iter_mut().zip(&own[task]) {
+            if (1..=most).contains(&(own as usize)) {
+                *held = all - others[most - own as usize];
+            }
+        }
+    }
+}
+
+/// Returns, for each amount of the supply, the maximum sum of the scale over sets of tasks other than `except` that
+/// together hold at most this amount.
+fn most_within(held: &Held, own: &Held, most: usize, except: Option<usize>) -> Vec<i64> {
+    let mut sums = vec![0; most + 1];
+    for (_, (held, own)) in held.iter().zip(own).enumerate().filter(|one| Some(one.0) != except) {
+        let before = sums.clone();
+        for (&held, &own) in held.iter().zip(own) {
+            for size in own as usize..=most {
+                sums[size] = sums[size].max(before[size - own as usize] + held);
+            }
+        }
+    }
+    sums
+}
+
+/// Returns the minimum of what all tasks hold of the scale, summed over time.
+fn area(model: &Model, held: &Held) -> f64 {
+    let least = |(task, held): (&ModelTask, &Vec<i64>)| {
+        task.times.iter().zip(held).map(|(time, held)| time * held).min().unwrap_or(0) as f64
+    };
+    model.tasks.iter().zip(held).map(least).sum()
 }

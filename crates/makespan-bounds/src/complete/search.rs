@@ -80,10 +80,11 @@ impl Search {
             return Err(Outcome::Refuted(Vec::new()));
         }
         let mut log = Log::new(model.supplies.len());
-        scales::add(&mut model, &mut log);
+        // Equal tasks may hold different amounts of a scale.
         let ordered = pairs(&model);
         ordered.iter().for_each(|&(first, second)| log.pair(first, second));
         let mirrored = mirrored(&model, objective, &ordered);
+        scales::add(&mut model, &mut log);
         if let Some(task) = mirrored {
             log.mirror(task);
             reflect(&mut model, task, most);
@@ -101,6 +102,14 @@ impl Search {
     /// Makes decisions until a solution is found, the search space is empty, or a limit of `work` is reached.
     pub(super) fn go_on(&mut self, work: &mut Work) -> Outcome {
         if self.is_open { self.engine.explore(work) } else { self.engine.refuted(work) }
+    }
+
+    /// Starts every second restart near a schedule, given by the start and the mode of each task, and then near the best
+    /// solution found. For tasks without waits, this delays proofs, so nothing changes.
+    pub(super) fn stay_near(&mut self, starts: Vec<(i64, usize)>) {
+        if !self.engine.model.waits.is_empty() {
+            self.engine.guide = starts;
+        }
     }
 
     /// Lowers the maximum value of a solution to `most`. All nogoods and all records stay valid, because each rule of
@@ -243,22 +252,33 @@ impl Engine {
                 }
                 continue;
             }
-            match self.branch() {
+            match self.branch(restart % 2 == 1) {
                 Some(literal) => self.decide(literal),
-                None => return Outcome::Found(self.solution()),
+                None => {
+                    let solution = self.solution();
+                    if !self.guide.is_empty() {
+                        self.guide.clone_from(&solution.starts);
+                    }
+                    return Outcome::Found(solution);
+                }
             }
         }
     }
 
     /// Returns the next decision, or `None` if all starts and modes are fixed. The decision is the most active literal
     /// that is neither true nor false. If there is no such literal, a task starts at the earliest open start. If all
-    /// starts are fixed, a task runs in its first remaining mode.
-    fn branch(&mut self) -> Option<Literal> {
-        let Self { activity, bounds, .. } = self;
+    /// starts are fixed, a task runs in its first remaining mode. If `is_guided`, the most active literal is negated
+    /// where the guide contradicts it.
+    fn branch(&mut self, is_guided: bool) -> Option<Literal> {
+        let Self { activity, bounds, guide, .. } = self;
         let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;
         let active = activity.next(|literal| holds(literal) || holds(literal.negated()));
-        if active.is_some() {
-            return active;
+        if let Some(literal) = active {
+            let Some(&(start, mode)) = guide.get(literal.bound as usize / 4).filter(|_| is_guided) else {
+                return active;
+            };
+            let value = [start, -start, mode as i64, -(mode as i64)][literal.bound as usize % 4];
+            return Some(if value >= literal.value { literal } else { literal.negated() });
         }
         let open = (0..self.tasks()).filter(|&task| self.earliest(task) < self.latest(task));
         let first = open.min_by_key(|&task| (self.earliest(task), self.latest(task)));

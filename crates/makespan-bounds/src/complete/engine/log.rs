@@ -55,12 +55,10 @@ impl Log {
         self.steps.len()
     }
 
-    /// Adds a scale of the processors with its capacity.
-    pub(in crate::complete) fn scale(&mut self, capacity: i64, scale: &[i64]) {
-        let mut bytes = vec![30];
-        for &amount in std::iter::once(&capacity).chain(scale) {
-            unsigned(&mut bytes, amount.cast_unsigned());
-        }
+    /// Adds a scale of a supply. `held` contains the amount of each task in each mode.
+    pub(in crate::complete) fn scale(&mut self, supply: usize, held: &[Vec<i64>]) {
+        let mut bytes = vec![32, supply as u8];
+        held.iter().flatten().for_each(|&amount| unsigned(&mut bytes, amount.cast_unsigned()));
         self.records.push(Record::Bytes(bytes));
     }
 

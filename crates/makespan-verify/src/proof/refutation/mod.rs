@@ -48,8 +48,8 @@ const LIMIT: i64 = 1 << 58;
 /// * Tasks: [`makespan_core::TaskId`], with one number for each task of a bag.
 /// * Modes: [`makespan_core::Profile::allotments`], numbered from 0.
 /// * Supplies: 0 for the processors, then the resources of [`makespan_core::Platform::resources`] in their order without the
-///   consumables, then the scales in the order of their records. A scale is an additional supply: a task on k
-///   processors holds the amount that the scale contains at k.
+///   consumables, then the scales in the order of their records. A scale is an additional supply: it states an
+///   amount for each number of processors, or for each task and mode.
 /// * Weights: the weights of the ends of tasks in millionths, divided by their greatest common divisor.
 ///   [`Refutation::weights`] returns them.
 ///

@@ -61,6 +61,7 @@ impl Replay {
                 22 => self.pair(&mut reader)?,
                 23 => self.reflect(&mut reader)?,
                 30 => self.scale(&mut reader)?,
+                32 => self.scale_of_tasks(&mut reader)?,
                 31 => self.prices(&mut reader)?,
                 kind => return malformed(format!("its steps have a record of an unknown kind {kind}")),
             }
@@ -138,26 +139,16 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads a scale: an additional supply. A task on k processors holds the amount that the scale contains at k.
+    /// Reads a scale of the processors: an additional supply, of which a task on k processors holds the amount that the
+    /// scale contains at k.
     fn scale(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
-        let Rules { relaxation, prices, meter, .. } = &mut self.rules;
-        let processors = relaxation.supplies[0].most();
-        let scales = relaxation.supplies.len() - self.own_supplies;
-        if processors > MAX_SCALED || scales >= MAX_LISTS || relaxation.supplies.len() >= MAX_SUPPLIES {
-            return malformed(format!(
-                "its steps have more than {MAX_LISTS} scales, or a scale for too many processors"
-            ));
-        }
-        if !prices.is_empty() {
-            return malformed("a scale follows prices in its steps, but scales must come first");
-        }
+        let count = self.capacity_of_scale(0)?;
         let capacity = i128::from(reader.amount()?);
-        let count = usize::try_from(processors).unwrap_or(0);
         let mut scale = vec![0_i128];
         for _ in 0..count {
             scale.push(reader.amount()?.into());
         }
-        meter.spend(count * count)?;
+        self.rules.meter.spend(count * count)?;
         let most = most_within(&scale)?;
         if most[count] > capacity {
             return malformed(format!(
@@ -165,14 +156,57 @@ impl Replay {
                 most[count]
             ));
         }
-        let of = |values: &[i128], size: i128| {
-            usize::try_from(size).ok().and_then(|at| values.get(at).copied()).unwrap_or(0)
-        };
-        let supply = relaxation.supplies[0].mapped(|open| of(&most, open))?;
-        relaxation.supplies.push(supply);
-        for mode in relaxation.tasks.iter_mut().flat_map(|task| &mut task.modes) {
-            mode.amounts.push(of(&scale, mode.amounts[0]));
+        let modes = self.rules.relaxation.tasks.iter().flat_map(|task| &task.modes);
+        let held = modes.map(|mode| entry(&scale, mode.amounts[0])).collect();
+        self.add_scale(0, &most, held)
+    }
+
+    /// Reads a scale of tasks: an additional supply, of which a task holds an amount that the record states for each of
+    /// its modes.
+    fn scale_of_tasks(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
+        let supply = reader.short_position(self.rules.relaxation.supplies.len())?;
+        let count = self.capacity_of_scale(supply)?;
+        let Rules { relaxation, meter, .. } = &mut self.rules;
+        let (mut most, mut held) = (vec![0_i128; count + 1], Vec::new());
+        for task in &relaxation.tasks {
+            meter.spend((count + 1) * (task.modes.len() + 1))?;
+            // A set of tasks contains this task in at most one mode.
+            let before = most.clone();
+            for mode in &task.modes {
+                let amount = i128::from(reader.amount()?);
+                held.push(amount);
+                let least = usize::try_from(mode.amounts[supply]).unwrap_or(usize::MAX);
+                for size in least..=count {
+                    let sum = before[size - least].checked_add(amount).ok_or(CertificateError::Overflow)?;
+                    most[size] = most[size].max(sum);
+                }
+            }
         }
+        self.add_scale(supply, &most, held)
+    }
+
+    /// Returns the maximum amount of a supply, if a scale of this supply is permitted.
+    fn capacity_of_scale(&self, supply: usize) -> Result<usize, CertificateError> {
+        let supplies = &self.rules.relaxation.supplies;
+        let most = supplies[supply].most();
+        if most > MAX_SCALED || supplies.len() - self.own_supplies >= MAX_LISTS || supplies.len() >= MAX_SUPPLIES {
+            return malformed(format!(
+                "its steps have more than {MAX_LISTS} scales, or a scale for too large a supply"
+            ));
+        }
+        if !self.rules.prices.is_empty() {
+            return malformed("a scale follows prices in its steps, but scales must come first");
+        }
+        Ok(usize::try_from(most).unwrap_or(0))
+    }
+
+    /// Adds a supply that is `most[x]` while the supply `of` is x. `held` contains an amount for each mode of each task.
+    fn add_scale(&mut self, of: usize, most: &[i128], held: Vec<i128>) -> Result<(), CertificateError> {
+        let relaxation = &mut self.rules.relaxation;
+        let supply = relaxation.supplies[of].mapped(|open| entry(most, open))?;
+        relaxation.supplies.push(supply);
+        let modes = relaxation.tasks.iter_mut().flat_map(|task| &mut task.modes);
+        modes.zip(held).for_each(|(mode, amount)| mode.amounts.push(amount));
         Ok(())
     }
 
@@ -184,6 +218,11 @@ impl Replay {
         prices.push(PriceVector::read(reader, relaxation, meter)?);
         Ok(())
     }
+}
+
+/// Returns an entry of a list, or 0 if there is no such entry.
+fn entry(values: &[i128], at: i128) -> i128 {
+    usize::try_from(at).ok().and_then(|at| values.get(at).copied()).unwrap_or(0)
 }
 
 /// Returns, for each number of processors, the maximum sum of the scale over widths whose total is at most this number

@@ -17,6 +17,8 @@ pub struct Extras {
     has_pairs: bool,
     has_mirror: bool,
     scale: Vec<u64>,
+    /// A supply, and the amounts of a scale of tasks. They are repeated if there are more modes.
+    of_tasks: Option<(u8, [u64; 3])>,
     prices: Vec<Vec<(u64, i64)>>,
 }
 
@@ -30,8 +32,9 @@ impl Extras {
         let count = rng.random_range(0..4);
         let run = |rng: &mut ChaCha8Rng| (rng.random_range(0..4), 256 * rng.random_range(0..8));
         let prices = (0..3).map(|_| (0..count).map(|_| run(rng)).collect()).collect();
+        let of_tasks = rng.random::<bool>().then(|| (rng.random_range(0..2), [(); 3].map(|()| rng.random_range(0..4))));
         // Task 0 is mirrored if the instance has the mirror symmetry.
-        Self { has_pairs: rng.random(), has_mirror: rng.random(), scale, prices }
+        Self { has_pairs: rng.random(), has_mirror: rng.random(), scale, of_tasks, prices }
     }
 }
 
@@ -142,7 +145,13 @@ pub fn refutation(
         unsigned(&mut steps, most[scale.len()]);
         scale.iter().for_each(|&value| unsigned(&mut steps, value));
     }
-    let supplies = relaxation.supplies.len() + usize::from(!extras.scale.is_empty());
+    if let Some((supply, amounts)) = extras.of_tasks {
+        let modes = relaxation.tasks.iter().flat_map(|task| &task.modes).count();
+        steps.extend([32, supply.min(relaxation.supplies.len() as u8 - 1)]);
+        amounts.iter().cycle().take(modes).for_each(|&amount| unsigned(&mut steps, amount));
+    }
+    let scales = usize::from(!extras.scale.is_empty()) + usize::from(extras.of_tasks.is_some());
+    let supplies = relaxation.supplies.len() + scales;
     steps.push(31);
     for supply in 0..supplies {
         let runs = extras.prices.get(supply).map_or(&[][..], Vec::as_slice);
