@@ -142,12 +142,15 @@ fn search(
 
 /// Replaces bounds by better ones. For each objective, a short search for a schedule precedes the complete search.
 pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: Effort) {
+    let mut left = conflicts(instance);
+    let mut left = conflicts(instance);
     for at in 0..bounds.len() {
         let objective = bounds[at].objective;
         if !is_open(instance, &bounds[at]) {
             continue;
         }
-        let (clock, conflicts) = effort.part(1.0 / (bounds.len() - at) as f64, conflicts(instance));
+        let (clock, conflicts) = effort.part(1.0 / (bounds.len() - at) as f64, left);
+        left -= conflicts.min(left);
         let time = clock.left().map(|time| time.mul_f64(FIRST));
         let first = first_schedule(instance, objective, time, &mut Context::default());
         if let Some(mut schedule) = first {
