@@ -187,6 +187,21 @@ fn many_optima_are_proved_on_a_fine_grid() {
 }
 
 #[test]
+fn a_scale_of_tasks_proves_that_tasks_exclude_each_other() {
+    // The tasks on 3 processors and the longest one on 2 processors exclude each other on 4 processors. Their times sum to
+    // 20 s, but the work of all tasks fits into 17 s.
+    let job = |(first, time)| TinyJob { release: 0, weight: 1, times: vec![time], first, licences: 0 };
+    let jobs = [(3, 7), (3, 6), (2, 7), (1, 4), (1, 3), (1, 6)].map(job).into();
+    let tiny = Tiny { processors: 4, licences: 0, jobs, edges: vec![] };
+    let instance = tiny.instance();
+    let work = CompleteWork { clock: &Clock::ENDLESS, conflicts: 1000 };
+    let known = search(&instance, Objective::Makespan, &tiny.one_by_one(&instance), None, work).schedule.unwrap();
+    assert_eq!(known.makespan(), Time::from_seconds(20));
+    let completed = search(&instance, Objective::Makespan, &known, None, work);
+    assert_eq!((completed.conflicts, completed.bound.map(|bound| bound.ticks())), (0, Some(Time::from_seconds(20))));
+}
+
+#[test]
 fn equal_conflict_budgets_give_equal_certificates() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let tiny = Tiny::draw(&mut rng, 5);
