@@ -34,8 +34,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat cluster is one node of k = m
 /// processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and otherwise twice the ratio of the
 /// next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster. Complexity: each
-/// step of the search takes O(n log n log(m k)), or O(n m k) if it needs the knapsack. The construction takes O(n log n
-/// + m k). Deviations: a task may move to the first shelf on any number of processors of the form a k + 2^j, if the
+/// step of the search takes O(n log n log(m k)), or O(n m k) if it needs the knapsack. The construction takes
+/// O(n log n + m k). Deviations: a task may move to the first shelf on any number of processors of the form a k + 2^j, if the
 /// task then fits into the length of the shelf. The last task of the second shelf may use fewer processors than the box
 /// of a k + 2^j processors that the paper reserves for it. Small tasks are placed on the least loaded processors. If
 /// there are release dates or k is rounded down to a power of two, a list schedule is returned if it is shorter.
