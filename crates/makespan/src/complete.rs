@@ -143,7 +143,6 @@ fn search(
 /// Replaces bounds by better ones. For each objective, a short search for a schedule precedes the complete search.
 pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: Effort) {
     let mut left = conflicts(instance);
-    let mut left = conflicts(instance);
     for at in 0..bounds.len() {
         let objective = bounds[at].objective;
         if !is_open(instance, &bounds[at]) {
