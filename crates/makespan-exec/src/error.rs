@@ -63,7 +63,7 @@ pub enum ExecuteError {
     },
     /// The memory of jobs cannot be limited.
     #[error(
-        "the memory of jobs cannot be limited: {0}; leave --limit-memory out, or make the memory controller available"
+        "the memory of jobs cannot be limited: {0}; leave --limit-memory out, or make the cgroup memory controller available"
     )]
     NoMemoryLimit(String),
     /// The cores of this machine cannot be determined.

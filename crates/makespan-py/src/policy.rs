@@ -115,7 +115,7 @@ impl<'py> Own<'py> {
         if Arc::ptr_eq(of, &self.instance) {
             return Ok(());
         }
-        let problem = "`on` decides about a task of another instance; take tasks of `view.waiting`";
+        let problem = "the method `on` decided about a task of another instance; use only tasks of `view.waiting`";
         Err(errors::policy(self.view.py(), problem))
     }
 

@@ -160,8 +160,8 @@ pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: 
     }
 }
 
-/// Replaces bounds by better ones, if they are below the values of the schedule. The objective `goal` comes first. If a
-/// better schedule for this objective is found, it replaces the schedule.
+/// For each bound that is below the value of the schedule, searches for a better bound and replaces it. The objective
+/// `goal` comes first. If a better schedule for this objective is found, it replaces the schedule.
 pub(crate) fn improve(
     instance: &Instance,
     goal: Option<Objective>,
@@ -201,8 +201,8 @@ fn conflicts(instance: &Instance) -> u64 {
 }
 
 impl Effort<'_> {
-    /// Returns the limits of a part of the work. `conflicts` is the number of conflicts that are left without a time
-    /// limit.
+    /// Returns the limits of a part of the work. `conflicts` is the number of conflicts that remain. Without a time
+    /// limit, the part may use the fraction `share` of them.
     fn part(self, share: f64, conflicts: u64) -> (Clock, u64) {
         match self {
             Self::Timed(clock) => (clock.part(share), u64::MAX),

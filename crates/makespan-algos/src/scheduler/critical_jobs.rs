@@ -91,7 +91,7 @@ impl CriticalJobs {
         needs_counts(instance, instead)?;
         needs_single_processors_or(instance, instead)?;
         if instance.processors() as usize > MAX_PROCESSORS {
-            let what = format!("it stores every pair of processors, for at most {MAX_PROCESSORS} processors");
+            let what = format!("it supports at most {MAX_PROCESSORS} processors, because it stores every pair of them");
             return Err(Unsupported(format!("{what}; take {instead}")));
         }
         Ok(())

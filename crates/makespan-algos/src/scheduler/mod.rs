@@ -117,7 +117,9 @@ fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), 
     }
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
-        return Err(Unsupported(format!("it stores every pair of the nodes of a tree, for at most {most} nodes")));
+        return Err(Unsupported(format!(
+            "it supports trees of at most {most} nodes, because it stores every pair of nodes"
+        )));
     }
     Ok(())
 }

@@ -121,7 +121,7 @@ pub(super) struct Change {
     pub(super) step: Step,
 }
 
-/// A learned nogood: at least one of its literals is true.
+/// A learned nogood, stored as a clause: at least one of its literals is true.
 pub(super) struct Clause {
     first: usize,
     pub(super) length: usize,

@@ -185,7 +185,7 @@ impl CostProgramme {
     }
 
     /// Returns the bound at these prices and a gradient. The gradient for a task is a weighted mean over the choices
-    /// that pay at most a few times `width` more than the least payment.
+    /// whose payment is close to the least payment: the difference is at most a few times `width`.
     pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);

@@ -25,7 +25,8 @@ pub(crate) use rounding::steps;
 const CLASSES: i64 = 60;
 /// Number of classes of a grid for instances of more than `MAX_JOBS` jobs.
 const FEW_CLASSES: i64 = 24;
-/// Maximum number of jobs in the game. If an instance has more jobs, a sample of them takes part.
+/// Maximum number of jobs in the game that finds the prices (module `game`). If an instance has more jobs, a sample of
+/// them takes part.
 const MAX_JOBS: usize = 1024;
 /// Maximum number of certificates that are checked in one search. A check takes long, because it examines all jobs.
 const MAX_CHECKS: usize = 3;

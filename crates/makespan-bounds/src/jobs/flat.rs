@@ -13,10 +13,10 @@ const FEWEST: usize = 32;
 const MOST: usize = 128;
 /// Maximum size of the programme. Large instances have fewer than `FEWEST` price periods.
 const CELLS: usize = 1 << 24;
-/// Maximum number of runs of a task. If a task has more runs, each group of runs with similar times is replaced by one
-/// run that is at least as good.
+/// Maximum number of ways to run a task. A way is an allotment or a node, with its time. If a task has more ways, each
+/// group of ways with similar times is replaced by one way that is at least as good.
 const MAX_WAYS: usize = 16;
-/// A time in ticks that is longer than any schedule.
+/// A time in ticks that is later than the end of every schedule.
 const LATE: i128 = i64::MAX as i128;
 
 /// Builds the programme. Returns `None` if the objective is not a sum over jobs, if all weights are zero, or if some

@@ -177,7 +177,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         }
         Proof::CostPrices(prices) if prices.horizon.is_none() => "the sum of the least costs of all tasks".to_owned(),
         Proof::CostPrices(_) => {
-            "prices for processor time and for the gaps between tasks (Lagrangian duality)".to_owned()
+            "prices for processor time and for the time between dependent tasks (Lagrangian duality)".to_owned()
         }
         Proof::TreePrices(_) => "prices for tasks and for the time of ports (linear programming duality)".to_owned(),
         Proof::TimePrices(prices) if !prices.widths.is_empty() => {

@@ -78,7 +78,7 @@ fn parts(program: &Command, share: &Path) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Advises how to make the shells and `man` search the folders of the installed files.
+/// Returns advice on the settings with which the shells and `man` find the installed files.
 fn advice(program: &str, share: &Path) -> String {
     let zsh = share.join(SHELLS[2].1);
     format!(

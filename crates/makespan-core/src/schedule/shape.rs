@@ -79,7 +79,7 @@ impl Shape {
         matches!(self.from, Origin::Deadline)
     }
 
-    /// Returns the cost of the end of a job, as a function of this end.
+    /// Returns the cost function of a job: the cost as a function of the job's end.
     #[inline]
     pub fn cost<W>(self, job: &Job<W>) -> EndCost {
         let weight = if self.is_weighted() { job.weight.millionths() } else { 1 };

@@ -207,8 +207,8 @@ impl TreeProblem {
         one.latency_seconds() + &self.applications[application].data / &one.bandwidth
     }
 
-    /// Returns [`TreeProblem::send_seconds`], rounded up to a tick. Returns `None` if this time is longer than any
-    /// schedule, so that no task can reach the node in time.
+    /// Returns [`TreeProblem::send_seconds`], rounded up to a tick. Returns `None` if this time is longer than the
+    /// longest supported time, so that no task can reach the node.
     pub fn send_time(&self, node: usize, application: usize) -> Option<Time> {
         let ticks = self.send_seconds(node, application) * RBig::from(Time::TICKS_PER_SECOND);
         let ticks = i64::try_from(ticks.ceil()).ok().filter(|&ticks| ticks <= i64::MAX / 4)?;

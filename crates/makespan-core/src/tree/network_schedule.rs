@@ -70,7 +70,9 @@ pub enum NetworkViolation {
         at: Time,
     },
     /// A node receives a task twice, or receives a task that is computed neither at this node nor below it.
-    #[error("task {task} of job `{job}` is sent to node `{node}` twice, or is not computed at this node or below it")]
+    #[error(
+        "task {task} of job `{job}` is sent to node `{node}`, but either more than once, or without being computed at this node or below it"
+    )]
     Astray {
         /// Name of the job.
         job: String,

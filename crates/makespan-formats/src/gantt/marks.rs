@@ -76,10 +76,10 @@ impl Marks {
         }
         match (tasks, deadlines) {
             (false, false) => None,
-            (true, false) => Some("dark corner: the task collided with another and was moved"),
+            (true, false) => Some("tasks with a dark corner: moved after a collision with another task"),
             (false, true) => Some("triangles above the rows: deadlines of jobs, framed in red where missed"),
             (true, true) => Some(
-                "dark corner: the task collided with another and was moved; triangles above the rows: deadlines of jobs, \
+                "tasks with a dark corner: moved after a collision with another task; triangles above the rows: deadlines of jobs, \
                  framed in red where missed",
             ),
         }

@@ -96,7 +96,7 @@ impl CommandNotes {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         if value.is_empty() {
-            return Err(format!("`{key}=` states nothing; write a value after it, without a blank"));
+            return Err(format!("`{key}=` has no value; write a value directly after `=`, without a blank"));
         }
         let time = note_time;
         match key {

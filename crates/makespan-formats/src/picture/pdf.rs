@@ -26,7 +26,9 @@ pub(super) fn canonical(pdf: &[u8]) -> io::Result<Vec<u8>> {
     let mut out = head.to_vec();
     let mut offsets = Vec::new();
     while let Some(&old) = found.get(offsets.len()) {
-        let (text, stream) = objects.get(&old).ok_or_else(|| failed(&"a PDF refers to an object that it lacks"))?;
+        let (text, stream) = objects
+            .get(&old)
+            .ok_or_else(|| failed(&"the PDF is damaged: it refers to an object that is not in the file"))?;
         offsets.push(out.len());
         let text = renumber(text, &mut numbers, &mut found);
         write!(out, "{} 0 obj\n{text}", offsets.len())?;

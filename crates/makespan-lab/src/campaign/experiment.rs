@@ -89,7 +89,7 @@ pub trait AnyCampaign {
     /// `LabError` if an option is invalid, or this program cannot be read.
     fn version(&self) -> Result<String, LabError>;
 
-    /// Returns the amount of work for a folder.
+    /// Returns the size of the campaign. Runs whose results are already in the folder do not count as missing.
     ///
     /// # Errors
     /// `LabError` if an option is invalid, or a file cannot be read.
@@ -102,7 +102,7 @@ pub trait AnyCampaign {
     fn work(&self, folder: &Path, shard: Shard) -> Result<(), LabError>;
 }
 
-/// The amount of work.
+/// The size of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
     /// Number of runs of the campaign or number of runs of its part, whichever is larger. More shards are useless.

@@ -67,8 +67,8 @@ pub(crate) fn shown(figure: impl Into<Option<f64>>, decimals: usize) -> String {
     figure.into().map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
 }
 
-/// Returns a line of cells with these widths. All cells after the last width have this width. A cell with a negative
-/// width is left-aligned.
+/// Returns a line of cells. Each cell has the width at its position in `widths`. All cells after the last width have
+/// the last width. A cell with a negative width is left-aligned.
 pub(crate) fn aligned<Cell: Display>(widths: &[i32], cells: impl IntoIterator<Item = Cell>) -> String {
     let widths = widths.iter().chain(std::iter::repeat(widths.last().unwrap_or(&0)));
     let pad = |(cell, &width): (Cell, &i32)| {

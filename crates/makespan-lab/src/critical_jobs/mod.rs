@@ -75,9 +75,9 @@ pub struct CriticalJobsOptions {
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum CriticalJobsKey {
-    /// A graph: the number of its shape, and its number among the graphs of this shape.
+    /// A graph: the index of its shape, and its index among the graphs of this shape.
     Graph(u32, u32),
-    /// A flow of jobs: the mean seconds between two jobs, and the number of the flow.
+    /// A flow of jobs: the mean seconds between two jobs, and the index of the flow.
     Flow(u32, u32),
 }
 

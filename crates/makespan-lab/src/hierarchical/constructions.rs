@@ -111,8 +111,8 @@ fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &m
 }
 
 impl FigurePlan {
-    /// Builds a plan of few jobs that nearly fill the platform. Either the guess is a guess that is not refuted, or
-    /// the guess and the first shelf are random.
+    /// Builds a plan of few jobs that nearly fill the platform. Either the first shelf comes from the knapsack and the
+    /// guess is not refuted, or the guess and the first shelf are random.
     pub(super) fn of(shown: &FigureSubject) -> Result<Self, LabError> {
         let FigureSubject { figure, cluster, seed, is_random, .. } = *shown;
         let unshown = |reason: &str| failed("shelves", format!("figure {figure}"), reason.to_owned());
@@ -120,7 +120,7 @@ impl FigurePlan {
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
         let mut drawn = Population::Shape(shape).draw(cluster, jobs, seed)?.all_submitted();
-        // Sequential jobs of at most half of the length. These jobs fill the gaps.
+        // Draw sequential jobs of at most half of the length. These jobs fill the gaps.
         let small = |index| {
             let time = Time::from_seconds(random.random_range(1..=4));
             Profile::table(vec![time]).ok().map(|profile| Job::new(format!("small {index}"), profile))

@@ -97,7 +97,7 @@ impl MappingOptions {
         [format!("{name}.gz"), name.to_owned()].map(|name| folder.join(name)).into_iter().find(|path| path.is_file())
     }
 
-    /// Returns the seed of the algorithms and of a drawn matrix.
+    /// Returns the seed for drawing a matrix, and for the algorithms that plan it.
     fn seed_of(&self, key: MappingKey) -> u64 {
         match key {
             MappingKey::File(_) => self.seed,

@@ -44,8 +44,8 @@ const fn ours(name: &'static str, spec: &'static str) -> Scheduler {
     Scheduler { name, spec, printed: false }
 }
 
-/// The schedulers of Table 2, followed by our own. For a mapping, a genetic algorithm takes the time that the paper
-/// prints, and a heuristic takes no time.
+/// The schedulers of Table 2, followed by our own. In the simulation, a mapping by a genetic algorithm takes the time
+/// that the paper prints. A mapping by a heuristic takes no time.
 pub const SCHEDULERS: [Scheduler; 9] = [
     printed("PTFS", "ptfs[communication=0.05s]"),
     printed("GA_1", "interval[mapper=ga,scheduling-time=paper,communication=0.05s]"),

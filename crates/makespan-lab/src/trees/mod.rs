@@ -37,7 +37,7 @@ use statements::Evidence;
 const RATIOS: [u32; 6] = [2_000, 10_000, 50_000, 250_000, 1_000_000, 4_600_000];
 /// The numbers of nodes of the trees.
 const NODES: [usize; 5] = [5, 10, 20, 50, 100];
-/// The largest numbers of children of a node.
+/// The limits on the number of children of a node. Each group of trees has one limit.
 const DEGREES: [usize; 3] = [2, 5, 15];
 
 /// The options of the campaign. By default, the campaign has 150 trees, six ranges of ratios, and all readings.

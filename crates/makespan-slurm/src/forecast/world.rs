@@ -472,7 +472,8 @@ impl<'a> World<'a> {
     }
 }
 
-/// Moves a site to the groups of the levels that it now reaches.
+/// Updates the sets of sites after a value of `site` changed. For each level, one set contains the sites whose value
+/// is at least this level.
 fn change<T: Ord + Copy>(levels: &[T], sets: &mut [NodeBits], site: usize, before: T, now: T) {
     let reached = |value: &T| levels.partition_point(|level| level <= value);
     let (before, now) = (reached(&before), reached(&now));

@@ -296,9 +296,9 @@ impl Builder<'_> {
         set
     }
 
-    /// Returns the needs of a running job, reduced to the resources that remain. The flag is true if a need was
-    /// reduced. A reduction may be necessary because needs are shares by processors, which may exceed the real use of
-    /// a node.
+    /// Returns the needs of a running job, without the needs for which too little of a resource remains. The flag is
+    /// true if a need was left out. A need is divided among the nodes of the job in proportion to their processors. So
+    /// the computed share of a node may exceed what the job really holds there.
     fn hold(&mut self, job: &QueueJob, needs: &Needs, processors: &ProcSet) -> Result<(Needs, bool), ResourceError> {
         let width = processors.len();
         let nodes: BTreeSet<usize> = job.run.iter().flat_map(|run| &run.holds).map(|holding| holding.node).collect();

@@ -25,9 +25,9 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 /// For weighted completion, let `Lambda` be the sum of the prices of all processors for one tick. Job `i` needs at
 /// least `q_i = N_i / Lambda` units, and is served at a rate of at most `lambda_k / Lambda` on node `k`. All rates
 /// together are at most 1. So the mean busy times of the jobs are at least as large as on one machine on which job `i`
-/// takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is optimal. The end of a job is at least half
-/// of its time later than its mean busy time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI
-/// 10.1287/mnsc.11.2.268:
+/// takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is optimal. A job ends after its
+/// mean busy time, by at least half of its run time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964,
+/// DOI 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
 ///

@@ -76,8 +76,8 @@ fn step_move(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     found
 }
 
-/// Makes the best swap of a task of the machine that completes last with a task of another machine, if a swap improves
-/// the mapping.
+/// Swaps a task of the machine that completes last and a task of another machine. Makes the best such swap, if it
+/// improves the mapping.
 fn step_swap(problem: &MappingProblem<'_>, loads: &mut Loads) -> bool {
     let (last, end) = loads.last();
     let mut best = (end, usize::MAX, 0);

@@ -45,7 +45,9 @@ pub(super) fn supports(instance: &Instance) -> Result<(), Unsupported> {
 pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
-        return Err(Unsupported(format!("it stores every pair of the nodes of a tree, for at most {most} nodes")));
+        return Err(Unsupported(format!(
+            "it supports trees of at most {most} nodes, because it stores every pair of nodes"
+        )));
     }
     check_staged(instance)?;
     instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;

@@ -126,8 +126,8 @@ impl Engine {
         result
     }
 
-    /// Returns the cost from which a start or mode of `task` is impossible, or `None` if the costs of all tasks prove
-    /// that there is no solution.
+    /// Returns the least cost at which a start or mode of `task` is impossible. Every higher cost is impossible too.
+    /// Returns `None` if the costs of all tasks prove that there is no solution.
     pub(in crate::complete) fn room(&self, number: usize, task: Option<usize>, windows: &[StartWindow]) -> Option<i64> {
         let prices = &self.prices[number];
         let mut room = SCALE * i64::from(self.model.is_sum) * self.most + 1 + prices.sold;

@@ -182,7 +182,7 @@ fn notes(instance: &Instance, found: &TreePlan) -> Vec<String> {
     if let Some(&first) = unreachable.first() {
         let name = &instance.platform().nodes()[first].name;
         notes.push(format!(
-            "not reached: {} such as `{name}`; sending a single task there takes longer than any schedule",
+            "not reached: {} such as `{name}`; sending a single task there takes longer than the longest supported time",
             counted(unreachable.len(), "node")
         ));
     }
@@ -245,7 +245,7 @@ fn bottlenecks(instance: &Instance, found: &TreePlan) -> Section {
         };
         vec![part, format!("{:.3}", upgrade.gain)]
     });
-    let text = "The increase of the fair throughput if one node or link becomes one percent faster, by the prices of the proof.";
+    let text = "The increase of the fair throughput if one node or link becomes one percent faster, estimated from the dual prices of the bound.";
     let rows = rows.collect();
     section("Bottlenecks", text, &["part", "gain for 1 % (%)"], rows)
 }

@@ -57,7 +57,7 @@ impl ArgumentFolders {
         let folders: BTreeSet<PathBuf> = jobs.instance.task_ids().map(|task| jobs.folder(task)).collect();
         let same = jobs.instance.tasks() - folders.len() as u64;
         if same > 0 {
-            let text = "jobs with the same arguments share a folder below --results, which has the outputs of the last one that started";
+            let text = "jobs with the same arguments share a folder below --results; this folder has the outputs of the job that started last";
             complain(&format!("note: {text}: {}", same + 1));
         }
         ended.for_each(|&task| self.add(jobs, task));

@@ -89,7 +89,7 @@ pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
     }
     if log.instance.has_compound_jobs() {
         log.remarks.push(
-            "every task of a compound job is submitted when all tasks that it waits for have ended; the figures are for whole jobs"
+            "compound jobs: each task is submitted when all tasks that it depends on have ended; the figures are for whole jobs"
                 .into(),
         );
     }

@@ -132,7 +132,7 @@ fn a_policy_may_decide_in_place_of_a_plan() {
     let sandbox = Sandbox::new();
     sandbox.write("i.toml", diamond(LEFT));
     let said = sandbox.makespan("run i.toml --policy fcfs --oversubscribe --verbose --folder f").succeeds();
-    assert!(said.contains("planned by fcfs") && said.contains("the plan simulates the policy"), "{said}");
+    assert!(said.contains("planned by fcfs") && said.contains("the plan is a simulation of the policy"), "{said}");
     assert!(said.contains("4 of 4 tasks succeeded"), "{said}");
     assert!(sandbox.read("f/report.html").contains("<h2>Compound jobs</h2>"));
     assert!(!sandbox.path("f/decisions.csv").exists(), "fcfs tells nothing");

@@ -550,7 +550,10 @@ fn deadlines_and_least_times_are_told_in_every_verb() {
         remarks.contains("2 jobs have some (deadlines: 1, limits that may be shortened (--time-min): 1)"),
         "{remarks}"
     );
-    assert!(remarks.contains("now: job 2 with a deadline can never start there, or not in time,"), "{remarks}");
+    assert!(
+        remarks.contains("now: job 2 with a deadline can never start there, or can start only too late,"),
+        "{remarks}"
+    );
     of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
     let written = fs::read_to_string(sandbox.path("queue.json")).unwrap();
     assert!(written.contains("least_time") && written.contains("deadline"), "{written}");

@@ -49,7 +49,7 @@ fn one_job_at_a_time_keeps_the_order_of_the_list() {
     for options in ["-j1", "-j1", "--processors 1", "-j1 --pin"] {
         let said = sandbox.makespan(&format!("run {options} l.txt"));
         assert_eq!(out(&said), ["a", "b", "c"], "{options}: {said:?}");
-        assert!(!said.err.contains("the plan simulates the policy"), "{said:?}");
+        assert!(!said.err.contains("the plan is a simulation of the policy"), "{said:?}");
     }
     let said = sandbox.makespan("run --cores-per-job 2 --processors 2 -j1 l.txt");
     assert_eq!(out(&said), ["a", "b", "c"], "{said:?}");

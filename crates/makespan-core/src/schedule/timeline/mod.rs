@@ -107,9 +107,9 @@ impl Timeline {
         }
     }
 
-    /// Returns the first instant at or after `from` from which `width` processors are free for `duration`. Uses one
-    /// walk over all changes of all classes, which takes O(n log n). Separate queries would take as much time for each
-    /// change.
+    /// Returns the first instant at or after `from` from which `width` processors are free for `duration`. One walk
+    /// over all changes of all classes takes O(n log n). A separate query for each of the n changes would take n times
+    /// as long.
     fn first_by_class(&self, width: u32, duration: Time, from: Time) -> Time {
         let (mut free, mut changes) = (0, Vec::new());
         for steps in &self.classes {

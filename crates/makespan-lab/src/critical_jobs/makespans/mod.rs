@@ -81,10 +81,9 @@ impl MakespansOptions {
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MakespansKey {
-    /// A drawn graph: the number of its shape, its number among the graphs of this shape, and the number of these
-    /// graphs.
+    /// A drawn graph: the index of its shape, its index among the graphs of this shape, and the count of these graphs.
     Drawn(u32, u32, u32),
-    /// A standard graph by number, and its number of processors.
+    /// The index of a standard graph, and the number of processors for which the graph is planned.
     Standard(usize, u32),
 }
 

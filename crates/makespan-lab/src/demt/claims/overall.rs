@@ -83,7 +83,7 @@ fn kinds(points: &Points, demt: &dyn Fn(Family, Criterion) -> Curve) -> [Claim; 
         ),
         far.claim(
             "4.2 par. 9, sentence 3",
-            "DEMT's makespan is not far from the alternatives' (here: at most 1.5 times the best of the others, except Gang)",
+            "DEMT's makespan is not far from those of the other algorithms (here: at most 1.5 times the best of them, except Gang)",
         ),
     ]
 }

@@ -100,7 +100,7 @@ impl MaxSum {
         }
     }
 
-    /// Returns the maximum for a room, which must not be negative and at most the largest room.
+    /// Returns the maximum for a room. The room must be at least 0 and at most the largest room.
     pub(in crate::proof) fn at(&self, room: i64) -> i64 {
         match self {
             Self::Whole => room,

@@ -163,7 +163,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Returns the earliest release of the tasks of an arc that begins at a release.
+    /// Returns the earliest release of the tasks `between`. If there are none, returns the release of `before`, or 0.
     fn first_release(&self, between: &[usize], before: Option<u32>) -> i128 {
         let release = |row: usize| i128::from(self.instance.release(self.order[self.place[row]]).ticks());
         let least = between.iter().map(|&row| release(row)).min();

@@ -118,7 +118,7 @@ fn rates(reaching: &Reaching) -> Vec<i128> {
     sums.into_iter().map(|(sum, count)| (sum / count).max(1)).collect()
 }
 
-/// Returns the tasks with several predecessors that have a dominator, each with its immediate dominator. Source: K. D.
+/// Returns each task that has several predecessors and a dominator, with its immediate dominator. Source: K. D.
 /// Cooper, T. J. Harvey, K. Kennedy, "A simple, fast dominance algorithm", 2001.
 fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
     let tasks = reaching.order.len();
@@ -226,7 +226,7 @@ impl<'a> Between<'a> {
 
     /// Returns the smallest length of the phase that is not refuted, by bisection.
     fn least(&self, home: Home) -> i128 {
-        // The upper limit is longer than any schedule.
+        // The upper limit is later than the end of every schedule.
         let (mut low, mut high) = (0, i128::from(i64::MAX));
         if !self.fits(high, home) {
             return NEVER;

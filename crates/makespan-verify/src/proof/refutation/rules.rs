@@ -113,7 +113,9 @@ impl Rules {
         if self.ordered.contains(&(first, second)) {
             return Ok(0);
         }
-        malformed(format!("its steps assume that task {second} waits for task {first}"))
+        malformed(format!(
+            "its steps assume that task {second} waits for task {first}, but the instance does not state this"
+        ))
     }
 
     /// Returns the time of a task in the fastest of its remaining modes.

@@ -49,15 +49,15 @@ struct Best {
     processors: Vec<ProcessorId>,
 }
 
-/// A descent: a part of the course in which the temperature falls once.
+/// A descent: a part of the annealing run in which the temperature falls once.
 struct Descent {
     begin: f64,
     end: f64,
 }
 
 impl Descent {
-    /// Returns the next descent, of about `length` steps. `done` is the completed fraction of the course, and `steps`
-    /// the number of steps made so far. The last descent ends with the course.
+    /// Returns the next descent, of about `length` steps. `done` is the completed fraction of the annealing run, and
+    /// `steps` is the number of steps made so far. The last descent ends with the run.
     fn next(done: f64, steps: f64, length: f64) -> Self {
         let left = (1.0 - done) * steps / done.max(f64::MIN_POSITIVE);
         Self { begin: done, end: done + (1.0 - done) / (left / length).round().max(1.0) }

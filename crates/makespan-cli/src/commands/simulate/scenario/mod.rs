@@ -119,7 +119,10 @@ fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
         |task: &TaskId| instance.job_of(*task).submission.as_deref().is_some_and(|own| own.deadline.is_some());
     let (late, never): (Vec<TaskId>, Vec<TaskId>) =
         outcome.simulation.cancelled.iter().partition(|task| has_deadline(task));
-    let told = [("can never start there", never), ("with a deadline can never start there, or not in time,", late)];
+    let told = [
+        ("can never start there", never),
+        ("with a deadline can never start there, or can start only too late,", late),
+    ];
     told.into_iter().filter_map(|(why, gone)| named_as_given_up(instance, &outcome.policy, why, &gone)).collect()
 }
 
