@@ -198,7 +198,7 @@ impl Model {
         !near(first) && !near(second) && self.tasks[first] == self.tasks[second]
     }
 
-    /// Returns true if reversing the time turns each schedule into a schedule.
+    /// Returns true if reversing the time turns each valid schedule into a valid schedule.
     pub(super) fn is_symmetric(&self, objective: Objective) -> bool {
         objective == Objective::Makespan
             && self.waits.is_empty()

@@ -119,7 +119,7 @@ impl<F: Field> VertexValues<F> {
         let applications = figures.applications();
         self.takes.iter_mut().for_each(|take| *take = F::zero());
         self.pivots.iter_mut().for_each(|pivot| *pivot = F::zero());
-        // Along a direction, only the nodes from the node of the entering variable up to the root change.
+        // If a variable enters, only the nodes from the node of this variable up to the root change.
         let mut on_the_way = enters.map(Variable::node);
         for node in (0..figures.nodes()).rev() {
             if enters.is_some() && on_the_way != Some(node) {

@@ -20,7 +20,7 @@ pub struct FailureOptions {
         allow_negative_numbers = true
     )]
     pub retry: u32,
-    /// Maximum number of attempts at a job, as GNU parallel counts: --retries 3 is --retry 2
+    /// Maximum number of attempts at a job, with the first one (as in GNU parallel): --retries 3 is --retry 2
     #[arg(
         help_heading = "Failures and resuming",
         long,

@@ -21,7 +21,7 @@ pub fn value(objective: Objective, value: impl Into<Value>) -> String {
 
 /// Returns a value of an objective as a number, in the unit of [`value`].
 pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
-    // The other values are whole numbers of a smaller unit. A throughput is a fraction in its own unit.
+    // A throughput is a fraction in its own unit. The value of each other objective is a whole number of a smaller unit.
     let places = if objective == Objective::Throughput { 0 } else { objective.places() };
     value.into().as_f64() / 10_f64.powi(places as i32)
 }

@@ -132,8 +132,8 @@ impl Rules {
         Ok(needed > self.relaxation.supplies[held.supply].at(held.at))
     }
 
-    /// Returns the minimum amount that all tasks except `except` hold at an instant. The sum includes only tasks that
-    /// must run at the instant.
+    /// Returns the minimum amount that the tasks hold together at an instant. Only tasks that must run at the instant
+    /// are included. The task `except` is left out.
     fn used(&mut self, state: &State, held: Held, except: Option<usize>) -> Result<i128, CertificateError> {
         self.meter.spend(state.windows().len())?;
         let mut sum = 0_i128;
