@@ -123,7 +123,7 @@ impl Reader<'_> {
                 Ok((Layout { machines, tasks: None, by_line: false }, false))
             }
             (_, Some(_)) => Err(self.wrong(
-                "a number of processors is stated for SWF logs and single columns only, and this matrix has its own",
+                "a number of processors is allowed only for a matrix of a single column; this matrix states its machines itself",
             )),
             (&[_], None) => Err(self.wrong(
                 "the matrix is one column and has no header; state its machines (--processors), or begin it with a line \

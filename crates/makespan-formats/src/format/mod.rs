@@ -351,10 +351,10 @@ impl FormatOption {
         let takers = || Format::titles(|format| format.takes(self));
         let file = format!("and this file is {format}");
         match self {
-            Self::Bandwidth => format!("a bandwidth is stated for reading workflows only, {file}"),
-            Self::Storage => format!("a node that holds files is stated for reading workflows only, {file}"),
+            Self::Bandwidth => format!("a bandwidth is allowed only for workflows, {file}"),
+            Self::Storage => format!("a node that holds files is allowed only for workflows, {file}"),
             Self::Trace => format!("a trace of Nextflow goes with its graph in DOT (-with-dag FILE.dot), {file}"),
-            Self::Speedup => format!("a speed-up is stated for reading logs only ({}), {file}", takers()),
+            Self::Speedup => format!("a speed-up is allowed only for logs ({}), {file}", takers()),
             Self::Processors => format!(
                 "a number of processors is allowed only for {NO_MACHINES}, {file}; change its platform, or state another with --platform"
             ),

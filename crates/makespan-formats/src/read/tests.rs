@@ -57,7 +57,7 @@ fn bad_files_are_one_clear_error() {
     check(
         JSON.as_bytes(),
         &speedup,
-        "stated for reading logs only (SWF, Batsim, sacct --parsable2), and this file is native JSON",
+        "allowed only for logs (SWF, Batsim, sacct --parsable2), and this file is native JSON",
     );
     assert!(read_instance(Path::new("/does/not/exist"), &plain).unwrap_err().to_string().contains("cannot open"));
     assert!(read_instance(Path::new("/"), &plain).unwrap_err().to_string().contains("cannot read"));

@@ -18,7 +18,10 @@ pub fn write_simgrid(platform: &Platform, writer: &mut dyn Write) -> io::Result<
     let refuse = |problem: String| io::Error::new(io::ErrorKind::InvalidInput, problem);
     let roots: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].parent.is_none()).collect();
     let &[root] = &roots[..] else {
-        return Err(refuse("a SimGrid platform is written for a tree, and these nodes have no parents".into()));
+        return Err(refuse(
+            "only a platform whose nodes form a tree can be written for SimGrid, but here several nodes have no parent"
+                .into(),
+        ));
     };
     if nodes[root].processors == 0 {
         return Err(refuse(format!(

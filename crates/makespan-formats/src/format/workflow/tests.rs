@@ -360,9 +360,9 @@ fn a_platform_and_a_network_are_for_workflows() {
     check(ReadOptions { platform: Some(platform.clone()), ..options() }, DAX, "state one");
     check(ReadOptions { network: Some(link), platform: Some(platform.clone()), ..none() }, DAX, "in the platform");
     check(ReadOptions { network: Some(link), ..none() }, DAX, "state their number");
-    check(ReadOptions { speedup: "linear".parse().ok(), ..options() }, DAX, "stated for reading logs only");
+    check(ReadOptions { speedup: "linear".parse().ok(), ..options() }, DAX, "allowed only for logs");
     let native = "{\"version\": 1}";
-    check(ReadOptions { network: Some(link), ..none() }, native, "stated for reading workflows only");
+    check(ReadOptions { network: Some(link), ..none() }, native, "allowed only for workflows");
     let one = r#"{"version": 1, "platform": {"processors": 1}, "jobs": [{"name": "a", "processors": 1, "time": 2}]}"#;
     let moved = parse_instance(one.as_bytes(), "a", &ReadOptions { platform: Some(platform), ..none() }).unwrap();
     assert_eq!(moved.instance.processors(), 3);
