@@ -52,8 +52,8 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("1.5\n2\n3\n", None, "a:1: the matrix is one column");
     check("1.5\n2\n3\n", Some(2), "not a multiple of the number of machines, 2");
     check("1.5\n2\n3\n", Some(0), "0 machines");
-    check("1.5 2 3 4\n", Some(2), "has its own");
-    check("1 2\n1 2\n", Some(2), "has its own");
+    check("1.5 2 3 4\n", Some(2), "states its machines itself");
+    check("1 2\n1 2\n", Some(2), "states its machines itself");
     check("0 2\n", None, "at least 1");
     check("1 2\n1 -2\n", None, "negative");
     check("1 2\n1 x\n", None, "`x` is not a time");

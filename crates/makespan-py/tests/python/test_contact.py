@@ -191,7 +191,7 @@ def test_any_file_is_read_for_a_number_of_processors(tmp_path: Path) -> None:
     small().write(tmp_path / "i.json")
     assert m.read(tmp_path / "i.json", processors=5).processors == 5
     assert len(m.simulate(m.read_log(tmp_path / "i.json", processors=5))[0].jobs) == 3
-    with pytest.raises(m.InputError, match="reading logs only"):
+    with pytest.raises(m.InputError, match="only for logs"):
         m.read(tmp_path / "i.json", speedup="linear")
 
 

@@ -51,7 +51,7 @@ fn options_of_logs_are_refused_for_native_files() {
     for command in ["plan small.toml", "bound small.toml", "compare small.toml", "convert small.toml out.json"] {
         let case = |option: &str, part| sandbox.makespan(&format!("{command} {option}")).refused(&["small.toml", part]);
         case("--processors 7", "files without machines");
-        case("--speedup linear", "logs only (SWF, Batsim, sacct --parsable2)");
+        case("--speedup linear", "only for logs (SWF, Batsim, sacct --parsable2)");
     }
     sandbox.write("log.swf", "1 0 0 5 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n");
     sandbox.makespan("plan log.swf --processors 0").refused(&["log.swf", "no processors"]);

@@ -205,7 +205,7 @@ fn trees_go_through_platform_files_of_simgrid() {
     sandbox.makespan("convert jobs.json --platform t.xml moved.json").succeeds();
     assert_eq!(sandbox.json("moved.json")["platform"]["nodes"][3]["bandwidth"], 0.5);
     sandbox.makespan("plan moved.json").succeeds();
-    sandbox.makespan("convert jobs.json jobs.xml").refused(&["for a tree"]);
+    sandbox.makespan("convert jobs.json jobs.xml").refused(&["form a tree"]);
     sandbox.write("bad.xml", sandbox.read("t.xml").replace("router", "storage"));
     sandbox.makespan("convert jobs.json --platform bad.xml moved.json").refused(&[
         "bad.xml: line",
