@@ -208,7 +208,7 @@ fn dot_is_read_as_far_as_it_says_something_of_tasks() {
     wrong("strict di", "", "expected `digraph`, found `graph`");
     wrong("a -> \"c d\"", "\"c d\" -> a", "in a cycle: a -> b -> c d -> a");
     wrong("b; ", "subgraph x; ", "expected `{`, found `;`");
-    wrong("b; ", &format!("{} b", "{".repeat(101)), "more than 100 groups");
+    wrong("b; ", &format!("{} b", "{".repeat(101)), "nested more than 100 deep");
     let groups = "digraph { node [time=1]; {rank=same; a b} -> {node [time=2]; c -> d e} [data=5]; subgraph s { f, g -> a } h -> f, g }";
     let all = "a:1 b:1 c:2 d:2 e:2 f:1 g:1 h:1 c>d:0 a>c:5 a>d:5 a>e:5 b>c:5 b>d:5 b>e:5 f>a:0 g>a:0 h>f:0 h>g:0";
     let mut parts: Vec<&str> = all.split(' ').collect();
