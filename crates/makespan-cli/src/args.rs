@@ -398,7 +398,7 @@ pub struct CompareOptions {
     pub format: Format,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub struct RunOptions {
     #[command(flatten)]
@@ -449,6 +449,9 @@ pub struct RunOptions {
     /// True if the options were read from the folder of the run.
     #[arg(skip)]
     pub is_from_record: bool,
+    /// True if `--resume` was given and there is no run to resume.
+    #[arg(skip)]
+    pub begins_anew: bool,
 }
 
 #[derive(Args)]

@@ -284,9 +284,9 @@ fn remark(known: &[Known], trials: usize, word: &str) -> String {
     let mut text = format!("times of {} are learned from earlier runs of the same command", tasks(same));
     let alike = known.len() - same;
     if same == 0 {
-        text = format!("times of {} are learned from earlier runs of commands like theirs", tasks(alike));
+        text = format!("times of {} are learned from earlier runs of similar commands", tasks(alike));
     } else if alike > 0 {
-        text += &format!(", of {} from commands like theirs", tasks(alike));
+        text += &format!(", of {} from similar commands", tasks(alike));
     }
     if trials > 0 {
         let verb = if trials == 1 { "runs" } else { "run" };

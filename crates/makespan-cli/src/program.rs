@@ -89,7 +89,7 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
 }
 
 /// Options of xargs and GNU parallel that `run` does not have, and what to write instead.
-const FOREIGN: [(&[&str], &str); 9] = [
+const FOREIGN: [(&[&str], &str); 16] = [
     (&["-n", "--max-lines", "-L", "-l"], "each command gets one argument; -N 2 gives it two"),
     (&["-I", "-i", "--replace"], "`{}` always stands for the argument; leave the option out"),
     (&["-t", "-v", "--trace"], "--dry-run prints the commands, and --joblog FILE records them"),
@@ -97,11 +97,30 @@ const FOREIGN: [(&[&str], &str); 9] = [
     (&["--group", "--will-cite", "--citation", "--bibtex", "--gnu"], "leave the option out"),
     (&["-X", "-m", "--xargs"], "state how many arguments a command gets, such as -N 100"),
     (
-        &["--pipe", "--pipepart", "--block"],
+        &["--pipe", "--pipepart", "--block", "--spreadstdin", "--cat", "--fifo", "--recstart", "--recend"],
         "jobs read no input; split it into files, and run the command for each file",
     ),
     (&["-S", "--sshlogin", "--sshloginfile", "--slf"], "jobs run on this machine, or with --on slurm on a cluster"),
-    (&["--files", "--fg", "--semaphore", "--sem"], "the outputs of the jobs are files in the folder of the run"),
+    (&["--files"], "the outputs of the jobs are files in the folder of the run"),
+    (
+        &["--fg", "--semaphore", "--sem"],
+        "to add commands one by one, start `makespan serve`, and add each with `makespan submit`",
+    ),
+    (
+        &["-d", "--delimiter"],
+        "arguments are lines, or with -0 end with a NUL byte; change other separators: tr , '\\n' | makespan run -a - ..",
+    ),
+    (&["--resume-failed"], "write --resume --retry-failed"),
+    (&["--header"], "leave out the first line, such as: tail -n +2 FILE | makespan run -a - .."),
+    (
+        &["--trim"],
+        "--colsep removes the blanks around columns; remove other blanks from the arguments, such as with sed",
+    ),
+    (
+        &["--quote"],
+        "arguments are always quoted, and no shell interprets a command of several words; leave the option out",
+    ),
+    (&["--tagstring"], "--tag begins each line with the arguments of its job"),
 ];
 
 fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {

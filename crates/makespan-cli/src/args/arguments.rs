@@ -6,13 +6,13 @@ use std::str::FromStr;
 use clap::Args;
 
 /// Options that name the sources of arguments and state how to combine them.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ArgumentOptions {
     /// Read arguments from a file, one per line; - is standard input
     ///
     /// May be given several times. Each file is an additional source of arguments, before the sources that follow the
     /// command. `:::: FILE` after the command has the same effect
-    #[arg(help_heading = "Arguments", long, short = 'a', value_name = "FILE")]
+    #[arg(help_heading = "Arguments", long, short = 'a', alias = "arg-file", value_name = "FILE")]
     pub args_from: Vec<PathBuf>,
     /// Arguments in files end with a NUL byte, as `find -print0` writes them
     #[arg(help_heading = "Arguments", short = '0', long)]
@@ -32,8 +32,13 @@ pub struct ArgumentOptions {
     ///
     /// The last group may be shorter; its missing arguments are empty. -N 0 runs the command once for each argument,
     /// and inserts none
-    #[arg(help_heading = "Arguments", short = 'N', long, value_name = "N")]
+    #[arg(help_heading = "Arguments", short = 'N', long, alias = "max-replace-args", value_name = "N")]
     pub max_args: Option<usize>,
+    /// If there are no arguments, run nothing. This is always so
+    ///
+    /// xargs runs the command once, unless this option is given
+    #[arg(help_heading = "Arguments", short = 'r', long)]
+    pub no_run_if_empty: bool,
 }
 
 impl ArgumentOptions {

@@ -6,7 +6,7 @@ use makespan_exec::{ExecuteOptions, HaltRule};
 use super::TimeLimit;
 use super::halt::HaltOption;
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub struct FailureOptions {
     /// Maximum number of retries of a job that failed or reached its time limit

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::Format;
 
 /// Options that select the history to read and write.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct HistoryChoice {
     /// Estimate times from this history, and record runs in it [default: ~/.local/share/makespan/history.sqlite, or the
     /// location that the environment states; see docs/history.md]

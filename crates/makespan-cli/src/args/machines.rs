@@ -8,7 +8,7 @@ use clap::Args;
 pub const QUEUE: &str = "queue:";
 
 /// Options for machines that replace or complete the machines in the instance file.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct MachineOptions {
     /// Number of processors, instead of the number in the file or the number of processors of this machine
     ///

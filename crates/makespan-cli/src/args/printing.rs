@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub struct PrintingOptions {
     /// Print the outputs in the order of the list, each as soon as all outputs before it are printed

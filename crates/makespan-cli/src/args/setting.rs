@@ -11,7 +11,7 @@ use miette::{Result, miette};
 use super::{JobSlots, WaitTime};
 
 /// Options with the names of GNU parallel. None of them kills a job.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct SettingOptions {
     /// Wait this long after each start before the next one, such as 0.5 or 2m
     ///

@@ -18,7 +18,7 @@ pub const STANDARD_INPUT: &str = "-";
 pub const SOURCES: [&str; 4] = [":::", ":::+", "::::", "::::+"];
 
 /// A command, and the arguments for which it runs.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct TemplateOptions {
     /// A shell command with {}, then ::: and its arguments, such as: run -- 'gzip -9 {}' ::: *.txt
     ///
@@ -50,7 +50,7 @@ impl TemplateOptions {
 }
 
 /// Options for the source of the jobs (a file, or a command with arguments) and for the cores that the jobs use.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct SourceOptions {
     /// A list of shell commands, one per line, or any instance whose jobs have commands; - is standard input
     ///

@@ -98,7 +98,9 @@ pub struct EndedSession {
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let recorded = record::from_record(options)?;
-    carry_out(recorded.as_ref().unwrap_or(options)).map(|ended| ExitCode::from(ended.status))
+    let options = recorded.as_ref().unwrap_or(options);
+    let first = folder::of_first_session(options);
+    carry_out(first.as_ref().unwrap_or(options)).map(|ended| ExitCode::from(ended.status))
 }
 
 /// Returns the number of processors that a cluster provides to a run, or `None` if the run is on this machine.
@@ -124,6 +126,9 @@ pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     if options.dry_run {
         emit(&dry::commands(&session.instance, &planned.schedule))?;
         return Ok(EndedSession { status: 0, stopped: false, failures: Vec::new() });
+    }
+    if options.begins_anew && !session.is_silent() {
+        complain_text(&folder::first_note(options));
     }
     setting::make_folder(&session.execution.setting)?;
     if session.is_new {

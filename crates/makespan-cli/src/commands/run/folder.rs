@@ -13,7 +13,7 @@ pub use super::own::own;
 use super::own::{COMMANDS, PRINTED, RECORD};
 use super::record::RunRecord;
 use crate::args::RunOptions;
-use crate::output::shown;
+use crate::output::{narrow, shown};
 
 /// File of the plan with which the run began.
 pub const PLAN: &str = "plan.json";
@@ -41,12 +41,6 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
         if folder.is_file() {
             return Err(miette!("{} is a file; name a folder for the run with --folder", folder.display()));
         }
-        if options.failures.resume && !folder.try_exists().unwrap_or(true) {
-            return Err(miette!(
-                "there is no folder {} with a run to resume; name the folder of the run, or leave --resume out to begin one",
-                shown(&folder.display().to_string())
-            ));
-        }
         if options.failures.resume {
             check_begun(folder)?;
         }
@@ -62,6 +56,30 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     let alike = numbers.into_iter().filter_map(|number| Some((likeness(number)?, number)));
     let latest = alike.max().map(|(_, number)| numbered(number));
     latest.ok_or_else(|| miette!("there is no run of {} to resume under runs/; name the folder of the run, or leave --resume out to begin one", shown(&options.source.name())))
+}
+
+/// Returns the options without `--resume` if there is no run to resume. So a script can use `--resume` from its first
+/// run.
+pub fn of_first_session(options: &RunOptions) -> Option<RunOptions> {
+    let is_first = match &options.folder {
+        Some(folder) => !folder.try_exists().unwrap_or(true),
+        None => choose(options).is_err(),
+    };
+    if !options.failures.resume || !is_first {
+        return None;
+    }
+    let mut first = options.clone();
+    (first.failures.resume, first.begins_anew) = (false, true);
+    Some(first)
+}
+
+/// Returns a note that there is no run to resume.
+pub fn first_note(options: &RunOptions) -> String {
+    let place = match &options.folder {
+        Some(folder) => format!("the folder {} does not exist", shown(&folder.display().to_string())),
+        None => format!("no run of {} is under runs/", shown(&options.source.name())),
+    };
+    narrow("note: ", 6, &format!("{place}, so --resume begins a new run"))
 }
 
 /// Creates the folder that [`choose`] returns for a new run. Two sessions never create the same folder.

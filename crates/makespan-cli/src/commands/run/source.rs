@@ -19,7 +19,7 @@ use crate::input::{self, load_to_run, standard_input};
 use crate::loaded::LoadedInstance;
 use crate::machine;
 use crate::makefile::is_makefile;
-use crate::output::{complain, shown};
+use crate::output::{complain, shell_word, shown};
 use crate::snakefile::is_snakefile;
 
 use super::job_changes::{SLOTS, set_cores, with_slot};
@@ -64,15 +64,23 @@ impl Source {
             }
             Some(begin) => {
                 let text = begin.into_whole()?;
-                if options.template.is_empty() && names.is_empty() && text.trim().is_empty() {
-                    complain("standard input is empty: nothing to run");
-                    return Ok(None);
-                }
                 input::put_back(&text);
                 None
             }
             None => None,
         };
+        if part.is_none() && names.is_empty() && options.template.is_empty() && is_input(options.instance.as_deref()) {
+            let text = text_of_bytes(standard_input(MAX_ARGUMENTS)?);
+            if text.trim().is_empty() {
+                complain("standard input is empty: nothing to run");
+                return Ok(None);
+            }
+            if text.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#')) {
+                complain("standard input contains no commands: nothing to run");
+                return Ok(None);
+            }
+            input::put_back(&text);
+        }
         let digits = digits(options, names);
         let stated = options.instance.as_deref();
         if (options.template.is_empty() || stated.is_some()) && options.template.arguments.is_stated() {
@@ -81,13 +89,13 @@ impl Source {
             ));
         }
         let arguments = if stated.is_some() { Arguments::default() } else { arguments(&options.template)? };
-        let reads_arguments = !options.template.arguments.args_from.is_empty();
-        if !options.template.is_empty() && reads_arguments && names.is_empty() && arguments.commands() == 0 {
+        if !options.template.is_empty() && names.is_empty() && has_no_arguments(&options.template, &arguments) {
             complain("no arguments: nothing to run");
             return Ok(None);
         }
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(STANDARD_INPUT));
+            refuse_command(path)?;
             match load_to_run(path, goal(path, &options.template.words)?, options, cluster, digits)? {
                 Some(loaded) => loaded,
                 None => {
@@ -120,6 +128,29 @@ impl Source {
     }
 }
 
+/// Returns whether a path of a list stands for standard input.
+fn is_input(path: Option<&Path>) -> bool {
+    path.is_some_and(|path| path.as_os_str() == STANDARD_INPUT)
+}
+
+/// Returns whether all sources of arguments are empty.
+fn has_no_arguments(template: &TemplateOptions, arguments: &Arguments) -> bool {
+    let is_mark = |word: &String| SOURCES.contains(&word.as_str());
+    let reads_files = !template.arguments.args_from.is_empty();
+    let mut behind = template.words.iter().skip_while(|word| !is_mark(word));
+    arguments.commands() == 0 && (reads_files || behind.all(is_mark))
+}
+
+/// Returns an error if the path of a list is probably a shell command: it contains a blank, and no file has this name.
+fn refuse_command(path: &Path) -> Result<()> {
+    let name = path.display().to_string();
+    if !name.trim().contains(' ') || path.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    let command = shell_word(path.as_os_str());
+    Err(miette!("there is no file {}; write -- before a command: makespan run -- {command}", shown(&command)))
+}
+
 /// Returns the first part of standard input if the run reads its list or its arguments there and may start before the
 /// end of the input.
 ///
@@ -132,11 +163,10 @@ impl Source {
 pub fn begin_of_stream(options: &RunOptions, grew: Option<bool>, names: &[String]) -> Result<Option<Begin>> {
     let source = &options.source;
     let ArgumentOptions { args_from, null, link, max_args, .. } = &source.template.arguments;
-    let is_input = |path: &Path| path.as_os_str() == STANDARD_INPUT;
-    let is_list = source.template.is_empty() && source.instance.as_deref().is_some_and(is_input);
+    let is_list = source.template.is_empty() && is_input(source.instance.as_deref());
     let has_sources = source.template.words.iter().any(|word| SOURCES.contains(&word.as_str()));
     let is_template = !source.template.is_empty()
-        && matches!(args_from.as_slice(), [file] if is_input(file))
+        && matches!(args_from.as_slice(), [file] if is_input(Some(file)))
         && !(has_sources || *link || max_args.is_some());
     let needs_all = options.dry_run
         || source.shuf
@@ -400,8 +430,9 @@ fn refuse_strangers(options: &SourceOptions, loaded: &LoadedInstance) -> Result<
     }
     let Some(doubt) = doubt(&loaded.instance) else { return Ok(()) };
     Err(miette!(
-        "{}{doubt}, so it may not be a list of commands, and nothing is run; if it is a list, write: makespan run --format list FILE",
-        place(options, loaded, "")
+        "{}{doubt}, so it may not be a list of commands, and nothing is run; if it is a list, write: makespan run --format list {}",
+        place(options, loaded, ""),
+        options.instance.as_deref().map_or_else(|| "FILE".into(), |path| shell_word(path.as_os_str()))
     ))
 }
 

@@ -21,7 +21,8 @@ const SHELL: [&str; 56] = [
 ];
 
 /// Returns a reason why a text may not be a list of commands: more than half of its first commands name no program of
-/// this machine. Returns `None` if there is no such reason.
+/// this machine, and they name different words. Returns `None` if there is no such reason. If all commands name the
+/// same missing program, they run and fail with status 127.
 pub fn doubt(instance: &Instance) -> Option<String> {
     let lines: Vec<&str> = instance
         .different_task_ids()
@@ -46,7 +47,7 @@ fn doubt_of(lines: &[&str]) -> Option<String> {
         }
         strange += usize::from(unknown.len() > before);
     }
-    if 2 * strange <= lines.len() {
+    if 2 * strange <= lines.len() || unknown.iter().all(|word| *word == unknown[0]) {
         return None;
     }
     let mut named: Vec<String> = Vec::new();
@@ -119,6 +120,8 @@ mod tests {
             "\"$TOOL\" a\n$TOOL b\n(cd a && ls)\n",
             "echo 'a | nothing; b'\n",
             "ls\nls\nls\nno-such-program\n",
+            "no-such-program x\n",
+            "no-such-program x\nno-such-program y && echo done\n",
             "test -f a || touch a\n[ -f a ] && cat a\n! ls\n",
         ] {
             let lines: Vec<&str> = text.lines().collect();

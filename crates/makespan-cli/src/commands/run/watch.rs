@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use makespan_core::{Instance, LogEntry, Outcome, Run, Running, Stop, TaskId, Time, counted};
 use makespan_exec::{HaltCause, MeasuredAttempt, Observer, OutputFiles, Progress, SessionBegin};
@@ -88,6 +88,8 @@ pub struct RunWatch<'a> {
     busy: Time,
     /// The instant at which the session began.
     begun: Instant,
+    /// Time from the beginning of the run to the beginning of this session.
+    first: Time,
     /// Jobs that left processes in the background. These processes were ended with the job.
     background: BTreeSet<TaskId>,
     /// The number of jobs that failed in this session.
@@ -145,6 +147,7 @@ impl<'a> RunWatch<'a> {
             milestones,
             busy,
             begun,
+            first: Time::ZERO,
             background: BTreeSet::new(),
             attempted: BTreeSet::new(),
             replaced: 0,
@@ -242,6 +245,11 @@ impl<'a> RunWatch<'a> {
         &self.restated
     }
 
+    /// Returns the run time of an attempt in this session. Earlier sessions may have started the attempt.
+    fn within_session(&self, run: &Run) -> Time {
+        (run.end - run.start.max(self.first)).max(Time::ZERO)
+    }
+
     /// Returns the output files and the tag of a task.
     fn output(&self, task: TaskId) -> Output {
         let (stem, files) = (self.outputs.stem(&self.instance, task), self.outputs.of(&self.instance, task));
@@ -336,6 +344,8 @@ fn is_pipe(stream: impl AsFd) -> bool {
 
 impl Observer for RunWatch<'_> {
     fn began(&mut self, begin: &SessionBegin<'_>) {
+        let since = SystemTime::now().duration_since(begin.origin).unwrap_or_default();
+        self.first = Time::from_seconds_f64(since.as_secs_f64()).unwrap_or(Time::ZERO);
         self.outputs = begin.outputs.within(self.shown.folder);
         if let Some(joblog) = &mut self.joblog {
             joblog.begin(&self.instance, begin);
@@ -388,7 +398,7 @@ impl Observer for RunWatch<'_> {
     }
 
     fn retried(&mut self, run: &Run, reason: Option<&str>, attempt: u32, progress: &Progress<'_>) {
-        self.busy += run.end - run.start;
+        self.busy += self.within_session(run);
         let name = self.instance.name(run.task);
         let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         self.message(&format!("job `{name}` failed at attempt {attempt} and is tried again{why}"));
@@ -404,7 +414,7 @@ impl Observer for RunWatch<'_> {
     fn interrupted(&mut self, run: &Run, _progress: &Progress<'_>) {
         // The console receives no message. If outputs are printed in the order of the list, the outputs of later jobs
         // wait until this job has run again.
-        self.busy += run.end - run.start;
+        self.busy += self.within_session(run);
         self.interrupted.push(run.clone());
     }
 
@@ -422,7 +432,7 @@ impl Observer for RunWatch<'_> {
         if let Some(joblog) = &mut self.joblog {
             joblog.add(progress.view.instance, &self.outputs, run);
         }
-        self.busy += run.end - run.start;
+        self.busy += self.within_session(run);
         if run.outcome != Outcome::Succeeded {
             self.failed += 1;
             self.failure(run, reason);

@@ -67,8 +67,15 @@ fn a_resumed_run_finds_its_own_folder() {
     // A command with one more argument belongs to the same run.
     assert_eq!(again("run -- 'echo {}; test -e go' ::: 1 2 3").out, "1\n2\n3\n");
     assert_eq!(again("run -- 'echo other {}; test -e go' ::: 1 2").out, "other 1\nother 2\n");
-    let said = sandbox.makespan("run --resume -- 'echo unknown {}' ::: 1");
-    assert!(said.status == Some(255) && said.err.contains("there is no run of the command to resume"), "{said:?}");
+    for (line, note) in [
+        ("run --resume -- 'echo unknown {}' ::: 1", "no run of the command is under runs/"),
+        ("run --folder new --resume -- 'echo unknown {}' ::: 1", "the folder new does not exist"),
+    ] {
+        let said = sandbox.makespan(line);
+        assert!(said.status == Some(0) && said.out == "unknown 1\n" && said.err.contains(note), "{said:?}");
+        let said = sandbox.makespan(line);
+        assert!(said.status == Some(0) && said.out.is_empty() && !said.err.contains(note), "{said:?}");
+    }
 }
 
 /// The printed command continues a run with any options and arguments.

@@ -54,7 +54,6 @@ fn errors_before_the_first_job_have_status_255() {
         "run no-such-list.txt",
         "run bad.toml",
         "run l.txt --folder l.txt",
-        "run l.txt --resume",
         "run l.txt --timeout soon",
         "run l.txt --jobs 0%",
     ] {

@@ -142,7 +142,7 @@ fn commands_of_a_template_teach_each_other() {
     let text = sandbox.makespan("run --folder two -- 'sleep {}' ::: 0.11 0.13 0.1").succeeds();
     assert!(
         unwrapped(&text).contains(
-            "times of 1 job are learned from earlier runs of the same command, of 2 jobs from commands like theirs"
+            "times of 1 job are learned from earlier runs of the same command, of 2 jobs from similar commands"
         ),
         "{text}"
     );

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::cli::sandbox::Sandbox;
 
 /// Options and a command that both programs accept, and the expected output of both.
-const CASES: [(&str, &str); 27] = [
+const CASES: [(&str, &str); 29] = [
     ("'echo {}' ::: a 'b  c'", "a\nb  c\n"),
     ("'echo {1} {2}' ::: a b ::: x y", "a x\na y\nb x\nb y\n"),
     ("'echo {1} {2}' ::: a b c :::+ x y", "a x\nb y\n"),
@@ -32,6 +32,8 @@ const CASES: [(&str, &str); 27] = [
     ("--memfree 1M --load 1000 'echo {}' ::: a", "a\n"),
     ("--shuf 'echo {}' ::: a a", "a\na\n"),
     ("--bar --eta --progress 'echo {}' ::: a", "a\n"),
+    ("-r -a g 'echo {}'", "x\ny\n"),
+    ("--no-run-if-empty --arg-file g --max-replace-args 2 'echo {1}{2}'", "xy\n"),
     ("'echo {1..3} ${HOME#\"$HOME\"}' ::: x", "{1..3} x\n"),
 ];
 
@@ -144,6 +146,77 @@ fn gnu_parallel_halts_at_the_same_job() {
     for (rule, jobs, status) in HALTS {
         let (own, other) = (halted(&makespan(), rule, jobs), halted("parallel", rule, jobs));
         assert_eq!((own, own.0), (other, status), "--halt {rule}: {jobs}");
+    }
+}
+
+/// Commands, and the exit status of both programs.
+const EMPTY: [(&str, i32); 7] = [
+    ("true :::", 0),
+    ("'exit 3; : {}' :::", 0),
+    ("-r true ::: < /dev/null", 0),
+    ("-a /dev/null 'exit 3; : {}'", 0),
+    ("'exit 3; : {}' ::: a", 1),
+    ("'no-such-program {}' ::: a b", 2),
+    ("-j1 no-such-program ::: a", 1),
+];
+
+/// Returns the exit status of one of the two programs.
+fn status(program: &str, line: &str) -> Option<i32> {
+    let sandbox = Sandbox::new();
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{program} {line}")]).current_dir(sandbox.path(""));
+    command.env("MAKESPAN_HISTORY", sandbox.history()).output().unwrap().status.code()
+}
+
+#[test]
+fn no_argument_is_no_job() {
+    for (line, expected) in EMPTY {
+        assert_eq!(status(&makespan(), line), Some(expected), "{line}");
+    }
+    let list = |text: &str| format!("printf '{text}' | {} -", makespan());
+    for (text, expected) in [
+        ("\\n# c\\n", 0),
+        ("", 0),
+        ("#a", 0),
+        ("no-such-program x\\nno-such-program y\\n", 2),
+        ("no-such-program x", 1),
+    ] {
+        assert_eq!(status(&list(text), ""), Some(expected), "{text}");
+    }
+}
+
+#[test]
+#[ignore = "long: runs GNU parallel"]
+fn no_argument_is_no_job_for_gnu_parallel() {
+    for (line, expected) in EMPTY {
+        assert_eq!(status("parallel", line), Some(expected), "{line}");
+    }
+}
+
+/// Paths of up to five of these characters.
+fn paths() -> Vec<String> {
+    let mut all: Vec<String> = vec![String::new()];
+    for at in 0.. {
+        if all[at].len() == 5 {
+            break;
+        }
+        for character in ['a', '.', '/'] {
+            all.push(format!("{}{character}", all[at]));
+        }
+    }
+    all.split_off(1)
+}
+
+#[test]
+#[ignore = "long: runs GNU parallel with 363 paths"]
+fn parts_of_paths_are_those_of_gnu_parallel() {
+    let sandbox = Sandbox::new();
+    sandbox.write("paths", paths().join("\n") + "\n");
+    let line = "-a paths \"printf '[%s]' {} {.} {/} {/.} {//} .; echo\"";
+    let (own, other) = (printed(&sandbox, &makespan(), line), printed(&sandbox, "parallel --keep-order", line));
+    assert_eq!(own.lines().count(), 363);
+    for (own, other) in own.lines().zip(other.lines()) {
+        assert_eq!(own, other);
     }
 }
 

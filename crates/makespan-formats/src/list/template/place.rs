@@ -85,20 +85,28 @@ impl Placeholder {
 }
 
 impl ArgumentPart {
+    /// Returns the part of an argument, by the rules of GNU parallel 20221122: an extension begins at the last dot of
+    /// the name, also if this dot is the first character of the name, and a slash at the end ends the name of a folder.
     fn of(self, argument: &str) -> &str {
-        let (folder, name) = argument.rsplit_once('/').unwrap_or((".", argument));
-        let stem = |name: &'_ str| match name.rfind('.') {
-            Some(at) if at > 0 && !name[..at].ends_with('/') => at,
-            _ => name.len(),
-        };
+        let name = &argument[argument.rfind('/').map_or(0, |at| at + 1)..];
+        let stem = &name[..name.rfind('.').unwrap_or(name.len())];
         match self {
             Self::Whole | Self::Number => argument,
-            Self::WithoutEnding => &argument[..argument.len() - name.len() + stem(name)],
+            Self::WithoutEnding => &argument[..argument.len() - name.len() + stem.len()],
             Self::Name => name,
-            Self::Folder if folder.is_empty() => "/",
-            Self::Folder => folder,
-            Self::Stem => &name[..stem(name)],
+            Self::Folder => folder(argument),
+            Self::Stem => stem,
         }
+    }
+}
+
+/// Returns the folder of a path, as `dirname` does.
+fn folder(path: &str) -> &str {
+    let inner = path.trim_end_matches('/');
+    match inner.rfind('/') {
+        Some(at) => Some(inner[..at].trim_end_matches('/')).filter(|folder| !folder.is_empty()).unwrap_or("/"),
+        None if inner.is_empty() && !path.is_empty() => "/",
+        None => ".",
     }
 }
 

@@ -288,7 +288,8 @@ impl<'a> Outcomes<'a> {
         lines.extend(self.table(!resumes));
         lines.push(Line::plain(String::new()));
         if !resumes {
-            let text = format!("planned makespan {} s", figure(self.plan.makespan().seconds()));
+            let guessed = if self.instance.has_guesses() { ", from guessed run times" } else { "" };
+            let text = format!("planned makespan {} s{guessed}", figure(self.plan.makespan().seconds()));
             lines.push(Line::plain(text));
         }
         lines.extend(self.learned().iter().map(|text| Line::plain(narrow("", 2, text))));
