@@ -78,14 +78,17 @@ impl Bound {
     /// # Errors
     /// [`CertificateError`] if the certificate does not prove the bound.
     pub fn verify(&self, instance: &Instance) -> Result<(), CertificateError> {
-        let proven = self.proof.proves(self.objective, instance)?;
+        let decimal = |value: &Value| value.decimal(self.objective);
+        let proven = self.proof.proves(self.objective, instance);
+        let proven = proven.map_err(|error| error.of_bound(decimal(&self.value)))?;
         if let Some(horizon) = self.proof.horizon()
             && self.makespan_at_most.is_none_or(|most| most > horizon)
         {
-            return Err(CertificateError::OnlyUntil { horizon });
+            let until = |most: Time| format!("schedules with makespan at most {most}");
+            let stated = self.makespan_at_most.map_or("all schedules".to_owned(), until);
+            return Err(CertificateError::OnlyUntil { stated, horizon });
         }
         if self.excludes(&proven) {
-            let decimal = |value: &Value| value.decimal(self.objective);
             return Err(CertificateError::TooStrong { stated: decimal(&self.value), proven: decimal(&proven) });
         }
         Ok(())

@@ -8,7 +8,7 @@ mod windows;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::malformed;
+use super::error::{invalid, malformed, unproved};
 use super::prices::refute;
 use super::{CertificateError, Kind, Scope, Value, time_grid};
 use makespan_core::{Instance, Objective, Time};
@@ -97,7 +97,7 @@ impl Kind for Deductions {
     /// r) time, but only O(r) in most cases. The memory is O(n + r + e) in addition to the certificate.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.unit < 1 || self.unit > 1 && time_grid(instance) % self.unit != 0 {
-            return malformed("its unit does not divide all times, releases and ends of closed periods");
+            return unproved("its unit does not divide all times, releases and ends of closed periods");
         }
         let unit = i128::from(self.unit);
         let runs = Runs::new(instance);
@@ -111,7 +111,7 @@ impl Kind for Deductions {
         if refuted {
             return Ok(Value::Integer(deadline + unit));
         }
-        malformed("its deductions do not refute the deadline: every task still has a window")
+        unproved("every task still has a window after its last step")
     }
 }
 
@@ -127,37 +127,30 @@ struct Replay<'a> {
 impl Replay<'_> {
     /// Applies these steps. Returns true if they reach a contradiction.
     fn steps(&mut self, steps: &[Step], depth: usize) -> Result<bool, CertificateError> {
-        for step in steps {
-            let (row, supposed, concluded, reason) = match *step {
-                Step::Full(held, from, until) => {
-                    self.check_full(held, from, until, None)?;
-                    return Ok(true);
-                }
-                Step::Start(task, at, ref reason) => {
-                    let (row, at) = (self.row(task)?, self.ticks(at)?);
-                    (
-                        row,
-                        TaskWindow { last_start: at - self.unit, ..TaskWindow::ALL },
-                        TaskWindow { start: at, ..TaskWindow::ALL },
-                        reason,
-                    )
-                }
-                Step::End(task, by, ref reason) => {
-                    let (row, by) = (self.row(task)?, self.ticks(by)?);
-                    (
-                        row,
-                        TaskWindow { first_end: by + self.unit, ..TaskWindow::ALL },
-                        TaskWindow { end: by, ..TaskWindow::ALL },
-                        reason,
-                    )
-                }
-            };
-            self.refute(row, supposed, reason, depth)?;
-            if !self.windows.narrow(row, concluded) {
+        for (number, step) in (1..).zip(steps) {
+            if self.step(step, depth).map_err(|error| error.in_step(number))? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Applies a step. Returns true if the step reaches a contradiction.
+    fn step(&mut self, step: &Step, depth: usize) -> Result<bool, CertificateError> {
+        let all = TaskWindow::ALL;
+        let (row, supposed, concluded, reason) = match *step {
+            Step::Full(held, from, until) => return self.check_full(held, from, until, None).map(|()| true),
+            Step::Start(task, at, ref reason) => {
+                let (row, at) = (self.row(task)?, self.ticks(at)?);
+                (row, TaskWindow { last_start: at - self.unit, ..all }, TaskWindow { start: at, ..all }, reason)
+            }
+            Step::End(task, by, ref reason) => {
+                let (row, by) = (self.row(task)?, self.ticks(by)?);
+                (row, TaskWindow { first_end: by + self.unit, ..all }, TaskWindow { end: by, ..all }, reason)
+            }
+        };
+        self.refute(row, supposed, reason, depth)?;
+        Ok(!self.windows.narrow(row, concluded))
     }
 
     /// Supposes that a task runs within its current window and within the window `supposed`. Checks that `reason`
@@ -176,22 +169,19 @@ impl Replay<'_> {
                 let other = self.row(other)?;
                 let behind = self.windows.of(other);
                 if (row == other && !self.is_bag(row)) || !self.held.exclude(row, other) {
-                    return malformed("two of its tasks can run at the same time");
+                    return invalid("both tasks can run at the same time");
                 }
                 if window.first_end <= behind.last_start || behind.first_end <= window.last_start {
-                    return malformed("two of its tasks can run one after the other");
+                    return invalid("both tasks can run one after the other");
                 }
                 Ok(())
             }
             Reason::Steps(ref steps) => {
                 if depth == MAX_DEPTH {
-                    let problem = format!("its suppositions are nested more than {MAX_DEPTH} deep");
-                    return Err(CertificateError::Malformed(problem));
+                    return malformed(format!("its suppositions are nested more than {MAX_DEPTH} deep"));
                 }
                 if self.is_bag(row) {
-                    return Err(CertificateError::Malformed(
-                        "its deductions make a supposition about a bag of tasks".into(),
-                    ));
+                    return invalid("it makes a supposition about a bag of tasks");
                 }
                 let begin = self.windows.suppose();
                 let refuted = !self.windows.narrow(row, supposed) || self.steps(steps, depth + 1)?;
@@ -199,7 +189,7 @@ impl Replay<'_> {
                 if refuted {
                     return Ok(());
                 }
-                malformed("it does not refute one of its suppositions: every task still has a window")
+                invalid("its supposition is not refuted: every task still has a window")
             }
         }
     }

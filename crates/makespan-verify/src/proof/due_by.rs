@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::unproved;
 use super::{CertificateError, Kind, Proof, Scope, Value, total};
 use makespan_core::{Instance, JobId, Objective, Time};
 
@@ -38,8 +39,7 @@ impl Kind for DueBy {
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.proof.horizon().is_some() {
-            let problem = "it must hold for all schedules of the jobs, not only for those that end by a horizon";
-            return Err(CertificateError::Malformed(problem.into()));
+            return unproved("its inner proof is valid only for schedules that end by a horizon");
         }
         if Self::early(instance, self.due).is_empty() {
             return Ok(Value::Integer(0));

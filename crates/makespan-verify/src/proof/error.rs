@@ -7,14 +7,25 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CertificateError {
     /// The certificate names a job that does not exist.
-    #[error("the certificate names job {0}, which the instance does not have")]
+    #[error("the certificate cannot be read: it names job {0}, which the instance does not have")]
     UnknownJob(JobId),
     /// The certificate is malformed. The field describes the problem.
-    #[error("the certificate is malformed: {0}")]
+    #[error("the certificate cannot be read: {0}")]
     Malformed(String),
+    /// A step of the certificate does not follow from the steps before it.
+    #[error("step {step} of the certificate is not valid: {reason}")]
+    InvalidStep {
+        /// The number of the step, from 1. The number of a step within another step follows a point, as in `12.3`.
+        step: String,
+        /// The reason why the step is not valid: [`CertificateError::Unproved`] or [`CertificateError::NotRefuted`].
+        reason: Box<Self>,
+    },
+    /// The certificate is well formed, but it proves nothing about this instance. The field states the reason.
+    #[error("{0}")]
+    Unproved(String),
     /// The certificate does not refute its deadline.
     #[error(
-        "the certificate does not refute the deadline {deadline}: the jobs need only {needed} of {available} processor-ticks"
+        "the jobs need only {needed} of {available} processor-ticks until the deadline {deadline} of the certificate"
     )]
     NotRefuted {
         /// The deadline that is not refuted.
@@ -51,10 +62,12 @@ pub enum CertificateError {
     /// The certificate is valid only for schedules that end by a horizon, but the bound claims to be valid for more
     /// schedules.
     #[error(
-        "the certificate speaks only of schedules with makespan at most {horizon}; the bound must state \
-         makespan_at_most, and no later instant"
+        "the certificate proves less than it claims: the bound is for {stated}, and the certificate is valid for \
+         schedules with makespan at most {horizon}; state no later instant in `makespan_at_most`"
     )]
     OnlyUntil {
+        /// The schedules for which the bound claims to be valid.
+        stated: String,
         /// The horizon of the certificate.
         horizon: Time,
     },
@@ -65,16 +78,49 @@ pub enum CertificateError {
         objective: Objective,
     },
     /// The stated bound is higher than the proven value, or, for a throughput, lower.
-    #[error("the bound {stated} is not proved: its certificate proves {proven}")]
+    #[error("the certificate proves less than it claims: the bound is {stated}, and the certificate proves {proven}")]
     TooStrong {
         /// The stated bound.
         stated: String,
-        /// The value that the certificate proves.
+        /// The value that the certificate proves, or the reason why it proves nothing.
         proven: String,
     },
+}
+
+impl CertificateError {
+    /// Returns the error for a bound with the value `stated`. The error states if the certificate cannot be read, if a
+    /// step is not valid, or if the certificate proves less than the bound.
+    pub(super) fn of_bound(self, stated: String) -> Self {
+        match self {
+            Self::UnknownJob(_) | Self::Malformed(_) | Self::InvalidStep { .. } => self,
+            reason => Self::TooStrong { stated, proven: format!("nothing, because {reason}") },
+        }
+    }
+
+    /// Returns the error of a step if this error occurs in the step with this number.
+    pub(super) fn in_step(self, number: usize) -> Self {
+        let step = number.to_string();
+        match self {
+            Self::InvalidStep { step: inner, reason } if inner.is_empty() => Self::InvalidStep { step, reason },
+            Self::InvalidStep { step: inner, reason } => Self::InvalidStep { step: format!("{step}.{inner}"), reason },
+            reason @ Self::NotRefuted { .. } => Self::InvalidStep { step, reason: Box::new(reason) },
+            other => other,
+        }
+    }
 }
 
 /// Returns the error [`CertificateError::Malformed`] with a description of the problem.
 pub(super) fn malformed<T>(problem: impl Into<String>) -> Result<T, CertificateError> {
     Err(CertificateError::Malformed(problem.into()))
+}
+
+/// Returns the error [`CertificateError::InvalidStep`] for a step whose number [`CertificateError::in_step`] adds.
+pub(super) fn invalid<T>(problem: impl Into<String>) -> Result<T, CertificateError> {
+    let reason = Box::new(CertificateError::Unproved(problem.into()));
+    Err(CertificateError::InvalidStep { step: String::new(), reason })
+}
+
+/// Returns the error [`CertificateError::Unproved`] with its reason.
+pub(super) fn unproved<T>(reason: impl Into<String>) -> Result<T, CertificateError> {
+    Err(CertificateError::Unproved(reason.into()))
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::malformed;
 use super::paths::of_completions;
 use super::time_window::WindowData;
 use super::{CertificateError, Kind, Scope, TimeWindow, Value};
@@ -19,8 +20,7 @@ impl JobWindows {
     /// Returns the earliest end of each job, in ticks.
     fn completions(&self, instance: &Instance) -> Result<Vec<(JobId, i128)>, CertificateError> {
         if self.windows.len() != instance.jobs().len() {
-            let problem = format!("it has {} windows for {} jobs", self.windows.len(), instance.jobs().len());
-            return Err(CertificateError::Malformed(problem));
+            return malformed(format!("it has {} windows for {} jobs", self.windows.len(), instance.jobs().len()));
         }
         let known = WindowData::new(instance);
         let each = instance.ids().zip(&self.windows);

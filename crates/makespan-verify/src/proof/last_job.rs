@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::unproved;
 use super::paths::{earliest_ends, total_of};
 use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion};
 use makespan_core::{Instance, JobId, Objective};
@@ -31,9 +32,7 @@ impl Kind for LastJob {
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.proof.horizon().is_some() {
-            let problem =
-                "the bound on the makespan must hold for all schedules, not only for those that end by a horizon";
-            return Err(CertificateError::Malformed(problem.into()));
+            return unproved("its inner proof is valid only for schedules that end by a horizon");
         }
         let makespan = self.proof.proves(Objective::Makespan, instance)?.integer();
         let ends = ends_alone(instance);

@@ -8,7 +8,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use super::capacity::{open_amount, open_cost};
-use super::error::malformed;
+use super::error::{malformed, unproved};
 use super::{CertificateError, Kind, NodeKinds, NodeRun, Scope, Value};
 use makespan_core::{Instance, Objective, TaskId};
 
@@ -124,7 +124,7 @@ impl PathFlow {
         brought.into.iter().for_each(|&(row, flow)| begins[row] -= flow);
         brought.out.iter().for_each(|&(row, flow)| ends[row] -= flow);
         if begins.iter().chain(&ends).any(|&rest| rest < 0) {
-            return malformed("at a task, the flow along edges and arcs exceeds the flow through the task");
+            return unproved("at a task, the flow along edges and arcs exceeds the flow through the task");
         }
         Ok((through, begins))
     }

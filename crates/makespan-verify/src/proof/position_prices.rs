@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::malformed;
+use super::error::{malformed, unproved};
 use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scope, Value};
 use makespan_core::{Instance, Objective};
@@ -49,10 +49,10 @@ impl Kind for PositionPrices {
             return Ok(Value::Integer(0));
         };
         if instance.jobs().iter().any(|job| job.weight != weight) {
-            return malformed("`position_prices` bounds a weighted completion only if all jobs have the same weight");
+            return unproved("prices of positions apply only to jobs of equal weight");
         }
         if instance.has_bags() {
-            return malformed("`position_prices` does not support bags");
+            return unproved("prices of positions do not apply to bags");
         }
         let weighed = self.completions(instance)?.max(0).checked_mul(i128::from(weight.millionths()));
         weighed.map(Value::Integer).ok_or(CertificateError::Overflow)
@@ -137,6 +137,6 @@ mod tests {
         let mut jobs = equal.all_submitted();
         jobs[1].weight = Weight::ZERO;
         let unequal = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
-        assert!(matches!(none.value(Objective::WeightedCompletion, &unequal), Err(CertificateError::Malformed(_))));
+        assert!(matches!(none.value(Objective::WeightedCompletion, &unequal), Err(CertificateError::Unproved(_))));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::CertificateError;
 use super::capacity::OpenProcessors;
-use super::error::malformed;
+use super::error::{malformed, unproved};
 use makespan_core::{Instance, Time, mean};
 
 /// Checks that no price is negative.
@@ -44,7 +44,7 @@ pub(super) fn check_nodes<T>(each: &[T], instance: &Instance) -> Result<(), Cert
 
 /// Checks that every task runs on one processor.
 pub(super) fn check_sequential(instance: &Instance) -> Result<(), CertificateError> {
-    if instance.is_sequential() { Ok(()) } else { malformed("these prices apply only to sequential jobs") }
+    if instance.is_sequential() { Ok(()) } else { unproved("these prices apply only to sequential jobs") }
 }
 
 /// A sum in 128 bits that detects overflow.

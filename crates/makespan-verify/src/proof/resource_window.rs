@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::capacity::{DeadlineWindow, open_amount};
+use super::error::malformed;
 use super::prices::{Sum, refute};
 use super::{CertificateError, Kind, NodeKinds, Scope, Spans, Value};
 use makespan_core::{Instance, Objective, ResourceKind, Time};
@@ -42,8 +43,7 @@ impl Kind for ResourceWindow {
         let resource = platform.resource(&self.resource);
         let comes_back = |id: &_| platform.resource_of(*id).kind != ResourceKind::Consumable;
         let Some(resource) = resource.filter(comes_back) else {
-            let problem = format!("the platform has no resource `{}` that tasks hold and return", self.resource);
-            return Err(CertificateError::Malformed(problem));
+            return malformed(format!("the platform has no resource `{}` that tasks hold and return", self.resource));
         };
         let places = NodeKinds::new(instance);
         let spans = Spans::new(&places, instance);

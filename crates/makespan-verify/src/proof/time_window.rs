@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::capacity::{DeadlineWindow, open_cost};
+use super::error::malformed;
 use super::prices::{Sum, refute};
 use super::reach::{Reach, Reaching};
 use super::spans::{NodeTimes, TaskSpan};
@@ -97,8 +98,7 @@ impl TimeWindow {
         let instance = known.times.instance;
         let nodes = instance.platform().nodes().len();
         if !self.prices.is_empty() && self.prices.len() != nodes {
-            let problem = format!("it has {} prices for {nodes} nodes", self.prices.len());
-            return Err(CertificateError::Malformed(problem));
+            return malformed(format!("it has {} prices for {nodes} nodes", self.prices.len()));
         }
         let window = DeadlineWindow::new(self.deadline, self.from, self.until)?;
         let by_kind = known.places.least_prices(&self.prices);

@@ -7,6 +7,7 @@ use makespan_verify::native::error::FormatError;
 use makespan_verify::native::instance::read_json;
 use proptest::prelude::*;
 
+use crate::refusal::is_clear_refusal;
 use crate::sample::{INSTANCE, instance, plan};
 
 /// A change of a text at a position, which is a share of its length.
@@ -83,6 +84,7 @@ fn check(instance: &Instance, bytes: &[u8]) {
             let problems = problems(instance, &file);
             let text = verdict("p.json", instance, &file, &problems);
             assert_eq!(text.starts_with("valid: "), problems.is_empty(), "{text}");
+            problems.iter().for_each(|problem| assert!(is_clear_refusal(problem), "{problem}"));
         }
         Err(error) => assert!(is_clear(&error, "p.json"), "{error}"),
     }

@@ -3,4 +3,5 @@
 mod certificates;
 mod hostile;
 mod program;
+mod refusal;
 mod sample;

@@ -52,14 +52,41 @@ fn a_changed_plan_is_rejected_with_the_reason() {
     let changes = [
         ("\"makespan\": 4", "\"makespan\": 3.5", "the stated makespan is 3.5; the placements give 4"),
         ("\"end\": 4", "\"end\": 3", "job `a` lasts 3 s"),
-        ("{\"value\": 4", "{\"value\": 4.000000001", "the bound 4.000000001 is not proved: its certificate proves 4"),
-        ("\"job\":1", "\"job\":7", "names job 7, which the instance does not have"),
+        ("{\"value\": 4", "{\"value\": 4.000000001", "the bound is 4.000000001, and the certificate proves 4"),
+        ("\"job\":1", "\"job\":7", "the certificate cannot be read: it names job 7, which the instance does not have"),
         ("\"scale\":20", "\"scale\":0", "bound on the weighted completion"),
     ];
     for (from, to, reason) in changes {
         let said = checked(INSTANCE, &changed(&plan, from, to));
         assert_eq!((said.status, said.err.as_str()), (Some(1), ""), "{said:?}");
         assert!(said.out.starts_with("p.json is rejected:\n  ") && said.out.contains(reason), "{to}: {said:?}");
+    }
+}
+
+#[test]
+fn the_refusal_of_a_certificate_states_its_reason() {
+    let plan =
+        changed(&plan(), r#"{"kind":"alone","job":1}"#, r#"{"kind":"refutation","value":V,"grid":G,"steps":"S"}"#);
+    let with = |value: &str, grid: &str, steps: &str| {
+        let plan = plan.replace("\"S\"", &format!("\"{steps}\"")).replace(":V,", &format!(":{value},"));
+        let said = checked(INSTANCE, &plan.replace(":G,", &format!(":{grid},")));
+        assert_eq!(said.status, Some(1), "{said:?}");
+        said.out + &said.err
+    };
+    let cases = [
+        ("18446744073709551616", "1000000000", "", "cannot be read: the number 18446744073709551616 is too large"),
+        ("4", "-99999999999999999999", "", "cannot be read: the number -99999999999999999999 is too large"),
+        ("0", "1000000000", "", "cannot be read: its value and its grid must be positive"),
+        ("9", "1000000000", "FA", "cannot be read: `steps` is not base64"),
+        ("9", "1000000000", "FAkAAA==", "cannot be read: its steps end within a record"),
+        ("9", "1000000000", "FAkAAAwUAQU=", "step 2 of the certificate is not valid: it uses nogood 5"),
+        ("9", "1000000000", "FQAAAQIAAQ==", "step 1.1 of the certificate is not valid: it assumes that task 1 waits"),
+        ("9", "1000000000", "", "the bound is 4, and the certificate proves nothing, because every task still has"),
+        ("3", "1000000000", "", "proves less than it claims: the bound is 4, and the certificate proves 3"),
+    ];
+    for (value, grid, steps, reason) in cases {
+        let text = with(value, grid, steps);
+        assert!(text.contains(reason), "{reason}: {text}");
     }
 }
 

@@ -41,10 +41,30 @@ impl BoundEntry {
 /// [`FormatError`] with the place of the error.
 pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, FormatError> {
     let value = exact(file, &format!("{field}.value"), objective, &entry.value.0)?;
-    let proof: Proof = serde_json::from_value(entry.certificate)
-        .map_err(|error| FormatError::content(file, FilePlace::field(format!("{field}.certificate")), error))?;
+    let unreadable = |problem: String| {
+        let place = FilePlace::field(format!("{field}.certificate"));
+        FormatError::content(file, place, format!("the certificate cannot be read: {problem}"))
+    };
+    if let Some(number) = large_number(&entry.certificate) {
+        return Err(unreadable(format!("the number {number} is too large; its numbers are below 2^64")));
+    }
+    let proof: Proof = serde_json::from_value(entry.certificate).map_err(|error| unreadable(error.to_string()))?;
     let makespan_at_most = entry.makespan_at_most.map(|most| most.0);
     Ok(Bound { objective, value, makespan_at_most, proof })
+}
+
+/// Returns a whole number of a certificate that does not fit into 64 bits, if there is one.
+fn large_number(certificate: &serde_json::Value) -> Option<&str> {
+    match certificate {
+        serde_json::Value::Number(number) => {
+            let digits = number.as_str().trim_start_matches('-');
+            let is_large = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u64>().is_err();
+            is_large.then(|| number.as_str())
+        }
+        serde_json::Value::Array(entries) => entries.iter().find_map(large_number),
+        serde_json::Value::Object(fields) => fields.values().find_map(large_number),
+        _ => None,
+    }
 }
 
 /// Reads an exact decimal. A throughput is a rational number. All other values are in the integer unit of the

@@ -75,7 +75,7 @@ fn everything_that_is_changed_is_found() {
     changed("\"r<\": 0.9", "\"r<\": 1.01", "`r<` would compute 1.01");
     changed("\"a\": 1.8", "\"s\": 1.8", "`r<` would send 1.8");
     changed("\"a\": 1.8", "\"a\": -1.8", "a negative rate");
-    changed("\"value\": 1,", "\"value\": 0.999,", "its certificate proves 1");
+    changed("\"value\": 1,", "\"value\": 0.999,", "the certificate proves 1");
     changed("\"value\": 1,", "\"value\": 1.1,", "its certificate proves 1");
     changed("\"ports\":[0,0,0]", "\"ports\":[0,0]", "every node");
     changed("\"ports\":[0,0,0]", "\"ports\":[1,0,0]", "proves 1.13333333333334");

@@ -7,7 +7,7 @@ use super::windows::{TaskWindow, Windows};
 use makespan_core::{Instance, ResourceId, ResourceKind, TaskId};
 
 use crate::proof::capacity::{open_amount, open_cost};
-use crate::proof::error::malformed;
+use crate::proof::error::{malformed, unproved};
 use crate::proof::{CertificateError, NodeRun};
 
 /// A limited amount: at every instant, all tasks together hold at most this amount.
@@ -146,7 +146,7 @@ impl<'a> All<'a> {
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
-                return malformed("two tasks of `one_at_a_time` can run at the same time");
+                return unproved("two of the tasks that should exclude each other can run at the same time");
             }
         }
         Ok(())

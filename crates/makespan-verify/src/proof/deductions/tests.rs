@@ -35,14 +35,20 @@ fn proves(instance: &Instance, deadline: i64, steps: Vec<Step>) -> Result<i128, 
     deductions(deadline, steps).proves(instance)
 }
 
+fn invalid_at(step: &str, problem: &str) -> Result<i128, CertificateError> {
+    let reason = Box::new(CertificateError::Unproved(problem.into()));
+    Err(CertificateError::InvalidStep { step: step.into(), reason })
+}
+
 #[test]
 fn windows_of_what_is_held_refute() {
     // Three activities of 4 units need two units of the crew each, so they run one after the other.
     let instance = project(&[(4, 2), (4, 2), (4, 2)], &[], Vec::new());
     assert_eq!(proves(&instance, 79, vec![Step::Full(0, 0, 7)]), Ok(80), "24 of 21");
     let there = proves(&instance, 80, vec![Step::Full(0, 0, 8)]);
-    assert!(matches!(there, Err(CertificateError::NotRefuted { needed: 240, available: 240, .. })), "{there:?}");
-    assert!(matches!(proves(&instance, 80, Vec::new()), Err(CertificateError::Malformed(_))));
+    let reason = CertificateError::NotRefuted { deadline: Time::from_ticks(80), needed: 240, available: 240 };
+    assert_eq!(there, Err(CertificateError::InvalidStep { step: "1".into(), reason: reason.into() }));
+    assert!(matches!(proves(&instance, 80, Vec::new()), Err(CertificateError::Unproved(_))));
 }
 
 #[test]
@@ -56,9 +62,7 @@ fn pairs_and_paths_refute() {
     let steps = vec![second(Reason::Pair(0)), Step::Start(2, 8, Reason::Pair(1))];
     assert_eq!(
         proves(&instance, 119, Vec::new()),
-        Err(CertificateError::Malformed(
-            "its deductions do not refute the deadline: every task still has a window".into()
-        ))
+        Err(CertificateError::Unproved("every task still has a window after its last step".into()))
     );
     assert_eq!(proves(&instance, 109, steps), Ok(110));
 }
@@ -68,7 +72,9 @@ fn a_supposition_may_have_steps_of_its_own() {
     let instance = project(&[(4, 2), (4, 2), (4, 2)], &[(0, 1)], Vec::new());
     let nested = Reason::Steps(vec![Step::Full(0, 0, 11)]);
     let proven = proves(&instance, 119, vec![Step::Start(2, 8, nested)]);
-    assert!(matches!(proven, Err(CertificateError::NotRefuted { .. })), "task 2 can be first: {proven:?}");
+    let is_first = |step: &str, reason| step == "1.1" && matches!(reason, CertificateError::NotRefuted { .. });
+    let Err(CertificateError::InvalidStep { step, reason }) = &proven else { panic!("{proven:?}") };
+    assert!(is_first(step, *reason.clone()), "task 2 can be first: {proven:?}");
     let together = Reason::Steps(vec![Step::End(2, 4, Reason::Pair(0))]);
     assert!(proves(&instance, 119, vec![Step::Start(2, 8, together)]).is_err(), "a window is left");
 }
@@ -83,7 +89,7 @@ fn tasks_that_exclude_each_other_are_checked() {
     assert_eq!(with(&[0, 1], Step::Full(0, 0, 7)), Ok(80));
     assert_eq!(with(&[1, 2], Step::Full(0, 0, 7)), Ok(80), "one waits for the other");
     for wrong in [&[0, 2][..], &[0, 0], &[0, 3], &[u32::MAX]] {
-        assert!(matches!(with(wrong, Step::Full(0, 0, 7)), Err(CertificateError::Malformed(_))), "{wrong:?}");
+        assert!(with(wrong, Step::Full(0, 0, 7)).is_err(), "{wrong:?}");
     }
 }
 
@@ -97,7 +103,7 @@ fn closed_periods_count_and_bind_the_unit() {
     let full = || vec![Step::Full(1, 0, 7)];
     assert_eq!(proves(&project(&activities, &[], closed(70)), 79, full()), Ok(80), "one processor is left until 7");
     assert!(proves(&project(&activities, &[], Vec::new()), 79, full()).is_err());
-    assert!(matches!(proves(&project(&activities, &[], closed(75)), 79, full()), Err(CertificateError::Malformed(_))));
+    assert!(matches!(proves(&project(&activities, &[], closed(75)), 79, full()), Err(CertificateError::Unproved(_))));
 }
 
 #[test]
@@ -125,14 +131,12 @@ fn what_an_inner_supposition_changed_is_taken_back() {
     let inner = Step::End(2, 5, Reason::Steps(vec![behind(0), behind(1), Step::Full(2, 6, 12)]));
     assert_eq!(
         proves(&instance, 129, vec![Step::Start(2, 4, Reason::Steps(vec![inner.clone()]))]),
-        Err(CertificateError::Malformed(
-            "it does not refute one of its suppositions: every task still has a window".into()
-        )),
+        invalid_at("1", "its supposition is not refuted: every task still has a window"),
         "it may start at 0 and end at 4"
     );
     assert_eq!(
         proves(&instance, 129, vec![inner]),
-        Err(CertificateError::Malformed("two of its tasks can run one after the other".into())),
+        invalid_at("1.1", "both tasks can run one after the other"),
         "the first may come before a last one that ends at 6 or later"
     );
 }
@@ -153,8 +157,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
         assert_eq!(with(prices(), vec![step]), Ok(80));
     }
     let supposed = Step::End(0, 1, Reason::Steps(vec![]));
-    let problem = "its deductions make a supposition about a bag of tasks".to_owned();
-    assert_eq!(with(prices(), vec![supposed]), Err(CertificateError::Malformed(problem)));
+    assert_eq!(with(prices(), vec![supposed]), invalid_at("1", "it makes a supposition about a bag of tasks"));
     assert!(with(vec![LimitedAmount::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
     // Both processors are closed from 60 to 130. Tasks of 80 ticks do not fit before this period, so they run one
     // after the other after it.
@@ -183,7 +186,7 @@ fn the_unit_is_a_tick_where_data_take_time() {
         Deductions { deadline: Time::from_ticks(75), unit, held: Vec::new(), steps: Vec::new() }.proves(&instance)
     };
     assert_eq!((with(0, 40), with(0, 10), with(5, 1)), (Ok(80), Ok(80), Ok(76)));
-    assert!(matches!(with(5, 10), Err(CertificateError::Malformed(_))));
+    assert!(matches!(with(5, 10), Err(CertificateError::Unproved(_))));
 }
 
 #[test]
@@ -227,7 +230,7 @@ fn malformed_steps_are_errors() {
     }
     for unit in [i64::MIN, -1, 0, 3, 7, i64::MAX] {
         let deductions = Deductions { unit, ..deductions(99, vec![]) };
-        assert!(matches!(deductions.proves(&instance), Err(CertificateError::Malformed(_))), "{unit}");
+        assert!(matches!(deductions.proves(&instance), Err(CertificateError::Unproved(_))), "{unit}");
     }
     let mut deep = Reason::Steps(vec![]);
     for _ in 0..100 {

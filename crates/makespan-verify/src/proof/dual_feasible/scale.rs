@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::CertificateError;
+use super::super::error::malformed;
 
 /// Maximum product of the number of table entries and the number of steps.
 const MAX_EFFORT: u64 = 1 << 21;
@@ -25,9 +26,7 @@ impl Scale {
         if ascending && steps.first().is_some_and(|&(size, value)| size > 0 && value > 0) {
             return Ok(());
         }
-        Err(CertificateError::Malformed(
-            "there must be at least one step, and steps must be positive and ascending in size and in value".into(),
-        ))
+        malformed("there must be at least one step, and steps must be positive and ascending in size and in value")
     }
 
     /// Returns the value of a size. The size must not be negative.
@@ -111,7 +110,7 @@ impl MaxSum {
 }
 
 fn too_many() -> CertificateError {
-    CertificateError::Malformed("its steps are too many or too fine to check".into())
+    CertificateError::Unproved("the steps of its functions are too many or too fine to check".into())
 }
 
 #[cfg(test)]
@@ -148,8 +147,8 @@ mod tests {
     #[test]
     fn tables_out_of_reach_are_refused() {
         let fine = Scale::Steps(vec![(1, 1)]);
-        assert!(matches!(MaxSum::by_value(&fine, i64::MAX), Err(CertificateError::Malformed(_))));
-        assert!(matches!(MaxSum::by_room(&fine, u32::MAX), Err(CertificateError::Malformed(_))));
+        assert!(matches!(MaxSum::by_value(&fine, i64::MAX), Err(CertificateError::Unproved(_))));
+        assert!(matches!(MaxSum::by_room(&fine, u32::MAX), Err(CertificateError::Unproved(_))));
         let huge = Scale::Steps(vec![(i64::MAX - 1, u32::MAX)]);
         assert_eq!(MaxSum::by_value(&Scale::Steps(vec![(5, 3), (i64::MAX, u32::MAX)]), 4).unwrap().at(4), 0);
         assert!(MaxSum::by_value(&huge, i64::MAX - 2).is_ok());

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::error::unproved;
 use super::super::{CertificateError, NodeKinds, NodeRun};
 use super::rate::Rate;
 use makespan_core::{Instance, TaskId};
@@ -145,8 +146,7 @@ impl<'a> Walk<'a> {
         };
         let last = self.known(before)?;
         if !behind[last] {
-            let problem = "an area arc leads to a task that does not wait for the task at which the arc begins";
-            return Err(CertificateError::Malformed(problem.into()));
+            return unproved("an area arc leads to a task that does not wait for the task at which the arc begins");
         }
         let mut seen = vec![false; behind.len()];
         let mut stack = vec![last];

@@ -1,5 +1,6 @@
 //! Prices per tick of the amounts that tasks hold.
 
+use super::super::error::malformed;
 use super::super::{CertificateError, NodeKinds, NodeRun};
 use makespan_core::{Instance, ResourceId, ResourceKind, TaskId};
 
@@ -25,8 +26,7 @@ impl<'a> Rate<'a> {
     ) -> Result<Self, CertificateError> {
         let (platform, nodes) = (instance.platform(), instance.platform().nodes().len());
         if !prices.is_empty() && prices.len() != nodes {
-            let problem = format!("it has {} prices for {nodes} nodes", prices.len());
-            return Err(CertificateError::Malformed(problem));
+            return malformed(format!("it has {} prices for {nodes} nodes", prices.len()));
         }
         let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
         let one = |(name, price): &(String, u64)| {

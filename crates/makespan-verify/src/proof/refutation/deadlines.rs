@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Job, Objective, Rows, TaskId, Weight};
 
 use crate::proof::CertificateError;
-use crate::proof::error::malformed;
+use crate::proof::error::unproved;
 use crate::proof::grid::divisor;
 
 use super::LIMIT;
@@ -91,7 +91,7 @@ fn by_weight(relaxation: &mut Relaxation, horizon: i64) -> Result<(), Certificat
     let base = relaxation.tasks.iter().try_fold(0_i128, |sum, task| sum.checked_add(least(task)));
     let base = base.ok_or(CertificateError::Overflow)?;
     if relaxation.tasks.iter().all(|task| task.weight == 0) {
-        return malformed("no task has a weight");
+        return unproved("no task has a weight");
     }
     let left = i128::from(relaxation.value) - base;
     relaxation.is_refuted = left < 0;

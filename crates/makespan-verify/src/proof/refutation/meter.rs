@@ -1,7 +1,7 @@
 //! Limits of the time and memory of a check.
 
 use crate::proof::CertificateError;
-use crate::proof::error::malformed;
+use crate::proof::error::unproved;
 
 /// Maximum number of elementary operations of a check.
 const MAX_WORK: usize = 1 << 30;
@@ -27,7 +27,7 @@ impl Meter {
                 self.work = left;
                 Ok(())
             }
-            None => malformed(format!("its steps need more than {MAX_WORK} operations")),
+            None => unproved(format!("its steps need more than {MAX_WORK} operations")),
         }
     }
 
@@ -38,7 +38,7 @@ impl Meter {
                 self.points = left;
                 Ok(())
             }
-            None => malformed(format!("its prices need more than {MAX_POINTS} points")),
+            None => unproved(format!("its prices need more than {MAX_POINTS} points")),
         }
     }
 }

@@ -16,7 +16,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::malformed;
+use super::error::{malformed, unproved};
 use super::{CertificateError, Kind, Scope, Value, prices};
 use makespan_core::{Instance, Objective, Weight};
 
@@ -108,7 +108,7 @@ impl Kind for Refutation {
         let relaxation = deadlines::claimed(instance, objective, self.grid, self.value - 1)?;
         let deadline = (objective == Objective::Makespan && is_symmetric(&relaxation)).then_some(self.value - 1);
         if !Replay::new(relaxation, deadline)?.refutes(&self.steps)? {
-            return malformed("its steps do not refute the value: every task still has a window");
+            return unproved("every task still has a window after its last step");
         }
         let value = i128::from(self.value).checked_mul(self.grid.into()).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer(match objective {

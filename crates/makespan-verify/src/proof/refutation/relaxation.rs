@@ -4,7 +4,7 @@ use makespan_core::{Instance, Objective, ResourceKind, Route, TaskId, Time};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::proof::CertificateError;
-use crate::proof::error::malformed;
+use crate::proof::error::unproved;
 
 use super::supply::Supply;
 use super::{LIMIT, MAX_TASKS};
@@ -93,10 +93,10 @@ impl Relaxation {
             return Err(CertificateError::UnequalProcessors);
         }
         if instance.tasks() > MAX_TASKS {
-            return malformed(format!("a refutation supports at most {MAX_TASKS} tasks"));
+            return unproved(format!("a refutation supports at most {MAX_TASKS} tasks"));
         }
         if instance.jobs().iter().any(|job| job.release < Time::ZERO) {
-            return malformed("a refutation supports no release before 0");
+            return unproved("a refutation supports no release before 0");
         }
         let supplies = supplies(instance, grid)?;
         let tasks = tasks(instance, grid, supplies.len())?;
@@ -138,7 +138,7 @@ fn supplies(instance: &Instance, grid: Grid) -> Result<Vec<Supply>, CertificateE
     let (platform, classes) = (instance.platform(), instance.availability().classes());
     let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
     if periods + instance.held().len() > MAX_PERIODS {
-        return malformed(format!("a refutation supports at most {MAX_PERIODS} closed periods"));
+        return unproved(format!("a refutation supports at most {MAX_PERIODS} closed periods"));
     }
     let of_class = |class: &makespan_core::availability::Class| {
         let count = i128::from(class.processors.len());
@@ -170,7 +170,7 @@ fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<Relaxed
         u64::from(profile.max_processors() - profile.min_processors()) + 1
     };
     if instance.task_ids().map(range).sum::<u64>() > MAX_ALLOTMENTS {
-        return malformed(format!("a refutation supports at most {MAX_ALLOTMENTS} allotments"));
+        return unproved(format!("a refutation supports at most {MAX_ALLOTMENTS} allotments"));
     }
     let mut tasks: Vec<RelaxedTask> = Vec::new();
     let mut amounts = 0;
@@ -179,7 +179,7 @@ fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<Relaxed
         let modes = modes(instance, task, grid);
         amounts += modes.len() * supplies;
         if amounts > MAX_AMOUNTS {
-            return malformed(format!("a refutation supports at most {MAX_AMOUNTS} amounts of modes"));
+            return unproved(format!("a refutation supports at most {MAX_AMOUNTS} amounts of modes"));
         }
         tasks.push(RelaxedTask { release, head: release, due: LIMIT, weight: 0, modes });
     }
@@ -221,7 +221,7 @@ fn waits(instance: &Instance, grid: Grid) -> Result<FxHashMap<(usize, usize), i6
             }
         }
         if waits.len() > MAX_WAITS {
-            return malformed(format!("a refutation supports at most {MAX_WAITS} edges"));
+            return unproved(format!("a refutation supports at most {MAX_WAITS} edges"));
         }
     }
     Ok(waits)

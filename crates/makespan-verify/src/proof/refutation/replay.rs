@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::proof::CertificateError;
-use crate::proof::error::malformed;
+use crate::proof::error::{invalid, malformed, unproved};
 
 use super::bytes::Reader;
 use super::meter::Meter;
@@ -36,7 +36,7 @@ impl Replay {
     /// If the time reversal of every schedule is a schedule, `mirror` is the deadline of all tasks, otherwise `None`.
     pub(super) fn new(relaxation: Relaxation, mirror: Option<i64>) -> Result<Self, CertificateError> {
         if relaxation.supplies.len() > MAX_SUPPLIES {
-            return malformed(format!("a refutation supports at most {MAX_SUPPLIES} resources"));
+            return unproved(format!("a refutation supports at most {MAX_SUPPLIES} resources"));
         }
         let root = State::root(&relaxation);
         let (own_supplies, paired) = (relaxation.supplies.len(), vec![false; relaxation.tasks.len()]);
@@ -48,25 +48,31 @@ impl Replay {
     /// Reads all records. Returns true as soon as the root state is empty, and false if the records end before that.
     pub(super) fn refutes(&mut self, steps: &[u8]) -> Result<bool, CertificateError> {
         let mut reader = Reader::new(steps);
+        let mut records = 0;
         while !self.rules.relaxation.is_refuted && !self.root.is_empty() {
             if reader.is_at_end() {
                 return Ok(false);
             }
-            match reader.byte()? {
-                20 => {
-                    let step = RefutationStep::read(&mut reader, self.counts())?;
-                    self.rules.apply(&mut self.root, step)?;
-                }
-                21 => self.nogood(&mut reader)?,
-                22 => self.pair(&mut reader)?,
-                23 => self.reflect(&mut reader)?,
-                30 => self.scale(&mut reader)?,
-                32 => self.scale_of_tasks(&mut reader)?,
-                31 => self.prices(&mut reader)?,
-                kind => return malformed(format!("its steps have a record of an unknown kind {kind}")),
-            }
+            records += 1;
+            self.record(&mut reader).map_err(|error| error.in_step(records))?;
         }
         Ok(true)
+    }
+
+    fn record(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
+        match reader.byte()? {
+            20 => {
+                let step = RefutationStep::read(reader, self.counts())?;
+                self.rules.apply(&mut self.root, step)
+            }
+            21 => self.nogood(reader),
+            22 => self.pair(reader),
+            23 => self.reflect(reader),
+            30 => self.scale(reader),
+            32 => self.scale_of_tasks(reader),
+            31 => self.prices(reader),
+            kind => malformed(format!("its steps have a record of an unknown kind {kind}")),
+        }
     }
 
     fn counts(&self) -> Counts {
@@ -85,18 +91,18 @@ impl Replay {
         self.rules.meter.spend(self.root.windows().len() + literals.len())?;
         let mut state = self.root.clone();
         literals.iter().for_each(|literal| state.assume(literal.negated()));
-        for _ in 0..reader.unsigned()? {
+        for (number, _) in (1..).zip(0..reader.unsigned()?) {
             let step = RefutationStep::read(reader, self.counts())?;
-            self.rules.apply(&mut state, step)?;
+            self.rules.apply(&mut state, step).map_err(|error| error.in_step(number))?;
         }
         if !state.is_empty() {
-            return malformed(format!("nogood {id} does not follow from the steps before it"));
+            return invalid(format!("nogood {id} does not follow, because every task still has a window"));
         }
         if literals.is_empty() {
             self.root.refute();
         }
         match self.rules.nogoods.insert(id, literals) {
-            Some(_) => malformed(format!("its steps prove two nogoods with the number {id}")),
+            Some(_) => invalid(format!("an earlier nogood has the number {id} too")),
             None => Ok(()),
         }
     }
@@ -107,14 +113,10 @@ impl Replay {
         let (first, second) = (reader.position(tasks)?, reader.position(tasks)?);
         self.rules.meter.spend(self.rules.relaxation.waits.len())?;
         if first >= second || !are_equal(&self.rules.relaxation, first, second) {
-            return malformed(format!(
-                "tasks {first} and {second} of its steps are not equal tasks in ascending order"
-            ));
+            return invalid(format!("tasks {first} and {second} are not equal tasks in ascending order"));
         }
         if self.mirrored.is_some_and(|mirrored| mirrored == first || mirrored == second) {
-            return malformed(
-                "its steps name one task both as mirrored and as one of two equal tasks; only one of both is allowed",
-            );
+            return invalid("one of the equal tasks is mirrored");
         }
         (self.paired[first], self.paired[second]) = (true, true);
         self.rules.ordered.insert((first, second));
@@ -126,9 +128,7 @@ impl Replay {
     fn reflect(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {
-            return malformed(
-                "its steps mirror an instance without mirror symmetry, or a second task, or a task that is one of two equal tasks",
-            );
+            return invalid("it mirrors an instance without mirror symmetry, a second task, or one of two equal tasks");
         };
         self.mirrored = Some(task);
         for mode in &mut self.rules.relaxation.tasks[task].modes {
@@ -151,10 +151,7 @@ impl Replay {
         self.rules.meter.spend(count * count)?;
         let most = most_within(&scale)?;
         if most[count] > capacity {
-            return malformed(format!(
-                "the amounts of a scale in its steps sum to {}, more than {capacity}",
-                most[count]
-            ));
+            return invalid(format!("the amounts of the scale sum to {}, more than {capacity}", most[count]));
         }
         let modes = self.rules.relaxation.tasks.iter().flat_map(|task| &task.modes);
         let held = modes.map(|mode| entry(&scale, mode.amounts[0])).collect();
@@ -190,12 +187,10 @@ impl Replay {
         let supplies = &self.rules.relaxation.supplies;
         let most = supplies[supply].most();
         if most > MAX_SCALED || supplies.len() - self.own_supplies >= MAX_LISTS || supplies.len() >= MAX_SUPPLIES {
-            return malformed(format!(
-                "its steps have more than {MAX_LISTS} scales, or a scale for too large a supply"
-            ));
+            return invalid(format!("there are more than {MAX_LISTS} scales, or the supply of a scale is too large"));
         }
         if !self.rules.prices.is_empty() {
-            return malformed("a scale follows prices in its steps, but scales must come first");
+            return invalid("a scale follows prices, but scales must come first");
         }
         Ok(usize::try_from(most).unwrap_or(0))
     }
@@ -213,7 +208,7 @@ impl Replay {
     fn prices(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let Rules { relaxation, prices, meter, .. } = &mut self.rules;
         if prices.len() >= MAX_LISTS {
-            return malformed(format!("its steps have more than {MAX_LISTS} price vectors"));
+            return invalid(format!("there are more than {MAX_LISTS} price vectors"));
         }
         prices.push(PriceVector::read(reader, relaxation, meter)?);
         Ok(())

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::proof::CertificateError;
-use crate::proof::error::malformed;
+use crate::proof::error::invalid;
 
 use super::meter::Meter;
 use super::price_vector::PriceVector;
@@ -93,7 +93,7 @@ impl Rules {
 
     fn nogood(&mut self, state: &mut State, id: u64) -> Result<(), CertificateError> {
         let Some(literals) = self.nogoods.get(&id) else {
-            return malformed(format!("its steps use nogood {id} before it is proved"));
+            return invalid(format!("it uses nogood {id}, which no step before it proves"));
         };
         self.meter.spend(literals.len())?;
         let mut open = literals.iter().filter(|literal| !state.implies(literal.negated()));
@@ -113,8 +113,8 @@ impl Rules {
         if self.ordered.contains(&(first, second)) {
             return Ok(0);
         }
-        malformed(format!(
-            "its steps assume that task {second} waits for task {first}, but the instance does not state this"
+        invalid(format!(
+            "it assumes that task {second} waits for task {first}, but the instance does not state this"
         ))
     }
 

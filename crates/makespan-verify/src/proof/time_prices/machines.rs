@@ -6,7 +6,7 @@ use super::ONE;
 use super::run::PricedRun;
 use makespan_core::{Instance, Job, Objective, Rows, Time};
 
-use crate::proof::error::malformed;
+use crate::proof::error::unproved;
 use crate::proof::prefix::PriceIntegral;
 use crate::proof::prices::{self, Sum};
 use crate::proof::{CertificateError, Kind, Scope, Value};
@@ -76,7 +76,7 @@ impl Kind for MachineTimePrices {
 impl MachineTimePrices {
     fn check(&self, objective: Objective, instance: &Instance) -> Result<(), CertificateError> {
         if self.deadline.is_some() != (objective == Objective::Makespan) {
-            return malformed("a deadline proves only a bound on the makespan");
+            return unproved("a deadline proves only a bound on the makespan");
         }
         prices::check_nodes(&self.prices, instance)?;
         prices::check_in_time(&self.instants, self.scale, &self.prices)?;

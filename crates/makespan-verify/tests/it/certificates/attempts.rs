@@ -394,6 +394,7 @@ pub fn rank(proven: &Result<i128, CertificateError>) -> (u8, i128) {
     match proven {
         Ok(value) => (2, *value),
         Err(CertificateError::NotRefuted { needed, available, .. }) => (1, needed - available),
+        Err(CertificateError::InvalidStep { reason, .. }) => rank(&Err((**reason).clone())),
         Err(_) => (0, 0),
     }
 }

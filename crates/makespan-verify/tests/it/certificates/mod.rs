@@ -13,6 +13,8 @@ use outcomes::least;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use crate::refusal::is_clear_refusal;
+
 /// Tries `attempts` certificates of each kind on each of `instances` instances. Returns three numbers for each kind:
 /// all certificates, the certificates that proved something, and the certificates that proved the optimum.
 fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attempts: usize) -> [[u64; 3]; KINDS] {
@@ -47,6 +49,10 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
                     proved[2] += u64::from(Some(value) == truth);
                     let bound = Bound { objective, value: value.into(), makespan_at_most: proof.horizon(), proof };
                     assert_eq!(bound.verify(&instance), Ok(()));
+                } else if attempt % 4 == 0 {
+                    let bound = Bound { objective, value: 1.into(), makespan_at_most: proof.horizon(), proof };
+                    let refusal = bound.verify(&instance).unwrap_err();
+                    assert!(is_clear_refusal(&format!("bound on the {objective}: {refusal}")), "{refusal}");
                 }
                 let rank = rank(&proven);
                 if best.as_ref().is_none_or(|(best, _)| rank >= *best) {
