@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use makespan::{Front, FrontPoint};
-use makespan_core::{
-    Instance, Job, JobId, Metrics, Objective, Placement, Platform, ProcSet, Punctuality, Rows, Schedule, SeparateEnds,
-    Time, counted,
-};
+use makespan_core::{Instance, Job, JobId, Objective, Placement, Platform, ProcSet, Rows, Schedule, Time, counted};
 use makespan_verify::Bound;
-pub use makespan_verify::check::{amount, bound_word, figure, gap, value};
+use makespan_verify::check::other_metrics;
+pub use makespan_verify::check::{amount, figure, objectives, value};
 
 use makespan_slurm::compress;
 
@@ -90,29 +88,6 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// Returns rows for the objectives with their bounds, then rows for the other metrics. If `minimised` is not empty,
-/// marks the objectives that `minimised` does not contain, except those with a proved optimal value.
-pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
-    let condition = instance.condition();
-    let rows = bounds.iter().map(|bound| {
-        let objective = bound.objective;
-        let ratio = bound.ratio_of(instance, schedule);
-        vec![
-            objective.to_string(),
-            value(objective, objective.value(instance, schedule)),
-            value(objective, bound.value.clone()),
-            ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
-            if minimised.is_empty() || minimised.contains(&objective) || ratio == Some(1.0) {
-                gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { condition } else { "" }
-            } else {
-                "not minimised".into()
-            },
-        ]
-    });
-    let bound = bound_word(condition);
-    table(&["objective", "value (s)", &bound, "ratio", ""], 1, rows) + &other_metrics(instance, schedule)
-}
-
 /// Returns rows as [`objectives`] does, without the bounds.
 pub fn values(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let rows = bounds.iter().map(|Bound { objective, .. }| {
@@ -121,27 +96,6 @@ pub fn values(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimi
         vec![objective.to_string(), value, if is_minimised { "" } else { "not minimised" }.to_owned()]
     });
     table(&["objective", "value (s)", ""], 1, rows) + &other_metrics(instance, schedule)
-}
-
-/// Returns lines for the metrics that have no bounds.
-fn other_metrics(instance: &Instance, schedule: &Schedule) -> String {
-    let mut text = String::new();
-    let metrics = Metrics::of(instance, schedule);
-    let _ = writeln!(
-        text,
-        "mean flow {} s, mean bounded slowdown {}, utilisation {:.1} %",
-        figure(metrics.mean_flow),
-        figure(metrics.mean_bounded_slowdown),
-        100.0 * metrics.utilisation
-    );
-    if let Some(Punctuality { in_time, with_deadline }) = Punctuality::of(instance, schedule) {
-        let _ = writeln!(text, "jobs in time: {in_time} of {with_deadline} with a deadline");
-    }
-    if let Some(SeparateEnds { others, best_effort }) = SeparateEnds::of(instance, schedule) {
-        let (others, best_effort) = (figure(others.seconds()), figure(best_effort.seconds()));
-        let _ = writeln!(text, "best effort ends at {best_effort} s, and all that is not best effort at {others} s");
-    }
-    text
 }
 
 /// Returns a table of the schedules of a front, with the bounds of each schedule.

@@ -4,21 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use makespan::Front;
+use makespan::check::wrong_statements;
 use makespan::formats::PlanFile;
 use makespan::formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan::formats::tree_plan::TreePlanFile;
-use makespan::tree::{PeriodicError, SteadyState, TreeProblem};
-use makespan::{
-    Bound, FrontPoint, Instance as Core, Objective, Plan as CorePlan, Planned, Schedule, Strategy, Variant,
-};
+use makespan::tree::{PeriodicError, SteadyState};
+use makespan::{FrontPoint, Instance as Core, Plan as CorePlan, Planned, Schedule, Strategy, Variant};
 use pyo3::prelude::*;
 
 use crate::errors;
 use crate::instance::Instance;
 use crate::plan::Plan;
 
-/// Reads a plan file for an instance. Returns the plan, and the problems of the values and bounds in the file. The
-/// schedule itself is not checked.
+/// Reads a plan file for an instance. Returns the plan, and the problems of its placements, values and bounds.
 #[pyfunction]
 pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResult<(Plan, Vec<String>)> {
     let name = path.display().to_string();
@@ -29,12 +27,7 @@ pub fn verify_file(py: Python<'_>, instance: &Instance, path: PathBuf) -> PyResu
     }
     let file = PlanFile::read(&name, &bytes, &instance.core).map_err(|error| errors::of_file(py, &error))?;
     let core = &instance.core;
-    let problems = py.detach(|| match &file {
-        PlanFile::Schedule(file) => wrong_figures(core, file),
-        PlanFile::Periodic(file) => {
-            TreeProblem::new(core).map_or_else(|error| vec![error.to_string()], |problem| file.problems(core, &problem))
-        }
-    });
+    let problems = py.detach(|| wrong_statements(core, &file));
     Ok((stated(py, instance, file)?, problems))
 }
 
@@ -81,41 +74,4 @@ fn of_rates(file: TreePlanFile) -> Result<Planned, String> {
     let period = period.map_or(Err(PeriodicError::TooLong), |stated| Ok(stated.periodic));
     let state = SteadyState { rates, throughput, optimum: None, period };
     Ok(Planned { algorithm, plan: CorePlan::Periodic(Box::new(state)), bounds: vec![bound], remarks })
-}
-
-/// Returns a sentence for each value that does not follow from the placements, and for each contradiction between
-/// parts of the file.
-fn wrong_figures(instance: &Core, file: &ScheduleFile) -> Vec<String> {
-    let mut problems = wrong_values(instance, &file.schedule, |objective| file.stated(objective));
-    for (at, entry) in file.front.iter().enumerate() {
-        let mut wrong = wrong_values(instance, &entry.schedule, |objective| entry.stated(objective));
-        wrong.extend(entry.bound.iter().filter_map(|bound| wrong_bound(instance, bound, &entry.schedule)));
-        problems.extend(wrong.into_iter().map(|problem| format!("front[{at}]: {problem}")));
-    }
-    if !file.front.is_empty() && !file.front.iter().any(|entry| entry.schedule == file.schedule) {
-        problems.push("the front does not contain the schedule".into());
-    }
-    problems.extend(file.strategy.iter().flat_map(|strategy| strategy.problems(instance, &file.schedule)));
-    problems
-}
-
-fn wrong_values(instance: &Core, schedule: &Schedule, stated: impl Fn(Objective) -> Option<i128>) -> Vec<String> {
-    let wrong = |objective: Objective| {
-        let real = objective.value(instance, schedule);
-        let stated = stated(objective).filter(|&stated| stated != real)?;
-        let (stated, real) = (objective.decimal(stated), objective.decimal(real));
-        Some(format!("the stated {objective} is {stated}; the placements give {real}"))
-    };
-    Objective::OF_SCHEDULES.into_iter().filter_map(wrong).collect()
-}
-
-/// Returns the problem of a bound that is not proved or that the schedule violates.
-fn wrong_bound(instance: &Core, bound: &Bound, schedule: &Schedule) -> Option<String> {
-    let objective = bound.objective;
-    if let Err(error) = bound.verify(instance) {
-        return Some(format!("bound on the {objective}: {error}"));
-    }
-    let value = objective.value(instance, schedule);
-    let beaten = bound.speaks_of(schedule) && bound.excludes(&value.into());
-    beaten.then(|| format!("the {objective} of the placements is {}, below its bound", objective.decimal(value)))
 }

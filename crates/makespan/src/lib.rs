@@ -40,6 +40,7 @@ pub use makespan_core::{
     SeparateEnds, SpeedupLaw, Stop, Strategy, Task, TaskId, Time, Trace, Unavailable, Unsupported, Variant, View,
     Violation, Weight, WeightedTime, Work, validate,
 };
+pub use makespan_verify::check;
 pub use makespan_verify::{Bound, CertificateError, Proof, Value};
 
 pub use choice::{

@@ -430,7 +430,6 @@ def verify(instance: Instance, path: str | PathLike[str]) -> Plan:
         VerificationError: with a sentence for each broken rule.
     """
     native, problems = _native.verify_file(_instance(instance)._native, os.fsdecode(path))
-    problems += native.problems()
     if problems:
         raise VerificationError(problems)
     return Plan(native)

@@ -6,7 +6,7 @@ mod program;
 mod verdict;
 mod words;
 
-pub use problems::problems;
+pub use problems::{problems, wrong_statements};
 pub use program::program;
-pub use verdict::verdict;
+pub use verdict::{objectives, other_metrics, verdict};
 pub use words::{amount, bound_word, figure, gap, value};

@@ -7,9 +7,20 @@ use crate::native::PlanFile;
 use crate::native::schedule::{FrontEntry, ScheduleFile};
 use crate::proof::Bound;
 
-/// Checks a plan: its placements or rates, the values that its file states, and the certificates of its bounds. Returns
-/// one sentence for each problem.
+/// Checks a plan as [`wrong_statements`] does, and also checks that its file contains all standard bounds. Returns one
+/// sentence for each problem.
 pub fn problems(instance: &Instance, file: &PlanFile) -> Vec<String> {
+    let mut problems = wrong_statements(instance, file);
+    if let PlanFile::Schedule(file) = file {
+        let missing = Objective::STANDARD.iter().filter(|&&objective| file.bound(objective).is_none());
+        problems.extend(missing.map(|objective| format!("there is no bound on the {objective}")));
+    }
+    problems
+}
+
+/// Checks everything that a plan file states: its placements or rates, the values, and the certificates of its bounds.
+/// Returns one sentence for each problem.
+pub fn wrong_statements(instance: &Instance, file: &PlanFile) -> Vec<String> {
     match file {
         PlanFile::Schedule(file) => of_schedule(instance, file),
         PlanFile::Periodic(file) => match TreeProblem::new(instance) {
@@ -21,24 +32,12 @@ pub fn problems(instance: &Instance, file: &PlanFile) -> Vec<String> {
 
 fn of_schedule(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
     let mut problems = wrong_schedule(instance, &file.schedule, |objective| file.stated(objective));
-    for objective in Objective::OF_SCHEDULES {
-        match file.bound(objective) {
-            None if !Objective::STANDARD.contains(&objective) => {}
-            None => problems.push(format!("there is no bound on the {objective}")),
-            Some(bound) => {
-                problems.extend(wrong_bound(instance, bound));
-                problems.extend(silent_bound(bound, &file.schedule));
-                problems.extend(value_below(instance, bound, &file.schedule));
-            }
-        }
+    for bound in Objective::OF_SCHEDULES.into_iter().filter_map(|objective| file.bound(objective)) {
+        problems.extend(wrong_bound(instance, bound, &file.schedule));
     }
     for (at, entry) in file.front.iter().enumerate() {
         let mut wrong = wrong_schedule(instance, &entry.schedule, |objective| entry.stated(objective));
-        if let Some(bound) = &entry.bound {
-            wrong.extend(wrong_bound(instance, bound));
-            wrong.extend(silent_bound(bound, &entry.schedule));
-            wrong.extend(value_below(instance, bound, &entry.schedule));
-        }
+        wrong.extend(entry.bound.iter().flat_map(|bound| wrong_bound(instance, bound, &entry.schedule)));
         problems.extend(wrong.into_iter().map(|problem| format!("front[{at}]: {problem}")));
     }
     problems.extend(file.strategy.iter().flat_map(|strategy| strategy.problems(instance, &file.schedule)));
@@ -65,21 +64,20 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
     problems
 }
 
-/// Returns a problem if a bound does not apply to the schedule.
-fn silent_bound(bound: &Bound, schedule: &Schedule) -> Option<String> {
-    let silent = !bound.speaks_of(schedule);
-    silent.then(|| format!("the bound on the {} is valid only for shorter schedules", bound.objective))
-}
-
-/// Returns a problem if the value of a schedule is below its bound. In this case, the value or the bound is wrong.
-fn value_below(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Option<String> {
+/// Returns the problems of a bound: it is not proved, it does not apply to the schedule, or the value of the schedule is
+/// below it. In the last case, the value or the bound is wrong.
+fn wrong_bound(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Vec<String> {
     let objective = bound.objective;
+    let mut problems = Vec::new();
+    if let Err(error) = bound.verify(instance) {
+        problems.push(format!("bound on the {objective}: {error}"));
+    }
     let value = objective.value(instance, schedule);
-    let below = bound.speaks_of(schedule) && bound.excludes(&value.into());
-    let (value, bound) = (objective.decimal(value), bound.value.decimal(objective));
-    below.then(|| format!("the {objective} of the placements is {value}, below its bound {bound}"))
-}
-
-fn wrong_bound(instance: &Instance, bound: &Bound) -> Option<String> {
-    bound.verify(instance).err().map(|error| format!("bound on the {}: {error}", bound.objective))
+    if !bound.speaks_of(schedule) {
+        problems.push(format!("the bound on the {objective} is valid only for shorter schedules"));
+    } else if bound.excludes(&value.into()) {
+        let (value, bound) = (objective.decimal(value), bound.value.decimal(objective));
+        problems.push(format!("the {objective} of the placements is {value}, below its bound {bound}"));
+    }
+    problems
 }

@@ -1,11 +1,13 @@
 //! The text that reports whether a plan file is valid.
 
-use makespan_core::tree::decimal_text;
-use makespan_core::{Instance, shown};
+use std::fmt::Write;
 
-use super::words::{bound_word, gap, value};
+use makespan_core::tree::decimal_text;
+use makespan_core::{Instance, Metrics, Objective, Punctuality, Schedule, SeparateEnds, shown};
+
+use super::words::{bound_word, figure, gap, value};
+use crate::Bound;
 use crate::native::PlanFile;
-use crate::native::schedule::ScheduleFile;
 
 /// Maximum number of problems to print. If there are more, only the number of the remaining problems is printed.
 const LISTED: usize = 20;
@@ -22,7 +24,7 @@ pub fn verdict(name: &str, instance: &Instance, file: &PlanFile, problems: &[Str
             let what = if instance.has_bags() || instance.has_compound_jobs() { "task of every job" } else { "job" };
             format!(
                 "valid: every {what} is placed once, and the stated values and bounds are proved{condition}\n{}",
-                objectives(instance, file)
+                objectives(instance, &file.schedule, &file.bounds, &[])
             )
         }
         PlanFile::Periodic(file) => {
@@ -44,19 +46,24 @@ fn rejected(name: &str, problems: &[String]) -> String {
     text
 }
 
-/// Returns a table of the values and their bounds.
-fn objectives(instance: &Instance, file: &ScheduleFile) -> String {
+/// Returns a table of the values of a schedule and their bounds, and the lines of [`other_metrics`]. If `minimised` is not empty, marks the objectives that
+/// `minimised` does not contain, except those with a proved optimal value.
+pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let heading = ["objective".into(), "value (s)".into(), bound_word(condition), "ratio".into(), String::new()];
-    let rows = file.bounds.iter().map(|bound| {
+    let rows = bounds.iter().map(|bound| {
         let objective = bound.objective;
-        let ratio = bound.ratio_of(instance, &file.schedule);
+        let ratio = bound.ratio_of(instance, schedule);
         [
             objective.to_string(),
-            value(objective, objective.value(instance, &file.schedule)),
+            value(objective, objective.value(instance, schedule)),
             value(objective, bound.value.clone()),
             ratio.map_or("-".into(), |ratio| format!("{ratio:.4}")),
-            gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { condition } else { "" },
+            if minimised.is_empty() || minimised.contains(&objective) || ratio == Some(1.0) {
+                gap(ratio) + if ratio.is_some_and(|ratio| ratio >= 1.0) { condition } else { "" }
+            } else {
+                "not minimised".into()
+            },
         ]
     });
     let rows: Vec<[String; 5]> = std::iter::once(heading).chain(rows).collect();
@@ -66,5 +73,26 @@ fn objectives(instance: &Instance, file: &ScheduleFile) -> String {
         let line = format!("{objective:first$}  {value:>second$}  {bound:>third$}  {ratio:>fourth$}  {gap}");
         line.trim_end().to_owned() + "\n"
     };
-    rows.iter().map(line).collect()
+    rows.iter().map(line).collect::<String>() + &other_metrics(instance, schedule)
+}
+
+/// Returns lines for the metrics that have no bounds.
+pub fn other_metrics(instance: &Instance, schedule: &Schedule) -> String {
+    let mut text = String::new();
+    let metrics = Metrics::of(instance, schedule);
+    let _ = writeln!(
+        text,
+        "mean flow {} s, mean bounded slowdown {}, utilisation {:.1} %",
+        figure(metrics.mean_flow),
+        figure(metrics.mean_bounded_slowdown),
+        100.0 * metrics.utilisation
+    );
+    if let Some(Punctuality { in_time, with_deadline }) = Punctuality::of(instance, schedule) {
+        let _ = writeln!(text, "jobs in time: {in_time} of {with_deadline} with a deadline");
+    }
+    if let Some(SeparateEnds { others, best_effort }) = SeparateEnds::of(instance, schedule) {
+        let (others, best_effort) = (figure(others.seconds()), figure(best_effort.seconds()));
+        let _ = writeln!(text, "best effort ends at {best_effort} s, and all that is not best effort at {others} s");
+    }
+    text
 }

@@ -317,7 +317,7 @@ fn a_changed_front_is_rejected() {
         let bound = file["front"][0]["bounds"]["weighted_completion"].as_object_mut().unwrap();
         bound.remove("makespan_at_most").expect("the shortest schedule is under a limit");
     };
-    rejected(&unlimited, "speaks only of schedules with makespan at most");
+    rejected(&unlimited, "the certificate is valid for schedules with makespan at most");
     let shorter =
         |file: &mut Value| file["front"][0]["bounds"]["weighted_completion"]["makespan_at_most"] = 0.001.into();
     rejected(&shorter, "is valid only for shorter schedules");

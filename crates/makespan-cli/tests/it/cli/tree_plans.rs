@@ -124,7 +124,7 @@ fn a_changed_plan_is_rejected() {
     let value = plan.pointer_mut("/bounds/fair_throughput/value").unwrap();
     *value = (value.as_f64().unwrap() * 0.999).into();
     sandbox.write("changed.json", plan.to_string());
-    assert!(sandbox.makespan("verify t.json changed.json").out.contains("its certificate proves"));
+    assert!(sandbox.makespan("verify t.json changed.json").out.contains("and the certificate proves"));
 }
 
 #[test]
