@@ -9,7 +9,7 @@ use makespan_core::{Instance, Objective, counted};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use makespan_verify::proof::{
-    Alone, DeadlinePrices, DueBy, LastJob, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
+    Alone, DeadlinePrices, DueBy, LastJob, LateWork, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
 };
 use makespan_verify::{Bound, Proof};
 use miette::{Result, miette};
@@ -86,6 +86,12 @@ fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueB
     let part = DueBy::part(instance, *due, objective);
     let inner = why(&part, DueBy::objective(objective), proof);
     format!("the jobs with deadlines up to {due} s alone: {inner}")
+}
+
+fn late_work(late: &LateWork) -> String {
+    let which = late.tasks.map_or_else(|| "the tasks".to_owned(), |tasks| format!("the longest {tasks} of the tasks"));
+    let (from, machines) = (late.from, late.prices.len());
+    format!("prices for time on {machines} machines, paid by {which} that are released at {from} s or later")
 }
 
 /// Explains a proof in one sentence.
@@ -169,12 +175,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::PositionPrices(prices) => {
             format!("prices for positions on {} (an assignment problem)", counted(prices.prices.len(), "processor"))
         }
-        Proof::LateWork(late) => {
-            let which =
-                late.tasks.map_or_else(|| "the tasks".to_owned(), |tasks| format!("the longest {tasks} of the tasks"));
-            let (from, machines) = (late.from, late.prices.len());
-            format!("prices for time on {machines} machines, paid by {which} that are released at {from} s or later")
-        }
+        Proof::LateWork(late) => late_work(late),
         Proof::CostPrices(prices) if prices.horizon.is_none() => "the sum of the least costs of all tasks".to_owned(),
         Proof::CostPrices(_) => {
             "prices for processor time and for the time between dependent tasks (Lagrangian duality)".to_owned()
