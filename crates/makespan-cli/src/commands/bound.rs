@@ -101,7 +101,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::Rejection(rejection) => {
             let how = match rejection.selection {
                 Selection::Price(0) => "the jobs need more processor time".to_owned(),
-                Selection::Price(_) => "the jobs that must run at its middle leave too little processor time for the other jobs".to_owned(),
+                Selection::Price(_) => "the jobs at its middle leave too little time for the others".to_owned(),
                 Selection::Knapsack => "whichever jobs run at its middle, the work does not fit".to_owned(),
             };
             format!("{} s is too short: {how}", rejection.deadline)

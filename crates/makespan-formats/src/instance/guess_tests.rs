@@ -78,7 +78,7 @@ fn an_estimate_says_how_a_time_is_known() {
     refused(r#"{"name": "a", "time": 1, "estimate": {"runs": 2, "spread": -1}}"#, &["`spread` is negative"]);
     refused(r#"{"name": "a", "time": 1, "estimate": {"spread": 1}}"#, &["`runs` is missing"]);
     refused(r#"{"name": "a", "time": 1, "estimate": 3}"#, &["jobs[0].estimate", "\"guessed\""]);
-    refused(r#"{"name": "a", "processors": {"min": 3, "max": 2}}"#, &["job `a`", "empty"]);
+    refused(r#"{"name": "a", "processors": {"min": 3, "max": 2}}"#, &["job `a`", "invalid range of processors"]);
     refused(r#"{"name": "a", "speedup": {"amdahl": {"serial": 2}}}"#, &["job `a`", "serial"]);
 }
 

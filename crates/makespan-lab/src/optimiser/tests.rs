@@ -92,7 +92,7 @@ fn a_wrong_plan_stops_the_campaign_and_its_instance_is_named() {
             planned.bounds.iter_mut().for_each(|bound| bound.value = (bound.value.integer() + 1).into());
             Ok(planned)
         },
-        "is not proved",
+        "proves less than it claims",
     );
     stopped(
         |instance, _, _| {

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -115,13 +115,39 @@ pub enum CopyError {
     Write(io::Error),
 }
 
-/// Copies the bytes of a file from position `from`. Returns the position after the last copied byte.
-pub fn copy(path: &Path, from: u64, style: Style<'_>, to: &mut Stream) -> Result<u64, CopyError> {
-    let length = path.symlink_metadata().map_err(CopyError::Read)?.len();
-    // If the file is shorter than `from`, a new attempt has emptied it.
-    let mut at = if from > length { 0 } else { from };
+/// The part of a file that was copied.
+#[derive(Clone, Copy, Default)]
+pub struct CopiedPart {
+    /// Number of copied bytes, from the beginning of the file.
+    pub bytes: u64,
+    /// Inode of the file, or `None` if nothing was copied. A new attempt at a job gets a new file of the same name.
+    inode: Option<u64>,
+}
+
+impl CopiedPart {
+    /// Returns this part if the file with this path contains it, and otherwise the empty part.
+    pub fn of(self, path: &Path) -> Self {
+        let inode = path.symlink_metadata().ok().map(|metadata| metadata.ino());
+        if self.inode == inode { self } else { Self::default() }
+    }
+}
+
+/// Copies the bytes of a file that follow the part `from`. Returns the part that was copied so far.
+///
+/// If another file has the name now, copies nothing until the job has ended. The new file belongs to the next attempt,
+/// and the rest of the previous file must be printed first.
+pub fn copy(path: &Path, from: CopiedPart, style: Style<'_>, to: &mut Stream) -> Result<CopiedPart, CopyError> {
+    let metadata = path.symlink_metadata().map_err(CopyError::Read)?;
+    let (length, inode) = (metadata.len(), metadata.ino());
+    let is_replaced = from.inode.is_some_and(|known| known != inode);
+    if is_replaced && !style.ended {
+        return Ok(from);
+    }
+    // If the file is shorter than the copied part, a new attempt has emptied it.
+    let mut at = if is_replaced || from.bytes > length { 0 } else { from.bytes };
+    let copied = |bytes| CopiedPart { bytes, inode: (bytes > 0).then_some(inode) };
     if at == length {
-        return Ok(at);
+        return Ok(copied(at));
     }
     let file = open(path).map_err(CopyError::Read)?;
     let splits = style.lines || style.tag.is_some();
@@ -143,7 +169,7 @@ pub fn copy(path: &Path, from: u64, style: Style<'_>, to: &mut Stream) -> Result
         at += part.len() as u64;
     }
     to.end_line(splits).map_err(CopyError::Write)?;
-    Ok(at)
+    Ok(copied(at))
 }
 
 /// Opens a regular file. Returns an error for a link or a pipe that a job put in place of the file.
@@ -176,7 +202,7 @@ mod tests {
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));
         let file = Unbuffered(File::create(&to).unwrap());
         let mut stream = Stream { file, is_terminal: false, column: 0 };
-        let mut at = 0;
+        let mut at = CopiedPart::default();
         for (index, state) in states.iter().enumerate() {
             std::fs::write(&from, state).unwrap();
             let style = Style { tag, lines, ended: index + 1 == states.len() };
@@ -206,6 +232,28 @@ mod tests {
         );
         // A new attempt writes from the beginning.
         assert_eq!(copied(&[b"a long line\n", b"b\n"], None, true), b"a long line\nb\n");
+    }
+
+    /// The file of a new attempt may get the name before the rest of the previous file is printed.
+    #[test]
+    fn the_file_of_a_new_attempt_is_not_mistaken_for_the_previous_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut stream = Stream { file: Unbuffered(File::create(path("to")).unwrap()), is_terminal: false, column: 0 };
+        let mut copied = |name: &str, from, ended| {
+            copy(&path(name), from, Style { tag: None, lines: true, ended }, &mut stream).ok().unwrap()
+        };
+        std::fs::write(path("out"), "1\n2\n").unwrap();
+        let first = copied("out", CopiedPart::default(), false);
+        for next in ["a\n", "a\nb\n", "a\nb\nc\n"] {
+            std::fs::rename(path("out"), path("old")).unwrap();
+            std::fs::write(path("out"), next).unwrap();
+            assert_eq!(copied("out", first, false).bytes, 4, "the previous file is not complete");
+            std::fs::rename(path("old"), path("out")).unwrap();
+        }
+        std::fs::write(path("out"), "1\n2\n3\n").unwrap();
+        assert_eq!(copied("out", first, true).bytes, 6);
+        assert_eq!(std::fs::read(path("to")).unwrap(), b"1\n2\n3\n");
     }
 
     #[test]

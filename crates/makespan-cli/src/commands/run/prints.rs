@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use makespan_core::TaskId;
 
-use super::copy::{CopyError, Stream, Style, copy, streams};
+use super::copy::{CopiedPart, CopyError, Stream, Style, copy, streams};
 use crate::output::{complain, shown};
 
 /// The names of the files with the output of a job.
@@ -31,8 +31,8 @@ pub struct Prints {
     ended: BTreeMap<TaskId, Output>,
     /// The outputs of running jobs. Empty unless lines are printed while their job is running.
     running: BTreeMap<TaskId, Output>,
-    /// Number of bytes that were printed of each task's standard output and standard error.
-    printed: BTreeMap<TaskId, [u64; 2]>,
+    /// The printed parts of each task's standard output and standard error.
+    printed: BTreeMap<TaskId, [CopiedPart; 2]>,
     /// Stems and sizes of the printed outputs that [`Prints::take_printed`] has not returned yet.
     done: Vec<(String, [u64; 2])>,
 }
@@ -69,7 +69,9 @@ impl Prints {
     /// Registers the output of a started attempt. Does nothing unless lines are printed while their job is running.
     pub fn start(&mut self, output: Output) {
         if self.lines {
-            self.printed.remove(&output.task);
+            if let Some(printed) = self.printed.get_mut(&output.task) {
+                *printed = parts_of(&output, *printed);
+            }
             self.running.insert(output.task, output);
         }
     }
@@ -83,8 +85,12 @@ impl Prints {
         if !has_turn {
             return Ok(());
         }
+        // The printed lines may be lines of the new attempt, whose files have the names of the previous files.
+        let known = self.printed.remove(&output.task).unwrap_or_default();
+        self.printed.insert(output.task, parts_of(output, known));
         let printed = self.print(output, true);
         self.done.pop();
+        self.printed.insert(output.task, known);
         printed
     }
 
@@ -186,10 +192,16 @@ impl Prints {
             }
         }
         if ended {
-            self.done.push((output.stem.clone(), printed));
+            self.done.push((output.stem.clone(), printed.map(|part| part.bytes)));
         } else {
             self.printed.insert(output.task, printed);
         }
         Ok(())
     }
+}
+
+/// Returns the printed parts that belong to the files of an output. The other parts become empty.
+fn parts_of(output: &Output, printed: [CopiedPart; 2]) -> [CopiedPart; 2] {
+    let [out, err] = &output.files;
+    [printed[0].of(out), printed[1].of(err)]
 }
