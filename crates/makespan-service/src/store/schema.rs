@@ -8,7 +8,10 @@ const APPLICATION: i64 = 0x4d6b_7376;
 
 /// SQL statements that change a database of version `k` to version `k + 1`. Version 0 is an empty database. A released
 /// step must never change. To change the tables, append a step.
-pub(super) const STEPS: [&str; 1] = [
+///
+/// Two programs used different tables under the number 1. The earlier program created the tables in three steps, and
+/// the later program created the tables of version 3 in one step. Therefore steps 2 and 3 change only what is missing.
+pub(super) const STEPS: [&str; 3] = [
     // Instants are seconds since 1970. `spec` is the native file of the job alone, and `environment` is a JSON object.
     // In a job, the columns `running` to `not_started` are numbers of tasks in each state. The table `handed` lists
     // the jobs that the engine has received, in this order. `total` is the sum of the lengths of a job and of all
@@ -141,19 +144,50 @@ pub(super) const STEPS: [&str; 1] = [
      END;
      CREATE INDEX keys_by_time ON keys (at);
      CREATE INDEX handed_by_round ON handed (round);",
+    // The earlier program added the table `counts`, and the columns in the indexes.
+    "CREATE TABLE IF NOT EXISTS counts (
+         user TEXT NOT NULL,
+         state TEXT NOT NULL,
+         jobs INTEGER NOT NULL,
+         PRIMARY KEY (user, state)
+     ) STRICT, WITHOUT ROWID;
+     INSERT OR IGNORE INTO counts SELECT user, state, count(*) FROM jobs GROUP BY user, state;
+     CREATE TRIGGER IF NOT EXISTS counts_of_new AFTER INSERT ON jobs BEGIN
+         INSERT INTO counts VALUES (new.user, new.state, 1) ON CONFLICT (user, state) DO UPDATE SET jobs = jobs + 1;
+     END;
+     CREATE TRIGGER IF NOT EXISTS counts_of_changed AFTER UPDATE OF state ON jobs WHEN old.state <> new.state BEGIN
+         UPDATE counts SET jobs = jobs - 1 WHERE user = old.user AND state = old.state;
+         INSERT INTO counts VALUES (new.user, new.state, 1) ON CONFLICT (user, state) DO UPDATE SET jobs = jobs + 1;
+     END;
+     DROP INDEX jobs_by_state;
+     DROP INDEX jobs_by_submission;
+     DROP INDEX jobs_by_start;
+     DROP INDEX jobs_by_end;
+     DROP INDEX tasks_by_end;
+     CREATE INDEX jobs_by_state ON jobs (state, number, user, name);
+     CREATE INDEX jobs_by_submission ON jobs (submitted, user);
+     CREATE INDEX jobs_by_start ON jobs (started, submitted, user) WHERE started IS NOT NULL;
+     CREATE INDEX jobs_by_end ON jobs (ended, state, user) WHERE ended IS NOT NULL;
+     CREATE INDEX tasks_by_end ON tasks (ended, started, width) WHERE ended IS NOT NULL;
+     CREATE INDEX IF NOT EXISTS keys_by_time ON keys (at);",
+    // The earlier program added the deletion of old jobs.
+    "CREATE TRIGGER IF NOT EXISTS counts_of_forgotten AFTER DELETE ON jobs BEGIN
+         UPDATE counts SET jobs = jobs - 1 WHERE user = old.user AND state = old.state;
+     END;
+     CREATE INDEX IF NOT EXISTS handed_by_round ON handed (round);",
 ];
 
-/// Migrates a database to the newest version.
+/// Migrates a database to the newest version, and returns the version before the migration.
 ///
 /// # Errors
 /// A message, if the database belongs to another program, has a later version, or cannot be read.
-pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<(), String> {
+pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<i64, String> {
     let known = steps.len() as i64;
     match tables::migrate(connection, APPLICATION, steps).map_err(|error| error.to_string())? {
         DatabaseKind::Foreign => Err("it is the database of another program; choose another folder".into()),
         DatabaseKind::Ours(version) if version > known => Err(format!(
             "a later version of makespan made it (its tables have version {version}; this program knows versions up to {known})"
         )),
-        DatabaseKind::Ours(_) => Ok(()),
+        DatabaseKind::Ours(version) => Ok(version),
     }
 }

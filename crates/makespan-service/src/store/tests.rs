@@ -75,6 +75,27 @@ fn a_store_of_each_earlier_version_goes_on() {
     }
 }
 
+/// Before commit 134f65d3, a program created the tables in three steps. Its tables of version 1 had no counts.
+#[test]
+fn a_store_without_counts_gets_them() {
+    let temporary = tempfile::tempdir().unwrap();
+    let earlier = Store::with_steps(temporary.path(), &schema::STEPS[..1]).unwrap();
+    let without = "DROP TRIGGER counts_of_new; DROP TRIGGER counts_of_changed; DROP TRIGGER counts_of_forgotten; \
+                   DROP TABLE counts; DROP INDEX keys_by_time; DROP INDEX handed_by_round";
+    earlier.writer.execute_batch(without).unwrap();
+    fill(&earlier, &jobs(60, 7));
+    drop(earlier);
+    let schema = |store: &Store| -> Vec<String> {
+        let mut select = store.writer.prepare("SELECT type || name FROM sqlite_schema ORDER BY 1").unwrap();
+        let rows = select.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let store = Store::open(temporary.path()).unwrap();
+    check_counts(&store);
+    let new = tempfile::tempdir().unwrap();
+    assert_eq!(schema(&store), schema(&Store::open(new.path()).unwrap()));
+}
+
 #[test]
 fn what_is_not_ours_or_of_a_later_version_is_refused_and_left_alone() {
     let temporary = tempfile::tempdir().unwrap();

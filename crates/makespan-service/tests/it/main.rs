@@ -5,3 +5,4 @@ mod http;
 mod keeper;
 mod late;
 mod restart;
+mod upgrade;
