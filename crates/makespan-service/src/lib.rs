@@ -10,6 +10,7 @@ mod clock;
 pub mod host;
 pub mod http;
 mod keeper;
+mod log;
 mod page;
 mod prepare;
 mod service;
@@ -19,6 +20,7 @@ pub mod words;
 
 pub use host::Host;
 pub use keeper::{Keeper, KeeperOptions};
+pub use log::{Log, Priority};
 pub use service::Service;
 
 /// Name of the policy that schedules the jobs.

@@ -209,6 +209,11 @@ pub struct ServeOptions {
     /// Number of days after which an ended job is deleted, with its output and its events [default: keep jobs for ever]
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36500))]
     pub keep: Option<u32>,
+    /// File to which the lines of the log are also appended
+    ///
+    /// The log is on standard error. Under systemd, it is in the journal
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
     #[command(flatten)]
     pub history: HistoryChoice,
     #[command(flatten)]

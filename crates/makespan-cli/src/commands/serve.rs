@@ -12,7 +12,7 @@ use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, MeasuredAttempt, Pinning, check_memory_limits};
 use makespan_service::client::default_store;
 use makespan_service::host::{Host, WakeCallback, local};
-use makespan_service::{Keeper, KeeperOptions, Service};
+use makespan_service::{Keeper, KeeperOptions, Log, Service};
 use miette::{Result, miette};
 
 use super::run::Cluster;
@@ -79,7 +79,12 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     }
     let place =
         Place { platform: platform.clone(), cluster, past: Mutex::new(past), memory: Mutex::new(recorder.recorder()) };
+    let log = Log::open(options.log.as_deref()).map_err(|error| {
+        let file = options.log.as_ref().map_or_else(String::new, |file| format!("--log {}: ", file.display()));
+        miette!("{file}cannot write the log: {error}")
+    })?;
     let keeping = KeeperOptions {
+        log: log.clone(),
         oversubscribe: options.oversubscribe,
         limit_memory: options.limit_memory,
         keep: options.keep.map(|days| Duration::from_secs(86_400 * u64::from(days))),
@@ -95,10 +100,14 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let keeper = Keeper::start(&keeping, Box::new(place)).map_err(|error| miette!("{error}"))?;
     let folder = keeper.folder().to_owned();
     let keeper = Arc::new(keeper);
-    let server = listen(&options.http, &folder, Arc::clone(&keeper) as Arc<dyn Service>)?;
-    emit(&announced(server.url(), &folder, &engine, &platform, &keeper.health().runs_as))?;
+    let server = listen(&options.http, &folder, Arc::clone(&keeper) as Arc<dyn Service>, log.clone())?;
+    let (processors, runs_as) = (counted(platform.processors(), "processor"), keeper.health().runs_as);
+    log.notice(&format!("the service listens at {}; jobs run on {engine}, {processors}, as {runs_as}", server.url()));
+    emit(&announced(server.url(), &folder, &engine, &platform, &runs_as))?;
     let _ = stopped.recv();
-    complain("note: the service ends; running jobs continue, and the next service on this store takes them over");
+    log.notice(
+        "the service ends after a signal; running jobs continue, and the next service on this store takes them over",
+    );
     server.stop();
     if let Some(keeper) = Arc::into_inner(keeper) {
         keeper.close();

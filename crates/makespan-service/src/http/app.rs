@@ -10,8 +10,10 @@ use tokio::sync::{Semaphore, watch};
 
 use super::hub::Hub;
 use super::limits::{Buckets, RequestLimits};
+use super::options::ServerOptions;
 use super::problem::Problem;
 use crate::Service;
+use crate::log::Log;
 use crate::tokens::Tokens;
 use crate::words::{Metric, Refusal, Who};
 
@@ -40,6 +42,7 @@ pub(super) enum Pace {
 pub(super) struct App {
     pub(super) service: Arc<dyn Service>,
     pub(super) tokens: Arc<Tokens>,
+    pub(super) log: Log,
     pub(super) limits: RequestLimits,
     pub(super) buckets: Buckets,
     pub(super) behind_proxy: bool,
@@ -122,17 +125,17 @@ impl ServerCounters {
 impl App {
     pub(super) fn new(
         service: Arc<dyn Service>,
-        tokens: Arc<Tokens>,
-        limits: RequestLimits,
-        behind_proxy: bool,
+        options: ServerOptions,
         hub: Arc<Hub>,
         closing: watch::Receiver<bool>,
         life: String,
     ) -> Self {
+        let ServerOptions { tokens, limits, behind_proxy, log, .. } = options;
         let buckets = Buckets::new(limits.requests);
         Self {
             service,
             tokens,
+            log,
             limits,
             buckets,
             behind_proxy,

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::limits::{LimitedGroup, network};
-use super::problem::Problem;
+use super::problem::{LoggedProblem, Problem};
 use super::strangers::AnonymousConnection;
 use crate::words::{Role, Who};
 
@@ -63,11 +63,23 @@ impl Asker {
 /// Forwards a request to its handler if it is allowed, and adds security headers to the response.
 pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let is_encrypted = request.extensions().get::<Peer>().is_some_and(|peer| peer.tls);
-    let mut response = match admit(&app, &mut request) {
+    let from = request.extensions().get::<Peer>().map(|peer| peer.from.ip().to_canonical());
+    let asked = format!("{} {}", request.method(), request.uri().path());
+    let admitted = admit(&app, &mut request);
+    let user = request.extensions().get::<Asker>().map(|asker| asker.who.user.clone());
+    let mut response = match admitted {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
     app.counts.answered(response.status());
+    if let Some(LoggedProblem(detail)) = response.extensions().get() {
+        let from = from.map_or_else(String::new, |from| from.to_string());
+        let user = user.unwrap_or_else(|| "a client without a valid token".into());
+        app.log.refused(&format!(
+            "refused {asked} of {user} at {from} with status {}: {detail}",
+            response.status().as_u16()
+        ));
+    }
     if is_encrypted {
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(ENCRYPTED));
     }

@@ -32,6 +32,10 @@ pub struct Problem {
     pub retry_after: Option<u32>,
 }
 
+/// The detail of a problem as an extension of its response. The guard writes the detail to the log.
+#[derive(Clone, Debug)]
+pub(super) struct LoggedProblem(pub(super) String);
+
 impl Problem {
     /// Creates a problem of the given kind, such as `bad_input`.
     pub fn new(status: StatusCode, kind: &str, title: &str, detail: impl Into<String>) -> Self {
@@ -126,6 +130,7 @@ impl IntoResponse for Problem {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (status, body).into_response();
+        response.extensions_mut().insert(LoggedProblem(self.detail.clone()));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(seconds) = self.retry_after {

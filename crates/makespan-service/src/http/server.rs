@@ -3,7 +3,6 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -30,11 +29,11 @@ use super::app::{App, Counting};
 use super::connection::Patient;
 use super::guard::Peer;
 use super::hub::Hub;
-use super::limits::{RequestLimits, network};
+use super::limits::network;
+use super::options::{ServerOptions, TlsFiles};
 use super::routes::router;
 use super::strangers::Strangers;
 use crate::Service;
-use crate::tokens::Tokens;
 
 /// Maximum size of the head of a request, in bytes.
 const MAX_HEAD: usize = 64 << 10;
@@ -45,29 +44,6 @@ const SHARE: usize = 8;
 const THREADS: usize = 48;
 /// Pause after a connection could not be accepted, for example because there were no free file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// The options of a server.
-pub struct ServerOptions {
-    /// The addresses on which the server listens.
-    pub listen: Vec<SocketAddr>,
-    /// The certificate and the key, if the server itself encrypts its connections.
-    pub tls: Option<TlsFiles>,
-    /// Whether a proxy encrypts connections instead.
-    pub behind_proxy: bool,
-    /// The tokens of the clients.
-    pub tokens: Arc<Tokens>,
-    /// The limits on requests and connections.
-    pub limits: RequestLimits,
-}
-
-/// The files for encryption, in PEM format.
-#[derive(Clone, Debug)]
-pub struct TlsFiles {
-    /// The file with the certificate of the server, followed by its intermediate certificates.
-    pub certificate: PathBuf,
-    /// The file with the private key.
-    pub key: PathBuf,
-}
 
 /// The reason why a server cannot start.
 #[derive(Debug, Error)]
@@ -233,18 +209,11 @@ impl Server {
     }
 
     fn run_on(self, runtime: &tokio::runtime::Runtime, stop: impl Future<Output = ()>) {
-        let Self {
-            listeners,
-            acceptor,
-            options: ServerOptions { tokens, limits, behind_proxy, .. },
-            service,
-            life,
-            ..
-        } = self;
+        let Self { listeners, acceptor, options, service, life, .. } = self;
         let (close, closing) = watch::channel(false);
         let hub = Arc::new(Hub::new(service.as_ref()));
-        let grace = limits.grace;
-        let app = Arc::new(App::new(service, tokens, limits, behind_proxy, hub, closing, life));
+        let grace = options.limits.grace;
+        let app = Arc::new(App::new(service, options, hub, closing, life));
         runtime.block_on(async {
             let (heard, told) = (app.hub.clone(), app.service.clone());
             let listening = tokio::task::spawn_blocking(move || heard.run(told.as_ref()));
@@ -255,7 +224,7 @@ impl Server {
             for listener in listeners {
                 match tokio::net::TcpListener::from_std(listener) {
                     Ok(listener) => drop(tokio::spawn(door.clone().accept(listener))),
-                    Err(error) => eprintln!("error: the server cannot listen: {error}"),
+                    Err(error) => app.log.error(&format!("the server cannot listen: {error}")),
                 }
             }
             stop.await;

@@ -150,20 +150,34 @@ impl Service for Keeper {
             check_count(jobs)?;
             all.push((submission, prepared));
         }
-        let key = key.map(str::to_owned).zip(digest);
-        self.ask(|reply| Ask::Submit { who: who.clone(), all, key, reply })
+        let (key, begun) = (key.map(str::to_owned).zip(digest), wall());
+        let receipts = self.ask(|reply| Ask::Submit { who: who.clone(), all, key, reply })?;
+        let numbers = || receipts.iter().flat_map(|receipt| &receipt.jobs);
+        // The receipts of a repeated request are older than the request.
+        let is_new = receipts.first().is_some_and(|receipt| receipt.submitted >= begun);
+        if let (Some(first), Some(last), true) = (numbers().min(), numbers().max(), is_new) {
+            let jobs = if first == last { format!("job {first}") } else { format!("jobs {first} to {last}") };
+            self.shared.log.info(&format!("{} submitted {jobs}", who.user));
+        }
+        Ok(receipts)
     }
 
     fn cancel(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        self.ask(|reply| Ask::Cancel(who.clone(), job, reply))
+        let state = self.ask(|reply| Ask::Cancel(who.clone(), job, reply))?;
+        self.shared.log.info(&format!("{} cancels job {job}", who.user));
+        Ok(state)
     }
 
     fn hold(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        self.ask(|reply| Ask::Hold(who.clone(), job, reply))
+        let state = self.ask(|reply| Ask::Hold(who.clone(), job, reply))?;
+        self.shared.log.info(&format!("{} held job {job}", who.user));
+        Ok(state)
     }
 
     fn release(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        self.ask(|reply| Ask::Release(who.clone(), job, reply))
+        let state = self.ask(|reply| Ask::Release(who.clone(), job, reply))?;
+        self.shared.log.info(&format!("{} released job {job}", who.user));
+        Ok(state)
     }
 
     fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal> {
@@ -404,6 +418,8 @@ impl Service for Keeper {
     fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal> {
         let changed = (who.clone(), user.to_owned(), settings.clone());
         self.ask(|reply| Ask::SetUser(changed.0, changed.1, changed.2, reply))?;
+        let text = serde_json::to_string(settings).unwrap_or_default();
+        self.shared.log.notice(&format!("{} set the limits of {user}: {text}", who.user));
         let all = self.read(|reader| reader.users(who))?;
         let unknown = || refusal(RefusalKind::Unknown, "", format!("there is no user {user}"), "");
         all.into_iter().find(|one| one.user == user).ok_or_else(unknown)
@@ -430,6 +446,8 @@ impl Service for Keeper {
         }
         let kept = self.ask(|reply| Ask::Reserve(reservation, reply))?;
         self.announce()?;
+        let text = serde_json::to_string(&kept).unwrap_or_default();
+        self.shared.log.notice(&format!("{} reserved processors: {text}", who.user));
         Ok(kept)
     }
 
@@ -438,6 +456,7 @@ impl Service for Keeper {
         let was_there = self.ask(|reply| Ask::Unreserve(number, reply))?;
         self.announce()?;
         if was_there {
+            self.shared.log.notice(&format!("{} cancelled the reservation {number}", who.user));
             Ok(())
         } else {
             Err(refusal(RefusalKind::Unknown, "", format!("there is no reservation {number}"), ""))

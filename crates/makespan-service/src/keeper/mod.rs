@@ -33,8 +33,9 @@ use makespan_exec::ExecuteOptions;
 
 use crate::clock::wall;
 use crate::host::Host;
+use crate::log::Log;
 use crate::store::{Reader, Store};
-use crate::words::Picture;
+use crate::words::{Picture, State};
 use engine::Runner;
 use outlook::Outlook;
 use planner::Drawer;
@@ -76,6 +77,8 @@ pub struct KeeperOptions {
     /// The time for which ended jobs, their output and their events are kept; `None` keeps ended jobs forever. Jobs of
     /// the engine's current run are kept until the run is replaced.
     pub keep: Option<Duration>,
+    /// The log of the service.
+    pub log: Log,
 }
 
 impl KeeperOptions {
@@ -89,6 +92,7 @@ impl KeeperOptions {
             oversubscribe: false,
             long_run: 5000,
             keep: None,
+            log: Log::default(),
         }
     }
 }
@@ -103,10 +107,14 @@ impl Keeper {
         let platform = host.platform();
         let store = Store::open(&options.folder)?.on(platform.processors());
         let folder = store.folder().to_owned();
+        let log = options.log.clone();
+        log.notice(&format!("makespan {} starts on the store {}", env!("CARGO_PKG_VERSION"), folder.display()));
+        store.remarks().iter().for_each(|remark| log.notice(remark));
         let (asks, asked) = mpsc::channel();
         let (snapshots, seen) = mpsc::channel();
         let shared = Arc::new(SharedState {
             host,
+            log,
             platform,
             readers: store.readers(),
             owners: Arc::default(),
@@ -126,6 +134,10 @@ impl Keeper {
             writes: AtomicBool::new(true),
             runs: AtomicBool::new(false),
         });
+        let counts = shared.readers.read(Reader::counts).map_err(|error| error.to_string())?;
+        let of = |state| counts.get(&state).copied().unwrap_or(0);
+        let [running, waiting, held] = [State::Running, State::Waiting, State::Held].map(of);
+        shared.log.info(&format!("the store has {running} running, {waiting} waiting and {held} held jobs"));
         let limits = shared.readers.read(Reader::limits).map_err(|error| error.to_string())?;
         shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors = limits;
         let outlook = Arc::new(Mutex::new(None));
@@ -187,6 +199,8 @@ impl Keeper {
         }
         let _ = self.asks.lock().unwrap_or_else(PoisonError::into_inner).send(Ask::End);
         let _ = writer.join();
+        self.shared.log.notice("the service has stopped; running jobs continue");
+        self.shared.log.flush();
     }
 }
 

@@ -14,6 +14,7 @@ use super::ahead::{LengthPredictor, Lengths};
 use super::owners::{Owners, engine_job};
 use crate::clock::wall;
 use crate::host::Host;
+use crate::log::Log;
 use crate::prepare::PreparedSubmission;
 use crate::store::{HandedJob, Readers, TaskEnd};
 use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserSettings, Who};
@@ -103,6 +104,7 @@ pub(super) struct Snapshot {
 /// The data that the threads of a service share.
 pub(super) struct SharedState {
     pub host: Box<dyn Host>,
+    pub log: Log,
     pub platform: Platform,
     pub readers: Readers,
     pub owners: Arc<Mutex<Owners>>,
@@ -162,17 +164,27 @@ impl SharedState {
 
     /// Stores the description of a problem, and adds it to the messages for all users.
     pub fn trouble(&self, text: &str) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
-        self.note(text);
+        let before = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).replace(text.to_owned());
+        if before.as_deref() != Some(text) {
+            self.log.error(text);
+        }
+        self.remark(text);
     }
 
     /// Clears the description of the problem.
     pub fn relief(&self) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if let Some(text) = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.log.notice(&format!("this problem is over: {text}"));
+        }
     }
 
-    /// Adds a message for all users.
+    /// Adds a message for all users, and writes it to the log.
     pub fn note(&self, text: &str) {
+        self.log.warning(text);
+        self.remark(text);
+    }
+
+    fn remark(&self, text: &str) {
         let mut remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
         remarks.push_back(text.to_owned());
         if remarks.len() > REMARKS {

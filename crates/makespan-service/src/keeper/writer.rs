@@ -11,7 +11,7 @@ use makespan_exec::Intake;
 
 use super::shared::{Ask, Reply, RequestRecipient, SharedState};
 use crate::prepare::refusal;
-use crate::store::{Change, Reader, Store};
+use crate::store::{Change, JobEvent, Reader, Store};
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
 
 /// Maximum number of requests in a transaction.
@@ -99,6 +99,7 @@ impl Writer {
                     self.shared.relief();
                 }
                 self.shared.happened(taken.latest);
+                taken.events.iter().for_each(|event| self.report(event));
                 let refused = self.shared.deliver(&taken.handed);
                 self.drop_refused(&refused);
                 done
@@ -154,6 +155,22 @@ impl Writer {
         });
         if let Ok(((), taken)) = done {
             self.shared.happened(taken.latest);
+            taken.events.iter().for_each(|event| self.report(event));
+        }
+    }
+
+    /// Writes the start or the end of a job to the log.
+    fn report(&self, JobEvent { job, user, state, reason, .. }: &JobEvent) {
+        let log = &self.shared.log;
+        let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        match state {
+            State::Running => log.info(&format!("job {job} of {user} started")),
+            State::Waiting | State::Held => log.warning(&format!("job {job} of {user} waits again{reason}")),
+            State::Succeeded => log.info(&format!("job {job} of {user} succeeded")),
+            State::Cancelled => log.info(&format!("job {job} of {user} was cancelled")),
+            State::Failed => log.warning(&format!("job {job} of {user} failed{reason}")),
+            State::TimedOut => log.warning(&format!("job {job} of {user} reached its time limit")),
+            State::NotStarted => log.warning(&format!("job {job} of {user} was not started{reason}")),
         }
     }
 

@@ -19,11 +19,28 @@ pub struct Change<'a> {
     pub(super) taken: CommitEffects,
 }
 
+/// The start or the end of a job, for the log and the metrics.
+#[derive(Clone, Debug)]
+pub struct JobEvent {
+    /// The job.
+    pub job: JobNumber,
+    /// The user of the job.
+    pub user: String,
+    /// The new state: running, waiting again after a lost attempt, or the final state.
+    pub state: State,
+    /// The reason why the job did not succeed or waits again, if known.
+    pub reason: Option<String>,
+    /// The time from the submission to the first start, in seconds. Only the event of this start has it.
+    pub waited: Option<f64>,
+}
+
 /// The effects of a committed transaction on the other parts of the service.
 #[derive(Debug, Default)]
 pub struct CommitEffects {
     /// Jobs to pass to the engine, in this order.
     pub handed: Vec<HandedJob>,
+    /// Starts and ends of jobs.
+    pub events: Vec<JobEvent>,
     /// The number of the latest event.
     pub latest: u64,
 }
@@ -68,13 +85,14 @@ impl<'a> Change<'a> {
     /// # Errors
     /// The error of the database.
     pub fn part<T>(&mut self, act: impl FnOnce(&mut Self) -> StoreResult<T>) -> StoreResult<T> {
-        let before = (self.latest, self.taken.handed.len());
+        let before = (self.latest, self.taken.handed.len(), self.taken.events.len());
         self.transaction.execute_batch("SAVEPOINT part")?;
         let answer = act(self)?;
         if answer.is_err() {
             self.transaction.execute_batch("ROLLBACK TO part")?;
             self.latest = before.0;
             self.taken.handed.truncate(before.1);
+            self.taken.events.truncate(before.2);
         }
         self.transaction.execute_batch("RELEASE part")?;
         Ok(answer)

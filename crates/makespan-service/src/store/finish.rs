@@ -2,7 +2,7 @@
 
 use rusqlite::{Error, OptionalExtension, params};
 
-use super::change::{Change, StoreResult, StoredState, state_of};
+use super::change::{Change, JobEvent, StoreResult, StoredState, state_of};
 use crate::clock::wall;
 use crate::prepare::refusal;
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
@@ -124,8 +124,17 @@ impl Change<'_> {
         let state = state_by(&now);
         let job = task.job.0 as i64;
         if task.state == State::Running {
-            let sql = "UPDATE jobs SET started = coalesce(started, ?2) WHERE number = ?1";
-            self.connection().prepare_cached(sql)?.execute(params![job, task.started])?;
+            let sql = "UPDATE jobs SET started = ?2 WHERE number = ?1 AND started IS NULL RETURNING submitted";
+            let first = params![job, task.started];
+            let submitted: Option<f64> =
+                self.connection().prepare_cached(sql)?.query_row(first, |row| row.get(0)).optional()?;
+            if let Some(submitted) = submitted {
+                let waited = task.started.map(|started| (started - submitted).max(0.0));
+                self.event(task.job, &before.user, State::Running, None, waited);
+            }
+        }
+        if task.state == State::Waiting {
+            self.event(task.job, &before.user, State::Waiting, task.reason.clone(), None);
         }
         if task.state.is_final() && task.state != State::Succeeded {
             let sql = "UPDATE jobs SET reason = coalesce(reason, ?2) WHERE number = ?1";
@@ -149,11 +158,17 @@ impl Change<'_> {
         self.finish(task.job, &before.user, state, task.ended)
     }
 
+    fn event(&mut self, job: JobNumber, user: &str, state: State, reason: Option<String>, waited: Option<f64>) {
+        self.taken.events.push(JobEvent { job, user: user.to_owned(), state, reason, waited });
+    }
+
     /// Stores the end of a job, and gives the engine the jobs that waited for this job.
     fn finish(&mut self, job: JobNumber, user: &str, state: State, at: Option<f64>) -> Result<(), Error> {
-        let sql = "UPDATE jobs SET state = ?2, ended = ?3, held = 0 WHERE number = ?1";
-        let ended = at.unwrap_or_else(wall);
-        self.connection().prepare_cached(sql)?.execute(params![job.0 as i64, state.name(), ended])?;
+        let sql = "UPDATE jobs SET state = ?2, ended = ?3, held = 0 WHERE number = ?1 RETURNING reason";
+        let change = params![job.0 as i64, state.name(), at.unwrap_or_else(wall)];
+        let reason: Option<String> =
+            self.connection().prepare_cached(sql)?.query_row(change, |row| row.get(0)).optional()?.flatten();
+        self.event(job, user, state, reason, None);
         let kind = if state == State::Cancelled { HappeningKind::Cancelled } else { HappeningKind::Ended };
         self.happened(job, user, None, (kind, state))?;
         self.hand_behind(job)

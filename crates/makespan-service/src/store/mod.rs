@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-pub use change::{Change, CommitEffects};
+pub use change::{Change, CommitEffects, JobEvent};
 pub use finish::TaskEnd;
 pub use hand::Round;
 pub use handed::HandedJob;
@@ -47,6 +47,8 @@ pub struct Store {
     latest: u64,
     /// Number of processors of the platform.
     processors: u32,
+    /// Notes about the opening: an unclean end of the previous service, and a conversion of the tables.
+    remarks: Vec<String>,
     _lock: File,
 }
 
@@ -99,15 +101,24 @@ impl Store {
             return Err(format!("{}: {message} {round}; {remedy}", path.display()));
         }
         private(&path).map_err(|error| at(&path, &error))?;
+        // A service that ends cleanly empties the write-ahead log.
+        let was_killed = fs::metadata(folder.join(format!("{FILE}-wal"))).is_ok_and(|log| log.len() > 0);
+        let mut remarks = Vec::new();
+        if was_killed {
+            remarks.push("the previous service on this store did not stop cleanly".to_owned());
+        }
         let mut writer = open(&path, true).map_err(|error| at(&path, &error))?;
-        schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
+        let found = schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
+        if (1..steps.len() as i64).contains(&found) {
+            remarks.push(format!("the store was converted from version {found} to version {}", steps.len()));
+        }
         // The journal mode is set only after the checks, because setting it changes the file, which may belong to
         // another program.
         writer.pragma_update(None, "journal_mode", "WAL").map_err(|error| at(&path, &error))?;
         compare(&folder, &writer).map_err(|error| at(&path, &error))?;
         let latest = "SELECT coalesce(max(sequence), 0) FROM happenings";
         let latest: i64 = writer.query_row(latest, [], |row| row.get(0)).map_err(|error| at(&path, &error))?;
-        Ok(Self { folder, writer, latest: latest as u64, processors: 1, _lock: lock })
+        Ok(Self { folder, writer, latest: latest as u64, processors: 1, remarks, _lock: lock })
     }
 
     /// Returns this store for a platform with the given number of processors.
@@ -119,6 +130,11 @@ impl Store {
     /// Returns the folder of the store as an absolute path.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Returns notes about the opening of the store, for the log.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// Returns the number of the latest event.

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
+use crate::log::Log;
 use crate::words::{Role, Who};
 
 use file::{Stamp, locked, read, stamp, write};
@@ -92,11 +93,14 @@ pub struct TokenRecord {
 pub struct Tokens {
     store: PathBuf,
     seen: Mutex<Seen>,
+    log: Log,
 }
 
 struct Seen {
     at: Option<Instant>,
     stamp: Option<Stamp>,
+    /// The stamp of the last list that could not be read.
+    unreadable: Option<Stamp>,
     records: Vec<TokenRecord>,
 }
 
@@ -107,8 +111,14 @@ impl Tokens {
     /// [`TokenError`], if the file is damaged or other users may read it.
     pub fn open(store: &Path) -> Result<Self, TokenError> {
         let records = read(store)?;
-        let seen = Seen { at: Some(Instant::now()), stamp: stamp(store), records };
-        Ok(Self { store: store.to_owned(), seen: Mutex::new(seen) })
+        let seen = Seen { at: Some(Instant::now()), stamp: stamp(store), unreadable: None, records };
+        Ok(Self { store: store.to_owned(), seen: Mutex::new(seen), log: Log::default() })
+    }
+
+    /// Returns these tokens with a log, which then contains added and removed tokens.
+    #[must_use]
+    pub fn with_log(self, log: Log) -> Self {
+        Self { log, ..self }
     }
 
     /// Returns the client to which a token belongs, and the id of the token. The comparison takes the same time for
@@ -144,14 +154,32 @@ impl Tokens {
         if seen.at.is_none_or(|at| at.elapsed() > stale) {
             seen.at = Some(Instant::now());
             let now = stamp(&self.store);
-            if now != seen.stamp
-                && let Ok(records) = read(&self.store)
-            {
-                seen.stamp = now;
-                seen.records = records;
+            if now != seen.stamp {
+                match read(&self.store) {
+                    Ok(records) => {
+                        self.report(&seen.records, &records);
+                        (seen.stamp, seen.unreadable) = (now, None);
+                        seen.records = records;
+                    }
+                    Err(error) if seen.unreadable != now => {
+                        self.log.error(&format!("{error}; the earlier tokens remain valid"));
+                        seen.unreadable = now;
+                    }
+                    Err(_) => {}
+                }
             }
         }
         seen
+    }
+
+    /// Writes added and removed tokens to the log.
+    fn report(&self, before: &[TokenRecord], now: &[TokenRecord]) {
+        for (some, others, what) in [(before, now, "removed"), (now, before, "added")] {
+            for token in some.iter().filter(|token| others.iter().all(|other| other.id != token.id)) {
+                let role = format!("{:?}", token.role).to_lowercase();
+                self.log.notice(&format!("the token {} of {} ({role}) was {what}", token.id, token.user));
+            }
+        }
     }
 }
 

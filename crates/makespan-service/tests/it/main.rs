@@ -4,5 +4,6 @@ mod common;
 mod http;
 mod keeper;
 mod late;
+mod log;
 mod restart;
 mod upgrade;

@@ -4,29 +4,29 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use makespan_service::Service;
 use makespan_service::client::write_url;
 use makespan_service::http::{RequestLimits, RunningServer, ServerError, ServerOptions, TlsFiles, bind};
 use makespan_service::tokens::{Tokens, ensure_own};
+use makespan_service::{Log, Service};
 use miette::{Result, miette};
 
 use crate::args::ServeHttpOptions;
-use crate::output::complain;
 
 /// Starts the HTTP server of a service in the background. The server runs until the returned value is stopped or
 /// dropped. Writes a token for the current user and the URL into the store, where client commands such as
 /// `makespan submit` read them.
-pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service>) -> Result<RunningServer> {
+pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service>, log: Log) -> Result<RunningServer> {
     let user = nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten().map(|user| user.name);
     let user = user.unwrap_or_else(|| format!("u{}", nix::unistd::getuid()));
     ensure_own(store, &user).map_err(|error| miette!("{error}"))?;
-    let tokens = Arc::new(Tokens::open(store).map_err(|error| miette!("{error}"))?);
+    let tokens = Tokens::open(store).map_err(|error| miette!("{error}"))?;
+    let tokens = Arc::new(tokens.with_log(log.clone()));
     let files = options.tls_certificate.clone().zip(options.tls_key.clone());
     let files = files.map(|(certificate, key)| TlsFiles { certificate, key });
     if let Some(TlsFiles { key, .. }) = &files
         && key.metadata().is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
     {
-        complain(&format!("note: --tls-key {}: others may read this private key; `chmod 600` it", key.display()));
+        log.warning(&format!("--tls-key {}: others may read this private key; `chmod 600` it", key.display()));
     }
     let options = ServerOptions {
         listen: options.listen.clone(),
@@ -34,6 +34,7 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
         behind_proxy: options.behind_proxy,
         tokens,
         limits: RequestLimits::default(),
+        log: log.clone(),
     };
     let bound = bind(options, service).map_err(|error| match error {
         ServerError::Certificate { .. } => miette!("--tls-certificate {error}"),
@@ -43,7 +44,7 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
     let server = bound?.start();
     let server = server.map_err(|error| miette!("{error}"))?;
     if let Err(error) = write_url(store, server.url()) {
-        complain(&format!("note: {error}; the commands of the client need --url {}", server.url()));
+        log.warning(&format!("{error}; the commands of the client need --url {}", server.url()));
     }
     Ok(server)
 }

@@ -169,3 +169,25 @@ fn requests_are_counted_by_token_and_by_address() {
     assert_eq!(site.get(&site.bob, "/api/v1/whoami").status, 200, "others are answered");
     eventually("the bucket is filled again", || site.get(&site.alice, "/api/v1/whoami").status == 200);
 }
+
+#[test]
+fn refused_requests_and_revoked_tokens_are_in_the_log() {
+    let site = Site::new();
+    let log = || std::fs::read_to_string(site.store.path().join("log")).unwrap();
+    assert_eq!(site.get(&site.alice, "/api/v1/jobs/7").status, 404);
+    assert_eq!(site.get("mks_wrong", "/api/v1/jobs%0a7?secret=1").status, 401);
+    let id = list(site.store.path()).unwrap().into_iter().find(|token| token.user == "bob").unwrap().id;
+    remove(site.store.path(), &id).unwrap();
+    eventually("the token is refused", || site.get(&site.bob, "/api/v1/whoami").status == 401);
+    eventually("the log has all lines", || log().contains("/whoami"));
+    let log = log();
+    let bob = format!(" notice the token {id} of bob (submitter) was removed\n");
+    for line in [
+        " warning refused GET /api/v1/jobs/7 of alice at 127.0.0.1 with status 404: ",
+        " warning refused GET /api/v1/jobs%0a7 of a client without a valid token at 127.0.0.1 with status 401: ",
+        &bob,
+    ] {
+        assert!(log.contains(line), "{line}{log}");
+    }
+    assert!(!log.contains("mks_") && !log.contains("secret"), "{log}");
+}

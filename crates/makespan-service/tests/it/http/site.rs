@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use makespan_service::Service;
+use makespan_service::{Log, Service};
 use makespan_service::http::{Problem, RequestLimits, RunningServer, ServerOptions, bind};
 use makespan_service::tokens::{Tokens, add};
 use makespan_service::words::Role;
@@ -97,9 +97,10 @@ impl Site {
         let admin = token("root", Role::Admin);
         let reader = token("eve", Role::Reader);
         let (alice, bob) = (token("alice", Role::Submitter), token("bob", Role::Submitter));
-        let tokens = Arc::new(Tokens::open(store.path()).unwrap());
+        let log = Log::open(Some(&store.path().join("log"))).unwrap();
+        let tokens = Arc::new(Tokens::open(store.path()).unwrap().with_log(log.clone()));
         let listen = vec!["127.0.0.1:0".parse().unwrap()];
-        let options = ServerOptions { listen, tls: None, behind_proxy: false, tokens, limits };
+        let options = ServerOptions { listen, tls: None, behind_proxy: false, tokens, limits, log };
         let server = bind(options, service).unwrap().start().unwrap();
         Self { server, fake, store, admin, reader, alice, bob }
     }

@@ -40,7 +40,14 @@ fn start(
     let tokens = Arc::new(Tokens::open(store.path()).unwrap());
     let listen: Vec<SocketAddr> = vec![listen.parse().unwrap()];
     bind(
-        ServerOptions { listen, tls, behind_proxy, tokens, limits: RequestLimits::default() },
+        ServerOptions {
+            listen,
+            tls,
+            behind_proxy,
+            tokens,
+            limits: RequestLimits::default(),
+            log: makespan_service::Log::default(),
+        },
         Arc::new(Fake::default()),
     )?
     .start()
