@@ -15,7 +15,7 @@ use super::problem::Problem;
 use crate::Service;
 use crate::log::Log;
 use crate::tokens::Tokens;
-use crate::words::{Metric, Refusal, Who};
+use crate::words::{Metric, MetricKind, Refusal, Who};
 
 /// Maximum number of simultaneous quick requests.
 const QUICK: usize = 24;
@@ -103,19 +103,19 @@ impl ServerCounters {
             Metric {
                 name: "makespan_http_answers_total",
                 help: "HTTP responses.",
-                is_counter: true,
+                kind: MetricKind::Counter,
                 values: answers.collect(),
             },
             Metric {
                 name: "makespan_http_connections",
                 help: "Open connections.",
-                is_counter: false,
+                kind: MetricKind::Gauge,
                 values: gauge(&self.connections),
             },
             Metric {
                 name: "makespan_http_event_streams",
                 help: "Open streams of events.",
-                is_counter: false,
+                kind: MetricKind::Gauge,
                 values: gauge(&self.streams),
             },
         ]

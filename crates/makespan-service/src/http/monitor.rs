@@ -15,7 +15,7 @@ use super::app::{App, Pace};
 use super::guard::Asker;
 use super::problem::Problem;
 use super::query::Query;
-use crate::words::{Health, Metric, Role, Who};
+use crate::words::{Health, Metric, MetricKind, Role, Who};
 
 /// The health of the service. Without a token, the response contains only the first two fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -107,7 +107,11 @@ fn text(metrics: &[Metric]) -> String {
         if !names.insert(metric.name) {
             continue;
         }
-        let kind = if metric.is_counter { "counter" } else { "gauge" };
+        let (kind, suffix) = match metric.kind {
+            MetricKind::Gauge => ("gauge", ""),
+            MetricKind::Counter => ("counter", ""),
+            MetricKind::Histogram { .. } => ("histogram", "_bucket"),
+        };
         let help = metric.help.replace('\\', "\\\\").replace('\n', "\\n");
         let _ = write!(text, "# HELP {0} {help}\n# TYPE {0} {kind}\n", metric.name);
         for (labels, value) in metrics.iter().filter(|other| other.name == metric.name).flat_map(|other| &other.values)
@@ -115,7 +119,10 @@ fn text(metrics: &[Metric]) -> String {
             let labels: Vec<String> =
                 labels.iter().map(|(name, label)| format!("{name}=\"{}\"", escaped(label))).collect();
             let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-            let _ = writeln!(text, "{}{labels} {}", metric.name, number(*value));
+            let _ = writeln!(text, "{}{suffix}{labels} {}", metric.name, number(*value));
+        }
+        if let MetricKind::Histogram { sum, count } = metric.kind {
+            let _ = write!(text, "{0}_sum {1}\n{0}_count {count}\n", metric.name, number(sum));
         }
     }
     text
@@ -140,11 +147,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_histogram_has_buckets_a_sum_and_a_count() {
+        let values = [("1", 2.0), ("+Inf", 3.0)].map(|(le, count)| (vec![("le", le.to_owned())], count));
+        let kind = MetricKind::Histogram { sum: 4.5, count: 3 };
+        assert_eq!(
+            text(&[Metric { name: "wait", help: "Waits.", kind, values: values.to_vec() }]),
+            "# HELP wait Waits.\n# TYPE wait histogram\nwait_bucket{le=\"1\"} 2\nwait_bucket{le=\"+Inf\"} 3\n\
+             wait_sum 4.5\nwait_count 3\n"
+        );
+    }
+
+    #[test]
     fn labels_cannot_end_a_line_or_a_quotation() {
         let metric = Metric {
             name: "makespan_jobs",
             help: "Jobs\nin all.",
-            is_counter: false,
+            kind: MetricKind::Gauge,
             values: vec![(vec![("user", "a\"} 1\nb\\".to_owned())], 2.5), (Vec::new(), f64::INFINITY)],
         };
         assert_eq!(

@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use makespan_core::Estimate;
+use nix::sys::statvfs::statvfs;
 use sha2::{Digest, Sha256};
 
 use super::engine::folder_of;
@@ -20,7 +21,7 @@ use super::{Keeper, explain, numbers, what_if};
 use crate::Service;
 use crate::clock::wall;
 use crate::prepare::{check_count, commands, job_of, refusal};
-use crate::store::{JobRow, Reader};
+use crate::store::{JobRow, Reader, database_size};
 use crate::words::{
     Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Receipt,
     Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserSettings, UserSummary,
@@ -183,6 +184,7 @@ impl Service for Keeper {
     fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal> {
         let after = after.map(|after| after.min(i64::MAX as u64));
         let mut page = self.read(|reader| reader.jobs(who, filter, after, limit.clamp(1, MAX_ITEMS)))?;
+        page.others = self.read(|reader| reader.others(who))?;
         page.items.iter_mut().for_each(|summary| self.expect(who, summary));
         Ok(page)
     }
@@ -372,16 +374,8 @@ impl Service for Keeper {
         let Some(outlook) = outlook else {
             return Err(refusal(RefusalKind::Closing, "", "there is no plan yet", "try again in a moment"));
         };
-        let mut answer = what_if::what_if(
-            &outlook,
-            &what_if::WhatIfSubmission { prepared: &prepared, who, begin: submission.begin, after: &after },
-            &self.shared.platform,
-        )?;
-        if who.role == Role::Submitter {
-            let own = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
-            answer.delays.retain(|delay| own(&delay.job));
-        }
-        Ok(answer)
+        let asked = what_if::WhatIfSubmission { prepared: &prepared, who, begin: submission.begin, after: &after };
+        what_if::what_if(&outlook, &asked, &self.shared.platform)
     }
 
     fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Refusal> {
@@ -466,7 +460,17 @@ impl Service for Keeper {
     fn metrics(&self) -> Vec<Metric> {
         let counts = self.read(Reader::counts).unwrap_or_default();
         let picture = self.shared.picture.read().unwrap_or_else(PoisonError::into_inner).clone();
-        numbers::metrics(&counts, &picture, self.latest(), self.health().accepts)
+        let mut metrics = numbers::metrics(&numbers::Measured {
+            counts: &counts,
+            picture: &picture,
+            happenings: self.latest(),
+            accepts: self.health().accepts,
+            in_use: self.read(Reader::in_use).unwrap_or_default(),
+            store: database_size(&self.folder),
+            free: statvfs(&self.folder).ok().map(|disk| disk.blocks_available() * disk.fragment_size()),
+        });
+        metrics.extend(self.shared.tally.lock().unwrap_or_else(PoisonError::into_inner).metrics());
+        metrics
     }
 
     fn health(&self) -> Health {

@@ -16,6 +16,7 @@ mod owners;
 mod planner;
 mod retention;
 mod shared;
+mod tally;
 mod watcher;
 mod wear;
 mod what_if;
@@ -129,6 +130,7 @@ impl Keeper {
             closing: AtomicBool::new(false),
             checks: AtomicUsize::new(0),
             trouble: Mutex::new(None),
+            tally: Mutex::default(),
             remarks: Mutex::new(VecDeque::new()),
             worn: AtomicBool::new(false),
             writes: AtomicBool::new(true),

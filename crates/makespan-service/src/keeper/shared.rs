@@ -12,6 +12,7 @@ use makespan_exec::Intake;
 use super::admission::AdmissionLimits;
 use super::ahead::{LengthPredictor, Lengths};
 use super::owners::{Owners, engine_job};
+use super::tally::JobTally;
 use crate::clock::wall;
 use crate::host::Host;
 use crate::log::Log;
@@ -123,6 +124,7 @@ pub(super) struct SharedState {
     pub checks: AtomicUsize,
     /// A description of the present problem, if there is one.
     pub trouble: Mutex<Option<String>>,
+    pub tally: Mutex<JobTally>,
     /// The latest messages for users.
     pub remarks: Mutex<VecDeque<String>>,
     /// Whether the run is long and must be replaced by a new run.

@@ -1,6 +1,6 @@
 //! Predicts the effect of a submission on the plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use makespan_core::{Job, Platform, ProcSet, Time};
 
@@ -55,6 +55,12 @@ pub(super) fn what_if(outlook: &Outlook, asked: &WhatIfSubmission<'_>, platform:
             delays.push(Delay { job: *number, seconds });
         }
     }
+    // A submitter receives the delays of its own jobs, and only numbers about the jobs of others.
+    let seen: BTreeSet<JobNumber> =
+        outlook.expected.iter().filter(|one| asked.who.may_see(&one.user)).map(|one| one.job).collect();
+    let hidden = delays.iter().filter(|delay| delay.seconds > 0.0 && !seen.contains(&delay.job));
+    let (others, others_delay) = hidden.fold((0, 0.0_f64), |(count, max), delay| (count + 1, max.max(delay.seconds)));
+    delays.retain(|delay| seen.contains(&delay.job));
     delays.sort_by(|one, other| other.seconds.abs().total_cmp(&one.seconds.abs()));
     delays.truncate(DELAYS);
     let now = wall();
@@ -71,7 +77,16 @@ pub(super) fn what_if(outlook: &Outlook, asked: &WhatIfSubmission<'_>, platform:
         (is_known.then_some(start), (is_known && unknown.end.is_none()).then_some(end))
     });
     let (starts, ends) = known.unzip();
-    Ok(WhatIf { starts, ends, behind, delays, before: outlook.bounds.clone(), after: after.bounds })
+    Ok(WhatIf {
+        starts,
+        ends,
+        behind,
+        delays,
+        others,
+        others_delay,
+        before: outlook.bounds.clone(),
+        after: after.bounds,
+    })
 }
 
 /// Two running tasks with unknown ends. The start of a new job depends on `start`, and the end of the new job depends

@@ -159,8 +159,10 @@ impl Writer {
         }
     }
 
-    /// Writes the start or the end of a job to the log.
-    fn report(&self, JobEvent { job, user, state, reason, .. }: &JobEvent) {
+    /// Counts the start or the end of a job, and writes it to the log.
+    fn report(&self, event: &JobEvent) {
+        self.shared.tally.lock().unwrap_or_else(PoisonError::into_inner).add(event);
+        let JobEvent { job, user, state, reason, .. } = event;
         let log = &self.shared.log;
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         match state {

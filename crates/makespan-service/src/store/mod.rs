@@ -193,6 +193,12 @@ impl Readers {
     }
 }
 
+/// Returns the size of the database in the folder of a store, with its write-ahead log, in bytes.
+pub fn database_size(folder: &Path) -> u64 {
+    let size = |name: String| fs::metadata(folder.join(name)).map_or(0, |file| file.len());
+    size(FILE.to_owned()) + size(format!("{FILE}-wal"))
+}
+
 /// Returns the name of a round's folder in `folder`, if there is such a folder.
 fn a_round_of(folder: &Path) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());

@@ -168,7 +168,7 @@ impl Reader {
         let more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().map(|last| last.number.0).filter(|_| more);
-        Ok(Page { items, next, total })
+        Ok(Page { items, next, total, others: 0 })
     }
 
     /// Returns a job, or `None` if there is no such job or `who` may not see it.
@@ -287,6 +287,28 @@ impl Reader {
         let mut select = self.0.prepare_cached("SELECT state, sum(jobs) FROM counts GROUP BY state")?;
         let read = |row: &Row<'_>| Ok((state_of(&row.get::<_, String>(0)?), number(row, 1)?));
         select.query_map([], read)?.collect()
+    }
+
+    /// Returns the number of unfinished jobs that `who` may not see.
+    ///
+    /// # Errors
+    /// The error of the database.
+    pub fn others(&self, who: &Who) -> Result<u64, Error> {
+        if who.role != Role::Submitter {
+            return Ok(0);
+        }
+        let sql =
+            "SELECT coalesce(sum(jobs), 0) FROM counts WHERE user <> ?1 AND state IN ('held', 'waiting', 'running')";
+        self.0.prepare_cached(sql)?.query_row([&who.user], |row| number(row, 0))
+    }
+
+    /// Returns the number of processors of running tasks.
+    ///
+    /// # Errors
+    /// The error of the database.
+    pub fn in_use(&self) -> Result<u64, Error> {
+        let sql = "SELECT coalesce(sum(width), 0) FROM tasks WHERE state = 'running'";
+        self.0.prepare_cached(sql)?.query_row([], |row| number(row, 0))
     }
 
     /// Returns the users that `who` may see.

@@ -195,6 +195,9 @@ pub struct Page<T> {
     pub next: Option<u64>,
     /// The number of elements on all pages.
     pub total: u64,
+    /// The number of running, waiting and held jobs of other users, if the client may not see these jobs.
+    #[serde(default)]
+    pub others: u64,
 }
 
 /// A part of the output of a task.

@@ -10,8 +10,8 @@ use common::{
 };
 use makespan_service::Service;
 use makespan_service::words::{
-    Content, Filter, HappeningKind, JobNumber, Needs, RefusalKind, Reservation, Role, State, Stream, Submission,
-    UserSettings, Who,
+    Content, Filter, HappeningKind, JobNumber, MetricKind, Needs, RefusalKind, Reservation, Role, State, Stream,
+    Submission, UserSettings, Who,
 };
 
 #[test]
@@ -373,6 +373,13 @@ fn the_plan_is_shown_with_its_bounds_and_explained() {
     assert!(what_if.starts[0].unwrap() < start, "{what_if:?}");
     assert!(what_if.delays.iter().any(|delay| delay.job == behind && delay.seconds > 5.0), "{what_if:?}");
     assert_eq!(keeper.jobs(&admin(), &Filter::default(), None, 10).unwrap().total, 3);
+    // A submitter receives only numbers about the jobs of others.
+    let hidden =
+        keeper.what_if(&who("bob", Role::Submitter), Submission { weight: Some(1000.0), ..job(2, 10.0) }).unwrap();
+    assert!(hidden.delays.is_empty() && hidden.others >= 1 && hidden.others_delay > 5.0, "{hidden:?}");
+    assert_eq!(what_if.others, 0);
+    let page = keeper.jobs(&who("bob", Role::Submitter), &Filter::default(), None, 10).unwrap();
+    assert_eq!((page.total, page.others), (0, 3));
     // A submitter cannot see the jobs and users of other boxes.
     let other = keeper.picture(&who("bob", Role::Submitter));
     assert!(other.boxes.iter().all(|one| one.user.is_empty() && one.name.is_empty() && one.job == JobNumber(0)));
@@ -383,6 +390,32 @@ fn the_plan_is_shown_with_its_bounds_and_explained() {
     let spans = keeper.history(&admin(), picture.now - 60.0, picture.now + 60.0, 2).unwrap();
     assert_eq!(spans.iter().map(|span| span.submitted).sum::<u64>(), 3);
     assert_eq!(spans.iter().map(|span| span.ended).sum::<u64>(), 3);
+}
+
+#[test]
+fn metrics_count_starts_ends_and_processors() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let [good, bad] = ["true", "exit 1"].map(|text| submit(&keeper, script(text)));
+    until_state(&keeper, good, State::Succeeded);
+    until_state(&keeper, bad, State::Failed);
+    let runs = submit(&keeper, script("sleep 60"));
+    until_state(&keeper, runs, State::Running);
+    let metrics = keeper.metrics();
+    let of = |name: &str| metrics.iter().find(|one| one.name == name).unwrap();
+    let value = |name: &str, label: &str| {
+        let fits = |labels: &[(&str, String)]| label.is_empty() || labels.iter().any(|(_, text)| text == label);
+        of(name).values.iter().find(|(labels, _)| fits(labels)).unwrap().1 as u64
+    };
+    let ended = ["succeeded", "failed", "cancelled"].map(|state| value("makespan_jobs_ended_total", state));
+    assert_eq!(ended, [1, 1, 0]);
+    assert_eq!((value("makespan_processors_in_use", ""), value("makespan_build_info", "")), (1, 1));
+    assert!(value("makespan_store_bytes", "") > 4096 && value("makespan_store_free_bytes", "") > 0);
+    assert_eq!(value("makespan_job_wait_seconds", "+Inf"), 3);
+    let MetricKind::Histogram { sum, count: 3 } = of("makespan_job_wait_seconds").kind else { panic!("{metrics:?}") };
+    assert!(sum >= 0.0);
+    keeper.cancel(&admin(), runs).unwrap();
+    until_state(&keeper, runs, State::Cancelled);
 }
 
 #[test]

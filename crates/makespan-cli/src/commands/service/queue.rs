@@ -39,11 +39,22 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     let mut page = client.jobs(&query, limit.max(1)).map_err(fail)?;
     page.items.truncate(limit);
     if options.format == Format::Json {
-        emit(&format!("{:#}\n", json!({ "total": page.total, "jobs": page.items })))?;
+        emit(&format!("{:#}\n", json!({ "total": page.total, "others": page.others, "jobs": page.items })))?;
         return Ok(ExitCode::SUCCESS);
     }
-    emit(&text(&page.items, page.total, now()))?;
+    emit(&with_others(text(&page.items, page.total, now()), page.total, page.others))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds the number of the jobs of others, which a submitter cannot see, to a table of `own` jobs.
+fn with_others(table: String, own: u64, others: u64) -> String {
+    let jobs = counted(others, "job");
+    match (own, others) {
+        (_, 0) => table,
+        (0, 1) => "no jobs of yours\n1 job of others is running or waiting\n".to_owned(),
+        (0, _) => format!("no jobs of yours\n{jobs} of others are running or waiting\n"),
+        _ => format!("{table}\nand {jobs} of others\n"),
+    }
 }
 
 /// Formats a table of jobs. `total` is the number of all selected jobs.

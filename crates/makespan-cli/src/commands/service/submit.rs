@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use makespan_core::counted;
 use makespan_formats::list::{ArgumentRules, Arguments, Template};
 use makespan_service::client::Client;
 use makespan_service::words::{BoundPicture, Content, JobNumber, Needs, Receipt, Submission, WhatIf};
@@ -200,8 +201,12 @@ fn told(what_if: &WhatIf) -> String {
     if what_if.delays.len() > SHOWN {
         text += &format!("and {} more jobs would start at other times\n", what_if.delays.len() - SHOWN);
     }
-    if what_if.delays.is_empty() {
-        text += "no other job would start at another time\n";
+    if what_if.others > 0 {
+        let (jobs, most) = (counted(what_if.others, "job"), span(what_if.others_delay));
+        text += &format!("{jobs} of others would start later, by at most {most}\n");
+    }
+    if what_if.delays.is_empty() && what_if.others == 0 {
+        text += "no other job would start later\n";
     }
     for after in &what_if.after {
         let before = what_if.before.iter().find(|before| before.objective == after.objective);

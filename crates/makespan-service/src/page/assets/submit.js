@@ -30,7 +30,8 @@ function answerOf(found) {
   const [first, last] = [one(0), one(found.starts.length - 1)];
   return [el("h2", {}, "What if"),
     el("p", {}, "It would start ", el("b", {}, expectedStart(first)), " and end ", expectedEnd(last), "."),
-    el("p", {}, found.delays.length ? `It would change the start of ${found.delays.length} jobs; ${later} would start later:` : "No other job would start later."),
+    el("p", {}, found.delays.length ? `It would change the start of ${found.delays.length} jobs; ${later} would start later:` : "No other job of yours would start later."),
+    found.others ? el("p", {}, `${found.others} ${found.others === 1 ? "job" : "jobs"} of others would start later, by at most ${span(found.others_delay)}.`) : "",
     el("ul", {}, found.delays.slice(0, 10).map(delay)),
     costs.length ? table([["what it costs all"], ["now", "figure"], ["with it", "figure"], ["", "figure"]], costs) : ""];
 }

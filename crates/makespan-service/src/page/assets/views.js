@@ -66,7 +66,8 @@ function queue(root) {
     more.disabled = next === null;
     back.disabled = after === null;
     for (const button of [back, more]) button.hidden = back.disabled && more.disabled;
-    count.textContent = `${number(page.total)} ${page.total === 1 ? "job" : "jobs"}`;
+    const others = page.others ? `, and ${number(page.others)} of others` : "";
+    count.textContent = `${number(page.total)} ${page.total === 1 ? "job" : "jobs"}${others}`;
     const heads = [["job"], ["state"], ["name"], ["user", "optional"], ["cores", "optional figure"], ["tasks", "optional figure"], ["start"], ["end", "optional"]];
     body.replaceChildren(page.items.length ? table(heads, page.items.map(row)) : el("p", {}, "There are no jobs. Submit one: ", el("code", {}, EXAMPLE)));
   };

@@ -7,8 +7,9 @@ use std::time::Duration;
 use makespan_service::Service;
 use makespan_service::words::{
     BoundPicture, BoxPicture, Content, Delay, Explanation, Filter, Happening, HappeningKind, Health, JobDetail,
-    JobNumber, JobSummary, LogPart, Metric, NodePicture, Page, Picture, Reason, Receipt, Refusal, RefusalKind,
-    Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserSettings, UserSummary, WhatIf, Who,
+    JobNumber, JobSummary, LogPart, Metric, MetricKind, NodePicture, Page, Picture, Reason, Receipt, Refusal,
+    RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserSettings, UserSummary, WhatIf,
+    Who,
 };
 
 #[derive(Default)]
@@ -186,7 +187,9 @@ impl Service for Fake {
             after.map_or(0, |after| all.iter().position(|job| job.number.0 == after).map_or(all.len(), |at| at + 1));
         let items: Vec<JobSummary> = all.iter().skip(from).take(limit).cloned().collect();
         let next = items.last().filter(|_| from + items.len() < all.len()).map(|job| job.number.0);
-        Ok(Page { items, next, total })
+        let is_hidden = |job: &&JobSummary| who.role == Role::Submitter && job.user != who.user;
+        let others = inner.jobs.iter().filter(is_hidden).filter(|job| !job.state.is_final()).count() as u64;
+        Ok(Page { items, next, total, others })
     }
 
     fn job(&self, who: &Who, job: JobNumber) -> Result<JobDetail, Refusal> {
@@ -269,6 +272,8 @@ impl Service for Fake {
             ends: vec![Some(2.0)],
             behind: vec![None],
             delays,
+            others: 24,
+            others_delay: 5.0,
             before: vec![],
             after: vec![],
         })
@@ -329,7 +334,7 @@ impl Service for Fake {
 
     fn metrics(&self) -> Vec<Metric> {
         let values = vec![(vec![("state", "waiting".to_owned())], self.job_count() as f64)];
-        vec![Metric { name: "makespan_jobs", help: "Jobs.", is_counter: false, values }]
+        vec![Metric { name: "makespan_jobs", help: "Jobs.", kind: MetricKind::Gauge, values }]
     }
 
     fn health(&self) -> Health {

@@ -6,10 +6,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use makespan_service::{Log, Service};
 use makespan_service::http::{Problem, RequestLimits, RunningServer, ServerOptions, bind};
 use makespan_service::tokens::{Tokens, add};
 use makespan_service::words::Role;
+use makespan_service::{Log, Service};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 use tempfile::TempDir;
