@@ -100,7 +100,7 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let keeper = Keeper::start(&keeping, Box::new(place)).map_err(|error| miette!("{error}"))?;
     let folder = keeper.folder().to_owned();
     let keeper = Arc::new(keeper);
-    let server = listen(&options.http, &folder, Arc::clone(&keeper) as Arc<dyn Service>, log.clone())?;
+    let server = listen(&options.http, &folder, Arc::clone(&keeper) as Arc<dyn Service>, &log)?;
     let (processors, runs_as) = (counted(platform.processors(), "processor"), keeper.health().runs_as);
     log.notice(&format!("the service listens at {}; jobs run on {engine}, {processors}, as {runs_as}", server.url()));
     emit(&announced(server.url(), &folder, &engine, &platform, &runs_as))?;

@@ -15,7 +15,7 @@ use crate::args::ServeHttpOptions;
 /// Starts the HTTP server of a service in the background. The server runs until the returned value is stopped or
 /// dropped. Writes a token for the current user and the URL into the store, where client commands such as
 /// `makespan submit` read them.
-pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service>, log: Log) -> Result<RunningServer> {
+pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service>, log: &Log) -> Result<RunningServer> {
     let user = nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten().map(|user| user.name);
     let user = user.unwrap_or_else(|| format!("u{}", nix::unistd::getuid()));
     ensure_own(store, &user).map_err(|error| miette!("{error}"))?;

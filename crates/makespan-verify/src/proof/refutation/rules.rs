@@ -113,9 +113,7 @@ impl Rules {
         if self.ordered.contains(&(first, second)) {
             return Ok(0);
         }
-        invalid(format!(
-            "it assumes that task {second} waits for task {first}, but the instance does not state this"
-        ))
+        invalid(format!("it assumes that task {second} waits for task {first}, but the instance does not state this"))
     }
 
     /// Returns the time of a task in the fastest of its remaining modes.
