@@ -254,7 +254,7 @@ mod tests {
         log.flush();
         let all: Vec<String> = lines.try_iter().collect();
         assert_eq!(all, ["<3>one\\n<3>two\\u{1b}[31m\n", "<6>three\n"]);
-        Log::default().error("nobody reads this");
+        Log::default().error("this line is not read");
     }
 
     #[test]
