@@ -92,11 +92,11 @@ impl DemtOptions {
     fn text(&self) -> String {
         let sizes: Vec<String> = self.instances.sizes.iter().map(ToString::to_string).collect();
         format!(
-            "{} runs a point, {} jobs on {} processors, seed {}. Figures stand in this\n\
-             order of the numbers of jobs. A ratio is the sum of the values over the sum of the references:\n\
-             for the makespan the best proven bound; for the weighted completion the paper's linear programme as printed,\n\
-             which is an estimate and no bound, so that the ratios compare with the paper's. Ratios to the\n\
-             proven bound stand in summary.csv and figures 3c to 6c.\n",
+            "{} runs a point, {} jobs on {} processors, seed {}. The figures are in the order of these\n\
+             numbers of jobs. A ratio is the sum of the values over the sum of the references: for the\n\
+             makespan, the best proven bound; for the weighted completion, the value of the paper's linear\n\
+             programme as printed. This value is an estimate and not a bound, so that the ratios compare\n\
+             with the paper's. Ratios to the proven bound are in summary.csv and in figures 3c to 6c.\n",
             self.instances.runs,
             sizes.join(", "),
             self.instances.processors,
