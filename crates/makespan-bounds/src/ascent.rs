@@ -1,4 +1,4 @@
-//! Maximises a concave function of prices that is a lower bound (a dual function). The gradient steps are those of
+//! Maximises a concave function of prices that is a lower bound (a dual function). The gradient steps are as in
 //! Adam, on a smoothed form of the function.
 //!
 //! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing width decreases from step

@@ -12,10 +12,10 @@
 //!   the smallest one for which the project is feasible. At strength 1, the amount is so large that no activity waits
 //!   for the resource.
 //!
-//! The numbers of predecessors and successors, and the ranges of durations and needs, are those of the
-//! library PSPLIB. Durations and needs are from 1 to 10. Three activities have no predecessors, and three have no
-//! successors. No activity has more than three predecessors or more than three successors. The random values are drawn in an order of our own, so that the generator does not reproduce the
-//! instances of PSPLIB.
+//! The numbers of predecessors and successors, and the ranges of durations and needs, are as in the library PSPLIB.
+//! Durations and needs are from 1 to 10. Three activities have no predecessors, and three have no successors. No
+//! activity has more than three predecessors or more than three successors. The random values are drawn in an order of
+//! our own, so that the generator does not reproduce the instances of PSPLIB.
 
 mod network;
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// Source: S. Bansal, P. Kumar, K. Singh, "An improved two-step algorithm for task and data parallel scheduling in
 /// distributed memory machines", Parallel Computing 32(10), 2006, DOI 10.1016/j.parco.2006.08.004. The level of a task
 /// is the maximum number of tasks on a path that leads to the task. Assumptions: as [`Cpa`](super::Cpa). Guarantee:
-/// none. Complexity and deviations: those of CPA. In a level with more tasks than processors, each task keeps its
+/// none. Complexity and deviations: as in CPA. In a level with more tasks than processors, each task keeps its
 /// smallest allotment.
 ///
 /// ```

@@ -12,7 +12,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// Source: H. Arabnejad, J. G. Barbosa, "List scheduling algorithm for heterogeneous systems by an optimistic cost
 /// table", IEEE Trans. Parallel Distrib. Syst. 25(3), 2014, DOI 10.1109/TPDS.2013.57, algorithm 1. Assumptions: every
 /// task accepts one processor and runs on one processor. Guarantee: none. Complexity: O(e k^2) for the table of e
-/// edges on k nodes, plus the complexity of HEFT. Deviations: those of [`super::Heft`]. The table has one column for
+/// edges on k nodes, plus the complexity of HEFT. Deviations: as in [`super::Heft`]. The table has one column for
 /// each node, because the processors of a node are equal.
 ///
 /// ```

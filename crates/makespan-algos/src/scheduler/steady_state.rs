@@ -13,7 +13,7 @@ pub const STEADY_STATE: &str = "steady-state";
 ///
 /// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed
 /// schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), programme (3) and
-/// section 3.2, with latencies. Assumptions: those of [`TreeProblem::new`]. Guarantee: proved optimal in rationals up
+/// section 3.2, with latencies. Assumptions: as in [`TreeProblem::new`]. Guarantee: proved optimal in rationals up
 /// to [`makespan_bounds::tree::EXACT_NODES`] nodes, and within about 1e-9 of the bound for more nodes. The bound is
 /// added to the context. Complexity: each step of a simplex method takes O(nodes * applications).
 ///

@@ -141,7 +141,7 @@ impl Holders {
     }
 }
 
-/// Returns true if the bounds of this module may be better than those of other modules. This requires dependences,
+/// Returns true if the bounds of this module may be better than the bounds of other modules. This requires dependences,
 /// resource demands, or tasks on several processors of unequal speeds.
 pub(crate) fn are_meant(instance: &Instance) -> bool {
     instance.has_compound_jobs()

@@ -9,7 +9,7 @@
 //! If machines differ, the price of an instant is multiplied by a factor for each machine. With these factors, the
 //! same work costs about the same on all machines.
 //!
-//! Sources: those of [`crate::cost`]. Unlike in [`crate::cost`], the jobs choose their ends.
+//! Sources: see [`crate::cost`]. Unlike in [`crate::cost`], the jobs choose their ends.
 
 mod flat;
 mod fluid;

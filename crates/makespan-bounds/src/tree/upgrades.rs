@@ -28,7 +28,7 @@ pub enum NodePart {
 }
 
 /// Returns the parts of nodes that limit the fair throughput: an improvement of such a part would increase the
-/// optimum. The part with the largest gain comes first. `rates` and `prices` are those of the optimum.
+/// optimum. The part with the largest gain comes first. `rates` and `prices` belong to the optimum.
 pub fn upgrades(problem: &TreeProblem, rates: &Rates, prices: &TreePrices) -> Vec<Upgrade> {
     let applications = problem.applications();
     // Prices in the units of the certificate, in which the bound is the sum of the prices of all capacities.

@@ -26,9 +26,8 @@ pub struct PrintingOptions {
     pub no_output: bool,
     /// Write a line for each job that ends, in the format of GNU parallel
     ///
-    /// The columns are those of `parallel --joblog`. Host is always a
-    /// colon. A job that reached its time limit has Exitval -1. A line is written when the end of its job is recorded on
-    /// disk. An existing file is replaced
+    /// The columns are the same as in `parallel --joblog`. Host is always a colon. A job that reached its time limit
+    /// has Exitval -1. A line is written when the end of its job is recorded on disk. An existing file is replaced
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     pub joblog: Option<PathBuf>,
     /// Link outputs to DIR/1/ARGUMENT/stdout, stderr and seq, as GNU parallel names them, instead of printing them

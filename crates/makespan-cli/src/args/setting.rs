@@ -77,7 +77,7 @@ impl SettingOptions {
     }
 }
 
-/// Reads an amount of memory with the units of GNU parallel, or with those of Makespan.
+/// Reads an amount of memory with the units of GNU parallel or of Makespan.
 fn memory(text: &str) -> Result<u64, String> {
     const UNITS: &str = "KMGTP";
     let unit = text.chars().last().filter(|_| text.len() > 1);

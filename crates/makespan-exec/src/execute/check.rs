@@ -40,7 +40,7 @@ pub(super) fn opening(options: &ExecuteOptions) -> Opening {
 /// Checks that this machine can execute an instance in an unused folder.
 ///
 /// # Errors
-/// The errors of [`check`], except those of the journal.
+/// The errors of [`check`], except errors of the journal.
 pub fn check_machine(instance: &Instance, options: &ExecuteOptions) -> Result<(), ExecuteError> {
     check_tasks(instance)?;
     let cores = cores()?.len();

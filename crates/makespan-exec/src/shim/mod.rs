@@ -100,7 +100,7 @@ pub fn serve() {
     serve_as(std::env::args_os().skip(1));
 }
 
-/// Works as [`serve`], for a program whose arguments differ from those of the process, such as a script of an
+/// Works as [`serve`], for a program whose arguments differ from the arguments of the process, such as a script of an
 /// interpreter. `arguments` excludes the program name.
 pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
     let mut arguments = arguments.into_iter();

@@ -24,7 +24,7 @@ pub(crate) struct ShimOrder {
     pub outputs: [String; 2],
     /// Program and arguments.
     pub command: Vec<OsString>,
-    /// Environment variables in addition to those of the shim.
+    /// Environment variables in addition to the environment of the shim.
     pub environment: Vec<(String, String)>,
     /// The files to copy to this node and back, if the job runs in a separate folder.
     pub staging: Option<Staging>,

@@ -78,7 +78,7 @@ impl Kind {
         matches!(key, "UserId" | "HetJobIdSet" | "SLUID")
     }
 
-    /// Returns true if a field with this key ends a free text. The keys are those of versions 22.05 to 26.05.
+    /// Returns true if a field with this key ends a free text. The keys occur in versions 22.05 to 26.05.
     fn knows(self, key: &str) -> bool {
         let keys: &[&str] = match self {
             Self::Node => &NODE_KEYS,

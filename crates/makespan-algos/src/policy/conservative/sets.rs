@@ -29,7 +29,7 @@ pub(super) struct Sets<'a, 'b> {
 }
 
 impl<'a, 'b> Sets<'a, 'b> {
-    /// Returns the free processors, without those of the existing reservations.
+    /// Returns the free processors, without the processors of existing reservations.
     pub(super) fn new(view: &View<'a>, places: &'b mut BTreeMap<QueuePlace, ClosedSlot>) -> Self {
         let mut space = Space::of(view);
         let mut free = interchangeable(view.instance).then(|| free_processors(view));

@@ -39,7 +39,7 @@ impl Blocked {
             .for_each(|node| self.nodes[node as usize] = true);
     }
 
-    /// Returns those of the nodes that are not blocked.
+    /// Returns the nodes that are not blocked.
     fn open(&self, nodes: &[u32]) -> Vec<u32> {
         let is_open = |node: &u32| !self.nodes.get(*node as usize).copied().unwrap_or(false);
         nodes.iter().copied().filter(is_open).collect()

@@ -148,7 +148,7 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     std::iter::successors(Some(first), next).collect()
 }
 
-/// Returns those of the given allotments that `kind` includes. They must be in ascending order.
+/// Returns the given allotments that `kind` includes. They must be in ascending order.
 fn useful(profile: &Profile, allotments: &[u32], kind: AllotmentKind) -> Vec<PricedAllotment> {
     let mut shapes: Vec<PricedAllotment> = Vec::new();
     for &allotment in allotments {
