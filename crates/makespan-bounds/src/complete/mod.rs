@@ -114,11 +114,17 @@ fn search_in(
     if lower >= upper {
         return completed;
     }
+    let scales = scales::all(model);
+    let begin = |schedule: &Schedule, most: i64, attempt: usize, work: &Work| {
+        let mut search = Search::begin(model, &scales, most, attempt, work)?;
+        search.stay_near(starts(model, schedule));
+        Ok(search)
+    };
     let whole = work.clock.part(WHOLE);
     let all = (work.conflicts as f64 * WHOLE) as u64;
     let mut part = Work { clock: &whole, conflicts: all };
     let mut attempt = 0;
-    let mut search = begin(model, known, open, attempt, &part);
+    let mut search = begin(known, open, attempt, &part);
     loop {
         let outcome = match &mut search {
             Ok(search) => search.go_on(&mut part),
@@ -154,7 +160,7 @@ fn search_in(
             // A search with restarts at other intervals may yield a shorter proof.
             Outcome::TooLong if attempt + 1 < search::RESTARTS.len() => {
                 attempt += 1;
-                search = begin(model, completed.schedule.as_ref().unwrap_or(known), open, attempt, &part);
+                search = begin(completed.schedule.as_ref().unwrap_or(known), open, attempt, &part);
             }
             Outcome::TooLong | Outcome::Unfinished => break,
         }
@@ -167,7 +173,7 @@ fn search_in(
         let most = lower + (open - lower) / 2;
         let half = work.clock.part(0.5);
         let mut part = Work { clock: &half, conflicts: left / 2 };
-        let outcome = search::run(model, objective, most, &mut part);
+        let outcome = search::run(model, &scales, most, &mut part);
         let used = left / 2 - part.conflicts;
         left -= used;
         completed.conflicts += used;
@@ -182,13 +188,6 @@ fn search_in(
         }
     }
     completed
-}
-
-/// Begins a search for a solution of which the value is at most `most`. The search may stay near a schedule.
-fn begin(model: &Model, schedule: &Schedule, most: i64, attempt: usize, work: &Work) -> Result<Search, Outcome> {
-    let mut search = Search::begin(model, model.objective, most, attempt, work)?;
-    search.stay_near(starts(model, schedule));
-    Ok(search)
 }
 
 /// Returns the start and the mode of each task of a schedule.

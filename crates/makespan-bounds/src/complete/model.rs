@@ -151,9 +151,9 @@ impl Model {
 
     /// Sets the latest starts of all tasks for which the objective can be at most `value`. Returns false if the
     /// longest paths alone exceed the value.
-    pub(super) fn limit(&mut self, objective: Objective, value: i64) -> bool {
+    pub(super) fn limit(&mut self, value: i64) -> bool {
         let left = i128::from(value) - self.base;
-        let due = |task: &ModelTask| match objective {
+        let due = |task: &ModelTask| match self.objective {
             Objective::Makespan => value,
             Objective::MaxLateness => task.due.map_or(self.horizon, |due| due.saturating_add(value)).min(self.horizon),
             _ if task.weight == 0 => self.horizon,
@@ -199,8 +199,8 @@ impl Model {
     }
 
     /// Returns true if reversing the time turns each valid schedule into a valid schedule.
-    pub(super) fn is_symmetric(&self, objective: Objective) -> bool {
-        objective == Objective::Makespan
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.objective == Objective::Makespan
             && self.waits.is_empty()
             && self.tasks.iter().all(|task| task.release == 0)
             && self.supplies.iter().all(Supply::is_constant)

@@ -14,25 +14,38 @@ const MAX_STEPS: i64 = 5;
 /// The amounts of each task in each mode.
 type Held = Vec<Vec<i64>>;
 
-/// Adds the scales of each supply that prove the largest bounds. Each scale begins with a function of the amount: for
+/// A scale of a supply.
+pub(super) struct Scale {
+    /// The supply of which this is a scale.
+    supply: usize,
+    /// The result of [`most_within`].
+    most: Vec<i64>,
+    held: Held,
+}
+
+/// Returns the scales of each supply that prove the largest bounds. Each scale begins with a function of the amount: for
 /// each k up to half of the supply, the function of S. Martello and P. Toth, which rounds amounts below k down to 0 and
 /// amounts above m - k up to m; and functions of S. P. Fekete and J. Schepers (DOI 10.1007/s101070100243) with few steps.
 /// Then each task, the longest one first, holds as much as possible without a change of the largest sum of the scale over
 /// tasks that can run together (J. Carlier, E. Néron, DOI 10.1016/S0377-2217(02)00764-5).
-pub(super) fn add(model: &mut Model, log: &mut Log) {
+pub(super) fn all(model: &Model) -> Vec<Scale> {
     let own = model.supplies.len();
-    for supply in 0..own {
-        for (most, held) in best(model, supply, MAX_SCALES.0.min((MAX_SCALES.1 / own).max(2))) {
-            log.scale(supply, &held);
-            let scaled = model.supplies[supply].mapped(|amount| most[amount as usize]);
-            model.supplies.push(scaled);
-            model.tasks.iter_mut().zip(held).for_each(|(task, held)| task.amounts.push(held));
-        }
+    let count = MAX_SCALES.0.min((MAX_SCALES.1 / own).max(2));
+    (0..own).flat_map(|supply| best(model, supply, count)).collect()
+}
+
+/// Adds scales as supplies to a model.
+pub(super) fn add(scales: &[Scale], model: &mut Model, log: &mut Log) {
+    for Scale { supply, most, held } in scales {
+        log.scale(*supply, held);
+        let scaled = model.supplies[*supply].mapped(|amount| most[amount as usize]);
+        model.supplies.push(scaled);
+        model.tasks.iter_mut().zip(held).for_each(|(task, held)| task.amounts.push(held.clone()));
     }
 }
 
-/// Returns up to `count` scales of a supply that prove the largest bounds, each with the result of [`most_within`].
-fn best(model: &Model, supply: usize, count: usize) -> Vec<(Vec<i64>, Held)> {
+/// Returns up to `count` scales of a supply that prove the largest bounds.
+fn best(model: &Model, supply: usize, count: usize) -> Vec<Scale> {
     let most = model.supplies[supply].most();
     let own: Held = model.tasks.iter().map(|task| task.amounts[supply].clone()).collect();
     if !(2..=MAX_AMOUNT).contains(&most) || own.iter().flatten().all(|&amount| amount <= 1) {
@@ -60,7 +73,7 @@ fn best(model: &Model, supply: usize, count: usize) -> Vec<(Vec<i64>, Held)> {
         }
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
-    found.into_iter().take(count).map(|(_, sums, held)| (sums, held)).collect()
+    found.into_iter().take(count).map(|(_, most, held)| Scale { supply, most, held }).collect()
 }
 
 /// Raises the amounts of each task in turn, as far as the largest sum does not change.

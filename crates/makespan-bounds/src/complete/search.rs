@@ -1,6 +1,5 @@
 //! A search that decides if there is a solution with at most a given value.
 
-use makespan_core::Objective;
 use makespan_verify::proof::Refutation;
 
 use super::engine::ascent::Ascent;
@@ -8,7 +7,8 @@ use super::engine::log::Log;
 use super::engine::prices::Prices;
 use super::engine::{Engine, Literal};
 use super::model::Model;
-use super::{scales, trim};
+use super::scales::{self, Scale};
+use super::trim;
 use crate::Clock;
 
 /// For each attempt, the number of conflicts before the first restart.
@@ -50,7 +50,6 @@ pub(super) enum Outcome {
 /// A search that can continue with a smaller value after it has found a solution.
 pub(super) struct Search {
     engine: Engine,
-    objective: Objective,
     /// The task that is restricted to the first half of the schedule, if the schedule can be reversed.
     mirrored: Option<usize>,
     ascent: Option<Ascent>,
@@ -58,8 +57,8 @@ pub(super) struct Search {
 }
 
 /// Searches for a solution with a value of at most `most`.
-pub(super) fn run(model: &Model, objective: Objective, most: i64, work: &mut Work) -> Outcome {
-    match Search::begin(model, objective, most, 0, work) {
+pub(super) fn run(model: &Model, scales: &[Scale], most: i64, work: &mut Work) -> Outcome {
+    match Search::begin(model, scales, most, 0, work) {
         Ok(mut search) => search.go_on(work),
         Err(outcome) => outcome,
     }
@@ -70,21 +69,21 @@ impl Search {
     /// between restarts. Returns the outcome if no search is necessary or possible.
     pub(super) fn begin(
         model: &Model,
-        objective: Objective,
+        scales: &[Scale],
         most: i64,
         attempt: usize,
         work: &Work,
     ) -> Result<Self, Outcome> {
         let mut model = model.clone();
-        if !model.limit(objective, most) {
+        if !model.limit(most) {
             return Err(Outcome::Refuted(Vec::new()));
         }
         let mut log = Log::new(model.supplies.len());
         // Equal tasks may hold different amounts of a scale.
         let ordered = pairs(&model);
         ordered.iter().for_each(|&(first, second)| log.pair(first, second));
-        let mirrored = mirrored(&model, objective, &ordered);
-        scales::add(&mut model, &mut log);
+        let mirrored = mirrored(&model, &ordered);
+        scales::add(scales, &mut model, &mut log);
         if let Some(task) = mirrored {
             log.mirror(task);
             reflect(&mut model, task, most);
@@ -94,7 +93,7 @@ impl Search {
         }
         let mut engine = Engine::new(model, &ordered, most, log);
         engine.restart = RESTARTS[attempt % RESTARTS.len()];
-        let mut search = Self { engine, objective, mirrored, ascent: None, is_open: true };
+        let mut search = Self { engine, mirrored, ascent: None, is_open: true };
         search.is_open = search.prepare(work);
         Ok(search)
     }
@@ -117,7 +116,7 @@ impl Search {
     pub(super) fn tighten(&mut self, most: i64, work: &Work) -> Result<(), Outcome> {
         self.engine.undo(0);
         self.engine.most = most;
-        if !self.engine.model.limit(self.objective, most) {
+        if !self.engine.model.limit(most) {
             return Err(Outcome::Refuted(Vec::new()));
         }
         if let Some(task) = self.mirrored {
@@ -140,11 +139,11 @@ fn pairs(model: &Model) -> Vec<(usize, usize)> {
 
 /// Returns the task with the most work among the tasks that are in no pair, or `None` if reversing the time does not
 /// turn each schedule into a schedule.
-fn mirrored(model: &Model, objective: Objective, pairs: &[(usize, usize)]) -> Option<usize> {
+fn mirrored(model: &Model, pairs: &[(usize, usize)]) -> Option<usize> {
     let is_paired = |task: usize| pairs.iter().any(|&(first, second)| first == task || second == task);
     let work = |task: &usize| model.tasks[*task].shortest() * i64::from(model.tasks[*task].allotments[0]);
     let free = (0..model.tasks.len()).filter(|&task| !is_paired(task));
-    free.max_by_key(work).filter(|_| model.is_symmetric(objective))
+    free.max_by_key(work).filter(|_| model.is_symmetric())
 }
 
 /// Restricts a task to the first half of the schedule.
