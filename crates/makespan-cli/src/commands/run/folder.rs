@@ -61,11 +61,11 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
 /// Returns the options without `--resume` if there is no run to resume. So a script can use `--resume` from its first
 /// run.
 pub fn of_first_session(options: &RunOptions) -> Option<RunOptions> {
-    let is_first = match &options.folder {
+    let is_first = || match &options.folder {
         Some(folder) => !folder.try_exists().unwrap_or(true),
         None => choose(options).is_err(),
     };
-    if !options.failures.resume || !is_first {
+    if !(options.failures.resume && is_first()) {
         return None;
     }
     let mut first = options.clone();
