@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
+use makespan_core::shown;
 
 /// Maximum number of lines that wait to be written. Further lines are dropped and counted.
 const WAITING: usize = 10_000;
@@ -111,8 +112,8 @@ impl Log {
     /// Adds a line. Control characters are escaped, so that a name cannot forge a line.
     pub fn add(&self, priority: Priority, text: &str) {
         let Some(sender) = &self.0 else { return };
-        let shown: String = text.chars().take(LONGEST).flat_map(escaped).collect();
-        if sender.lines.try_send(Message::Line(priority, shown)).is_err() {
+        let part: String = text.chars().take(LONGEST).collect();
+        if sender.lines.try_send(Message::Line(priority, shown(&part).into_owned())).is_err() {
             sender.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -227,12 +228,6 @@ fn journal_line(priority: Priority, text: &str) -> String {
 fn is_journal() -> bool {
     let Ok(stream) = std::env::var("JOURNAL_STREAM") else { return false };
     fs::metadata("/proc/self/fd/2").is_ok_and(|file| stream == format!("{}:{}", file.dev(), file.ino()))
-}
-
-fn escaped(c: char) -> impl Iterator<Item = char> {
-    let plain = (!c.is_control()).then_some(c);
-    let escape = c.is_control().then(|| c.escape_default());
-    plain.into_iter().chain(escape.into_iter().flatten())
 }
 
 #[cfg(test)]

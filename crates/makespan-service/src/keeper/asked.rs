@@ -184,7 +184,6 @@ impl Service for Keeper {
     fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal> {
         let after = after.map(|after| after.min(i64::MAX as u64));
         let mut page = self.read(|reader| reader.jobs(who, filter, after, limit.clamp(1, MAX_ITEMS)))?;
-        page.others = self.read(|reader| reader.others(who))?;
         page.items.iter_mut().for_each(|summary| self.expect(who, summary));
         Ok(page)
     }

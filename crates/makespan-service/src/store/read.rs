@@ -168,7 +168,7 @@ impl Reader {
         let more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().map(|last| last.number.0).filter(|_| more);
-        Ok(Page { items, next, total, others: 0 })
+        Ok(Page { items, next, total, others: self.others(who)? })
     }
 
     /// Returns a job, or `None` if there is no such job or `who` may not see it.
@@ -293,7 +293,7 @@ impl Reader {
     ///
     /// # Errors
     /// The error of the database.
-    pub fn others(&self, who: &Who) -> Result<u64, Error> {
+    fn others(&self, who: &Who) -> Result<u64, Error> {
         if who.role != Role::Submitter {
             return Ok(0);
         }
