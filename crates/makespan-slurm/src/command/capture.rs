@@ -33,7 +33,7 @@ const MAX_BYTES: u64 = 1 << 30;
 const GLANCE: Duration = Duration::from_millis(2);
 
 /// A message from a thread that reads the output.
-enum Heard {
+enum OutputPart {
     Out(Vec<u8>),
     Err(Vec<u8>),
 }
@@ -45,8 +45,8 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Resul
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(Problem::Start)?;
-    let heard = listen(&mut child, input);
-    match ended(&mut child, &heard, deadline) {
+    let parts = listen(&mut child, input);
+    match ended(&mut child, &parts, deadline) {
         Ok(ended) => Ok(ended),
         Err(problem) => {
             let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
@@ -61,37 +61,45 @@ pub(super) fn run(command: &mut Command, input: &[u8], limit: Duration) -> Resul
 }
 
 /// Starts threads that read the output of a process and write to its standard input.
-fn listen(child: &mut Child, input: &[u8]) -> Receiver<io::Result<Heard>> {
-    let (sender, heard) = channel();
+fn listen(child: &mut Child, input: &[u8]) -> Receiver<io::Result<OutputPart>> {
+    let (sender, parts) = channel();
     if let Some(out) = child.stdout.take() {
-        read(out, sender.clone(), Heard::Out);
+        read(out, sender.clone(), OutputPart::Out);
     }
     if let Some(err) = child.stderr.take() {
-        read(err, sender, Heard::Err);
+        read(err, sender, OutputPart::Err);
     }
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_owned();
         // A program may close the pipe before it has read all input. Then the write fails. This is not an error.
         thread::spawn(move || drop(stdin.write_all(&input)));
     }
-    heard
+    parts
 }
 
-fn read(stream: impl Read + Send + 'static, sender: Sender<io::Result<Heard>>, as_heard: fn(Vec<u8>) -> Heard) {
+fn read(
+    stream: impl Read + Send + 'static,
+    sender: Sender<io::Result<OutputPart>>,
+    as_part: fn(Vec<u8>) -> OutputPart,
+) {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stream.take(MAX_BYTES + 1).read_to_end(&mut bytes);
         // After the time limit, the receiver is gone, so sending fails. This is not an error.
-        drop(sender.send(read.map(|_| as_heard(bytes))));
+        drop(sender.send(read.map(|_| as_part(bytes))));
     });
 }
 
-fn ended(child: &mut Child, heard: &Receiver<io::Result<Heard>>, deadline: Instant) -> Result<ProcessOutput, Problem> {
+fn ended(
+    child: &mut Child,
+    parts: &Receiver<io::Result<OutputPart>>,
+    deadline: Instant,
+) -> Result<ProcessOutput, Problem> {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        match heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(Ok(Heard::Out(bytes))) => out = bytes,
-            Ok(Ok(Heard::Err(bytes))) => err = bytes,
+        match parts.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(Ok(OutputPart::Out(bytes))) => out = bytes,
+            Ok(Ok(OutputPart::Err(bytes))) => err = bytes,
             Ok(Err(error)) => return Err(Problem::Start(error)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Err(Problem::TimedOut(err)),
         }
