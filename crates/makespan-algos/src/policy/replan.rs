@@ -15,7 +15,7 @@ use crate::plan::Scheduler;
 /// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To
 /// prevent this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task
 /// later than the previous plan, the policy reserves processors for this task as early as running tasks allow. The
-/// reserved processors are those of the task in the old or in the new plan. The other tasks are planned around this
+/// task gets the processors of the old or of the new plan. The other tasks are planned around this
 /// reservation. Suppose that tasks end by their estimates and no processor fails. Then a task starts no later than in
 /// the first plan that was made while this task was the one that had waited longest.
 ///

@@ -63,8 +63,7 @@ pub struct Throughput {
     pub bound: RBig,
     /// The proof of `bound`.
     pub prices: TreePrices,
-    /// The optimum with its proof, if the optimum was requested and found. Then `rates` and `value` are those of the
-    /// optimum.
+    /// The optimum with its proof, if the optimum was requested and found. Then `rates` and `value` are optimal.
     pub optimum: Option<Optimum>,
     /// Number of steps of the simplex method.
     pub steps: usize,

@@ -8,7 +8,7 @@ use super::word::Word;
 #[derive(Clone, Debug)]
 pub struct Slots<W> {
     free: Vec<W>,
-    /// The index of a slot. From this slot on, the free amounts are those of the last step of the base.
+    /// The index of a slot. From this slot on, the free amounts are as in the last step of the base.
     top: usize,
     /// The slots of the base before `top`.
     first: Vec<W>,

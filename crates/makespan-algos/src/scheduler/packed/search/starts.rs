@@ -113,7 +113,7 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         trying.best
     }
 
-    /// Returns lists for which insertion chooses the allotments. The orders are those of the initial lists, and by
+    /// Returns lists for which insertion chooses the allotments. The orders are as in the initial lists, and by
     /// deadline minus the path after the task, by release, and by decreasing area. Each order is computed twice: with
     /// the allotments of fewest processors, and with the fastest allotments.
     fn orders(&self) -> Vec<Vec<ListEntry>> {
