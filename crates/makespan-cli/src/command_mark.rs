@@ -55,7 +55,10 @@ fn option<'a>(word: &str, verb: &'a Command) -> Option<(Option<&'a Arg>, bool)> 
     }
     let options = word.strip_prefix('-').filter(|options| !options.is_empty())?;
     for (place, short) in options.char_indices() {
-        if let Some(found) = with_value(&|arg| arg.get_short() == Some(short)) {
+        let is_called = |arg: &Arg| {
+            arg.get_short() == Some(short) || arg.get_all_short_aliases().is_some_and(|all| all.contains(&short))
+        };
+        if let Some(found) = with_value(&is_called) {
             return Some((Some(found), place + short.len_utf8() == options.len()));
         }
     }
@@ -74,6 +77,9 @@ mod tests {
         for (line, expected) in [
             ("run echo ::: a", "run -- echo ::: a"),
             ("run -k -j 3 --tag echo {} ::: a", "run -k -j 3 --tag -- echo {} ::: a"),
+            ("run -P 2 echo ::: a", "run -P 2 -- echo ::: a"),
+            ("run -kP 2 -a f echo", "run -kP 2 -a f -- echo"),
+            ("run --max-procs 2 echo ::: a", "run --max-procs 2 -- echo ::: a"),
             ("run -kj3 --jobs=2 --folder x echo :::: f", "run -kj3 --jobs=2 --folder x -- echo :::: f"),
             ("run --lb echo ::: -- a", "run --lb -- echo ::: -- a"),
             ("run -a f -kN2 echo {}", "run -a f -kN2 -- echo {}"),

@@ -137,7 +137,8 @@ fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
     }
     if let (Some(word), Some(first)) = (goal, words.get(1).filter(|first| !first.starts_with('-'))) {
         return Some(format!(
-            "error: unexpected argument '{word}' found; write -- before a command of several words: makespan run -- {first} {word}"
+            "error: unexpected argument '{word}' found; write -- before a command of several words: makespan run -- {first} {word}; \
+             to run it for each line of standard input: makespan run -a - -- {first} {word}"
         ));
     }
     let message = error.to_string();

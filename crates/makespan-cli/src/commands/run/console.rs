@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use makespan_core::{Stop, TaskId};
 
 use super::printed::{PrintedOutputs, PrintedSizes};
-use super::prints::{ClosedOutput, Output, Prints};
+use super::prints::{ClosedOutput, Output, Prints, ReplacedAttempt};
 use crate::output::{complain, shown};
 
 /// Time between two checks for new output of running jobs.
@@ -29,9 +29,8 @@ pub enum Message {
     Grown(Vec<TaskId>),
     /// An attempt at a job has started.
     Started(Output),
-    /// A new attempt at a job replaces the output files of the previous attempt. `Output` names links to the previous
-    /// files. The thread prints these files and removes the links.
-    Replaced(Output),
+    /// A new attempt at a job replaces the output files of the previous attempt.
+    Replaced(ReplacedAttempt),
     /// A job has ended.
     Ended(Output),
     /// A job was not started, so it has no output.
@@ -200,12 +199,7 @@ impl Screen {
                 prints.start(output);
                 Ok(())
             }),
-            Message::Replaced(output) => {
-                self.print(|prints| prints.replace(&output));
-                for link in &output.files {
-                    let _ = std::fs::remove_file(link);
-                }
-            }
+            Message::Replaced(attempt) => self.print(|prints| prints.replace(attempt)),
             Message::Ended(output) if self.hides => {
                 let size = |path: &PathBuf| path.symlink_metadata().map_or(0, |metadata| metadata.len());
                 self.printed.add(&output.stem, output.files.each_ref().map(size));

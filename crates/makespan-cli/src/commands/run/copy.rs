@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -27,10 +27,7 @@ pub struct Stream {
 
 /// Returns standard output and standard error.
 pub fn streams() -> io::Result<[Stream; 2]> {
-    let stream = |fd: BorrowedFd<'_>| -> io::Result<Stream> {
-        let file = File::from(fd.try_clone_to_owned()?);
-        Ok(Stream { is_terminal: file.is_terminal(), file: Unbuffered(file), column: 0 })
-    };
+    let stream = |fd: BorrowedFd<'_>| fd.try_clone_to_owned().map(|fd| Stream::of(fd.into()));
     Ok([stream(io::stdout().as_fd())?, stream(io::stderr().as_fd())?])
 }
 
@@ -53,6 +50,11 @@ impl Write for Unbuffered {
 }
 
 impl Stream {
+    /// Returns a stream that writes to a file or a terminal.
+    pub fn of(file: File) -> Self {
+        Self { is_terminal: file.is_terminal(), file: Unbuffered(file), column: 0 }
+    }
+
     /// Writes bytes without change.
     fn copy(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.column = match bytes.iter().rposition(|&byte| byte == b'\n') {
@@ -115,47 +117,20 @@ pub enum CopyError {
     Write(io::Error),
 }
 
-/// The part of a file that was copied.
-#[derive(Clone, Copy, Default)]
-pub struct CopiedPart {
-    /// Number of copied bytes, from the beginning of the file.
-    pub bytes: u64,
-    /// Inode of the file, or `None` if nothing was copied. A new attempt at a job gets a new file of the same name.
-    inode: Option<u64>,
-}
-
-impl CopiedPart {
-    /// Returns this part if the file with this path contains it, and otherwise the empty part.
-    pub fn of(self, path: &Path) -> Self {
-        let inode = path.symlink_metadata().ok().map(|metadata| metadata.ino());
-        if self.inode == inode { self } else { Self::default() }
-    }
-}
-
-/// Copies the bytes of a file that follow the part `from`. Returns the part that was copied so far.
-///
-/// If another file has the name now, copies nothing until the job has ended. The new file belongs to the next attempt,
-/// and the rest of the previous file must be printed first.
-pub fn copy(path: &Path, from: CopiedPart, style: Style<'_>, to: &mut Stream) -> Result<CopiedPart, CopyError> {
-    let metadata = path.symlink_metadata().map_err(CopyError::Read)?;
-    let (length, inode) = (metadata.len(), metadata.ino());
-    let is_replaced = from.inode.is_some_and(|known| known != inode);
-    if is_replaced && !style.ended {
-        return Ok(from);
-    }
-    // If the file is shorter than the copied part, a new attempt has emptied it.
-    let mut at = if is_replaced || from.bytes > length { 0 } else { from.bytes };
-    let copied = |bytes| CopiedPart { bytes, inode: (bytes > 0).then_some(inode) };
+/// Copies the bytes of a file from position `from`. Returns the position after the last copied byte.
+pub fn copy(file: &File, from: u64, style: Style<'_>, to: &mut Stream) -> Result<u64, CopyError> {
+    let length = file.metadata().map_err(CopyError::Read)?.len();
+    // If the file is shorter than `from`, the job has emptied it.
+    let mut at = if from > length { 0 } else { from };
     if at == length {
-        return Ok(copied(at));
+        return Ok(at);
     }
-    let file = open(path).map_err(CopyError::Read)?;
     let splits = style.lines || style.tag.is_some();
     let tag = style.tag.map_or_else(String::new, |tag| format!("{tag}\t"));
     let mut buffer = vec![0; if style.lines { LONGEST_LINE } else { CHUNK }];
     while at < length {
         let wanted = buffer.len().min(usize::try_from(length - at).unwrap_or(usize::MAX));
-        let read = read_at(&file, &mut buffer[..wanted], at).map_err(CopyError::Read)?;
+        let read = read_at(file, &mut buffer[..wanted], at).map_err(CopyError::Read)?;
         let mut part = &buffer[..read];
         if style.lines {
             let whole = part.iter().rposition(|&byte| byte == b'\n').map(|last| last + 1);
@@ -169,11 +144,11 @@ pub fn copy(path: &Path, from: CopiedPart, style: Style<'_>, to: &mut Stream) ->
         at += part.len() as u64;
     }
     to.end_line(splits).map_err(CopyError::Write)?;
-    Ok(copied(at))
+    Ok(at)
 }
 
 /// Opens a regular file. Returns an error for a link or a pipe that a job put in place of the file.
-fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
@@ -200,13 +175,12 @@ mod tests {
     fn copied(states: &[&[u8]], tag: Option<&str>, lines: bool) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));
-        let file = Unbuffered(File::create(&to).unwrap());
-        let mut stream = Stream { file, is_terminal: false, column: 0 };
-        let mut at = CopiedPart::default();
+        let mut stream = Stream::of(File::create(&to).unwrap());
+        let mut at = 0;
         for (index, state) in states.iter().enumerate() {
             std::fs::write(&from, state).unwrap();
             let style = Style { tag, lines, ended: index + 1 == states.len() };
-            at = copy(&from, at, style, &mut stream).ok().unwrap();
+            at = copy(&open(&from).unwrap(), at, style, &mut stream).ok().unwrap();
         }
         std::fs::read(&to).unwrap()
     }
@@ -232,28 +206,6 @@ mod tests {
         );
         // A new attempt writes from the beginning.
         assert_eq!(copied(&[b"a long line\n", b"b\n"], None, true), b"a long line\nb\n");
-    }
-
-    /// The file of a new attempt may get the name before the rest of the previous file is printed.
-    #[test]
-    fn the_file_of_a_new_attempt_is_not_mistaken_for_the_previous_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let mut stream = Stream { file: Unbuffered(File::create(path("to")).unwrap()), is_terminal: false, column: 0 };
-        let mut copied = |name: &str, from, ended| {
-            copy(&path(name), from, Style { tag: None, lines: true, ended }, &mut stream).ok().unwrap()
-        };
-        std::fs::write(path("out"), "1\n2\n").unwrap();
-        let first = copied("out", CopiedPart::default(), false);
-        for next in ["a\n", "a\nb\n", "a\nb\nc\n"] {
-            std::fs::rename(path("out"), path("old")).unwrap();
-            std::fs::write(path("out"), next).unwrap();
-            assert_eq!(copied("out", first, false).bytes, 4, "the previous file is not complete");
-            std::fs::rename(path("old"), path("out")).unwrap();
-        }
-        std::fs::write(path("out"), "1\n2\n3\n").unwrap();
-        assert_eq!(copied("out", first, true).bytes, 6);
-        assert_eq!(std::fs::read(path("to")).unwrap(), b"1\n2\n3\n");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use makespan_exec::journal::{Progression, RecordedRun};
 use miette::{Result, miette};
 
 use super::command::command_line;
-use super::copy::{CopiedPart, CopyError, Stream, Style, copy, streams};
+use super::copy::{CopyError, Stream, Style, copy, open, streams};
 use super::printed::PrintedOutputs;
 use super::record::{RunRecord, command_of};
 use crate::args::StatusOptions;
@@ -123,9 +123,9 @@ enum Unprinted {
 /// shorter.
 fn print_file(path: &Path, least: u64, stream: &mut Stream) -> std::result::Result<(), Unprinted> {
     let style = Style { tag: None, lines: false, ended: true };
-    match copy(path, CopiedPart::default(), style, stream) {
-        Ok(CopiedPart { bytes, .. }) if bytes < least => {
-            Err(Unprinted::Failed(format!("it was truncated: it has {bytes} bytes and had {least}")))
+    match open(path).map_err(CopyError::Read).and_then(|file| copy(&file, 0, style, stream)) {
+        Ok(length) if length < least => {
+            Err(Unprinted::Failed(format!("it was truncated: it has {length} bytes and had {least}")))
         }
         Ok(_) => Ok(()),
         Err(CopyError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Err(Unprinted::Closed),

@@ -24,7 +24,7 @@ use crate::snakefile::is_snakefile;
 
 use super::job_changes::{SLOTS, set_cores, with_slot};
 use super::outcome::CoresNote;
-use super::strangers::doubt;
+use super::strangers::{doubt, is_known};
 use super::stream::{self, Begin, InputLines, Stream};
 
 /// Maximum size of a file with arguments, in bytes.
@@ -141,14 +141,20 @@ fn has_no_arguments(template: &TemplateOptions, arguments: &Arguments) -> bool {
     arguments.commands() == 0 && (reads_files || behind.all(is_mark))
 }
 
-/// Returns an error if the path of a list is probably a shell command: it contains a blank, and no file has this name.
+/// Returns an error if the path of a list is probably a command: no file has this name, and it contains a blank or is the
+/// name of a program.
 fn refuse_command(path: &Path) -> Result<()> {
     let name = path.display().to_string();
-    if !name.trim().contains(' ') || path.symlink_metadata().is_ok() {
+    let is_program = !name.contains('/') && is_known(&name);
+    if path.symlink_metadata().is_ok() || !(name.trim().contains(' ') || is_program) {
         return Ok(());
     }
     let command = shell_word(path.as_os_str());
-    Err(miette!("there is no file {}; write -- before a command: makespan run -- {command}", shown(&command)))
+    Err(miette!(
+        "there is no file {}; write -- before a command: makespan run -- {command}; to run it for each line of standard input: \
+         makespan run -a - -- {command}",
+        shown(&command)
+    ))
 }
 
 /// Returns the first part of standard input if the run reads its list or its arguments there and may start before the

@@ -72,7 +72,7 @@ fn is_plain(word: &str) -> bool {
 
 /// Returns true if a shell on this machine would find the program `word`. Also returns true for the path of a missing
 /// file, because an earlier job may create the file.
-fn is_known(word: &str) -> bool {
+pub fn is_known(word: &str) -> bool {
     if SHELL.contains(&word) {
         return true;
     }

@@ -23,7 +23,7 @@ use super::outcome::tail::{self, OutputTail};
 use super::outcome::{SessionSeconds, ended_before};
 use super::own::PRINTED;
 use super::printed::{PrintedOutputs, PrintedSizes};
-use super::prints::{Output, Prints};
+use super::prints::{Output, Prints, ReplacedAttempt, Replacements};
 use super::record::RunRecord;
 use super::stream::{Arrival, Feed};
 use crate::args::PrintingOptions;
@@ -98,17 +98,18 @@ pub struct RunWatch<'a> {
     restated: BTreeSet<TaskId>,
     /// The end of the job that halted the run.
     halt: Option<HaltCause>,
-    /// Jobs whose last attempt ended in an earlier session.
+    /// Jobs whose last attempt ended in an earlier session, as far as they have not started in this session.
     attempted: BTreeSet<TaskId>,
     /// Number of attempts whose output files were replaced by the files of a later attempt.
     replaced: u64,
+    replacements: Replacements,
 }
 
 impl<'a> RunWatch<'a> {
     pub fn new(instance: &'a Instance, shown: WatchOptions<'a>, memory: Memory) -> Result<Self> {
-        let options = shown.options;
+        let (options, replacements) = (shown.options, Replacements::default());
         let prints = (!options.hides_output() && !shown.is_silent)
-            .then(|| Prints::new(options.keep_order, options.line_buffer))
+            .then(|| Prints::new(options.keep_order, options.line_buffer, replacements.clone()))
             .transpose()
             .map_err(|error| miette!("cannot print to standard output: {error}"))?;
         let earlier = PrintedOutputs::read(shown.folder);
@@ -151,6 +152,7 @@ impl<'a> RunWatch<'a> {
             background: BTreeSet::new(),
             attempted: BTreeSet::new(),
             replaced: 0,
+            replacements,
             failed,
             restated,
             halt: None,
@@ -370,6 +372,7 @@ impl Observer for RunWatch<'_> {
         if let Some((folders, jobs)) = self.folders() {
             folders.add(&jobs, running.task);
         }
+        self.attempted.remove(&running.task);
         if self.shown.options.line_buffer {
             self.console.send(Message::Started(self.output(running.task)));
         }
@@ -389,11 +392,12 @@ impl Observer for RunWatch<'_> {
                 name.push(&ending);
                 PathBuf::from(name)
             });
+            self.replacements.begin(task);
             for (file, link) in output.files.iter().zip(&links) {
                 let _ = std::fs::remove_file(link);
                 let _ = std::fs::hard_link(file, link);
             }
-            self.console.send(Message::Replaced(Output { files: links, ..output }));
+            self.console.send(Message::Replaced(ReplacedAttempt(Output { files: links, ..output })));
         }
     }
 

@@ -219,6 +219,11 @@ fn lines_of_failed_attempts_are_printed_to_their_end() {
     sandbox.write("l.txt", "echo x >> tries; for i in $(seq 200); do echo $i; done; test $(wc -l < tries) = 4\n");
     let said = sandbox.makespan("run l.txt --processors 1 --oversubscribe --folder f --lb --retry 3");
     assert_eq!((said.status, said.out.lines().count()), (Some(0), 800), "{said:?}");
+    let jobs = "echo x >> t.{}; n=$(wc -l < t.{}); echo {} $n; test $n -ge 3";
+    let sources: String = (0..30).map(|at| format!(" {at}")).collect();
+    let said = sandbox.makespan(&format!("run -j3 -k --folder k --lb --retry 5 -- '{jobs}' :::{sources}"));
+    let expected: String = (0..30).map(|at| format!("{at} 1\n{at} 2\n{at} 3\n")).collect();
+    assert_eq!((said.status, said.out.as_str()), (Some(0), expected.as_str()), "{said:?}");
     let left =
         std::fs::read_dir(sandbox.path("f")).unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
     assert!(left.into_iter().all(|name| !has_ending(&name, "before")));

@@ -197,6 +197,11 @@ fn several_words_are_no_shell_command() {
 fn templates_that_are_wrong_are_refused() {
     let sandbox = Sandbox::new();
     sandbox.makespan("run -- 'a `b {}`' ::: x").refused(&["between backquotes", "$(..)"]);
+    let of_input = "for each line of standard input: makespan run -a - -- ";
+    sandbox.makespan("run echo").refused(&["there is no file echo", "run -- echo;", of_input]);
+    sandbox.makespan("run echo {}").refused(&["'{}'", "run -- echo {};", of_input]);
+    sandbox.makespan("run missing.txt").refused(&["missing.txt: cannot open"]);
+    sandbox.makespan("run lists/missing").refused(&["lists/missing: cannot open"]);
     let said = sandbox.makespan("run -- 'a {}' :::");
     assert_eq!((said.status, said.err.as_str()), (Some(0), "no arguments: nothing to run\n"));
     sandbox.makespan(r"run -- 'find . -exec echo {} \;'").refused(&["`{}`", "there are none", ":::", "a list"]);
