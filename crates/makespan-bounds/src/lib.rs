@@ -13,9 +13,9 @@
 //! * [`weighted_completion_on`]: the corrected interval linear programme of the DEMT paper, solved through its dual.
 //! * [`machines`]: prices for time on machines that differ in speed, or on which each job has its own run time.
 //! * [`best`] for instances with task graphs: windows of time between the predecessors and successors of tasks, with
-//!   prices for machines. It also uses windows over held amounts, path flows with prices, and deductions from a
-//!   deadline if tasks have dependences, need resources, or hold several processors of unequal speeds. For the
-//!   lateness, it also bounds the jobs with early deadlines as a separate instance.
+//!   prices for machines. If tasks have dependences, need resources, or hold several processors of unequal speeds, it
+//!   also uses windows over held amounts, path flows with prices, and deductions from a deadline. For the lateness, it
+//!   also bounds the jobs with early deadlines as a separate instance.
 //! * [`complete`]: a complete search with learning for small instances. It proves that a schedule is optimal, or finds
 //!   a better one.
 //! * [`cost`]: prices for processor time and for the time between dependent tasks, under a horizon.

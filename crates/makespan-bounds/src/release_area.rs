@@ -64,7 +64,8 @@ pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
     LateWork { from, tasks, prices }
 }
 
-/// Scales prices by a power of two and rounds them down. So large prices keep their ratios if they are whole numbers.
+/// Scales prices by a power of two and rounds them down. If large prices are whole numbers, their ratios stay the
+/// same.
 fn whole(instance: &Instance, prices: &[f64]) -> Vec<i64> {
     let nodes = instance.platform().nodes();
     let sum: f64 = prices.iter().zip(nodes).map(|(price, node)| price * f64::from(node.processors)).sum();

@@ -1,4 +1,5 @@
-//! Conversion of prices from floating point to integers with binary places.
+//! Conversion of prices from floating point to integers. A price with s binary places becomes an integer in units of
+//! `2^-s`.
 
 use makespan_verify::{Bound, CertificateError};
 

@@ -32,7 +32,8 @@ pub(crate) struct TaskArrays {
     counts: Vec<u64>,
     /// For each node of the platform, its kind.
     pub(crate) kind_of: Vec<Option<usize>>,
-    /// The jobs with transfers that can delay tasks. The number is the index of the first task of the job.
+    /// The jobs with transfers that can delay tasks. The number of a job is the index of its first task in these
+    /// arrays.
     reaching: Vec<(usize, Reaching)>,
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
             Proof::TimeWindow(search::window(&TaskArrays::of(instance, &ids, &spans, false), clock))
         }
         Objective::Cost => return crate::cost::cheapest::cheapest(instance),
-        // For the throughput, the check rejects job windows, so the bound is zero.
+        // The verifier rejects job windows for the throughput. Then the bound is zero.
         _ => Proof::JobWindows(JobWindows { windows: alone(instance, &spans, clock) }),
     };
     let nothing = Bound { objective, value: 0.into(), makespan_at_most: None, proof: proof.clone() };

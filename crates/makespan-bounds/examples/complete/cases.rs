@@ -96,7 +96,7 @@ fn generated(kind: &str, count: usize, processors: u32, seed: u64) -> Case {
     Case { name, kind, unit: Time::TICKS_PER_SECOND, supplies: vec![processors.into()], jobs, edges }
 }
 
-/// Returns the first plan of README.md. One time follows a law, so it is no multiple of 10 ms.
+/// Returns the first plan of README.md. The times of one job follow Amdahl's law, so they are not multiples of 10 ms.
 fn readme() -> Case {
     let unit = Time::TICKS_PER_SECOND / 100;
     let table = |one: i64, two: i64| moldable(&[one, two], unit);

@@ -29,7 +29,7 @@ struct Arguments {
     conflicts: u64,
     /// Folder with the folders `j30`, `j60` and `j120`, and with `best.csv`.
     data: PathBuf,
-    /// The part of an instance's name that it must contain.
+    /// A text that the names of the searched instances contain.
     name: String,
 }
 
@@ -75,8 +75,8 @@ struct Row {
     bytes: usize,
 }
 
-/// Returns the CPU time of the main thread, in seconds. Falls back to the time since the first call where the kernel
-/// does not report it.
+/// Returns the CPU time of the main thread, in seconds. If the kernel does not report this time, returns the time
+/// since `begun`.
 fn cpu_seconds(begun: Instant) -> f64 {
     let path = format!("/proc/self/task/{}/schedstat", std::process::id());
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -84,13 +84,14 @@ fn cpu_seconds(begun: Instant) -> f64 {
     nanoseconds.map_or_else(|| begun.elapsed().as_secs_f64(), |time| time * 1e-9)
 }
 
-/// Searches one instance. A second thread stops the search after its CPU time.
+/// Searches one instance. A second thread stops the search when the search has used its CPU time.
 fn measure(case: &Case, objective: Objective, arguments: &Arguments) -> Row {
     let begun = Instant::now();
     let (instance, known) = (case.instance(), case.plan(objective));
     let before = cpu_seconds(begun);
     let (stop, is_done) = (Stop::default(), AtomicBool::new(false));
-    // On a busy machine, the CPU time passes slowly.
+    // This limit in real time is much longer than the limit in CPU time, because a busy machine gives the search only
+    // a part of its CPU time.
     let clock = Clock::until(begun + Duration::from_secs_f64(40.0 * arguments.limit), &stop);
     let completed = std::thread::scope(|scope| {
         scope.spawn(|| {

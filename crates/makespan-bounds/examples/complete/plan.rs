@@ -7,10 +7,11 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::cases::Case;
 
-/// The number of starts that are computed, in all plans that are tried.
+/// The number of job starts that the local search computes, in all its plans together.
 const STARTS: usize = 600_000;
 
-/// The order and the modes of jobs. Among the jobs whose predecessors have a start, the one with the least key is next.
+/// The priority and the mode of each job. The job that is planned next is the job with the least key among those whose
+/// predecessors have a start.
 #[derive(Clone)]
 struct List {
     keys: Vec<f64>,
@@ -18,7 +19,7 @@ struct List {
 }
 
 impl Case {
-    /// Returns the best plan of a local search, which always finds the same one.
+    /// Returns the best plan of a local search. The search is deterministic.
     pub fn plan(&self, objective: Objective) -> Schedule {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let count = self.jobs.len();
@@ -29,7 +30,7 @@ impl Case {
             _ => ratio(&self.jobs[at]),
         };
         let mut keys: Vec<f64> = (0..count).map(key).collect();
-        // The keys become ranks.
+        // Replace each key by its rank.
         let mut ranks: Vec<usize> = (0..count).collect();
         ranks.sort_by(|&one, &other| keys[one].total_cmp(&keys[other]));
         ranks.iter().enumerate().for_each(|(rank, &job)| keys[job] = rank as f64);
@@ -48,7 +49,7 @@ impl Case {
                 }
             }
             let reached = self.value(&self.starts(&next), &next, objective);
-            // Annealing in four rounds.
+            // Simulated annealing in four rounds.
             let cold = (number * 4 % plans) as f64 / plans as f64;
             let heat = 0.02 * least as f64 * (1.0 - cold).powi(3) + 1e-9;
             if reached <= value || rng.random_bool(((value - reached) as f64 / heat).exp()) {
@@ -72,7 +73,7 @@ impl Case {
         tails
     }
 
-    /// Returns the earliest start of each job, one after the other.
+    /// Plans the jobs one after the other, each at its earliest start, and returns the starts.
     fn starts(&self, list: &List) -> Vec<i64> {
         let count = self.jobs.len();
         let mut starts = vec![-1; count];

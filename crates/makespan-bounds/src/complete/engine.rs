@@ -95,8 +95,8 @@ pub(super) enum Step {
         until: i64,
         task: u32,
     },
-    /// A cut by prices. `kind` says which values are cut off: 0 the first starts, 1 the last starts, 2 the first
-    /// modes, 3 the last modes.
+    /// A cut by prices. `kind` states the values that the cut removes: 0 the first starts, 1 the last starts, 2 the
+    /// first modes, 3 the last modes.
     Priced {
         prices: u8,
         task: u32,
@@ -140,7 +140,7 @@ pub(super) type Propagated = Result<(), Conflict>;
 /// The windows of all tasks, and the changes that led to them.
 pub(super) struct Engine {
     pub(super) model: Model,
-    /// The waits of the instance, and the order of the starts of equal tasks.
+    /// The waits between tasks, and waits that order the starts of equal tasks.
     pub(super) waits: Vec<Wait>,
     successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
@@ -172,7 +172,7 @@ pub(super) struct Engine {
     /// conflicts between two deletions.
     pub(super) until_forget: u64,
     pub(super) forget_period: u64,
-    /// The supplies that can be too small for all tasks together.
+    /// The supplies that are too small for all tasks to run at once.
     pub(super) scarce: Vec<usize>,
     pub(super) prices: Vec<Prices>,
     /// After a decision, energy is checked only once in `period` rounds of propagation.

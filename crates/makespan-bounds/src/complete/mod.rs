@@ -157,7 +157,7 @@ fn search_in(
                     search = Err(outcome);
                 }
             }
-            // A search with restarts at other intervals may yield a shorter proof.
+            // A search with another number of conflicts between restarts may yield a shorter proof.
             Outcome::TooLong if attempt + 1 < search::RESTARTS.len() => {
                 attempt += 1;
                 search = begin(completed.schedule.as_ref().unwrap_or(known), open, attempt, &part);

@@ -6,7 +6,8 @@
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
 use makespan_verify::proof::Refutation;
 
-/// Maximum instant, and maximum value of an objective. The byte format of the certificate requires this limit.
+/// Maximum instant, in units of the time grid, and maximum value of an objective. The byte format of the certificate
+/// requires this limit.
 const LIMIT: i64 = 1 << 58;
 /// Maximum sum of the numbers of modes of all tasks.
 const MAX_MODES: usize = 4096;
@@ -48,14 +49,15 @@ pub(super) struct ModelTask {
     pub(super) amounts: Vec<Vec<i64>>,
 }
 
-/// A condition on two tasks: the task `to` starts at least `delay` units after the end of the task `from`, or after
-/// its start.
+/// A wait between two tasks. The task `to` starts at least `delay` units of time after the task `from` ends, or after
+/// it starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) delay: i64,
-    /// False if the delay begins at the start of `from`. This case orders equal tasks.
+    /// True if the delay begins at the end of `from`. If false, the delay begins at the start of `from`, and the wait
+    /// orders equal tasks.
     pub(super) after_end: bool,
 }
 
@@ -149,8 +151,8 @@ impl Model {
         (!is_sum || model.tasks.iter().any(|task| task.weight > 0)).then_some(model)
     }
 
-    /// Sets the latest starts of all tasks for which the objective can be at most `value`. Returns false if the
-    /// longest paths alone exceed the value.
+    /// Sets the latest start of each task for which the objective can still be at most `value`. Returns false if the
+    /// longest paths alone prove that the objective exceeds `value`.
     pub(super) fn limit(&mut self, value: i64) -> bool {
         let left = i128::from(value) - self.base;
         let due = |task: &ModelTask| match self.objective {
@@ -224,7 +226,7 @@ impl Model {
         let last = self.tasks.iter().map(|task| task.release).chain(self.supplies.iter().flat_map(Supply::changes));
         let times = self.tasks.iter().map(|task| task.times[0]).chain(self.waits.iter().map(|wait| wait.delay));
         let end = times.fold(i128::from(last.max().unwrap_or(0)), |sum, time| sum + i128::from(time));
-        // Sums of amounts and times of all tasks must fit into 64 bits.
+        // The last instant times the largest amount must fit into 64 bits, with a margin.
         let most = self.supplies.iter().map(Supply::most).max().unwrap_or(1).max(1);
         i64::try_from(end).ok().filter(|end| i128::from(*end) * i128::from(most) * 4 < i128::from(i64::MAX))
     }

@@ -1,33 +1,36 @@
-//! Scales of supplies. A scale is a further supply, of which a task holds an amount that depends on what it holds of the
-//! other supply.
+//! Scales of supplies. A scale of a supply S is an additional supply with its own amount for each task and mode. If
+//! tasks fit into S together, they also fit into each scale of S.
 
 use super::engine::log::Log;
 use super::model::{Model, ModelTask};
 
 /// Maximum amount of a supply that has scales.
 const MAX_AMOUNT: i64 = 64;
-/// Maximum number of scales of a supply, and of all supplies.
+/// Maximum number of scales of one supply, and of all supplies together.
 const MAX_SCALES: (usize, usize) = (12, 16);
 /// Maximum number of steps of a scale that rounds amounts down to a few steps.
 const MAX_STEPS: i64 = 5;
 
-/// The amounts of each task in each mode.
+/// The amount that each task holds in each mode.
 type Held = Vec<Vec<i64>>;
 
 /// A scale of a supply.
 pub(super) struct Scale {
     /// The supply of which this is a scale.
     supply: usize,
-    /// The result of [`most_within`].
+    /// The capacity of the scale for each amount of the supply ([`most_within`]).
     most: Vec<i64>,
     held: Held,
 }
 
-/// Returns the scales of each supply that prove the largest bounds. Each scale begins with a function of the amount: for
-/// each k up to half of the supply, the function of S. Martello and P. Toth, which rounds amounts below k down to 0 and
-/// amounts above m - k up to m; and functions of S. P. Fekete and J. Schepers (DOI 10.1007/s101070100243) with few steps.
-/// Then each task, the longest one first, holds as much as possible without a change of the largest sum of the scale over
-/// tasks that can run together (J. Carlier, E. Néron, DOI 10.1016/S0377-2217(02)00764-5).
+/// Returns the scales of each supply that prove the largest bounds. Let m be the capacity of the supply.
+///
+/// * First, a function replaces each amount that a task holds. For each k up to m / 2, the function of S. Martello and
+///   P. Toth replaces amounts below k by 0, and amounts above m - k by m. The functions of S. P. Fekete and J.
+///   Schepers (DOI 10.1007/s101070100243) round amounts down to a few steps.
+/// * Then the amounts of the tasks are raised, the longest task first, as far as the capacity of the scale stays the
+///   same. This capacity is the maximum sum over tasks that fit into the supply together (J. Carlier, E. Néron, DOI
+///   10.1016/S0377-2217(02)00764-5).
 pub(super) fn all(model: &Model) -> Vec<Scale> {
     let own = model.supplies.len();
     let count = MAX_SCALES.0.min((MAX_SCALES.1 / own).max(2));
@@ -76,7 +79,7 @@ fn best(model: &Model, supply: usize, count: usize) -> Vec<Scale> {
     found.into_iter().take(count).map(|(_, most, held)| Scale { supply, most, held }).collect()
 }
 
-/// Raises the amounts of each task in turn, as far as the largest sum does not change.
+/// Raises the amounts of the scale for one task after the other, as far as the capacity of the scale stays the same.
 fn raise(held: &mut Held, own: &Held, most: usize, order: &[usize]) {
     let all = most_within(held, own, most, None)[most];
     for &task in order {
@@ -104,7 +107,7 @@ fn most_within(held: &Held, own: &Held, most: usize, except: Option<usize>) -> V
     sums
 }
 
-/// Returns the minimum of what all tasks hold of the scale, summed over time.
+/// Returns the sum over all tasks of the least product of time and amount of the scale over the modes.
 fn area(model: &Model, held: &Held) -> f64 {
     let least = |(task, held): (&ModelTask, &Vec<i64>)| {
         task.times.iter().zip(held).map(|(time, held)| time * held).min().unwrap_or(0) as f64

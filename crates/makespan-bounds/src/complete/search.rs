@@ -26,7 +26,7 @@ const MAX_TRIMMED: usize = 4 * Refutation::MAX_BYTES;
 /// Maximum number of steps of all nogoods before trimming.
 const MAX_RECORDS: usize = 1 << 23;
 
-/// The limits on the rest of a search.
+/// The work that a search may still do.
 pub(super) struct Work<'a> {
     pub(super) clock: &'a Clock,
     pub(super) conflicts: u64,
@@ -39,7 +39,7 @@ pub(super) struct Solution {
 }
 
 pub(super) enum Outcome {
-    /// There is no solution. The bytes are the records that prove it.
+    /// There is no solution. The bytes are the records of the proof.
     Refuted(Vec<u8>),
     /// There is no solution, but the proof is too long for a certificate.
     TooLong,
@@ -103,8 +103,9 @@ impl Search {
         if self.is_open { self.engine.explore(work) } else { self.engine.refuted(work) }
     }
 
-    /// Starts every second restart near a schedule, given by the start and the mode of each task, and then near the best
-    /// solution found. For tasks without waits, this delays proofs, so nothing changes.
+    /// Sets the schedule that guides decisions after every second restart: the start and the mode of each task. Each
+    /// solution that is found replaces this schedule. Has no effect on an instance without waits, because a guide
+    /// would delay its proofs.
     pub(super) fn stay_near(&mut self, starts: Vec<(i64, usize)>) {
         if !self.engine.model.waits.is_empty() {
             self.engine.guide = starts;
@@ -137,8 +138,8 @@ fn pairs(model: &Model) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Returns the task with the most work among the tasks that are in no pair, or `None` if reversing the time does not
-/// turn each schedule into a schedule.
+/// Returns the task with the most work among the tasks that are in no pair. Returns `None` if reversing the time could
+/// make a valid schedule invalid.
 fn mirrored(model: &Model, pairs: &[(usize, usize)]) -> Option<usize> {
     let is_paired = |task: usize| pairs.iter().any(|&(first, second)| first == task || second == task);
     let work = |task: &usize| model.tasks[*task].shortest() * i64::from(model.tasks[*task].allotments[0]);
@@ -265,9 +266,9 @@ impl Engine {
     }
 
     /// Returns the next decision, or `None` if all starts and modes are fixed. The decision is the most active literal
-    /// that is neither true nor false. If there is no such literal, a task starts at the earliest open start. If all
-    /// starts are fixed, a task runs in its first remaining mode. If `is_guided`, the most active literal is negated
-    /// where the guide contradicts it.
+    /// that is neither true nor false. If `is_guided` is set and the guide contradicts this literal, the decision is
+    /// its negation. If there is no such literal, a task starts at the earliest open start. If all starts are fixed, a
+    /// task runs in its first remaining mode.
     fn branch(&mut self, is_guided: bool) -> Option<Literal> {
         let Self { activity, bounds, guide, .. } = self;
         let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;

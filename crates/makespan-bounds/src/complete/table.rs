@@ -1,10 +1,10 @@
 //! Time-table propagation. If the earliest end of a task is after its latest start, the task runs at all instants
-//! between the two in every solution. Other tasks share the amount that such tasks leave free.
+//! between the two in every solution. Other tasks can hold only the amount that remains at these instants.
 
 use super::engine::{Engine, Literal, Propagated, Step};
 
-/// Maximum number of steps in which a start is moved past a period. Each step moves the start by at most the time of
-/// the task. A longer move is omitted, because each step is a change with premises of its own. The search stays
+/// Maximum number of steps that move a start past one period. Each step moves the start by at most the time of the
+/// task, and is a change with its own premises. If more steps were necessary, the start is not moved. The search stays
 /// complete: when all starts are fixed, the check for overloads alone detects each violation.
 const MAX_PUSHES: i64 = 1000;
 

@@ -188,8 +188,8 @@ fn many_optima_are_proved_on_a_fine_grid() {
 
 #[test]
 fn a_scale_of_tasks_proves_that_tasks_exclude_each_other() {
-    // The tasks on 3 processors and the longest one on 2 processors exclude each other on 4 processors. Their times sum to
-    // 20 s, but the work of all tasks fits into 17 s.
+    // On 4 processors, no two of the first three tasks can run at the same time. The times of these tasks sum to 20 s.
+    // The work of all six tasks takes only 17 s on 4 processors.
     let job = |(first, time)| TinyJob { release: 0, weight: 1, times: vec![time], first, licences: 0 };
     let jobs = [(3, 7), (3, 6), (2, 7), (1, 4), (1, 3), (1, 6)].map(job).into();
     let tiny = Tiny { processors: 4, licences: 0, jobs, edges: vec![] };

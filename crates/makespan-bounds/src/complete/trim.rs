@@ -7,8 +7,8 @@ use super::engine::log::{Log, Record};
 use super::engine::{Engine, Literal, Step};
 use crate::Clock;
 
-/// Returns the records of a refutation without unnecessary steps and literals. When the clock expires, the records
-/// that follow stay unchanged.
+/// Returns the records of a refutation without unnecessary steps and literals. When the clock expires, the remaining
+/// records stay unchanged.
 pub(super) fn trim(engine: &Engine, clock: &Clock) -> Log {
     let log = &engine.log;
     let uses = log.uses();

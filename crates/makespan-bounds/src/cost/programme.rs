@@ -4,7 +4,7 @@ use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, TaskArrays};
 
-/// Used in place of a kind of nodes if a task may hold several processors.
+/// The index of the node kind of a task that may hold several processors. Such a task has no node kind.
 pub(super) const SEVERAL: usize = usize::MAX;
 /// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 16.0;
@@ -184,8 +184,8 @@ impl CostProgramme {
         self.tasks.iter().map(widest).sum::<f64>() / self.len() as f64
     }
 
-    /// Returns the bound at these prices and a gradient. The gradient for a task is a weighted mean over the choices
-    /// whose payment is close to the least payment: the difference is at most a few times `width`.
+    /// Returns the bound at these prices and a gradient. For each task, the gradient is a weighted mean over its
+    /// choices. A choice has no weight if it pays more than a few times `width` above the least payment.
     pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);

@@ -54,8 +54,8 @@ fn a_path_and_a_crowd_cost_what_they_must() {
 #[test]
 fn jobs_released_later_have_less_time() {
     let late = compound("late", &[1200, 1200], &[(0, 1)]).with_release(ticks(1200));
-    // By 3000, the slow processor can run two and a half of the four tasks. The fast processor must run the remaining
-    // one and a half.
+    // By the instant 3000, the slow processor can run two and a half of the four tasks. The fast processor must run
+    // the remaining one and a half.
     let both = proved(vec![compound("chain", &[1200, 1200], &[(0, 1)]), late.clone()], vec![], 3000).unwrap();
     assert!((5900..=6000).contains(&both), "{both}");
     let wide = Job::new("wide", Profile::table(vec![ticks(1200), ticks(900)]).unwrap());

@@ -14,7 +14,8 @@ pub struct Need {
     pub width: u32,
 }
 
-/// Bounds on the least total work of all jobs if the crossing jobs hold at most a given number of processors.
+/// Bounds on the least total work of all jobs if the jobs that cross the middle hold at most a given number of
+/// processors.
 #[derive(Clone, Debug)]
 pub struct LeastWork {
     /// A lower bound on the total work over all choices of crossing jobs.
@@ -47,9 +48,9 @@ struct Item {
 /// Chooses the jobs that cross the middle so that the total work of all jobs is least.
 ///
 /// First lets jobs cross in descending order of the work saved per processor, as long as they fit. This yields a
-/// choice and a lower bound on the work, which differ by less than the saving of one job. If `target` lies between
-/// them and the table is small enough, solves the knapsack by dynamic programming over the processors in O(jobs x
-/// capacity).
+/// choice and a lower bound on the work. The work of the choice exceeds the lower bound by less than the saving of one
+/// job. If `target` lies between the two and the table is small enough, solves the knapsack by dynamic programming
+/// over the processors in O(jobs x capacity).
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;

@@ -14,8 +14,8 @@ use makespan_verify::proof::{Rejection, Selection};
 /// always available.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The smallest deadline that was found for which the total work of some choice of shelves fits into the area of
-    /// the processors.
+    /// The smallest deadline found for which the jobs can be divided into two shelves such that their total work fits
+    /// into the area of the processors. `first_shelf` defines the shelves.
     pub guess: Time,
     /// For each job, true if the job is in the first shelf, of length `guess`. The other jobs are in the second shelf,
     /// of length `guess / 2`.

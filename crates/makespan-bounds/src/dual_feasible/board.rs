@@ -5,8 +5,8 @@ use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
-/// A division of the sizes from 1 to `whole` into equal classes. Class j contains the sizes that are larger than j /
-/// `classes` of `whole` and at most (j + 1) / `classes` of it.
+/// A division of the sizes from 1 to `whole` into equal classes. Class j contains the sizes that are larger than `j
+/// whole / classes` and at most `(j + 1) whole / classes`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     whole: i64,
@@ -42,7 +42,7 @@ impl Grid {
     }
 }
 
-/// An allotment of a job, as fractions of the capacity.
+/// An allotment of a job. Its processors, time and work are fractions of the capacity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FractionalAllotment {
     /// Fraction of the processors.

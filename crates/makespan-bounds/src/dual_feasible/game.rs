@@ -67,8 +67,8 @@ impl Game {
             self.reprice();
             let costs = board.costs(&self.weights);
             let (needed, demand) = board.answer(&costs);
-            // The divisor `costs.most()` is slightly less than one or equal to one. Compute it only if the need is
-            // near the best need so far.
+            // The divisor `costs.most()` is at most one, and only slightly less than one. Compute it only if the need
+            // is near the best need so far.
             if needed > 0.98 * best.0 {
                 let value = needed / costs.most();
                 if value > best.0 {

@@ -113,8 +113,8 @@ struct Tried {
 fn next(from: Time, sure: f64, low: Tried, high: Option<Tried>) -> Option<Time> {
     let span = (low.deadline - from).ticks() as f64;
     let step = match high {
-        // The step is smaller than the need suggests. At a later deadline, jobs may also choose allotments of less
-        // work.
+        // The step is smaller than the need suggests, because at a later deadline, jobs may also choose allotments of
+        // less work.
         None => span * (low.needed - sure) * 0.6,
         Some(high) => {
             let gap = (high.deadline - low.deadline).ticks() as f64;

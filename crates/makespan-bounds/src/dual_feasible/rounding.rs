@@ -17,8 +17,7 @@ const MAX_PAIRS: usize = 8;
 pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
-    // The price of the whole area, or of a whole pair, in units of the certificate. It is nearly as large as 64 bits
-    // allow.
+    // The price of the whole area in the certificate if its cost is 1. The number is nearly as large as 64 bits allow.
     let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
     let mut terms = Vec::new();
     let mut add = |cost: f64, widths: Scale, times: Scale| {

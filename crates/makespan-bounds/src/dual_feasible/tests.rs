@@ -60,8 +60,8 @@ fn closed_processors_and_release_dates_count() {
 
 #[test]
 fn moldable_jobs_that_dodge_each_function_alone() {
-    // 100 jobs with Amdahl's law on 200 processors. No single function gives a better bound than the dual
-    // approximation.
+    // The instance has 100 jobs with Amdahl's law and 200 processors. For this instance, no single function gives a
+    // better bound than the dual approximation.
     let job = |index: u32| {
         let law = SpeedupLaw::Amdahl { serial: 0.2 };
         let time = Time::from_seconds(100 + i64::from(index * 37 % 101));

@@ -1,5 +1,5 @@
-//! Search for the window of time that refutes the latest deadline. Within such a window, tasks must hold more of a
-//! commodity than its capacity.
+//! Search for the window of time that refutes the latest deadline. Within this window, tasks must hold more of a
+//! resource, or of the processors, than is available.
 
 use super::Holders;
 use crate::Clock;
@@ -15,7 +15,8 @@ const LOOKED_AT: usize = 1 << 22;
 /// millisecond in all.
 const ALWAYS: usize = 1 << 16;
 
-/// If there are more than `MANY` runs, the precision of the deadline is one part in 2 to the power of `NEAR`.
+/// If there are more than `MANY` runs, the bisection stops when two deadlines differ by less than the fraction
+/// `2^-NEAR`.
 const MANY: usize = 1 << 20;
 /// See `MANY`.
 const NEAR: u32 = 14;
@@ -65,8 +66,8 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Returns the latest deadline that the window refutes, or `None` if the window does not refute `first`. If there
-    /// are very many runs, the result may be slightly too early.
+    /// Returns the latest deadline that the window refutes, or `None` if the window does not refute the deadline
+    /// `first`. If there are very many runs, the result may be slightly too early.
     fn latest(&self, first: i64) -> Option<i64> {
         let mut over = self.over(first).filter(|&over| over > 0)?;
         let mut low = first;

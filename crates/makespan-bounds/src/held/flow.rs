@@ -26,8 +26,8 @@ const MIN_PATHS: u64 = 3;
 const STEPS_IN_ALL: usize = 1 << 27;
 /// Number of steps of a golden section search. It finds the best share of the paths in the bound.
 const STEPS: usize = 14;
-/// Number of steps of the golden section search after the first `FAR` paths. Then the best share is near the best
-/// share before the last path was added.
+/// Number of steps of the golden section search after the first `FAR` paths. From then on, each new path changes the
+/// best share only a little.
 const STEPS_NEAR: usize = 6;
 /// See `STEPS_NEAR`.
 const FAR: u64 = 16;
@@ -106,12 +106,12 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
         if (weight > MIN_PATHS && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
             break;
         }
-        // Do not use area arcs at first. Each task still uses its fastest run, which has a large area, so area arcs
-        // would be long between tasks that hold less in other runs.
+        // Do not use area arcs at first. Each task begins with its fastest run, which has a large area. So area arcs
+        // would be longer than with the runs that the tasks choose later.
         let with_areas = weight >= next && (weight > WITHOUT || steps > STEPS_IN_ALL / 4);
         let has_areas = search.add_longest_path(weight, with_areas);
         if with_areas {
-            // If the path uses no area arc, wait twice as many paths as the last time before trying area arcs again.
+            // If the path uses no area arc, double the number of paths before the next attempt with area arcs.
             wait = if has_areas { 1 } else { 2 * wait };
             next = weight + wait;
         }

@@ -135,7 +135,7 @@ impl Holders {
         holders
     }
 
-    /// Returns true if some task has several runs. The longer runs of a task hold less.
+    /// Returns true if some task has several runs. Then a longer run of the task holds less than a shorter run.
     fn has_choices(&self) -> bool {
         self.runs.len() > self.rows.len()
     }

@@ -7,11 +7,12 @@ use super::programme::{JobProgramme, JobRow, TaskRun};
 
 /// Number of price periods during an average job that runs alone.
 const OF_A_JOB: f64 = 6.0;
-/// Minimum number of price periods.
+/// Minimum number of price periods, if `CELLS` allows this number.
 const FEWEST: usize = 32;
 /// Maximum number of price periods.
 const MOST: usize = 128;
-/// Maximum size of the programme. Large instances have fewer than `FEWEST` price periods.
+/// Maximum number of price periods, multiplied by the sum over the tasks of the square of the number of runs. Large
+/// instances therefore have fewer price periods, but at least 8.
 const CELLS: usize = 1 << 24;
 /// Maximum number of ways to run a task. A way is an allotment or a node, with its time. If a task has more ways, each
 /// group of ways with similar times is replaced by one way that is at least as good.
@@ -95,7 +96,8 @@ pub(super) fn programme(
     Some(flat)
 }
 
-/// If a task has more than `MAX_WAYS` runs, merges runs of similar times.
+/// If the task has more than `MAX_WAYS` runs, merges runs of similar times. The runs of the task begin at the index
+/// `from`.
 fn join(ways: &mut Vec<TaskRun>, from: usize) {
     let count = ways.len() - from;
     if count <= MAX_WAYS {

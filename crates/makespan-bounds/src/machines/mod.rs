@@ -213,7 +213,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let (mut low, mut high) = (0, instants.len() - 1);
     let (is_before, mut columns, mut prices) = with(instants[high]);
     if !is_before {
-        // Every task takes some time. So the first instant satisfies the condition.
+        // Every task takes some time. So the machines that are ready at the first instant need until after this
+        // instant.
         (_, columns, prices) = with(instants[low]);
         while high - low > 1 {
             let middle = usize::midpoint(low, high);

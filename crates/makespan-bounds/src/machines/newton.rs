@@ -33,7 +33,7 @@ struct Point {
     /// For each column, the sum of the payments of the jobs to this column.
     earned: Vec<f64>,
     /// The matrix `sum_i c_i x_ik x_il`, row by row. Here, `c_i` is the smoothed payment of job i, and `x_ik` is the
-    /// share of column k in it. Empty if the matrix is not computed.
+    /// share of column k in `c_i`. Empty if the matrix is not computed.
     joint: Vec<f64>,
 }
 
@@ -145,8 +145,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         let nodes = point.log.len();
         let (machines, ready) = (&self.columns.machines, &self.columns.ready);
         let share = |k: usize| point.log[k].exp() * machines[k];
-        // The gradient is a difference for each column: its share in the smoothed sum, minus its share in the sum of
-        // all prices.
+        // For each column, the derivative is the share of the column in the smoothed sum, minus the share of the
+        // column in the sum of all prices.
         let income = |k: usize| (point.earned[k] + share(k) * ready[k] / self.unit) / point.smooth;
         let gradient: Vec<f64> =
             (0..nodes).map(|k| if machines[k] > 0.0 { income(k) - share(k) } else { 0.0 }).collect();

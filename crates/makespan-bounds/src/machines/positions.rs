@@ -117,8 +117,8 @@ struct Slot {
     price: i128,
 }
 
-/// An assignment of jobs to positions with the least total cost, and the prices of the positions. For every job, no
-/// other position has a smaller sum of cost and price than its own.
+/// An assignment of jobs to positions with the least total cost, and the prices of the positions. The sum of cost and
+/// price that a job pays for its position is the least over all positions.
 struct Matching<'a> {
     costs: Costs<'a>,
     slots: Vec<Slot>,

@@ -153,8 +153,8 @@ fn start_up_clean_up_and_buffers_are_those_of_the_period() {
     assert_eq!(periodic.buffers(&problem)[..], [0, 4, 6, 2]);
     let network = periodic.unroll(&instance, &problem, None).unwrap();
     keeps_all_rules(&instance, &network);
-    // Ten periods are sent. The grandchild begins two periods after the first send. The second worker begins one period
-    // and one turn after the first send.
+    // The root sends the tasks of ten periods of 1 s. The grandchild begins two periods after the first send, so the
+    // last task ends at 12 s.
     assert_eq!(network.schedule.makespan(), Time::from_seconds(12));
     let half = periodic.unroll(&instance, &problem, Some(5)).unwrap();
     assert_eq!((half.schedule.placements().len(), half.transfers.len()), (20, 25));

@@ -99,8 +99,8 @@ impl Engine {
         let mut kept = self.minimise(needs, &mut used);
         kept.iter().for_each(|one| self.activity.bump(one.1));
         let mut levels: Vec<usize> = kept.iter().map(|one| self.trail[one.0].level).collect();
-        // Watch the literal that became false last among all literals but the first. So both watched literals are open
-        // after the search has undone levels.
+        // Watch the literal that became false last among all literals except the first. Then both watched literals are
+        // open again after the search has undone levels.
         if let Some(at) = (1..kept.len()).max_by_key(|&at| (levels[at], std::cmp::Reverse(at))) {
             kept.swap(1, at);
         }
@@ -212,8 +212,8 @@ impl Engine {
         self.log.root_changes = self.trail.len();
     }
 
-    /// Deletes half of the nogoods that have literals from more than two levels and are no reason of a change. The
-    /// less active half is deleted.
+    /// Deletes the less active half of the nogoods that have literals from more than two levels and are not the reason
+    /// of a change in the trail.
     pub(in crate::complete) fn forget(&mut self) {
         let mut is_reason = vec![false; self.clauses.len()];
         for change in &self.trail {

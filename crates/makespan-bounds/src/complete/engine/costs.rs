@@ -31,8 +31,8 @@ impl Intervals {
         (self.end / self.length + i64::from(self.end % self.length > 0)) as usize
     }
 
-    /// Returns the number of the interval that contains an instant. An instant at the end of the last interval may get
-    /// the next number.
+    /// Returns the index of the interval that contains an instant. For the end of the last interval, the result may be
+    /// the number of intervals.
     pub(super) fn of(self, instant: i64) -> usize {
         if self.length == 1 { instant as usize } else { (instant / self.length) as usize }
     }

@@ -107,11 +107,12 @@ impl Engine {
         }
     }
 
-    /// Returns the minimum energy of a task in a period: its amount times the units of time in which it runs there.
+    /// Returns the minimum energy of a task in a period: the amount that it holds, times the units of time in which it
+    /// runs in the period.
     fn held_in(&self, period: Period, task: usize, window: StartWindow) -> i64 {
         let Period { supply, from, until } = period;
         let of = &self.model.tasks[task];
-        // The fastest mode may avoid the period.
+        // If the fastest remaining mode can avoid the period, the minimum is zero.
         let latest = window.latest.min(of.latest[window.last]);
         if latest >= until || window.earliest + of.times[window.last] <= from {
             return 0;
@@ -143,9 +144,9 @@ impl Engine {
         }
     }
 
-    /// Checks each period from an earliest start to an instant at which the energy of the tasks grows more slowly than
-    /// before. For tasks with one remaining mode, a sweep over the ends computes the energy in O(n^2 log n) for each
-    /// supply.
+    /// Checks periods that begin at the earliest start of a task. They end at an instant u at which the energy of the
+    /// tasks, as a function of u, begins to grow more slowly. For tasks with one remaining mode, a sweep over the ends
+    /// computes the energy in O(n^2 log n) for each supply.
     pub(in crate::complete) fn by_energy(&mut self) -> Propagated {
         let mut starts: Vec<i64> = (0..self.tasks()).map(|task| self.earliest(task)).collect();
         starts.sort_unstable();

@@ -12,8 +12,8 @@ pub(in crate::complete) enum Record {
     Prices(Vec<u8>),
     /// A step that is made without any decision.
     Root(Step),
-    /// A nogood. The numbers are the ends of its literals and of its steps in the lists `literals` and `steps` of the
-    /// log.
+    /// A nogood. Its literals end before the index `literals` of [`Log::literals`], and its steps end before the index
+    /// `steps` of [`Log::steps`].
     Nogood { literals: usize, steps: usize },
 }
 
@@ -26,7 +26,7 @@ pub(in crate::complete) struct Log {
     pub(in crate::complete) steps: Vec<Step>,
     pub(in crate::complete) nogoods: usize,
     pub(in crate::complete) prices: usize,
-    /// The number of supplies that are not scales.
+    /// The number of supplies of the model without the scales, which are additional supplies.
     pub(in crate::complete) own_supplies: usize,
     /// The number of recorded changes that were made without any decision.
     pub(in crate::complete) root_changes: usize,
@@ -66,7 +66,7 @@ impl Log {
     pub(in crate::complete) fn prices(&mut self, prices: &[Vec<i64>], length: impl Fn(usize) -> i64) {
         let mut bytes = vec![31];
         for line in prices {
-            // After the last run, the price is 0.
+            // The last run of equal prices is omitted if its price is 0.
             let end = line.iter().rposition(|&price| price != 0).map_or(0, |last| last + 1);
             let runs: Vec<&[i64]> = line[..end].chunk_by(|a, b| a == b).collect();
             unsigned(&mut bytes, runs.len() as u64);

@@ -1,5 +1,5 @@
 //! Prices for the amounts of each supply at each instant. At these prices, each task has a least cost. The sum of
-//! these costs less the price of all available amounts is a lower bound on the objective (Lagrangian duality).
+//! these costs, minus the price of all available amounts, is a lower bound on the objective (Lagrangian duality).
 
 use super::costs::{Costs, Intervals, NEVER, PriceLine};
 use super::energy::StartWindow;
@@ -113,7 +113,7 @@ impl Prices {
     }
 }
 
-/// Returns the number of costs at the beginning that are at least `room`, and the least of these costs.
+/// Returns the number of costs before the first cost below `room`, and the least of these costs.
 fn leading(costs: impl Iterator<Item = i64>, room: i64) -> (i64, i64) {
     costs.take_while(|&cost| cost >= room).fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)))
 }
@@ -126,8 +126,8 @@ impl Engine {
         result
     }
 
-    /// Returns the least cost at which a start or mode of `task` is impossible. Every higher cost is impossible too.
-    /// Returns `None` if the costs of all tasks prove that there is no solution.
+    /// Returns the least cost that makes a start or a mode of `task` impossible. Every start or mode with a higher
+    /// cost is also impossible. Returns `None` if the costs of all tasks prove that there is no solution.
     pub(in crate::complete) fn room(&self, number: usize, task: Option<usize>, windows: &[StartWindow]) -> Option<i64> {
         let prices = &self.prices[number];
         let mut room = SCALE * i64::from(self.model.is_sum) * self.most + 1 + prices.sold;
@@ -266,7 +266,8 @@ impl Engine {
         self.set(Literal::mode_at_most(task, window.last as i64 - count), &premises, cut.step(3))
     }
 
-    /// Adds premises that imply the least costs of tasks other than `except`, less `spare` in all.
+    /// Adds premises that imply the least costs of tasks other than `except`. The implied sum may be less than the sum
+    /// of `least` by up to `spare`.
     fn costly_because(
         &self,
         prices: &Prices,

@@ -31,7 +31,7 @@ impl<'a> Pruning<'a> {
         Self { problem, root, windows, needed, kept: 0 }
     }
 
-    /// Returns the steps that prove a contradiction. `entries` are the changes of windows that led to it.
+    /// Returns the steps that prove a contradiction. `entries` are the changes of windows before the contradiction.
     pub(super) fn steps(&mut self, entries: &[WindowChange], conflict: &Conflict) -> Vec<Step> {
         let mut steps = Vec::new();
         match conflict {
@@ -127,8 +127,8 @@ impl<'a> Pruning<'a> {
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];
-        // If `but` is a bag, the supposition is that one of its tasks leaves the window. All its other tasks stay in
-        // the window.
+        // If `but` is a bag, the step narrows the window of its tasks by a supposition about one task. All other tasks
+        // of the bag still hold the resource.
         let counts = |row: &&u32| Some(**row) != but || problem.counts[**row as usize] > 1;
         for &row in of.members.iter().filter(counts) {
             let (root, window) = (self.root[row as usize], self.windows[row as usize]);

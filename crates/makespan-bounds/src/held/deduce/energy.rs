@@ -24,7 +24,7 @@ pub(super) struct Energy {
 impl Energy {
     /// Examines spans of time that begin at the earliest or latest start of a task, and end where the energy of a task
     /// stops growing. Other ends are unnecessary: between two consecutive ends of this kind, the remaining capacity is
-    /// never less than the smaller of its values at the two.
+    /// never less than at both ends.
     ///
     /// Complexity: O(n^2 log n) for the n tasks that may hold some of the capacity. A span with little remaining
     /// capacity takes O(r) more for the r runs of these tasks.
@@ -159,9 +159,9 @@ impl Sweep {
     }
 }
 
-/// Narrows the window of each task that cannot start as early, or end as late, as its window allows. Otherwise all
-/// tasks together would hold more than the capacity within the span. `left` is the energy that the tasks leave free in
-/// the span.
+/// Narrows the window of each task that cannot start as early, or end as late, as the window allows: if the task did
+/// so, all tasks together would hold more than the capacity within the span. `left` is the energy that the tasks leave
+/// free in the span.
 fn within(
     state: &mut DeductionState<'_>,
     number: usize,

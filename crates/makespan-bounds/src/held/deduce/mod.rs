@@ -29,7 +29,8 @@ const MAX_STEPS: usize = 1 << 16;
 const MAX_CHECKED: usize = 1 << 25;
 /// The time that a check takes for each step and run, in nanoseconds.
 const CHECKED_IN: u128 = 10;
-/// Precision of the deadline: one part in 2 to the power of `NEAR`.
+/// The search stops when a refuted deadline and a deadline that is not refuted differ by less than the fraction
+/// `2^-NEAR`.
 const NEAR: u32 = 14;
 
 /// Returns deductions that refute the latest deadline that is found within about `work` elementary steps. `known` is a

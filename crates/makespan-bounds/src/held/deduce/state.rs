@@ -119,7 +119,7 @@ impl<'a> DeductionState<'a> {
                 None => return false,
             }
         }
-        // A run that no longer fits may make the windows of predecessors and successors narrower.
+        // If a run no longer fits into a window, the windows of predecessors and successors may become narrower.
         (0..problem.rows() as u32).for_each(|row| self.enqueue(row));
         self.edges().is_ok() && {
             self.entries.clear();
@@ -213,7 +213,7 @@ impl<'a> DeductionState<'a> {
         Ok(())
     }
 
-    /// Begins a supposition. Returns the number of entries, which is the argument for [`Self::take_back`].
+    /// Begins a supposition. Returns the current number of entries, which is the argument for [`Self::take_back`].
     pub(super) fn mark(&mut self) -> usize {
         self.seen_before.clone_from(&self.seen);
         self.entries.len()

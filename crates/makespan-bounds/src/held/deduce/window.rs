@@ -93,7 +93,8 @@ impl DeductionWindow {
         let ways =
             problem.runs(row).filter_map(|at| Some((self.of_run(problem.times[at])?, problem.times[at], amounts[at])));
         let ((last_start, first_end), time, amount) = ways.min_by_key(|&(_, time, amount)| time * amount)?;
-        // A task always runs from its last start to its first end. This time may be longer than the run time.
+        // If the last start is before the first end, the task runs between the two in every schedule. This span may be
+        // longer than `time`.
         let most = time.max(first_end - last_start).min(first_end - from);
         Some((last_start.max(from), most.max(0), amount * problem.counts[row] as i64))
     }

@@ -189,8 +189,8 @@ impl Landscape {
         self.open = open;
     }
 
-    /// Replaces the allotments of each job. Up to `most` new allotments are near those that were near the best when
-    /// all choices were last tried. Up to `far` new allotments are elsewhere.
+    /// Replaces the allotments of each job. When all choices were last tried, some allotments were nearly the best. Up
+    /// to `most` new allotments lie between these or next to them. Up to `far` new allotments are elsewhere.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         if matches!(self.terms, Terms::Nodes(_)) {
             return;
