@@ -18,7 +18,7 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 /// on this node. Let `s_i` be the start of task i, and `C_i` its end. The cost of every schedule that ends by H is at
 /// least
 ///
-/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of lambda_k * open_k`,
+/// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of lambda_k * open_k`
 ///
 /// Here, `open_k(t)` is the number of open processors of node k, and `out_i` and `in_i` are the sums of the prices of
 /// the edges from and to the task. The minimum is over the nodes k and the starts s. The longest path of tasks before
@@ -32,10 +32,10 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 /// the cost. The result is a sum over tasks, and the term of each task is at least its minimum. ∎
 ///
 /// Transfers have no prices of their own. If a task may hold several processors, `c_ik` is its minimum cost, which is
-/// the cost of its longest time. On its edges, such a task has its shortest time. Such a task pays for no processor.
-/// The sum includes each task of a bag separately. The expression in brackets is piecewise linear in s. The minimum
-/// occurs at the beginning or the end of the range of s, or at an s for which s or s + t is one of the instants of the
-/// prices.
+/// the cost of its longest time. For the prices of its edges, such a task has its shortest time. Such a task does not
+/// pay prices of processors. The sum includes each task of a bag separately. The expression in brackets is piecewise
+/// linear in s. The minimum occurs at the beginning or the end of the range of s, or at an s for which s or s + t is
+/// one of the instants of the prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
 /// there are no prices. The bound is then the sum of the minimum costs of all tasks.

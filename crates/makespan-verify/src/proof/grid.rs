@@ -232,8 +232,8 @@ mod tests {
         assert_eq!([1, 30, 31, 0, -5].map(|value| round(Objective::Makespan, value)), [30, 30, 60, 0, -5]);
         assert_eq!(round(Objective::WeightedCompletion, 1), 30 * 300_000);
         assert_eq!(round(Objective::MaxLateness, 6), 10, "a multiple of 5");
-        // The grid is 30. Together with the deadlines of 75 and 80, its greatest common divisor is 5. Only job a has
-        // both a weight and a deadline.
+        // The greatest common divisor of the grid (30) and the deadlines (75 and 80) is 5. Only job a has both a
+        // weight and a deadline.
         assert_eq!(round(Objective::WeightedLateness, 3_000_001), 6_000_000);
         // If the mean is at least 50.001 ticks, the sum is at least 150.003 ticks. The next multiple of the grid is
         // 180 ticks.

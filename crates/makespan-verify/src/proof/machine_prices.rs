@@ -16,7 +16,7 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 /// use at most the time `A_k(T)` on node `k` by `T`. A job that ends by `T` runs on a node with `r_i + p_ik <= T`. So
 /// no schedule ends by `T` unless
 ///
-/// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`,
+/// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`
 ///
 /// As `T` grows, the left side never rises and the right side never falls. So the smallest `T` for which the
 /// inequality holds is a bound. The prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos, Math.
@@ -25,8 +25,8 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 /// For weighted completion, let `Lambda` be the sum of the prices of all processors for one tick. Job `i` needs at
 /// least `q_i = N_i / Lambda` units, and is served at a rate of at most `lambda_k / Lambda` on node `k`. All rates
 /// together are at most 1. So the mean busy times of the jobs are at least as large as on one machine on which job `i`
-/// takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is optimal. A job ends after its
-/// mean busy time, by at least half of its run time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964,
+/// takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is optimal. The end of a job is later than its
+/// mean busy time by at least half of its run time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964,
 /// DOI 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
@@ -76,8 +76,8 @@ impl MachinePrices {
         }
         let priced: Vec<(i64, OpenProcessors)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
-        // The first bound assumes that every job can run on every machine. The search tries later instants from this
-        // bound on. In most cases, none of them is refuted.
+        // The first bound assumes that every job can run on every machine. The search begins at this bound and tries
+        // later instants. In most cases, it refutes none of them.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
         while low < high {

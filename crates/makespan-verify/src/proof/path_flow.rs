@@ -24,11 +24,11 @@ use rate::Rate;
 /// the price of the amounts that are available between the first release and C. Let `q_i` be the price of the amounts
 /// that task i holds in a tick. Tasks hold at most the available amounts, so `open(C) >= sum_i q_i t_i`. Together,
 ///
-/// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`,
+/// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`
 ///
-/// where each minimum is over the ways to run the task. The smallest C that satisfies this inequality is a lower bound
-/// on the makespan. On few processors, a task takes long and pays mainly for the flow, `Y_i t`. On many processors, a
-/// task pays mainly for its area, `q t`. Only one task of each bag is on the paths.
+/// Each minimum is over the ways to run the task. The smallest C that satisfies this inequality is a lower bound on the
+/// makespan. On few processors, a task takes long and pays mainly for the flow, `Y_i t`. On many processors, a task
+/// pays mainly for its area, `q t`. Only one task of each bag is on the paths.
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
 /// divided by the available amount. So a task between u and v also pays for its part of this area. If `L_i` is the

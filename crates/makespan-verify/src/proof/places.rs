@@ -112,8 +112,8 @@ impl<'a> NodeKinds<'a> {
     }
 
     /// Calls `take` with every way to run a task within its walltime. In every schedule, the run of the task holds at
-    /// least as much, for at least as long, as one of these ways. Takes O(a * kinds of nodes), where a is the number
-    /// of allotments, or about 256 if there are more.
+    /// least the amounts of some way in this list, for at least the time of this way. Takes O(a * kinds of nodes),
+    /// where a is the number of allotments, or about 256 if there are more.
     pub fn each(&self, task: TaskId, mut take: impl FnMut(&NodeRun)) {
         let (profile, walltime) = (self.instance.profile(task), self.instance.walltime(task).unwrap_or(Time::MAX));
         if let Some(row) = profile.machine_times() {

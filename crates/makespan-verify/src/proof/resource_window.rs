@@ -12,9 +12,10 @@ use makespan_core::{Instance, Objective, ResourceKind, Time};
 /// a window. [`super::TimeWindow`] uses the same argument for processors.
 ///
 /// Suppose that all tasks end by `deadline`. On each allotment, a task holds some amount, and overlaps the window
-/// `from .. until` for some minimum time. The task holds, within the window, at least the minimum over all allotments
-/// of this amount multiplied by this time. If the sum over all tasks exceeds the available amount, multiplied by the
-/// length of the window, the supposition is false. So the makespan is at least `deadline` plus one tick.
+/// `from .. until` for some minimum time. Multiply this amount by this time. The minimum of these products over all
+/// allotments is the least that the task holds within the window. If the sum of the minima over all tasks exceeds the
+/// available amount multiplied by the length of the window, the supposition is false. So the makespan is at least
+/// `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceWindow {
     /// The refuted deadline.

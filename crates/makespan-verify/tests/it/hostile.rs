@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::refusal::is_clear_refusal;
 use crate::sample::{INSTANCE, instance, plan};
 
-/// A change of a text at a position, which is a share of its length.
+/// A change of a text. The position of the change is a fraction of the length of the text.
 #[derive(Clone, Debug)]
 enum Change {
     Insert(f64, String),

@@ -18,8 +18,8 @@ use crate::native::scalar::{Scalar, exact_decimal};
 pub struct BoundEntry {
     value: Scalar<String>,
     makespan_at_most: Option<Scalar<Time>>,
-    /// True if run times of the instance were guesses when the file was written. Only for readers of the file: the
-    /// certificate is checked against the current instance.
+    /// True if run times of the instance were guesses when the file was written. The field informs people who read the
+    /// file. The check ignores the field, because it uses the current instance.
     #[serde(default)]
     #[expect(dead_code, reason = "the format has this key, but the check does not need it")]
     rests_on_guesses: bool,

@@ -19,8 +19,8 @@ pub struct FrontEntry {
     pub makespan: i128,
     /// The stated weighted completion, in millionths of a weight times ticks.
     pub weighted_completion: i128,
-    /// Stated bound on weighted completion or mean flow. The bound may be valid only for schedules whose makespan does
-    /// not exceed an instant. The certificate is not checked.
+    /// Stated bound on weighted completion or mean flow. If the bound has a horizon ([`Bound::makespan_at_most`]), it
+    /// is valid only for schedules that end by this instant. The certificate is not checked.
     pub bound: Option<Bound>,
     /// The schedule itself.
     pub schedule: Schedule,

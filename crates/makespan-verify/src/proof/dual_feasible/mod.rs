@@ -22,8 +22,9 @@ const MAX_TERMS: usize = 16;
 /// 10.1007/s001860400376). Here, the method is extended from packing to scheduling with a choice of allotments,
 /// release dates and unavailable processors.
 ///
-/// Let f and g be non-decreasing functions, f of an allotment and g of a time. Let F(c) be the maximum sum of f over
-/// widths whose total is at most c, and G(l) the maximum sum of g over times whose total is at most l.
+/// Let f and g be non-decreasing functions: f of a width (a number of processors), and g of a time. Let F(c) be the
+/// maximum sum of f over widths whose total is at most c, and G(l) the maximum sum of g over times whose total is at
+/// most l.
 ///
 /// *Theorem.* In a schedule on m processors that lasts from 0 to d, `sum_i f(k_i) g(p_i) <= F(m) G(d)`, if job i runs
 /// on `k_i` processors for a time `p_i`.
@@ -42,10 +43,11 @@ const MAX_TERMS: usize = 16;
 /// If g is the time itself, a stronger right side is used: at each instant, the values of the widths sum to at most
 /// F(open processors), so the right side is the integral of this value.
 ///
-/// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest
-/// of its allotments that meet the deadline. If the sum of these costs exceeds the sum of the right sides multiplied
-/// by their prices, the inequalities cannot all be true, whatever the prices are. Then no schedule ends by `deadline`,
-/// so the makespan is at least `deadline` plus one tick.
+/// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest of
+/// its allotments that meet the deadline. The cost of an allotment is the sum over the terms of the price times f times
+/// g. If the costs of all these jobs sum to more than the sum of the right sides multiplied by their prices, the
+/// inequalities cannot all be true, whatever the prices are. Then no schedule ends by `deadline`, so the makespan is at
+/// least `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.

@@ -64,7 +64,7 @@ pub(in crate::proof) enum MaxSum {
 }
 
 impl MaxSum {
-    /// Creates the table for rooms up to `largest`, in O(largest x steps).
+    /// Creates the table for rooms up to `largest`, in O(largest x number of steps).
     pub(in crate::proof) fn by_room(scale: &Scale, largest: u32) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         if u64::from(largest) * steps.len() as u64 > MAX_EFFORT {
@@ -80,13 +80,14 @@ impl MaxSum {
         Ok(Self::ByRoom(most))
     }
 
-    /// Creates the table for rooms up to `largest`, in O(v x steps), where v is the maximum in the largest room.
+    /// Creates the table for rooms up to `largest`, in O(v x number of steps), where v is the maximum sum of values in
+    /// the room `largest`.
     pub(super) fn by_value(scale: &Scale, largest: i64) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         let mut least: Vec<i64> = Vec::new();
         loop {
-            // Computes the minimum room for a sum of at least `least.len() + 1`. The sum may be larger, because the
-            // value of the last size may exceed the rest of the sum.
+            // Computes the minimum room for a sum of at least `least.len() + 1`. The sum may exceed this number,
+            // because the value of the last size may be larger than the part of the sum that is still missing.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {

@@ -19,7 +19,7 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// k costs. Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j`
 /// satisfies
 ///
-/// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`,
+/// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`
 ///
 /// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
 /// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of

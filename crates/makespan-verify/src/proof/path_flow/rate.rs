@@ -1,4 +1,4 @@
-//! Prices per tick of the amounts that tasks hold.
+//! The payment of a task, per tick, for the amounts of processors and resources that the task holds.
 
 use super::super::error::malformed;
 use super::super::{CertificateError, NodeKinds, NodeRun};

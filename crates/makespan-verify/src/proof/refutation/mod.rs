@@ -129,7 +129,8 @@ fn weighted(value: i128, objective: Objective, instance: &Instance) -> Result<i1
     value.checked_mul(unit).ok_or(CertificateError::Overflow)
 }
 
-/// Returns true if time reversal maps the schedules of the relaxed problem that end by a deadline onto each other.
+/// Returns true if reversing the time turns every schedule of the relaxed problem that ends by a deadline into another
+/// schedule that ends by this deadline.
 fn is_symmetric(relaxation: &Relaxation) -> bool {
     relaxation.waits.is_empty()
         && relaxation.tasks.iter().all(|task| task.release == 0)

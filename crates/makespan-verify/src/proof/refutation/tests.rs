@@ -116,8 +116,9 @@ fn a_proof_by_hand() {
     assert_eq!(proven(&instance, Objective::Makespan, &coarse), Some(6_000_000_000));
 }
 
-/// On 4 processors, tasks of 3 and 2 processors exclude each other, and a third task of 1 processor can run beside each of
-/// them. So a scale of tasks whose supply is 1 may give 1 to each of the first two tasks, but not to all three.
+/// On 4 processors, the first task (3 processors) and the second task (2 processors) cannot run at the same time. The
+/// third task (1 processor) can run at the same time as each of them. Consider a scale of tasks with a supply of 1. It
+/// may count each of the first two tasks as 1, but not all three tasks.
 #[test]
 fn a_scale_of_tasks_depends_on_all_tasks() {
     let job = |name: &str, processors| Job::new(name, Profile::rigid(processors, Time::from_seconds(5)).unwrap());
@@ -125,23 +126,24 @@ fn a_scale_of_tasks_depends_on_all_tasks() {
         let jobs = vec![job("a", 3), job("b", 2), job("c", last)];
         Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap()
     };
-    // The claim is that 9 s is too short. Energy (9) of supply 1, the scale, from 0 to 9.
+    // The claim is that 9 s is too short. The step is `Energy` (kind 9) of supply 1, the scale, from 0 to 9.
     let below = |held: [u8; 3], last| {
         let steps = [&[32, 0][..], &held[..], &[20, 9, 1, 0, 18][..]].concat();
         let proof = Refutation { value: 10, grid: 1_000_000_000, steps };
         proven(&instance(last), Objective::Makespan, &proof)
     };
     assert_eq!(below([1, 1, 0], 1), Some(10_000_000_000));
-    // The last two tasks, or the first and the last one, hold 2 together.
+    // Two tasks that can run at the same time hold 2 of the scale together: the last two tasks, or the first and the
+    // last one.
     assert_eq!(below([1, 1, 1], 1), None);
     assert_eq!(below([0, 1, 1], 2), None);
-    // If all tasks exclude each other, the scale proves even more than the claim.
+    // If no two tasks can run at the same time, the scale proves even more than the claim.
     assert_eq!(below([1, 1, 1], 3), Some(10_000_000_000));
     for steps in [vec![32], vec![32, 1, 1, 1, 1], vec![32, 0, 1, 1], vec![31, 0, 32, 0, 1, 1, 0, 20, 9, 1, 0, 18]] {
         let proof = Refutation { value: 10, grid: 1_000_000_000, steps };
         assert_eq!(proven(&instance(1), Objective::Makespan, &proof), None);
     }
-    // More scales than are allowed.
+    // The steps contain more scales than the check permits.
     let many = [32, 0, 1, 1, 0].repeat(65);
     let proof = Refutation { value: 10, grid: 1_000_000_000, steps: many };
     assert_eq!(proven(&instance(1), Objective::Makespan, &proof), None);

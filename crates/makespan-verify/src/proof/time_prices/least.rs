@@ -9,7 +9,7 @@ use crate::proof::choices::{self, Group};
 use crate::proof::prefix::{Event, PriceIntegral};
 
 /// Limit of the ratio of choices to instants. A block with a larger ratio is halved by its choices, other blocks by
-/// their instants. The value 8 is twice as fast as the value 1.
+/// their instants. With the value 8, the check takes half as long as with the value 1.
 const MORE_STARTS: usize = 8;
 
 /// Finds the minimum costs of jobs, one job after another, and reuses its memory.

@@ -38,17 +38,17 @@ const ONE: u64 = 1_000_000;
 /// Let `open(t)` be the number of processors that are open at `t`. *Any* function `lambda` gives a lower bound on the
 /// weighted completion:
 ///
-/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`,
+/// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`
 ///
 /// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of
 /// `[s, s + p_i(k))`.
 ///
 /// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may
-/// have more tasks than can run at the same time. Then the bound uses the last end C of the bag instead: the bag costs
-/// at least the minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most
-/// `q = floor(m / k)` tasks overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one
-/// after the other. So the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with
-/// equal `ceil(l / q)`. If there are more than eight rounds, several rounds are combined.
+/// have more tasks than can run at the same time. Then the bound uses the last end C of the bag: the bag costs at least
+/// the minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most `q = floor(m / k)`
+/// tasks overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one after the other. So
+/// the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with equal `ceil(l / q)`.
+/// If there are more than eight rounds, several rounds are combined.
 ///
 /// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
 /// the running jobs hold at most `open(t)` processors. Job i pays `k_i` times the integral of `lambda` over its run.

@@ -188,12 +188,14 @@ fn a_horizon_forbids_what_ends_later() {
 fn flow_counts_from_the_release_and_without_weights() {
     let instance = instance(1, vec![job("a", 1, 10, 7, 5), job("b", 1, 10, 0, 5), job("c", 1, 10, 1, 5)]);
     let one = 1_000_000;
-    // The completions are 15, 25 and 35, which give a mean flow of 20 ticks, in thousandths.
+    // The completion times are 15, 25 and 35. The mean flow is 20 ticks, which the check returns in thousandths of a
+    // tick.
     assert_eq!(
         prices(&[5, 15, 25, 35], &[2 * one, one, 0]).value(Objective::MeanFlow, &instance),
         Ok(Value::Integer(20_000))
     );
-    // Sums of completions are whole numbers, so 45.5 proves 46, which is 31 ticks after the release dates.
+    // A sum of completion times is a whole number, so a proven sum of 45.5 is rounded up to 46. Minus the sum of the
+    // release dates, this is a total flow of 31 ticks.
     assert_eq!(prices(&[5, 6], &[one / 4]).value(Objective::MeanFlow, &instance), Ok(Value::Integer(31_000 / 3)));
     let proof = Proof::TimePrices(prices(&[5], &[]));
     let bound = Bound::proved_by(Objective::MeanFlow, proof, &instance).unwrap();

@@ -19,7 +19,7 @@ fn window(deadline: i64, from: i64, until: i64, prices: &[u64]) -> TimeWindow {
 
 #[test]
 fn a_window_after_the_first_task_refutes_more_than_path_or_area() {
-    // A task of 5, followed by four tasks of 3 on two processors, takes 5 + 6 in total.
+    // On two processors, a task of 5 and then four tasks of 3 take 5 + 6 in total.
     let jobs = vec![Job::compound("fork", fork(&[5, 3, 3, 3, 3])).with_release(ticks(1))];
     let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
     let proves = |window: TimeWindow| window.proves(&instance);
@@ -43,7 +43,8 @@ fn prices_make_unequal_processors_comparable() {
     let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
     let instance = Instance::new(platform, vec![Job::compound("fork", fork(&[2, 6, 6, 6, 6, 6]))], vec![]).unwrap();
     let proves = |window: TimeWindow| window.proves(&instance);
-    // The first task takes 1 on the fast node. After it, a work of 30 remains for nodes with a total speed of 3.
+    // The first task takes 1 on the fast node. After this task, a work of 30 remains. The nodes have a total speed of
+    // 3.
     assert_eq!(proves(window(10, 1, 10, &[1, 2])), Ok(11));
     assert!(proves(window(11, 1, 11, &[1, 2])).is_err());
     assert!(proves(window(10, 1, 10, &[1, 1])).is_err(), "each task pays for its time on the fast node");

@@ -26,7 +26,7 @@ pub struct Figures(Vec<u32>);
 /// A reader that consumes the numbers one after the other.
 struct Reader<'a> {
     figures: std::slice::Iter<'a, u32>,
-    /// Length of the shortest times of the instance, in ticks.
+    /// The unit of time of the instance, in ticks.
     unit: i64,
     /// True if some values are at the limits of their types.
     wild: bool,

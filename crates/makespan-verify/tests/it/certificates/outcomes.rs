@@ -2,15 +2,15 @@
 //! correct.
 //!
 //! The search tries all orders of the tasks, and all processors for each task. A task starts at the first instant from
-//! which its processors are open for its whole time, but not before the end of an earlier task in the order for which
-//! it waits or which holds one of its processors. No value improves if a task ends later, so the search includes the
-//! tasks of a best schedule in the order of their starts.
+//! which its processors are open for its whole time. It starts only after the end of each earlier task in the order for
+//! which it waits, or which holds one of its processors. No value improves if a task ends later, so the search includes
+//! the tasks of a best schedule in the order of their starts.
 
 //!
-//! If tasks need resources besides processors, a task starts at the first of these instants at which its resources are
-//! available, and not before the start of the previous task in the order. Tasks that come later in the order hold
-//! nothing yet, so the resources remain available until the task ends. By induction, for the order of a best schedule,
-//! the search starts no task later than this schedule does.
+//! If tasks need resources besides processors, a task also waits until its resources are available, and it starts no
+//! earlier than the previous task in the order. Tasks that come later in the order hold nothing yet, so the resources
+//! remain available until the task ends. By induction, for the order of a best schedule, the search starts no task
+//! later than this schedule does.
 
 use std::collections::BTreeSet;
 
