@@ -20,7 +20,8 @@ impl Class {
         Self { name, cell: PyOnceLock::new() }
     }
 
-    /// Creates the exception with these arguments. If this fails, returns the error instead.
+    /// Creates the exception with these arguments. If the exception cannot be created, returns the error of its
+    /// creation.
     fn raised<'py>(&self, py: Python<'py>, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
         let class = self.cell.import(py, "makespan._errors", self.name);
         match class.and_then(|class| class.call1(arguments)) {

@@ -71,11 +71,11 @@ impl Event {
     }
 }
 
-/// The requested processors, or their number.
+/// The processors that a start requests.
 pub enum Wanted {
     /// The minimum number of processors of the task.
     Fewest,
-    /// The requested processors, as a number or a set.
+    /// This number of free processors.
     Count(u32),
     /// These processors.
     These(ProcSet),

@@ -138,8 +138,8 @@ impl Session {
         self.intake.leave();
     }
 
-    /// Returns the next event: a word, a task or a number of tasks, and a text. Returns None if no event occurs within
-    /// `seconds`.
+    /// Returns the next event as a triple: its kind, the task or the number of accepted tasks (0 for events without
+    /// either), and the reason, if there is one. Returns None if no event occurs within `seconds`.
     fn next(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(&'static str, u64, Option<String>)>> {
         let wait = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let told = py.detach(|| match self.told.lock() {

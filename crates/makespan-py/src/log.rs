@@ -20,7 +20,7 @@ pub struct Log {
     /// The actual run times.
     pub actual: Arc<Actual>,
     remarks: Vec<String>,
-    /// True if policies see the actual run times, or no times at all.
+    /// True if policies see the actual run times, or the same time for every job.
     pub is_clairvoyant: bool,
 }
 

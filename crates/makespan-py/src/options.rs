@@ -75,12 +75,12 @@ impl Reading<'_> {
         })
     }
 
-    /// Returns true if policies see the actual run times, or no run times at all.
+    /// Returns true if policies see the actual run times, or the same time for every job.
     pub fn is_clairvoyant(&self) -> bool {
         self.are_unknown() || self.estimates == "clairvoyant"
     }
 
-    /// Returns true if policies see no run times.
+    /// Returns true if policies see the same time for every job, because run times are unknown to them.
     pub fn are_unknown(&self) -> bool {
         self.estimates == "unknown"
     }

@@ -13,7 +13,7 @@ const OWN: u64 = 0xD0A1_7E57_1A7E_D0C5;
 /// of the task.
 ///
 /// Factors are log-normal with mean 1 and the given standard deviation. So estimates are right on average, and no time
-/// is zero. A large delay is more likely than an equally large gain.
+/// is zero. A real time far above the estimate is more likely than a real time far below it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     deviation: f64,

@@ -55,7 +55,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns a claim, with the answers that decide the claim.
+    /// Returns a claim with the verdict of `answers`.
     pub(crate) fn new<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
@@ -65,8 +65,8 @@ impl Claim {
         Self { place: place.into(), statement: statement.into(), measured, verdict: Verdict::of(answers) }
     }
 
-    /// Returns a claim that several figures decide, each with its answer. `separator` stands between the figures in
-    /// the text of the claim.
+    /// Returns a claim that several figures decide, each with its answer. In the text of the claim, `separator`
+    /// separates the figures.
     pub(crate) fn each<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,

@@ -105,7 +105,8 @@ pub trait AnyCampaign {
 /// The size of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
-    /// Number of runs of the campaign or number of runs of its part, whichever is larger. More shards are useless.
+    /// Number of runs of the campaign or number of runs of its part, whichever is larger. Shards beyond this number
+    /// would have no runs.
     pub runs: usize,
     /// Number of unfinished runs of the campaign and its part.
     pub missing: usize,

@@ -55,8 +55,8 @@ pub(super) fn finish<C: Campaign>(
             let (sender, next) = (sender.clone(), &next);
             let worker = move || {
                 while let Some(key) = next() {
-                    // If nothing receives the result, the thread that writes the journal has failed. Then start no
-                    // more runs.
+                    // The send fails if the thread that writes the journal has failed. Start no more runs in this
+                    // case.
                     if sender.send(campaign.measure(key)).is_err() {
                         break;
                     }

@@ -113,8 +113,8 @@ pub(crate) fn plot(title: impl Into<String>, x_label: &str, y_label: &str, serie
     Figure { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), series, ..Figure::default() }
 }
 
-/// Returns a line of a figure. Each point consists of a position `x` and three values: the mark and the two ends of
-/// its bar.
+/// Returns a line of a figure. Each point consists of its position `x` on the horizontal axis and three values on the
+/// vertical axis: the value of the mark, and the two ends of the error bar.
 pub(crate) fn series(name: impl Into<String>, points: impl IntoIterator<Item = (f64, [f64; 3])>) -> Series {
     let point = |(x, [y, low, high]): (f64, [f64; 3])| Point { x, y, low, high };
     Series { name: name.into(), points: points.into_iter().map(point).collect(), ..Series::default() }

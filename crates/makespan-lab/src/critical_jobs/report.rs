@@ -77,8 +77,8 @@ pub(super) fn text(options: &CriticalJobsOptions, runs: &[Run], example: &Exampl
     let cost = |way: &WayResult| way.cost as f64 / 1e3;
     let mut text = format!(
         "Two jobs, deadlines 110 and 140, 8 processors: one after the other {:.1} s at cost {:.3}, together {:.1} s at cost \
-         {:.3}.\n\n{} graphs a shape, 20 to 100 tasks, 8 processors; seed {}. Mean ratios to HEFT's; in brackets graphs \
-         without a chain plan,\nwhich take HEFT's places.\n",
+         {:.3}.\n\n{} graphs a shape, 20 to 100 tasks, 8 processors; seed {}. Mean ratios to HEFT's values. In \
+         brackets:\nthe number of graphs for which the method found no plan and uses HEFT's plan.\n",
         one.end(),
         cost(one),
         both.end(),
@@ -98,8 +98,8 @@ pub(super) fn text(options: &CriticalJobsOptions, runs: &[Run], example: &Exampl
         text += &costs::table(|algorithm| ratio(runs, shape, algorithm, |outcome| outcome.cost));
     }
     text += &format!(
-        "\nMean number of {} jobs of a flow that end within twice HEFT's makespan for each alone, planned as they come;\nby \
-         mean seconds between two of them (0: all at once)\n",
+        "\nMean number of the {} jobs of a flow that meet their deadline, which is twice HEFT's makespan of the job alone.\n\
+         Each job is planned at its arrival. Columns: mean seconds between two jobs (0: all at once)\n",
         options.jobs
     );
     let line = |name: &str, cells: [String; 4]| aligned(&[-44, 8], std::iter::once(name.to_owned()).chain(cells));

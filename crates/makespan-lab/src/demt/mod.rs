@@ -77,7 +77,8 @@ pub struct DemtOptions {
     /// Number of threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// The algorithms of the catalogue. Not an option of the command line.
+    /// The function that schedules an instance. By default, it uses the algorithms of the catalogue. Not an option of
+    /// the command line.
     #[arg(skip = catalogue as Solve)]
     pub solve: Solve,
 }
@@ -191,7 +192,7 @@ impl Campaign for DemtOptions {
             at_least(minsum, Objective::WeightedCompletion, outcome.minsum, &algorithm, key)?;
             outcomes.push((algorithm, outcome));
         }
-        // Round the estimate to an integer, so that it has the same digits after it was read from the journal.
+        // Round the estimate to an integer, because the journal returns exactly the same integer.
         let printed = (printed * 1e15).round() as i128;
         Ok(Run { key, seed, facts: Bounds { makespan, minsum, printed }, outcomes })
     }

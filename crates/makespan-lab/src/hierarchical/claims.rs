@@ -65,7 +65,7 @@ fn decided(guesses: &BTreeMap<u32, Guesses>) -> Claim {
     let measured =
         format!("{attempted} attempted, {refuted} refuted with verified certificates, {undecided} undecided");
     let answers: Vec<bool> = (attempted > 0).then_some(undecided == 0).into_iter().collect();
-    let statement = "Each other guess is refuted with proof: no schedule is that short with any placement";
+    let statement = "Each guess that is not accepted is refuted with proof: no schedule, with any placement, is as short as the guess";
     Claim::new("Section 3.1", statement, measured, &answers)
 }
 
@@ -74,7 +74,7 @@ fn within(runs: &[Run]) -> Claim {
     let answers: Vec<bool> = outcomes.filter_map(|(.., outcome)| outcome.within_guarantee).collect();
     let kept = answers.iter().filter(|&&kept| kept).count();
     let measured = format!("{kept} of {} plans within the guarantee of the verified bound", answers.len());
-    Claim::new("Section 2", "The dual search has this approximation ratio", measured, &answers)
+    Claim::new("Section 2", "The dual search has the approximation ratio of these theorems", measured, &answers)
 }
 
 fn fast(runs: &[Run]) -> Claim {

@@ -1,5 +1,6 @@
-//! The paper's figures of its construction, drawn from real plans. Figures 1, 3, 4 and 10 show ideas, not plans. Each
-//! other figure uses the first seed with few adversarial jobs whose plan shows the situation of the paper's figure.
+//! The paper's figures of its construction, drawn from real plans. Figures 1, 3, 4 and 10 show ideas, not plans, and
+//! are not drawn. Each of the other figures shows a plan of a few adversarial jobs. Its seed is the first seed whose
+//! plan shows the situation of the paper's figure.
 
 use makespan_algos::kernel::hierarchical::{
     Cluster, Construction, ConstructionPart, Partition, PlacedTask, construct, partition,
@@ -67,9 +68,9 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
     shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
-/// Describes a figure. In figures 8 and 9, the first shelf is random, because no choice of the knapsack led to the
-/// situations of these figures. The last job of `P_2` does not need its box, and so frees processors before this
-/// situation occurs.
+/// Describes a figure. In figures 8 and 9, the first shelf is random, because first shelves from the knapsack never
+/// lead to the situations of these figures. With such a shelf, the last job of `P_2` does not need its whole box. The
+/// job then frees processors before the situation can occur.
 const fn shown(
     figure: u32,
     shows: &'static str,

@@ -13,18 +13,19 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// The dependence of an adversarial job's time on its processors. Each shape is monotone.
+/// The dependence of an adversarial job's time on its number of processors. In each shape, the time does not increase
+/// and the work does not decrease with the number of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// The time decreases as fast as possible.
+    /// The time decreases as fast as possible: the work is constant.
     Linear,
     /// The time does not decrease.
     Flat,
-    /// At some allotments, the time decreases as fast as possible. At all others, the time does not decrease.
+    /// At some allotments, the work is equal to the work on one processor fewer. At all others, the time is equal to
+    /// the time on one processor fewer.
     Steps,
-    /// Up to some number of processors, the time decreases as fast as possible. On more processors, it does not
-    /// decrease.
+    /// Up to some number of processors, the work is constant. On more processors, the time is constant.
     Caps,
 }
 
@@ -34,7 +35,8 @@ pub enum Shape {
 pub enum Population {
     /// A family of the generator.
     Family(Family),
-    /// Adversarial jobs, whose work at the best allotments for one length nearly fills the platform.
+    /// Adversarial jobs. If each job has its best allotment for a schedule of 10 s, the jobs nearly fill the platform
+    /// for 10 s.
     Shape(Shape),
 }
 

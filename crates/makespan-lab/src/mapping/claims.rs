@@ -39,7 +39,7 @@ pub(super) fn all(options: &MappingOptions, runs: &[Run], cells: &[Cell<'_>]) ->
     claims
 }
 
-/// Returns a claim about mean gaps, answered by each group that was measured.
+/// Returns a claim about mean gaps. Each group of matrices that was measured gives one answer.
 fn order(
     statement: &'static str,
     cells: &[Cell<'_>],
@@ -73,7 +73,12 @@ fn exact(runs: &[Run]) -> Claim {
         let figure = format!("{file} {algorithm}: {found:.1}, published {expect:.1}");
         Some((figure, (found - expect).abs() <= ROUNDING))
     });
-    Claim::each("Published", "The heuristics give the published makespans to the digit", "; ", evidence)
+    Claim::each(
+        "Published",
+        "The heuristics give exactly the published makespans, which have one decimal",
+        "; ",
+        evidence,
+    )
 }
 
 fn same_bounds(runs: &[Run]) -> Claim {
@@ -82,7 +87,7 @@ fn same_bounds(runs: &[Run]) -> Claim {
     let largest = apart.iter().copied().fold(0.0, f64::max);
     let measured = if apart.is_empty() { String::new() } else { format!("at most {largest:.1e} apart") };
     let answers: Vec<bool> = apart.iter().map(|&apart| apart <= 1e-5).collect();
-    let statement = "The verified bound equals the published optimum of the linear programme within 10^-5";
+    let statement = "The relative difference between the verified bound and the published optimum of the linear programme is at most 10^-5";
     Claim::new("Published", statement, measured, &answers)
 }
 

@@ -7,7 +7,7 @@ pub struct PublishedFile {
     pub file: &'static str,
     /// The best published makespan.
     pub best: f64,
-    /// The optimum of the linear programme, computed by another solver.
+    /// The optimum of the linear programme that bounds the makespan, computed by another solver.
     pub bound: f64,
     /// Published makespans of heuristics.
     pub heuristics: &'static [(&'static str, f64)],

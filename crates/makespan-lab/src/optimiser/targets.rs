@@ -6,7 +6,7 @@ use super::Point;
 use crate::campaign::{Claim, SearchLimit, SearchSetting};
 use crate::statistics::mean;
 
-/// A figure of a family. A target states its maximum. Ratios are value divided by bound.
+/// A measured quantity of a family. A target states the maximum of the quantity. Ratios are value divided by bound.
 #[derive(Clone, Copy)]
 enum Figure {
     /// Mean over the plans.

@@ -25,7 +25,7 @@ pub(super) fn all(options: &ParallelGraphsOptions, cells: &[Cell<'_>]) -> Vec<Cl
         Claim::one("Bansal et al. 2006", "MCPA is better than CPA in the geometric mean", ordered("mcpa", "cpa")),
         Claim::one(
             "N'Takpé et al. 2007",
-            "M-HEFT is better in the geometric mean when a task takes no more than half of a cluster",
+            "The geometric mean of M-HEFT is better if each task takes at most half of a cluster than without this limit",
             ordered("mheft[share=50]", "mheft"),
         ),
     ]

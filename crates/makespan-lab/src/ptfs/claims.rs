@@ -47,7 +47,7 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
         let more = by_swing(points, size);
         claims.push(claim(
             place,
-            "The advantage is more obvious at the variant rate than at the level one (differences, 1 to 4 times; here: above 0)",
+            "The advantage is more obvious at the variant rate than at the level rate (differences of advantages at 1 to 4 times the balance line; here: above 0)",
             &more,
             |more| more > 0.0,
         ));
@@ -106,7 +106,7 @@ fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
     vec![
         Claim::new(
             place,
-            "The largest differences are around the balance line and in moderate saturation (1/2 to 4 times)",
+            "The largest differences are around the balance line and in moderate saturation (1/2 to 4 times the balance line)",
             listed(&largest),
             around.as_slice(),
         ),

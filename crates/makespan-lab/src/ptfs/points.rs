@@ -35,7 +35,7 @@ pub(super) struct Row {
     pub more_used: Vec<f64>,
 }
 
-/// The flows with one mean size and one swing.
+/// The flows with one mean size of tasks and one swing of the arrival rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Group {
     /// The mean size of a task.

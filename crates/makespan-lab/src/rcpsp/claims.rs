@@ -18,9 +18,9 @@ enum Figure {
 struct Target {
     set: &'static str,
     figure: Figure,
-    /// The time limit of the search.
+    /// The time limit of the search, in seconds.
     seconds: i64,
-    /// The largest value that meets the target, in per cent and as printed.
+    /// The largest value that meets the target, in per cent, with the digits that the report prints.
     most: &'static str,
 }
 

@@ -11,8 +11,8 @@ fn small() -> RcpspOptions {
     RcpspOptions { projects: 2, search, ..RcpspOptions::usual() }
 }
 
-/// A project of three activities on one resource of capacity 2. Two activities of 2 time units run side by side, then
-/// one of 3.
+/// A project of three activities on one resource of capacity 2. Two activities of 2 time units run side by side. One
+/// activity of 3 time units starts after both.
 const PROJECT: &str = "5 1\n2\n0 0 2 2 3\n2 1 1 4\n2 1 1 4\n3 2 1 5\n0 0 0\n";
 
 fn write_project(folder: &Path, set: &str, name: &str) {

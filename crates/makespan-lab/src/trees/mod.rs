@@ -52,7 +52,7 @@ pub struct TreeCampaignOptions {
     /// The values that the paper does not print.
     #[command(flatten)]
     pub reading: PaperReading,
-    /// Simulate only this reading, without short runs and the table of all readings
+    /// Simulate only this choice of values, without the comparison with other choices in short runs
     #[arg(long)]
     pub alone: bool,
     /// Number of threads [default: all cores]
@@ -64,7 +64,7 @@ pub struct TreeCampaignOptions {
 }
 
 impl TreeCampaignOptions {
-    /// Returns the readings that are simulated. The reading in the options comes first.
+    /// Returns the readings that are simulated. The reading that the user chose comes first.
     fn readings(&self) -> Vec<PaperReading> {
         let others = PaperReading::grid().into_iter().filter(|&reading| !self.alone && reading != self.reading);
         std::iter::once(self.reading).chain(others).collect()
@@ -248,12 +248,13 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: TreeKey)
     let failed = |reason: String| failed(&heuristic.to_string(), key, reason);
     let played = scene.play(heuristic, &options).map_err(|error| failed(error.to_string()))?;
     if played.run.stalled {
-        return Err(failed("tasks were left and nothing happened any more".into()));
+        return Err(failed("tasks remain, but the policies of the nodes start no more of them".into()));
     }
     let theory = match heuristic {
         Heuristic::Lp => Some(scene.rates.fair(&scene.network)),
         Heuristic::DataCentric { waves } => Some(traded(scene.believed(), waves).fair(scene.believed())),
-        // The first kind of task is the macro-task. The other kinds are the tasks that remain at the end.
+        // The first kind is the macro-task. The other kinds are single tasks, which CGBC sends when some application
+        // has too few tasks left for a macro-task.
         Heuristic::Cgbc => {
             let joined = scene.believed().with_kinds(played.network.kinds()[..1].to_vec());
             let joined = joined.map_err(|error| failed(error.to_string()))?;

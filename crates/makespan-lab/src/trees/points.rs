@@ -30,9 +30,9 @@ pub(super) enum TreeGroup {
 pub(super) struct Ratios {
     /// The number of instances compared.
     pub compared: usize,
-    /// The number of instances on which the heuristic, but not LP, was near zero.
+    /// The number of instances on which the fair throughput of the heuristic, but not of LP, was near zero.
     pub near_zero: usize,
-    /// The number of instances on which LP itself was zero.
+    /// The number of instances on which the fair throughput of LP was zero.
     pub without: usize,
     /// The sum of the logarithms of LP divided by the heuristic, over the compared instances.
     pub logarithms: f64,
@@ -54,7 +54,7 @@ impl Ratios {
         (self.compared > 0).then(|| (self.logarithms / self.compared as f64).exp())
     }
 
-    /// Returns the share of instances near zero.
+    /// Returns the share of instances on which the fair throughput of the heuristic was near zero.
     pub fn starved(&self) -> f64 {
         self.near_zero as f64 / (self.compared + self.near_zero).max(1) as f64
     }

@@ -49,8 +49,8 @@ pub enum LatencyReading {
 const MATRIX: u64 = 98_000_000;
 
 impl PaperReading {
-    /// In short runs, no reading makes more than 8 of the 15 statements of section 5.2 true. This is the simplest
-    /// reading that makes 8 of them true.
+    /// In short runs, no reading makes more than 8 of the 15 statements of section 5.2 true. Among the readings that
+    /// make 8 of them true, this reading is the simplest.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
     /// Returns the readings that are compared: two to four applications, both units, and every [`LatencyReading`]. The

@@ -16,9 +16,9 @@ const READINGS: [i32; 9] = [-54, 6, -18, -24, -18, -19, 7, 8, 8];
 pub(super) fn text(options: &TreeCampaignOptions, all: &[Evidence<'_>]) -> String {
     let mut text = format!(
         "{}.\n{} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} tasks each; seed \
-         {}.\nLP / heuristic: geometric mean of measured fair throughputs, without settings in which the heuristic starves \
-         an\napplication (beyond exp(8), counted apart) or LP itself measured none. Deviation: mean of 1 - measured / \
-         theory.\n",
+         {}.\nLP / heuristic: geometric mean of the ratio of measured fair throughputs. It leaves out settings in which the \
+         throughput\nof LP is zero, and settings in which the ratio is above exp(8) (near zero). Deviation: mean of \
+         1 - measured / theory.\n",
         options.reading,
         15 * options.trees,
         RATIOS.len(),
@@ -50,9 +50,9 @@ fn readings(all: &[Evidence<'_>]) -> String {
     let mut rows: Vec<(usize, String)> = all.iter().map(row).collect();
     rows.sort_by_key(|&(holds, _)| std::cmp::Reverse(holds));
     text.extend(rows.into_iter().map(|(_, row)| row));
-    text += "DATA-CENTRIC: mean, largest, share within a twentieth of LP; CGBC: mean, large trees, largest; FCFS: mean, \
-             large\ntrees, largest; PBC: share near zero; LP / BP: over back-pressure; theory: mean deviation of LP, \
-             DATA-CENTRIC and CGBC.\n";
+    text += "Ratios LP / heuristic. DATA-CENTRIC: mean, largest, share of ratios up to 1.05; CGBC: mean, mean on large \
+             trees,\nlargest; FCFS: mean, mean on large trees, largest; PBC: share near zero; LP / BP: mean over \
+             back-pressure;\ntheory: mean deviation of LP, DATA-CENTRIC and CGBC.\n";
     text
 }
 
@@ -113,9 +113,11 @@ fn by_ratio(evidence: &Evidence<'_>) -> String {
     text
 }
 
-/// Returns the number of short runs in which even LP measured no throughput for some application.
+/// Returns a sentence with the number of short runs in which LP's measured throughput is zero for some application.
 fn zeros(evidence: &Evidence<'_>) -> String {
     let lp = evidence.runs.iter().filter_map(|run| outcome(run, "lp", Setting::Short));
     let (zero, all) = lp.fold((0, 0), |(zero, all), outcome| (zero + usize::from(outcome.fair <= 0.0), all + 1));
-    format!("LP measured nothing for some application in {zero} of {all} short runs; theory is positive in all.\n")
+    format!(
+        "With LP, the measured throughput of some application is zero in {zero} of {all} short runs; the theoretical throughput is positive in all of them.\n"
+    )
 }

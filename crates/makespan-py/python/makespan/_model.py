@@ -485,7 +485,7 @@ class Instance:
     [3600.0]
 
     Raises:
-        InputError: for invalid input. It states the place, such as ``jobs[3].time[0]``, and valid values.
+        InputError: for invalid input. The error states the place of the input, such as ``jobs[3].time[0]``, and valid values.
     """
 
     def __init__(

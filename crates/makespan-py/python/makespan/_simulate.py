@@ -236,8 +236,8 @@ def simulate(
         log: A log, an instance, or the path of either.
         policies: Specs such as ``"easy"`` and ``"batch[scheduler=demt]"`` (see :func:`policies`), and :class:`Policy`
             objects.
-        kill_at_walltime: Ends jobs that reach their walltimes. This is an error if no job can reach its walltime: with
-            clairvoyant or unknown estimates, and if no job has a walltime.
+        kill_at_walltime: Ends jobs that reach their walltimes. This is an error if no job has a walltime. It is also an
+            error with the estimates ``"clairvoyant"`` and ``"unknown"``, because no job then reaches its walltime.
         failures: A CSV file of failures, or a model such as ``"model:mtbf=30d,mttr=4h"``.
         requeues: The number of times that a job is queued again after a failure interrupted it.
         threads: The number of policies that are simulated at the same time. The default is the number of cores.

@@ -13,8 +13,8 @@ use makespan_core::{
 use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 use agenda::FutureInstants;
 
-/// Maximum number of consecutive instants at which nothing starts or ends. If there are more such instants, the
-/// simulation fails, because the policy makes no progress.
+/// Maximum number of consecutive instants at which no task is released, starts, ends or is cancelled. After more such
+/// instants, the simulation fails, because the policy makes no progress.
 const MAX_IDLE_INSTANTS: u64 = 1_000_000;
 
 /// The value in [`Engine::ends`] for a task that is not running.

@@ -29,7 +29,8 @@ pub(crate) struct OutageChange {
 }
 
 impl<'a> Outages<'a> {
-    /// Merges the failures of a list with the failures of a model, whose first up times begin at `from`.
+    /// Merges the failures of a list with the failures of a model. The first up time of each unit of the model begins
+    /// at `from`.
     pub fn new(listed: &'a [Failure], model: Option<&'a FailureModel>, platform: &Platform, from: Time) -> Self {
         let units = model.map_or_else(Vec::new, |model| model.units(platform));
         let downs = listed.iter().enumerate().map(|(index, failure)| Reverse((failure.down, true, index as u32)));

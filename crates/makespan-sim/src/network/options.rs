@@ -77,8 +77,9 @@ pub enum ChangeError {
 }
 
 impl Default for NetworkOptions {
-    /// Returns options with buffers of ten tasks as in the paper, one send at a time, and requests that arrive without
-    /// delay. The run ends when all tasks are computed.
+    /// Returns options with buffers of ten tasks, as in O. Beaumont et al., "Centralized versus distributed schedulers
+    /// for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262). A node makes one send at a
+    /// time. Requests reach the parent without delay. The run ends when all tasks are computed.
     fn default() -> Self {
         Self {
             buffer: 10,

@@ -66,13 +66,15 @@ pub struct NetworkRun {
     pub stalled: bool,
 }
 
-/// The throughput of a run, measured as in the paper (section 5.1.1).
+/// The throughput of a run, measured as in O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section
+/// 5.1.1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredThroughput {
     /// The earliest instant at which all tasks of one of the applications were completed.
     pub first_done: Time,
-    /// For each application, the number of tasks completed per second in the measured period. If a tenth is skipped at
-    /// either end, the measured period is from a tenth to nine tenths of `first_done`.
+    /// For each application, the number of tasks completed per second in the measured period. The measured period
+    /// omits a fraction of `first_done` at the beginning and at the end. If this fraction is a tenth, the period is
+    /// from a tenth to nine tenths of `first_done`.
     pub throughput: Vec<f64>,
     /// The fair throughput: the minimum, over the applications, of the throughput divided by the weight.
     pub fair: f64,
@@ -102,9 +104,9 @@ impl NetworkRun {
         (1..network.nodes().len()).filter(missing).collect()
     }
 
-    /// Measures the throughput in the steady part of the time until the first application was completed. `skipped` is
-    /// the fraction of this time that is omitted at the beginning, and the fraction that is omitted at the end.
-    /// Returns `None` if no application was completed, or if the steady part is empty.
+    /// Measures the throughput in the steady part of the time from 0 until the first application was completed.
+    /// `skipped` is the fraction of this time that is omitted at the beginning. The same fraction is omitted at the
+    /// end. Returns `None` if no application was completed, or if the steady part is empty.
     pub fn measured(&self, weights: &[f64], skipped: f64) -> Option<MeasuredThroughput> {
         let first_done = (0..self.tasks.len()).filter_map(|application| self.done(application)).min()?;
         let seconds = first_done.seconds() * (1.0 - 2.0 * skipped);

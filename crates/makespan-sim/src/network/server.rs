@@ -11,7 +11,8 @@ pub(super) struct Active {
     /// Remaining ticks of latency. The latency passes before the transfer of the bytes and does not depend on the rate
     /// of the port.
     latency: f64,
-    /// Remaining ticks for the bytes or the work, if the task has a whole unit of the server.
+    /// Remaining ticks for the bytes or the work of the task, at the rate of a task that has a whole unit of the
+    /// server.
     remaining: f64,
     /// Ticks of service that the task has received so far.
     pub(super) used: f64,

@@ -2,11 +2,11 @@
 
 use makespan_core::{Instance, Job, Rows, volume};
 
-/// Returns an upper bound on the number of jobs that meet their deadline in any schedule. One processor with the total
-/// speed replaces all processors. One task that is released at the beginning replaces each job. Other constraints are
-/// ignored. The rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, then finds the
-/// maximum. Jobs without a deadline are included in this number. Sums are floats with a relative margin of a
-/// billionth.
+/// Returns an upper bound on the number of jobs that meet their deadline in any schedule. Jobs without a deadline are
+/// included in this number. The bound is the maximum of a simpler problem: one processor with the total speed of all
+/// processors, and one task for each job. All tasks are released at the beginning. Other constraints are ignored. The
+/// rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the maximum. Sums are floats
+/// with a relative margin of a billionth.
 pub(in super::super) fn at_most(instance: &Instance) -> usize {
     let nodes = instance.platform().nodes();
     let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();

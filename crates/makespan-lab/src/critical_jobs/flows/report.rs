@@ -43,8 +43,8 @@ const FIGURES: [(&str, Figure); 8] = [
 /// Formats the tables of all policies, one for each figure.
 pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     let mut text = format!(
-        "Flows of {jobs} jobs served in virtual time, deadlines twice HEFT's makespan for each alone; means by mean \
-         seconds\nbetween two jobs (0: all at once)\n"
+        "Flows of {jobs} jobs served in virtual time, with deadlines of twice HEFT's makespan of each job alone.\n\
+         Columns: mean seconds between two jobs (0: all at once)\n"
     );
     let line = |name: &str, cells: [String; 4]| aligned(&[-44, 10], std::iter::once(name.to_owned()).chain(cells));
     let figures = |values: [Option<f64>; 4]| values.map(|value| shown(value, 3));

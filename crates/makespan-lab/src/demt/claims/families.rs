@@ -32,7 +32,7 @@ pub(super) fn weak(points: &Points) -> Vec<Claim> {
             .claim("4.2 par. 2, on Figure 3", "family weak: Gang's makespan ratio is off the scale (here: over 4)"),
         worse
             .below(&demt, &of(GANG, Makespan))
-            .claim("4.2 par. 3, sentence 1", "family weak: DEMT's makespan is worse than every algorithm's but Gang's"),
+            .claim("4.2 par. 3, sentence 1", "family weak: DEMT's makespan is worse than the makespan of every other algorithm except Gang"),
         none()
             .each("demt", &demt, |ratio| ratio <= 2.0)
             .claim("4.2 par. 3, sentence 2", "family weak: DEMT's makespan ratio is at most 2"),
@@ -42,7 +42,7 @@ pub(super) fn weak(points: &Points) -> Vec<Claim> {
         ),
         minsum.claim(
             "4.2 par. 3, sentence 4",
-            "family weak: DEMT's weighted completion is also worse than every algorithm's but Gang's",
+            "family weak: DEMT's weighted completion is also worse than the weighted completion of every other algorithm except Gang",
         ),
     ]
 }
@@ -75,7 +75,7 @@ pub(super) fn high(points: &Points) -> Vec<Claim> {
         best.claim("4.2 par. 4, sentence 2", "family high: DEMT has the least weighted completion"),
         opposite.claim(
             "4.2 par. 4, sentence 3",
-            "family high: Gang is good with few jobs, Sequential with many (held if, with more jobs, Gang's ratios rise and Sequential's ratios fall)",
+            "family high: Gang is good with few jobs, Sequential with many (here: with more jobs, Gang's ratios rise and Sequential's ratios fall)",
         ),
         stable.claim(
             "4.2 par. 4, sentence 4",
@@ -109,7 +109,7 @@ pub(super) fn mixed(points: &Points) -> Vec<Claim> {
         saf.claim("4.2 par. 5, sentence 2", "family mixed: SAF is better than DEMT"),
         grow.claim(
             "4.2 par. 5, sentence 3",
-            "family mixed: the ratios of weighted completion of the two other lists grow greatly with the number of jobs (held from 1.5 times on)",
+            "family mixed: the ratios of weighted completion of the two other lists grow greatly with the number of jobs (here: at least to 1.5 times)",
         ),
     ]
 }

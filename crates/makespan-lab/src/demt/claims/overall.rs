@@ -8,7 +8,7 @@ use crate::demt::algorithm::{DEMT, LPTF, SAF, SEQUENTIAL, SHELF};
 use crate::demt::points::Criterion::{self, Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// Returns the claims that follow the figures in the paper.
+/// Returns the claims that the paper states after its figures. They are about all families together.
 pub(super) fn claims(points: &Points) -> Vec<Claim> {
     let demt = |family, criterion| curve(points, family, DEMT, criterion);
     let everywhere =
@@ -83,7 +83,7 @@ fn kinds(points: &Points, demt: &dyn Fn(Family, Criterion) -> Curve) -> [Claim; 
         ),
         far.claim(
             "4.2 par. 9, sentence 3",
-            "DEMT's makespan is not far from those of the other algorithms (here: at most 1.5 times the best of them, except Gang)",
+            "DEMT's makespan is not far from the makespans of the other algorithms (here: at most 1.5 times the best makespan of an algorithm other than Gang)",
         ),
     ]
 }
