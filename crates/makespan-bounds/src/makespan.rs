@@ -14,8 +14,8 @@ const RELEASES: usize = 8;
 /// Returns the best proven lower bound on the makespan.
 ///
 /// The candidates are the longest job, the area, the deadline that the dual approximation refutes, and the later
-/// deadlines that dual-feasible functions refute. They take release dates and unavailable processors into account. The
-/// tasks of a bag are treated as equal jobs, and many of them are handled in one step.
+/// deadlines that dual-feasible functions refute. All these bounds take release dates and unavailable processors into
+/// account. The tasks of a bag are treated as equal jobs, and many of them are handled in one step.
 ///
 /// Complexity: the sum of [`dual_feasible::search`] and [`dual::search`] if all jobs are released together, all
 /// processors are always available and no job is a bag. Otherwise, a bisection for each of a few release dates
@@ -191,9 +191,9 @@ fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Tim
 /// Appends the needs of the equal tasks of a bag to the knapsack problem of [`dual::choose`].
 ///
 /// The tasks that can run side by side at the middle of the span are grouped into bundles. All tasks of a bundle run
-/// at the middle (*cross* it), or none does. The sizes of the bundles are 1, 2, 4, ..., and the rest. So every number
-/// of crossing tasks is the sum of some of the sizes. One more need represents the remaining tasks, which do not
-/// cross. Returns false if more tasks must cross than can run side by side.
+/// at the middle (*cross* it), or none does. The sizes of the bundles are 1, 2, 4, .., and the number of tasks that is
+/// then left. So every number of crossing tasks is the sum of some of the sizes. One more need represents the
+/// remaining tasks, which do not cross. Returns false if more tasks must cross than can run side by side.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

@@ -109,7 +109,8 @@ impl Engine {
         segments
     }
 
-    /// Removes the modes of a task that hold too much at an instant at which the task runs in every solution.
+    /// Removes the modes in which a task would hold more than remains at an instant at which the task runs in every
+    /// solution.
     fn cut_modes(&mut self, row: Row, segments: &[Segment]) -> Propagated {
         let Row { supply, task, amount, time } = row;
         let (first, last) = (self.first_mode(task), self.last_mode(task));

@@ -37,7 +37,8 @@ pub(super) fn trim(engine: &Engine, clock: &Clock) -> Log {
                 };
                 (literals, steps) = (literals_end, steps_end);
                 if uses.nogoods[trimmed.nogoods] == 0 {
-                    // No step uses this nogood. Its record stays, so that later nogoods keep their numbers.
+                    // No step uses this nogood. The record of the nogood stays, so that later nogoods keep their
+                    // numbers.
                     nogood.steps.clear();
                 } else if !clock.is_over() {
                     replay.shorten(&root, &mut nogood);

@@ -79,7 +79,7 @@ impl CostSearch {
     }
 
     /// Makes a step. `done` is the completed fraction of the search, from 0 to 1. Steps become shorter as `done`
-    /// increases. O(tasks * kinds of nodes * periods).
+    /// increases. Takes O(tasks * kinds of nodes * periods).
     pub fn step(&mut self, done: f64) {
         let prices = self.prices(self.ascent.prices());
         let point = self.programme.evaluate(&prices, self.ascent.width(done));

@@ -15,7 +15,7 @@ pub(super) struct CostProgramme {
     pub(super) kinds: usize,
     /// The number of equal periods from the first release to the horizon.
     pub(super) periods: usize,
-    /// The numbers of the two tasks of each edge.
+    /// For each edge, the indices of its two tasks.
     pub(super) edges: Vec<(u32, u32)>,
     tasks: Vec<Row>,
     choices: Vec<Choice>,

@@ -68,7 +68,7 @@ pub(super) struct AllotmentBoard<'a> {
     pub time_grid: Grid,
 }
 
-/// The data of the search that are the same for all deadlines.
+/// The data of the search that do not depend on the deadline.
 pub(super) struct BoardSetting<'a> {
     pub instance: &'a Instance,
     /// The jobs released at or after `from`, or a sample of them.
@@ -92,8 +92,8 @@ impl<'a> BoardSetting<'a> {
         let mut jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| job.release >= from).collect();
         let stride = jobs.len().div_ceil(most_jobs).max(1);
         if stride > 1 {
-            // Sample evenly in the order of work. The mean work of the sample is then close to the mean work of all
-            // jobs.
+            // Sort the jobs by work and sample them evenly. The mean work of the sample is then close to the mean work
+            // of all jobs.
             jobs.sort_by_cached_key(|job| job.profile().least_work(Time::MAX));
         }
         let all = jobs.len() as f64;

@@ -4,15 +4,14 @@
 use super::Holders;
 use crate::Clock;
 
-/// Maximum number of instants at which windows may begin. It is also the maximum number of instants at which they may
-/// end.
+/// Maximum number of instants at which windows may begin, and maximum number of instants at which windows may end.
 const INSTANTS: usize = 32;
 /// Maximum number of pairs of a run and a window that are examined for one deadline. If there are more runs, fewer
 /// windows are examined.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of pairs of a run and a window that are examined even if the clock has expired. They take about a
-/// millisecond in all.
+/// Number of pairs of a run and a window that are examined even if the clock has expired. All these pairs together
+/// take about a millisecond.
 const ALWAYS: usize = 1 << 16;
 
 /// If there are more than `MANY` runs, the bisection stops when two deadlines differ by less than the fraction

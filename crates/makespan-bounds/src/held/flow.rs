@@ -24,7 +24,7 @@ const WITHOUT: u64 = 40;
 const MIN_PATHS: u64 = 3;
 /// Approximate number of elementary steps of the whole search.
 const STEPS_IN_ALL: usize = 1 << 27;
-/// Number of steps of a golden section search. It finds the best share of the paths in the bound.
+/// Number of steps of the golden section search for the weight of the paths in the bound.
 const STEPS: usize = 14;
 /// Number of steps of the golden section search after the first `FAR` paths. From then on, each new path changes the
 /// best share only a little.

@@ -50,8 +50,8 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
     }
 }
 
-/// Maximum number of jobs for which the interval programme is also solved. In measurements with more jobs, its bound
-/// was never the better one.
+/// Maximum number of jobs for which the interval programme is also solved. In measurements with more jobs, the
+/// interval programme never gave a better bound than prices in continuous time.
 const FEW_JOBS: usize = 12;
 
 /// Returns a proven lower bound on the mean flow. It is the bound from prices in continuous time on the weighted

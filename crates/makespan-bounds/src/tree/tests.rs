@@ -164,7 +164,7 @@ proptest! {
         }
     }
 
-    /// Checks proposition 1 of the paper. It assumes that all ratios and all bandwidths differ. If the workers are
+    /// Checks proposition 1 of the paper, which assumes that all ratios and all bandwidths differ. If the workers are
     /// sorted by bandwidth, beginning with the root, each application gets a slice of them in the optimum with the
     /// least communication.
     #[test]

@@ -6,8 +6,7 @@ use makespan_verify::proof::TimeWindow;
 use super::{KindStarts, NEVER, TaskArrays, prices::prices};
 use crate::Clock;
 
-/// Maximum number of instants at which windows may begin. It is also the maximum number of instants at which they may
-/// end.
+/// Maximum number of instants at which windows may begin, and maximum number of instants at which windows may end.
 const INSTANTS: usize = 32;
 /// Maximum number of run times that are examined for one deadline. If there are more tasks, fewer windows are
 /// examined.

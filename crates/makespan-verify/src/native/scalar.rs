@@ -304,7 +304,7 @@ impl<T: FromLiteral> Visitor<'_> for RawVisitor<T> {
     }
 }
 
-/// Returns whether the text of a JSON value is a number.
+/// Returns true if the text of a JSON value is a number.
 pub fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == '-')
 }

@@ -14,7 +14,7 @@ use makespan_core::{Instance, JobId, Objective};
 /// In any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is at least
 /// `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can end last. A
 /// job cannot end last if another job waits for it. The bounds on the mean flow and on the lateness use the flow time
-/// or the lateness of each job instead of its weighted end. A job without a deadline is never late.
+/// or the lateness of each job in place of its weighted end. A job without a deadline is never late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastJob {
     /// Proof of a bound on the makespan of the instance.

@@ -44,8 +44,8 @@ struct NodeKind {
     count: u64,
 }
 
-/// A way to run a task, which represents one or more allotments. Each represented allotment holds at least as much,
-/// for at least as long, as this way.
+/// A way to run a task, which represents one or more allotments. Each of these allotments holds at least the amounts
+/// of this way, for at least the time of this way.
 #[derive(Clone, Debug)]
 pub struct NodeRun {
     /// The smallest allotment that this way represents.

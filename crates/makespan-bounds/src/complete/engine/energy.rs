@@ -126,7 +126,8 @@ impl Engine {
         (window.first..=window.last).map(in_mode).min().unwrap_or(0)
     }
 
-    /// Adds premises that imply the minimum energy of tasks other than `except` in a period, less `spare`.
+    /// Adds premises that imply a lower limit on the energy of tasks other than `except` in a period. The limit is the
+    /// current minimum energy minus `spare`.
     fn held_because(&self, period: Period, except: Option<usize>, mut spare: i64, premises: &mut Vec<Literal>) {
         let gain = |task: usize| {
             let now = self.held_in(period, task, self.window(task));

@@ -283,8 +283,8 @@ impl Engine {
             if gain <= spare {
                 spare -= gain;
             } else {
-                // The window may have become smaller since `least` was computed. Then its literals imply an even
-                // larger cost.
+                // The window may have become smaller since `least` was computed. Then the literals of the window imply
+                // an even larger cost.
                 let now = prices.least(task, self.window(task));
                 let mut more = spare + (now - least[task]);
                 self.weakest(task, now, &mut more, |window| prices.least(task, window), premises);

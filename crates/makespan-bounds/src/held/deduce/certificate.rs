@@ -6,10 +6,10 @@ use super::problem::Problem;
 use super::state::{Cause, Conflict, RefutedSupposition, WindowChange};
 use super::window::{DeductionWindow, WindowLimit};
 
-/// A backward pass from a contradiction. It keeps only the steps on which the contradiction depends.
+/// A backward pass from a contradiction, which keeps only the steps on which the contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
-    /// The windows of all tasks before any deduction. They follow from the paths between tasks alone.
+    /// The windows of all tasks before any deduction. These windows follow from the paths between tasks alone.
     root: &'a [DeductionWindow],
     windows: Vec<DeductionWindow>,
     needed: Vec<Sides>,

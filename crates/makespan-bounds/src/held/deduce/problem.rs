@@ -45,7 +45,7 @@ pub(super) struct Problem {
     /// The tasks in a topological order.
     pub(super) order: Vec<u32>,
     pub(super) things: Vec<CapacityResource>,
-    /// For each distinct task, the other distinct tasks that cannot run at the same time.
+    /// For each distinct task, the other distinct tasks that cannot run at the same time as this task.
     pub(super) excluded: Vec<Vec<u32>>,
 }
 
@@ -202,7 +202,7 @@ impl Problem {
     }
 
     /// Finds the pairs of tasks that cannot run at the same time, because together they hold too many processors or
-    /// too much of a resource. Ignores bags. O(n^2) for each constraint.
+    /// too much of a resource. Ignores bags. For n tasks, takes O(n^2) for each constraint.
     fn find_excluded(&mut self, processors: u32, runs: &[NodeRun]) {
         for thing in &self.things {
             let (capacity, of): (i64, &dyn Fn(usize) -> i64) = match thing.held {

@@ -67,7 +67,8 @@ impl DeductionWindow {
             let window = Self { last_start: self.end - time, first_end: self.start + time, ..self };
             return (window.start <= window.last_start).then_some(window);
         }
-        // If some run fits, the fastest run fits too. It allows the latest start and the earliest end.
+        // If some run fits, the fastest run also fits. Of all runs, the fastest has the latest last start and the
+        // earliest first end.
         let (last_start, first_end) = self.of_run(problem.fastest[row])?;
         Some(Self { last_start, first_end, ..self })
     }
@@ -87,8 +88,8 @@ impl DeductionWindow {
 
     /// Returns an upper limit on the energy that the equal tasks must hold between `from` and an instant u, as a
     /// function of u. The result `(begin, length, amount)` means: the limit is zero until u = `begin`, and then grows
-    /// by `amount` for each unit of time, for `length` units. It results from the run with the least total energy.
-    /// Returns `None` if no run fits.
+    /// by `amount` for each unit of time, for `length` units. The limit is computed for the run with the least total
+    /// energy. Returns `None` if no run fits.
     pub(super) fn slope(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64) -> Option<(i64, i64, i64)> {
         let ways =
             problem.runs(row).filter_map(|at| Some((self.of_run(problem.times[at])?, problem.times[at], amounts[at])));

@@ -15,7 +15,7 @@ pub(super) struct Ancestry {
 
 impl Ancestry {
     /// Computes the bits of the ancestors and the descendants of each task. Returns `None` if there are no edges or
-    /// too many tasks. O(n e / 64) for n tasks and e edges.
+    /// too many tasks. Takes O(n e / 64) for n tasks and e edges.
     pub(super) fn new(instance: &Instance, order: &[TaskId]) -> Option<Self> {
         let count = order.len();
         if count > MAX_TASKS || instance.edges().is_empty() {

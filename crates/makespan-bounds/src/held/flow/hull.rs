@@ -24,8 +24,8 @@ pub(super) struct HullPoint {
 }
 
 impl Hulls {
-    /// Builds the hulls. Areas are divided by the capacity. The runs of each task must be sorted by time. O(r) for r
-    /// runs.
+    /// Builds the hulls. Areas are divided by the capacity. The runs of each task must be sorted by time. Takes O(r)
+    /// for r runs.
     pub(super) fn new(holders: &Holders) -> Self {
         let rate = holders.rate as f64;
         let mut hulls = Self { begins: vec![0], times: Vec::new(), areas: Vec::new(), savings: Vec::new() };
@@ -61,7 +61,7 @@ impl Hulls {
     }
 
     /// Returns the run of a task with the least `through * time + price * area`, or `None` if the task has no run.
-    /// O(log r) for r runs of the task.
+    /// Takes O(log r) for r runs of the task.
     pub(super) fn choose(&self, row: usize, through: f64, price: f64) -> Option<HullPoint> {
         let ways = self.begins[row]..self.begins[row + 1];
         if ways.is_empty() {

@@ -40,8 +40,8 @@ impl PricedAllotment {
 pub(super) enum AllotmentKind {
     /// Allotments for which no other allotment has both less work and a shorter time.
     Thrifty,
-    /// The allotments of `Thrifty`, and allotments of fewer processors with more work. These may fit when only few
-    /// processors are available.
+    /// The allotments of `Thrifty`, and allotments of fewer processors that need more work. An allotment of fewer
+    /// processors may fit when only few processors are available.
     Narrow,
 }
 

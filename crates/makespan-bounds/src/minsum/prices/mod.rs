@@ -38,7 +38,7 @@ const SAMPLE: usize = 12_000;
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;
-/// Number of allotments near the best ones that the search tries for each job, after it has found the best ones.
+/// For each job, the number of allotments that the search tries near the best allotments, after it has found these.
 const CLOSER: usize = 40;
 /// Number of instants at the beginning of the search.
 const FIRST_INSTANTS: usize = 48;
@@ -161,8 +161,9 @@ impl PriceSearch {
         let horizon = options.horizon();
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
-        // If none of these conditions is true, the best prices never rise. Then the best choice of a job does not end
-        // where prices rise, so the search need not try such ends.
+        // The best prices can rise only if jobs have release dates, processors are unavailable at times, there is a
+        // horizon, or there are many equal jobs. If prices never rise, the best choice of a job does not end at an
+        // instant where prices rise. Then the search need not try these ends.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;

@@ -71,7 +71,8 @@ impl Newton {
         self.best = (self.point.value, integrals);
     }
 
-    /// Replaces the allotments of each job: up to `most` allotments near its best ones, and up to `far` others.
+    /// Replaces the allotments of each job by up to `most` allotments near the best allotments of the job, and up to
+    /// `far` other allotments.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         self.landscape.look_closer(most, far);
         // Compute the value of the best prices again, because it depends on the allotments that are tried.
@@ -117,8 +118,9 @@ impl Newton {
         self.done |= total <= 0.0;
     }
 
-    /// Tries all choices at the current point. If the value is less than at the anchor, the last point at which all
-    /// choices were tried, returns to the anchor and returns false. The choices that were found are kept.
+    /// Tries all choices at the current point. The anchor is the last point at which all choices were tried. If the
+    /// value is less than at the anchor, returns to the anchor and returns false. The choices that were found are
+    /// kept.
     fn refresh(&mut self) -> bool {
         self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::More);
         self.keep();

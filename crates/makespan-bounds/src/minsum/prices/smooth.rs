@@ -135,11 +135,11 @@ pub(super) struct Point {
 /// The choices that an evaluation tries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// All choices. Those near the best replace the choices of `Near`.
+    /// All choices. The choices near the best one replace the choices that `Near` tries.
     All,
-    /// All choices. Those near the best are added to the choices of `Near`.
+    /// All choices. The choices near the best one are added to the choices that `Near` tries.
     More,
-    /// Only the choices that were near the best in an earlier evaluation.
+    /// Only the choices that were near the best one in an earlier evaluation.
     Near,
 }
 

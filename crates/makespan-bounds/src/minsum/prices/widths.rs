@@ -14,7 +14,7 @@ const PARTS: usize = 8;
 /// Minimum increase of the mean load by a function, relative to the load of the processors. A function with a smaller
 /// increase gets no price, because each price slows down the search.
 const WORTH: f64 = 0.005;
-/// Maximum number of jobs that are examined. Larger instances are sampled.
+/// Maximum number of jobs that are examined. In larger instances, a sample of the jobs is examined.
 const MAX_JOBS: usize = 1024;
 /// Maximum number of jobs of an instance for which functions get prices. With more jobs, the check of every start of
 /// every job would take seconds.

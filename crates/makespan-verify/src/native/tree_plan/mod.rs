@@ -69,7 +69,7 @@ impl TreePlanFile {
     }
 }
 
-/// Returns whether a JSON document is a plan for a tree. Such a plan has rates instead of a schedule.
+/// Returns true if a JSON document is a plan for a tree. Such a plan has rates and no schedule.
 pub fn is_tree_plan(bytes: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {

@@ -213,7 +213,8 @@ impl<'a> Costs<'a> {
                 let (mut least, mut limit) = (None, longest);
                 while let (Some(processors), Some(work)) = (profile.min_allotment(limit), profile.least_work(limit)) {
                     if least.is_some_and(|least| least <= area * work) {
-                        // Allotments with shorter times never need less work, so they cost at least as much.
+                        // The work of the allotments with shorter times is never less than `work`, so these allotments
+                        // cost at least `least`.
                         break;
                     }
                     let time = profile.time(processors).ticks();

@@ -22,13 +22,13 @@ pub(super) enum RefutationStep {
     EndEarlier(Held, usize),
     /// The task must run at the instant. Modes that would hold too much of the supply are removed.
     ModesAt(Held, usize),
-    /// The tasks that must run at the instant hold too much of the supply. So the state is refuted.
+    /// The tasks that must run at the instant hold more of the supply than is available. So the state is refuted.
     Overload(Held),
     /// The task must end by its deadline, so its latest start may fall.
     Deadline(usize),
     /// The task must end by its deadline. Modes that are too slow are removed.
     FastModes(usize),
-    /// Within the window, tasks must hold too much of the supply. So the state is refuted.
+    /// Within the window, tasks must hold more of the supply than is available. So the state is refuted.
     Energy(HeldWithin),
     /// Modes in which the task would hold too much of the supply within the window are removed.
     ModesWithin(HeldWithin, usize),

@@ -2,7 +2,7 @@
 
 use crate::proof::choices::{Group, share};
 
-/// A block of successive choices. Its fields give a lower bound on the cost of each of them.
+/// A block of successive choices. Its fields give a lower bound on the cost of each choice.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Block {
     /// Minimum number of processors of the choices; 0 for a block without choices.

@@ -43,8 +43,7 @@ fn prices_make_unequal_processors_comparable() {
     let platform = Platform::new(vec![node("slow", 1.0), node("fast", 2.0)]).unwrap();
     let instance = Instance::new(platform, vec![Job::compound("fork", fork(&[2, 6, 6, 6, 6, 6]))], vec![]).unwrap();
     let proves = |window: TimeWindow| window.proves(&instance);
-    // The first task takes 1 on the fast node. After this task, a work of 30 remains. The nodes have a total speed of
-    // 3.
+    // The first task takes 1 on the fast node. After it, a work of 30 remains. The nodes have a total speed of 3.
     assert_eq!(proves(window(10, 1, 10, &[1, 2])), Ok(11));
     assert!(proves(window(11, 1, 11, &[1, 2])).is_err());
     assert!(proves(window(10, 1, 10, &[1, 1])).is_err(), "each task pays for its time on the fast node");
