@@ -57,7 +57,7 @@ impl Clock {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// Returns a clock that expires after a share of the remaining time, or of the remaining checks.
+    /// Returns a clock that expires after the fraction `share` of the remaining time, or of the remaining checks.
     #[must_use]
     pub fn part(&self, share: f64) -> Self {
         let questions = self.questions.as_ref().map(|of| {

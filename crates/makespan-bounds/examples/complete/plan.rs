@@ -62,7 +62,7 @@ impl Case {
         self.built(&self.starts(&best), &best)
     }
 
-    /// Returns the longest path from the start of each job to the end of the plan.
+    /// Returns, for each job, the length of the longest path from the start of the job to the end of the plan.
     fn tails(&self) -> Vec<i64> {
         let mut tails: Vec<i64> = self.jobs.iter().map(|job| job.modes[0].time).collect();
         for _ in 0..self.jobs.len() {

@@ -22,7 +22,8 @@ use crate::Clock;
 use model::Model;
 use search::{Outcome, Search, Solution, Work};
 
-/// Maximum number of tasks: the first number without edges between tasks, the second with edges.
+/// Maximum number of tasks. The first number is for instances without edges between tasks, the second for instances
+/// with edges.
 const MAX_TASKS: (u64, u64) = (60, 150);
 /// The share of the work for the attempt to prove that no better schedule exists. The rest is for the refutation of
 /// smaller values.

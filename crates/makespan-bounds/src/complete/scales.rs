@@ -107,7 +107,8 @@ fn most_within(held: &Held, own: &Held, most: usize, except: Option<usize>) -> V
     sums
 }
 
-/// Returns the sum over all tasks of the least product of time and amount of the scale over the modes.
+/// Returns the sum over all tasks of their least areas. The least area of a task is the minimum over its modes of the
+/// time multiplied by the amount of the scale.
 fn area(model: &Model, held: &Held) -> f64 {
     let least = |(task, held): (&ModelTask, &Vec<i64>)| {
         task.times.iter().zip(held).map(|(time, held)| time * held).min().unwrap_or(0) as f64

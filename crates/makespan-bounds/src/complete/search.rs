@@ -21,7 +21,7 @@ const ROUNDS: [usize; 6] = [60, 100, 150, 200, 300, 600];
 const MAX_POINTS: i64 = 1 << 20;
 /// Maximum number of price vectors. The certificate supports no more.
 const MAX_PRICES: usize = 64;
-/// Certificates are shortened only if they have fewer bytes than this.
+/// Only certificates of fewer bytes than this number are shortened.
 const MAX_TRIMMED: usize = 4 * Refutation::MAX_BYTES;
 /// Maximum number of steps of all nogoods before trimming.
 const MAX_RECORDS: usize = 1 << 23;
@@ -267,8 +267,8 @@ impl Engine {
 
     /// Returns the next decision, or `None` if all starts and modes are fixed. The decision is the most active literal
     /// that is neither true nor false. If `is_guided` is set and the guide contradicts this literal, the decision is
-    /// its negation. If there is no such literal, a task starts at the earliest open start. If all starts are fixed, a
-    /// task runs in its first remaining mode.
+    /// the negation of the literal. If all active literals are true or false, a task starts at the earliest open
+    /// start. If all starts are fixed, a task runs in its first remaining mode.
     fn branch(&mut self, is_guided: bool) -> Option<Literal> {
         let Self { activity, bounds, guide, .. } = self;
         let holds = |literal: Literal| bounds[literal.bound as usize] >= literal.value;

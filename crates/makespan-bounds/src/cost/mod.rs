@@ -29,7 +29,7 @@ use programme::{CostProgramme, Prices, SEVERAL, instants};
 
 /// Maximum number of equal periods into which the time until the horizon is divided.
 const PERIODS: usize = 16;
-/// Maximum size of one step ([`CostSearch::size`]). For larger instances, the number of periods is reduced.
+/// Maximum size of one step ([`CostSearch::size`]). If a step would be larger, the number of periods is reduced.
 const LOOKED_AT: usize = 1 << 20;
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 40;
@@ -138,7 +138,7 @@ impl CostSearch {
 }
 
 /// Returns a bound on the cost of all schedules that end by the horizon, after `steps` steps of the search. Returns
-/// `None` if [`CostSearch::new`] or [`CostSearch::bound`] does.
+/// `None` if [`CostSearch::new`] or [`CostSearch::bound`] returns `None`.
 pub fn within(instance: &Instance, horizon: Time, steps: u32) -> Option<Bound> {
     let mut search = CostSearch::new(instance, horizon)?;
     (0..steps).for_each(|step| search.step(f64::from(step) / f64::from(steps)));

@@ -129,8 +129,8 @@ impl<'a> AllotmentBoard<'a> {
         if area == 0 {
             return None;
         }
-        // Unavailable processors reduce the capacity. Here the reduction is approximate. The check of the certificate
-        // computes it exactly.
+        // Unavailable processors reduce the capacity. Here, the reduction is approximate. The check of the certificate
+        // computes the reduction exactly.
         let open = area as f64 / span.area(processors) as f64 / setting.each;
         let whole = Shares {
             processors: f64::from(processors) * open,

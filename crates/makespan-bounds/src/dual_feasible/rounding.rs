@@ -9,7 +9,7 @@ use super::game::Costs;
 /// The largest value of a step function in a certificate. This value is divisible by all numbers from 2 to 10.
 const LEVELS: f64 = 5040.0;
 /// Maximum number of terms that are products of a function of the width and a function of the time. If there are more,
-/// those with the lowest prices are omitted.
+/// the terms with the lowest prices are omitted.
 const MAX_PAIRS: usize = 8;
 
 /// Converts costs to a certificate. The certificate may fail to prove the bound, so the caller must check the
@@ -17,7 +17,8 @@ const MAX_PAIRS: usize = 8;
 pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
-    // The price of the whole area in the certificate if its cost is 1. The number is nearly as large as 64 bits allow.
+    // The price that the certificate gives to the whole area if the cost of the area is 1. The number is nearly as
+    // large as 64 bits allow.
     let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
     let mut terms = Vec::new();
     let mut add = |cost: f64, widths: Scale, times: Scale| {

@@ -124,7 +124,8 @@ fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
 }
 
 impl JobProgramme {
-    /// Scales all times, weights and rates to fractions of a unit.
+    /// Divides all times, weights and rates by their units: the length of the programme, the mean weight of a job, and
+    /// the rate of all processors.
     fn scale(&mut self, instance: &Instance, shares: &[u64]) {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();

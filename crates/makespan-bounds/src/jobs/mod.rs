@@ -98,8 +98,8 @@ fn shares(tasks: &TaskArrays) -> Vec<u64> {
     tasks.kind_of.iter().map(|kind| kind.map_or(0, share)).collect()
 }
 
-/// Proves the bound at the given prices. Rounds them to as many binary places as the check of the certificate allows
-/// in 128 bits.
+/// Proves the bound at the given prices. Rounds the prices to as many binary places as the check of the certificate
+/// allows in 128 bits.
 fn proved(
     instance: &Instance,
     objective: Objective,

@@ -20,7 +20,8 @@ pub(super) struct JobProgramme {
     pub(super) first: Time,
     /// The length of the unit of time, in ticks.
     pub(super) unit: f64,
-    /// The cost at a price of 1, in the unit of the objective (millionths of weight, or ones).
+    /// The price, in the unit of the objective (millionths of weight, or ones) per tick, of a price of 1 in the
+    /// programme.
     pub(super) worth: f64,
 }
 
@@ -91,7 +92,7 @@ impl JobProgramme {
         self.jobs.iter().map(|job| job.count * job.tasks.len() as f64).sum()
     }
 
-    /// Converts a price to the unit of the objective (millionths of weight, or ones) per tick.
+    /// Converts a price of the programme to the unit of the objective (millionths of weight, or ones) per tick.
     pub(super) fn price_in_ticks(&self, price: f64) -> f64 {
         price * self.worth
     }

@@ -7,7 +7,7 @@ use makespan_verify::{Bound, Proof};
 use super::taking_part;
 use crate::Clock;
 
-/// Maximum number of costs that are examined. To examine this number takes about a second.
+/// Maximum number of costs that are examined. Examining this number of costs takes about a second.
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
@@ -117,8 +117,8 @@ struct Slot {
     price: i128,
 }
 
-/// An assignment of jobs to positions with the least total cost, and the prices of the positions. The sum of cost and
-/// price that a job pays for its position is the least over all positions.
+/// An assignment of jobs to positions with the least total cost, and the prices of the positions. Each job has a
+/// position with the least sum of cost and price for this job.
 struct Matching<'a> {
     costs: Costs<'a>,
     slots: Vec<Slot>,
@@ -127,7 +127,7 @@ struct Matching<'a> {
     looks: u64,
 }
 
-/// While a job is added: the search state of a slot, or of the first free position of a processor.
+/// The state of a slot, or of the first free position of a processor, in the search that adds a job.
 #[derive(Clone, Copy)]
 struct Reached {
     /// The length of the shortest path found so far to the position.

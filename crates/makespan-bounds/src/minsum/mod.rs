@@ -140,8 +140,8 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
-            // The deadline is not refuted. Either it is too late, or the search can refute no deadline after the last
-            // refuted one.
+            // The deadline is not refuted. Either the deadline is too late, or the search can refute no deadline after
+            // the last refuted one.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;
@@ -212,7 +212,7 @@ pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
     level::maximise(&IntervalProgramme::printed(instance, &grid)).value / 1e15
 }
 
-/// Converts cumulated prices to the prices of intervals. These are integers in units of `2^-scale`.
+/// Converts cumulated prices to the prices of intervals, which are integers in units of `2^-scale`.
 fn differences(cumulated: &[f64], scale: u32) -> Vec<i64> {
     let next = cumulated.iter().skip(1).chain(&[0.0]);
     cumulated.iter().zip(next).map(|(sum, later)| rounded((sum - later).max(0.0), scale)).collect()

@@ -10,8 +10,8 @@ use super::simplex::{SimplexStop, Vertex};
 
 /// Solves a basis in rationals and returns the optimum, which is verified.
 ///
-/// The search in floating point treats nearly equal numbers as equal, so the basis may not be optimal. If it is not,
-/// makes more steps in rationals.
+/// The search in floating point treats nearly equal numbers as equal, so the basis may not be optimal. If the basis
+/// is not optimal, makes more steps in rationals.
 ///
 /// # Errors
 /// Returns a [`SimplexStop`] if the vertex is not feasible in rationals, if more than `steps` steps are needed, or if

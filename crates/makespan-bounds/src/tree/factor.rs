@@ -21,7 +21,7 @@ pub(super) struct Column<F> {
 /// A share that the equation of a busy port determines, and this equation.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
-    /// The share, and the derivatives with respect to it before the elimination.
+    /// The share, and the derivatives with respect to this share before the elimination.
     pub column: Column<F>,
     /// The coefficient of the share in the equation of the port.
     pub coefficient: F,

@@ -36,8 +36,8 @@ pub(super) struct Vertex<F> {
     pub steps: usize,
 }
 
-/// Minimum number of nodes in a block. In one step, each node of a block is flipped: it is given to another
-/// application. Fewer nodes are flipped one by one.
+/// Minimum number of nodes in a block. In one step, each node of a block is flipped: the node is given to another
+/// application. A smaller number of nodes is flipped one node at a time.
 const SMALLEST_BLOCK: usize = 16;
 /// Maximum number of steps between two attempts to flip a block.
 const LONGEST_WAIT: usize = 100;
@@ -74,7 +74,8 @@ impl<F: Field> Vertex<F> {
     /// communication.
     pub fn optimise(&mut self, figures: &Coefficients<F>, most: usize) -> Result<(), SimplexStop> {
         let mut direction = VertexValues::new(figures);
-        // The number of steps until the next attempt to flip a block. After each failed attempt, it doubles.
+        // `wait` is the number of steps until the next attempt to flip a block. After each failed attempt, `wait`
+        // doubles.
         let (mut wait, mut next_flip) = (0, 0);
         for goal in [PriceGoal::Throughput, PriceGoal::Communication] {
             let (mut candidates, mut next_scan) = (Vec::new(), self.steps);

@@ -15,7 +15,7 @@ pub(super) struct Needs {
     of_bound: Vec<Option<Need>>,
     /// The bounds that have an entry in `of_bound`, or had one since the last call of `clear`.
     bounds: Vec<u32>,
-    /// For each change of the trail that was examined: true if the literals imply the change.
+    /// For each change of the trail that was examined: true if the literals in `of_bound` imply the change.
     follows: FxHashMap<usize, bool>,
 }
 
@@ -100,7 +100,7 @@ impl Engine {
         kept.iter().for_each(|one| self.activity.bump(one.1));
         let mut levels: Vec<usize> = kept.iter().map(|one| self.trail[one.0].level).collect();
         // Watch the literal that became false last among all literals except the first. Then both watched literals are
-        // open again after the search has undone levels.
+        // open again after the search has undone decision levels.
         if let Some(at) = (1..kept.len()).max_by_key(|&at| (levels[at], std::cmp::Reverse(at))) {
             kept.swap(1, at);
         }

@@ -35,7 +35,7 @@ impl Ascent {
 
     /// Returns the costs of all tasks at the best prices, and writes the prices to the log.
     ///
-    /// Prices are rounded to integers, in units of 1 / `SCALE`. They have a maximum, so that the sum of all costs fits
+    /// Prices are rounded to integers, in units of 1 / `SCALE`. A maximum price ensures that the sum of all costs fits
     /// into 64 bits.
     pub(in crate::complete) fn prices(&self, model: &Model, log: &mut Log) -> Prices {
         let amounts = model.supplies.iter().map(Supply::most).fold(1, i64::saturating_add);

@@ -294,7 +294,7 @@ impl Engine {
     }
 }
 
-/// A task of which the starts and modes that cost too much are removed.
+/// A cut by prices: it removes the starts and modes of one task that cost too much.
 #[derive(Clone, Copy)]
 struct Cut<'a> {
     prices: &'a Prices,

@@ -147,7 +147,7 @@ impl Sweep {
         Self { sum: 0, slope: 0, at, next: 0 }
     }
 
-    /// Returns the sum at `until`, which must not be less than in the previous call.
+    /// Returns the sum at the instant `until`. This instant must not be earlier than in the previous call.
     fn until(&mut self, slopes: &[(i64, i64)], until: i64) -> i64 {
         while let Some(&(instant, change)) = slopes.get(self.next).filter(|(instant, _)| *instant <= until) {
             self.sum += self.slope * (instant - self.at);

@@ -119,9 +119,9 @@ impl Problem {
         let prices: Vec<u64> = platform.nodes().iter().map(price).collect();
         let mut all = vec![prices];
         if !one_speed && runs.iter().any(|run| run.first > 1) {
-            // At these prices, a task on processors of several speeds pays the least of their prices for each
-            // processor. So also add the processors at a uniform price. At this price, every task pays for exactly the
-            // processors that it holds.
+            // At these prices, a task on processors of several speeds pays, for each processor, only the least price
+            // of these processors. So also add the processors at a uniform price. At this price, every task pays for
+            // exactly the processors that it holds.
             all.push(platform.nodes().iter().map(|node| u64::from(node.processors > 0)).collect());
         }
         for prices in all {

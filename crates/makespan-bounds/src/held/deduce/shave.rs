@@ -5,7 +5,7 @@ use super::state::{Cause, Conflict, DeductionKind, DeductionState, RefutedSuppos
 use super::time_table::{TimeTable, settle};
 use super::window::WindowLimit;
 
-/// The first supposition covers 1 / `PARTS` of a window.
+/// The first supposition is about the fraction 1 / `PARTS` of a window.
 const PARTS: i64 = 64;
 
 /// The deductions that a search uses. Each level includes all earlier levels.

@@ -135,7 +135,8 @@ impl TimeTable {
         Ok(())
     }
 
-    /// Returns the amount that all tasks but one hold on a level. `window` and `amount` belong to the omitted task.
+    /// Returns the amount that all tasks except one hold in the period of `level`. `window` and `amount` belong to the
+    /// omitted task.
     fn of_others(level: &Level, window: &DeductionWindow, amount: i64) -> i64 {
         let is_sure = window.last_start <= level.from && level.until <= window.first_end;
         if is_sure { level.held - amount } else { level.held }

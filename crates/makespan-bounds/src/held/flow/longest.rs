@@ -43,8 +43,8 @@ pub(super) struct Paths<'a> {
 
 /// A path, identified by its last task.
 pub(super) struct LongestPath {
-    /// True if an area arc from `last` to the end of the schedule follows. Its length is the total area of all
-    /// descendants of `last`, divided by the capacity.
+    /// True if an area arc from `last` to the end of the schedule follows. The length of this arc is the total area of
+    /// all descendants of `last`, divided by the capacity.
     pub(super) is_open: bool,
     pub(super) last: usize,
 }

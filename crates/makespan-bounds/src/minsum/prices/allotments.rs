@@ -47,7 +47,8 @@ pub(super) enum AllotmentKind {
 
 impl FloatJobs {
     /// Collects jobs with about `most` allotments each. If a job has more allotments, a geometric progression of them
-    /// is used. With each job comes the number of jobs that it represents. `weigh` returns the weight of a job.
+    /// is used. Each item of `jobs` contains a job and the number of jobs that it represents. `weigh` returns the
+    /// weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         most: usize,
@@ -149,7 +150,7 @@ fn spread(first: u32, last: u32, most: usize) -> Vec<u32> {
     std::iter::successors(Some(first), next).collect()
 }
 
-/// Returns the given allotments that `kind` includes. They must be in ascending order.
+/// Returns the allotments that `kind` includes. `allotments` must be in ascending order.
 fn useful(profile: &Profile, allotments: &[u32], kind: AllotmentKind) -> Vec<PricedAllotment> {
     let mut shapes: Vec<PricedAllotment> = Vec::new();
     for &allotment in allotments {

@@ -2,8 +2,8 @@
 
 use makespan_core::{Availability, Instance, Time};
 
-/// The fraction of the instants that are spread evenly. The others lie close together where the second derivatives of
-/// costs are large.
+/// The fraction of the instants that are spread evenly. The other instants lie close together where the second
+/// derivatives of costs are large.
 const EVEN: f64 = 0.15;
 
 /// Returns about `count` instants, the first of which is the first release. The distances between the first instants

@@ -3,7 +3,7 @@
 /// The lower triangle of a symmetric matrix. Each row is stored from the first entry that may be nonzero.
 #[derive(Clone)]
 pub(super) struct Matrix {
-    /// For each row, its entries from the diagonal back to the first one that may be nonzero.
+    /// For each row, its entries from the diagonal back to the first entry that may be nonzero.
     rows: Vec<Vec<f64>>,
 }
 

@@ -30,8 +30,8 @@ use terms::Terms;
 /// Number of allotments that the search tries for each job, in geometric progression. In measurements, more allotments
 /// improved bounds by less than 1 in 10,000.
 const ALLOTMENTS: usize = 24;
-/// Approximate number of allotments in the search of a large instance. The search uses a sample of the jobs that has
-/// this number of allotments in all.
+/// Approximate number of allotments in the search of a large instance. The search uses a sample of the jobs. All jobs
+/// of the sample together have this number of allotments.
 const SAMPLE: usize = 12_000;
 /// In a very large instance, the sample contains 1 / `SAMPLE_SHARE` of all allotments, if this number is more than
 /// `SAMPLE`. The check of the certificate takes longer than such a search.

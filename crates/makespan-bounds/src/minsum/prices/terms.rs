@@ -9,8 +9,8 @@ use super::instants;
 /// Maximum number of terms in which one allotment has a value.
 pub(super) const MAX_OF_ONE: usize = 4;
 
-/// The quantities that have prices (terms). Each has a limited capacity at each instant, of which running jobs take a
-/// part.
+/// The quantities that have prices (terms). Each quantity has a limited capacity at each instant, and running jobs use
+/// a part of this capacity.
 pub(super) enum Terms {
     /// The number of processors, and dual-feasible functions of it.
     Widths(Vec<Width>),

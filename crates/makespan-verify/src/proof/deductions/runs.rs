@@ -70,8 +70,8 @@ impl<'a> Runs<'a> {
     /// Returns the time of a task that has only one way to run, with one allotment. Returns `None` for any other task.
     ///
     /// A dominated allotment has more processors than another allotment, but is not faster. If a task needs no other
-    /// resources, a dominated allotment is not a way to run. Instead, the task could hold a subset of its processors:
-    /// it would start at the same instant and end no later.
+    /// resources, a dominated allotment is not a way to run: on a subset of these processors, the task would start at
+    /// the same instant and end no later.
     pub(super) fn only(&self, row: usize) -> Option<i128> {
         match self.of(row) {
             [run] if run.first == run.last => Some(run.time),

@@ -224,7 +224,7 @@ impl<'a> Between<'a> {
         Self { reaching, rates, order, tasks, by_after, by_before }
     }
 
-    /// Returns the smallest length of the phase that is not refuted, by bisection.
+    /// Returns, by bisection, the smallest length of the phase that is not refuted.
     fn least(&self, home: Home) -> i128 {
         // The upper limit is later than the end of every schedule.
         let (mut low, mut high) = (0, i128::from(i64::MAX));

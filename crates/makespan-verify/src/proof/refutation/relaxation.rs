@@ -25,7 +25,7 @@ const MAX_PERIODS: usize = 1 << 12;
 pub(super) struct Relaxation {
     pub(super) tasks: Vec<RelaxedTask>,
     /// The supplies, in this order: the processors, the renewable resources of the platform, and the scales. A scale
-    /// is an additional supply, of which a task holds an amount that its record states for each mode.
+    /// is an additional supply. The record of the scale states the amount that each task holds in each mode.
     pub(super) supplies: Vec<Supply>,
     /// The time from the end of one task to the start of another task that waits for it.
     pub(super) waits: FxHashMap<(usize, usize), i64>,

@@ -195,7 +195,8 @@ impl Replay {
         Ok(usize::try_from(most).unwrap_or(0))
     }
 
-    /// Adds a supply that is `most[x]` while the supply `of` is x. `held` contains an amount for each mode of each task.
+    /// Adds a supply that has the amount `most[x]` while the supply `of` has the amount x. `held` contains an amount
+    /// for each mode of each task.
     fn add_scale(&mut self, of: usize, most: &[i128], held: Vec<i128>) -> Result<(), CertificateError> {
         let relaxation = &mut self.rules.relaxation;
         let supply = relaxation.supplies[of].mapped(|open| entry(most, open))?;

@@ -20,7 +20,7 @@ pub(super) enum RefutationStep {
     StartLater(Held, usize),
     /// At the instant, too little of the supply is left for the task. So the task ends by this instant.
     EndEarlier(Held, usize),
-    /// The task must run at the instant. Modes that would hold too much of the supply are removed.
+    /// The task must run at the instant. Modes that would hold more of the supply than remains are removed.
     ModesAt(Held, usize),
     /// The tasks that must run at the instant hold more of the supply than is available. So the state is refuted.
     Overload(Held),

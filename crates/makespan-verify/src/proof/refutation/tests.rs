@@ -111,7 +111,7 @@ fn a_proof_by_hand() {
     ] {
         assert_eq!(proven(&instance, Objective::Makespan, &changed), None, "{changed:?}");
     }
-    // With a longer unit, times are rounded down: 1 and 2 units of 2 s on one processor need 3 units.
+    // In units of 2 s, times are rounded down. Tasks of 1 and 2 units on one processor need 3 units.
     let coarse = Refutation { value: 3, grid: 2_000_000_000, steps: vec![20, 9, 0, 0, 4] };
     assert_eq!(proven(&instance, Objective::Makespan, &coarse), Some(6_000_000_000));
 }

@@ -9,9 +9,10 @@ use crate::proof::prefix::{Event, PriceIntegral};
 #[derive(Debug)]
 pub(super) struct ClosedPeriods {
     timeline: Timeline,
-    /// Starts of periods, each with the integral of the price. The best run may end at one of them.
+    /// Starts of unavailable periods, each with the integral of the price. The best run may end at one of these
+    /// starts.
     begins: Vec<Event>,
-    /// Ends of periods, each with the integral of the price. The best run may start at one of them.
+    /// Ends of unavailable periods, each with the integral of the price. The best run may start at one of these ends.
     ends: Vec<Event>,
 }
 

@@ -107,8 +107,8 @@ fn prices_refute_a_deadline_between_closed_periods() {
         refuted(120, &[0, 120], &[1]),
         Err(CertificateError::NotRefuted { needed: 120, available: 120, .. })
     ));
-    // A run that ends by 20 contains one of two ticks with a price, and so does a run from 100 to 123. Only 12 of the
-    // 15 tasks fit, so the bound is the optimum.
+    // Each run that ends by 20 contains one of two ticks that have a price. Each run between 100 and 123 also contains
+    // one of two such ticks. Only 12 of the 15 tasks fit, so the bound is the optimum.
     let ticks = [7, 8, 15, 16, 107, 108, 115, 116];
     assert_eq!(refuted(123, &ticks, &[1, 0, 1, 0, 1, 0, 1]), Ok(124));
     assert!(refuted(124, &ticks, &[1, 0, 1, 0, 1, 0, 1]).is_err());

@@ -16,7 +16,8 @@ struct Names {
 }
 
 impl Reader<'_> {
-    /// Returns deductions, usually with one or two steps. The last step claims that tasks hold too much of a resource.
+    /// Returns deductions, usually with one or two steps. The last step claims that tasks hold more of a resource than
+    /// is available.
     pub(super) fn deductions(&mut self, instance: &Instance, deadline: Time) -> Deductions {
         let unit = match self.below(12) {
             0 => self.unit.saturating_mul(2),
