@@ -22,10 +22,10 @@ const SCALE: i32 = 40;
 /// Returns the certificate with the strongest bound at the given prices. `prices` contains one price for each node.
 /// Only the ratios of the prices matter, because they are scaled and rounded to integers.
 ///
-/// The certificate consists of an instant and a number of tasks. Tries all release dates as instants. For each of
-/// them, tries each number of tasks up to the number of processors, and also all tasks together. Takes O(n log n + n
-/// m) for n tasks on m processors. The search uses floats, so the bound may be slightly weaker than the strongest one.
-/// The certificate is valid in any case, because its check is exact.
+/// The certificate consists of an instant and a number of tasks. Tries all release dates as instants. For each
+/// instant, tries each number of tasks up to the number of processors, and also all tasks together. Takes
+/// O(n log n + n m) for n tasks on m processors. The search uses floats, so the bound may be slightly weaker than the
+/// strongest one. The certificate is valid in any case, because its check is exact.
 pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
     let prices = whole(instance, prices);
     let sold = sold(instance, &prices);

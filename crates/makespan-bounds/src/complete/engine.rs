@@ -166,7 +166,8 @@ pub(super) struct Engine {
     pub(super) log: Log,
     needs: Needs,
     buffer: Vec<Literal>,
-    /// The number of conflicts before the first restart. Later restarts come after multiples of this number.
+    /// The number of conflicts before the first restart. The number of conflicts between later restarts is a multiple
+    /// of this number.
     pub(super) restart: u64,
     /// The number of conflicts that remain before the next deletion of nogoods. `forget_period` is the number of
     /// conflicts between two deletions.

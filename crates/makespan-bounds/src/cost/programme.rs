@@ -38,7 +38,7 @@ struct Choice {
     latest: f64,
 }
 
-/// The prices of each kind of nodes in each period, and the price of each edge. A price is the cost of the whole time
+/// The prices of each kind of nodes in each period, and the price of each edge. A price is the price of the whole time
 /// from the first release to the horizon.
 #[derive(Clone)]
 pub(super) struct Prices {

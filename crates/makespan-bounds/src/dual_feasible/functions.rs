@@ -31,9 +31,9 @@ pub(crate) fn families(capacity: usize) -> Vec<Function> {
     functions
 }
 
-/// Computes u^(k) of Fekete and Schepers, times C. For each whole number h, a size strictly between h / (k + 1) and (h
-/// + 1) / (k + 1) of the capacity has the value h / k of the capacity. The value of a size of exactly h / (k + 1) of
-/// the capacity is the size itself.
+/// Computes u^(k) of Fekete and Schepers, times C. For each whole number h, a size strictly between `h / (k + 1)` and
+/// `(h + 1) / (k + 1)` of the capacity has the value `h / k` of the capacity. If a size is exactly `h / (k + 1)` of the
+/// capacity, the value is the size itself.
 fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
     let scaled = (parts + 1) * size;
     if scaled.is_multiple_of(capacity) { size * parts } else { scaled / capacity * capacity }

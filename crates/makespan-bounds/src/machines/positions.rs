@@ -147,7 +147,7 @@ impl Matching<'_> {
     ///
     /// Each step of a path moves a job to another position. The length of the step is the increase of the cost and
     /// price that the job pays. The distance of a position is the length of the shortest path to it. No step has a
-    /// negative length, because every job has the cheapest position for it.
+    /// negative length, because every job already has its cheapest position.
     fn add(&mut self, job: u32) -> bool {
         let (used, processors) = (self.slots.len(), self.of.len());
         let unknown = Reached { distance: i128::MAX, from: None, is_done: false };

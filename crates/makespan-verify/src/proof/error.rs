@@ -97,7 +97,7 @@ impl CertificateError {
         }
     }
 
-    /// Returns the error of a step if this error occurs in the step with this number.
+    /// Returns the error of the step with this number, with this error as the reason.
     pub(super) fn in_step(self, number: usize) -> Self {
         let step = number.to_string();
         match self {

@@ -75,7 +75,7 @@ impl Newton {
     /// `far` other allotments.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         self.landscape.look_closer(most, far);
-        // Compute the value of the best prices again, because it depends on the allotments that are tried.
+        // Compute the value of the best prices again, because this value depends on the allotments that are tried.
         self.best.0 = self.landscape.evaluate(&self.best.1, &self.widths, Scope::All).value;
         self.rescale();
     }
@@ -234,7 +234,7 @@ impl Newton {
         (gradient, curvature)
     }
 
-    /// Returns the step length at which the first price has fallen to nearly zero.
+    /// Returns the step length at which some price first falls to nearly zero.
     fn longest(&self, direction: &[f64]) -> f64 {
         let (integrals, terms) = (&self.point.integrals, self.landscape.terms().count());
         let limit = |index: usize| {
