@@ -5,8 +5,8 @@ use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
-/// A division of the sizes from 1 to `whole` into equal classes. Class j contains the sizes that are larger than `j
-/// whole / classes` and at most `(j + 1) whole / classes`.
+/// A division of the sizes from 1 to `whole` into equal classes. Class j contains the sizes that are larger than j
+/// `whole` / `classes` and at most (j + 1) `whole` / `classes`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     whole: i64,

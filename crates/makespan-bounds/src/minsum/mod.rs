@@ -179,11 +179,11 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
 /// Returns the bound from the corrected interval programme on a grid of instants. The grid of the paper is
 /// [`Grid::doubling`].
 ///
-/// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i, `sum_i sum_l<=j S_il
-/// x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`. The costs `c_ij` and the works `S_ij` are
-/// defined in [`IntervalPrices`]. The dual of the programme has one price for each interval. The level method maximises
-/// the dual, and the best prices are the certificate. Complexity: some tens of steps in O(n J) each, for n jobs and J
-/// intervals.
+/// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
+/// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`. The costs `c_ij` and the
+/// works `S_ij` are defined in [`IntervalPrices`]. The dual of the programme has one price for each interval. The level
+/// method maximises the dual, and the best prices are the certificate. Complexity: some tens of steps in O(n J) each,
+/// for n jobs and J intervals.
 ///
 /// # Panics
 /// Panics in the same cases as [`weighted_completion`].

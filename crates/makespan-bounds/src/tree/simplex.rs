@@ -113,7 +113,8 @@ impl<F: Field> Vertex<F> {
     /// the best candidates, and flips them in blocks that keep the vertex feasible. Returns true if some node was
     /// flipped.
     ///
-    /// Flips only nodes without extras. The keys of these nodes are in no other equation of the basis, so the prices do not change.
+    /// Flips only nodes without extras. The keys of these nodes are in no other equation of the basis, so the prices do
+    /// not change.
     fn flip(&mut self, figures: &Coefficients<F>, candidates: &mut [Candidate]) -> Result<bool, SimplexStop> {
         candidates.sort_by(|a, b| b.size.total_cmp(&a.size));
         let whole = |candidate: &&Candidate| match candidate.variable {

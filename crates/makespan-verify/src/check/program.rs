@@ -33,8 +33,8 @@ const REJECTED: u8 = 1;
 /// Exit status after an error in the arguments.
 const MISUSED: u8 = 2;
 
-/// Runs `makespan-verify` with these arguments, and returns the exit status. Prints the verdict to `out` and errors to
-/// `err`, one line each.
+/// Runs `makespan-verify` with these arguments, and returns the exit status. Prints the verdict to `out`, and each
+/// error on one line to `err`.
 pub fn program(arguments: &[OsString], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let is_option = |one: &OsString| one.as_encoded_bytes().starts_with(b"-");
     let (text, status) = match arguments {

@@ -88,8 +88,8 @@ pub enum CertificateError {
 }
 
 impl CertificateError {
-    /// Returns the error for a bound with the value `stated`. The error states if the certificate cannot be read, if a
-    /// step is not valid, or if the certificate proves less than the bound.
+    /// Returns the error for a bound with the value `stated`. The error has one of three reasons: the certificate
+    /// cannot be read, a step is not valid, or the certificate proves less than the bound.
     pub(super) fn of_bound(self, stated: String) -> Self {
         match self {
             Self::UnknownJob(_) | Self::Malformed(_) | Self::InvalidStep { .. } => self,

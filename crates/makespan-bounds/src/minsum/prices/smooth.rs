@@ -5,10 +5,11 @@
 //! cost is `w (s + p) + k (L(s + p) - L(s))`, which is linear in the variables. The bound is the sum over the jobs of
 //! the least cost, minus the price of the capacity.
 //!
-//! The bound has kinks where two choices of a job have the same cost. The soft minimum `-width ln sum exp(-cost /
-//! width)` is smooth, and it is less than the minimum by at most `width ln choices`. Each choice has a share
-//! proportional to `exp(-cost / width)`. The gradient of the soft minimum is the mean of the gradients of the choices,
-//! weighted by the shares. The second derivative is minus the covariance of these gradients, divided by the width.
+//! The bound has kinks where two choices of a job have the same cost. The soft minimum
+//! `-width ln sum exp(-cost / width)` is smooth, and it is less than the minimum by at most `width ln choices`. Each
+//! choice has a share proportional to `exp(-cost / width)`. The gradient of the soft minimum is the mean of the
+//! gradients of the choices, weighted by the shares. The second derivative is minus the covariance of these gradients,
+//! divided by the width.
 //!
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
 //! next to each other. For each term, a choice pays the price of the term times the value of the choice in this term.

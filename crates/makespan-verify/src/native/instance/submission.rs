@@ -1,4 +1,4 @@
-//! Reads and writes how a job was submitted to a shared cluster, in a native file.
+//! Reads and writes the submission of a job to a shared cluster, in a native file.
 
 use std::sync::Arc;
 

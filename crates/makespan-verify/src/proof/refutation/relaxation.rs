@@ -13,7 +13,7 @@ use super::{LIMIT, MAX_TASKS};
 const MAX_ALLOTMENTS: u64 = 1 << 20;
 /// Maximum number of amounts: modes of all tasks times resources.
 const MAX_AMOUNTS: usize = 1 << 20;
-/// Maximum number of edges between tasks, after bags were expanded.
+/// Maximum number of edges between tasks. Each task of a bag has its own edges.
 const MAX_WAITS: usize = 1 << 16;
 /// Maximum number of closed periods and of amounts that other work holds.
 const MAX_PERIODS: usize = 1 << 12;

@@ -30,7 +30,7 @@ pub(super) enum RefutationStep {
     FastModes(usize),
     /// Within the window, tasks must hold more of the supply than is available. So the state is refuted.
     Energy(HeldWithin),
-    /// Modes in which the task would hold too much of the supply within the window are removed.
+    /// Within the window, modes that would hold more of the supply than remains are removed.
     ModesWithin(HeldWithin, usize),
     /// At these prices, the first starts of the task are too expensive. They are removed.
     FirstStarts(usize, usize),

@@ -175,7 +175,8 @@ fn a_task_in_the_middle_is_its_own_mirror_image() {
 
 #[test]
 fn a_wider_allotment_that_needs_less_counts() {
-    // On two processors, a task is no faster, but needs only one of two licences. So two tasks run together.
+    // On two processors, a task is not faster than on one processor, but it needs only one of the two licences. So two
+    // tasks can run at the same time.
     let needs = Needs::new([("solver", Need::ByAllotment([2, 1].into()))]).unwrap();
     let profile = Profile::table(vec![Time::from_seconds(5); 2]).unwrap();
     let job = |name: &str| Job::new(name, profile.clone()).with_needs(needs.clone());

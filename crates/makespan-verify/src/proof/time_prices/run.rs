@@ -102,7 +102,7 @@ impl PricedRun {
         let last = rounds.0.last().map_or(0, |round| round.0);
         self.check_range(prefix, closed, weight, (last, tasks))?;
         // Pairs of an end and the minimum price of a run that ends by this instant. The list contains the ends at
-        // which the minimum price may stop to fall.
+        // which the minimum price may stop falling.
         let mut ends: Vec<(i64, i128)> = Vec::new();
         self.each_start(prefix, closed, |start| {
             if self.is_possible(closed, start) {

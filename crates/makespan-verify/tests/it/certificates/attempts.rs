@@ -388,8 +388,9 @@ const OBJECTIVES: [Objective; KINDS] = [
     Objective::MaxLateness,
 ];
 
-/// Returns how close a certificate comes to proving too much, for comparisons. This is the proven value, or, if a claim
-/// is not proved, the amount that is missing.
+/// Returns the rank of a certificate. A higher rank is closer to a false claim: a certificate that proves a value has a
+/// higher rank than other certificates, and a larger value has a higher rank. If a certificate does not refute its
+/// deadline, the rank is higher if less is missing.
 pub fn rank(proven: &Result<i128, CertificateError>) -> (u8, i128) {
     match proven {
         Ok(value) => (2, *value),
