@@ -57,7 +57,7 @@ pub struct TaughtInstance {
 }
 
 /// A task for which the history has records.
-struct Known {
+struct KnownTask {
     job: usize,
     number: usize,
     command: Command,
@@ -67,7 +67,7 @@ struct Known {
     single: bool,
 }
 
-impl Known {
+impl KnownTask {
     fn candidate(&self) -> TrialCandidate<'_> {
         let Self { command, learned, processors, .. } = self;
         TrialCandidate { command, learned, processors: processors.clone() }
@@ -152,9 +152,9 @@ impl Place {
     /// Replaces guessed times in the tasks of jobs by learned times.
     fn learn(&self, history: &History, jobs: &mut [Job]) -> Result<Lesson, HistoryError> {
         let known = self.known(history, jobs)?;
-        let work = |known: &Known| known.learned.profile.least_work(Time::MAX).unwrap_or(0) as f64 / 1e9;
+        let work = |known: &KnownTask| known.learned.profile.least_work(Time::MAX).unwrap_or(0) as f64 / 1e9;
         let exploration = Exploration::new(history, &self.host, known.iter().map(work).sum())?;
-        let tried: Vec<&Known> = known.iter().filter(|known| known.single).collect();
+        let tried: Vec<&KnownTask> = known.iter().filter(|known| known.single).collect();
         let candidates: Vec<TrialCandidate<'_>> = tried.iter().map(|known| known.candidate()).collect();
         let chosen = exploration.choose(&candidates);
         for known in &known {
@@ -178,7 +178,7 @@ impl Place {
     }
 
     /// Returns the tasks with guessed times for which the history has records.
-    fn known(&self, history: &History, jobs: &mut [Job]) -> Result<Vec<Known>, HistoryError> {
+    fn known(&self, history: &History, jobs: &mut [Job]) -> Result<Vec<KnownTask>, HistoryError> {
         let mut estimator = Estimator::new(history, self.host.as_str(), self.folder.as_str())?;
         let here = Path::new(&self.folder);
         let mut known = Vec::new();
@@ -194,7 +194,7 @@ impl Place {
                 let pinned = self.pinning == Pinning::All || !task.assumes_one_core;
                 let question = Question { command: &command, processors: processors.clone(), pinned, inputs };
                 if let Some(learned) = estimator.estimate(&question)? {
-                    known.push(Known { job: number_of_job, number, command, processors, learned, single });
+                    known.push(KnownTask { job: number_of_job, number, command, processors, learned, single });
                 }
             }
         }
@@ -226,7 +226,7 @@ fn any_of(command: &[String]) -> Vec<String> {
     command.iter().map(|word| word.replace("{task}", &number)).collect()
 }
 
-fn put(jobs: &mut [Job], known: &Known, profile: Profile, estimate: Estimate) {
+fn put(jobs: &mut [Job], known: &KnownTask, profile: Profile, estimate: Estimate) {
     let job = &mut jobs[known.job];
     let walltime = job.walltime;
     if let Some(task) = job.work.tasks_mut().nth(known.number) {
@@ -275,7 +275,7 @@ fn within(profile: Profile, walltime: Option<Time>) -> Profile {
 }
 
 /// Describes in one sentence how many times were learned. Returns an empty text if there are none.
-fn remark(known: &[Known], trials: usize, word: &str) -> String {
+fn remark(known: &[KnownTask], trials: usize, word: &str) -> String {
     if known.is_empty() {
         return String::new();
     }

@@ -112,7 +112,7 @@ pub struct LeftProcesses<'a> {
 
 /// An attempt that an earlier session started, and whose end is not in the journal.
 #[derive(Clone, Debug)]
-pub struct Earlier {
+pub struct EarlierAttempt {
     /// The task.
     pub task: TaskId,
     /// Number of the attempt, counted from 1.
@@ -301,7 +301,7 @@ pub trait Engine {
 
     /// Takes over the running attempts of earlier sessions of the same instance. An attempt that is not taken over has
     /// written its status, has disappeared, or is ended by [`Engine::end_left`].
-    fn take_over(&mut self, _earlier: &[Earlier]) -> Vec<TakenAttempt> {
+    fn take_over(&mut self, _earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         Vec::new()
     }
 

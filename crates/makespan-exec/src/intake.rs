@@ -11,10 +11,10 @@ use makespan_core::{Job, TaskId, Unavailable};
 /// Such a run begins with an instance that may have no jobs. To resume the run, the caller must pass all jobs ever
 /// submitted, in the order of their submission, and possibly more. The journal lists the jobs that were accepted.
 #[derive(Clone, Default)]
-pub struct Intake(Arc<Shared>);
+pub struct Intake(Arc<IntakeState>);
 
 #[derive(Default)]
-struct Shared {
+struct IntakeState {
     requests: Mutex<Vec<IntakeRequest>>,
     wake: Mutex<Option<Box<dyn Fn() + Send>>>,
 }

@@ -15,7 +15,7 @@ use crate::machine::pin_thread;
 
 /// Properties that a process has from its start.
 #[derive(Debug, Default)]
-pub(crate) struct Birth {
+pub(crate) struct SpawnProperties {
     /// The cores that the process may use.
     pub cores: Vec<usize>,
     /// True if all signals are blocked.
@@ -24,7 +24,7 @@ pub(crate) struct Birth {
     pub niceness: Option<i32>,
 }
 
-impl Birth {
+impl SpawnProperties {
     /// Gives these properties to the calling thread. Processes that the thread starts inherit the properties.
     fn prepare(&self) -> io::Result<()> {
         pin_thread(&self.cores)?;
@@ -42,7 +42,7 @@ impl Birth {
 /// caller must reap the process. Until then, no other process gets its process id or group id.
 pub(crate) fn launch(
     mut command: Command,
-    birth: Birth,
+    birth: SpawnProperties,
     mut on_line: impl FnMut(&str) + Send + 'static,
     on_exit: impl FnOnce(Option<i32>) + Send + 'static,
 ) -> io::Result<Child> {

@@ -17,7 +17,7 @@ use makespan_core::{ProcSet, TaskId};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::engine::{Earlier, Engine, EngineStart, LeftProcesses, Notice, Refusal, TakenAttempt};
+use crate::engine::{EarlierAttempt, Engine, EngineStart, LeftProcesses, Notice, Refusal, TakenAttempt};
 use crate::folder::Folder;
 use crate::group::{ControlGroup, NO_GROUP};
 use crate::machine::{cores_of, host};
@@ -284,7 +284,7 @@ impl Engine for Local {
         }
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
+    fn take_over(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         let mut goes_on = Vec::new();
         for attempt in earlier {
             let Some(gpus) = &attempt.gpus else { continue };

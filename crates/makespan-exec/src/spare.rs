@@ -13,7 +13,7 @@ use makespan_core::TaskId;
 
 use crate::folder::Folder;
 use crate::group::ControlGroup;
-use crate::launch::{Birth, launch};
+use crate::launch::{SpawnProperties, launch};
 use crate::options::JobSetting;
 use crate::process::{Identity, exit_status, start_of};
 use crate::shim;
@@ -122,7 +122,7 @@ impl SpareShim {
         };
         let mut child = launch(
             command,
-            Birth { cores: cores.to_vec(), is_guarded: true, niceness: setting.niceness },
+            SpawnProperties { cores: cores.to_vec(), is_guarded: true, niceness: setting.niceness },
             on_line,
             on_exit,
         )?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use makespan_core::TaskId;
 
-use crate::engine::{Earlier, Notice};
+use crate::engine::{EarlierAttempt, Notice};
 use crate::process::{GLANCE, Identity};
 use crate::spare::{ShimDuty, WaitEvent};
 use crate::status::AttemptStatus;
@@ -20,14 +20,14 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The tasks of earlier sessions that continue.
 #[derive(Debug, Default)]
 pub(crate) struct TakenOver {
-    tasks: BTreeMap<TaskId, Kept>,
+    tasks: BTreeMap<TaskId, KeptTask>,
     /// Sends shims to the thread that waits for the ends of shims.
     watcher: Option<Sender<(Identity, u64, ShimDuty)>>,
 }
 
 /// A task that continues, or has just ended.
 #[derive(Debug)]
-struct Kept {
+struct KeptTask {
     shim: Identity,
     number: u64,
     status: PathBuf,
@@ -38,7 +38,7 @@ impl TakenOver {
     /// was taken over.
     pub fn take(
         &mut self,
-        earlier: &Earlier,
+        earlier: &EarlierAttempt,
         status: PathBuf,
         duty: ShimDuty,
         number: u64,
@@ -54,7 +54,7 @@ impl TakenOver {
         }
         let told = self.watcher.as_ref().is_some_and(|watcher| watcher.send((shim, number, duty)).is_ok());
         if told {
-            self.tasks.insert(earlier.task, Kept { shim, number, status });
+            self.tasks.insert(earlier.task, KeptTask { shim, number, status });
         }
         told
     }

@@ -36,7 +36,7 @@ pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
 /// Reading fails after `limit` bytes, or if compressed input expands too much ([`MAX_EXPANDED`], [`MAX_EXPANSION`]).
 pub(crate) fn open<'a>(raw: impl Read + 'a, limit: u64) -> io::Result<Input<'a>> {
     let packed = Rc::new(Cell::new(0));
-    let mut raw = BufReader::with_capacity(BUFFER, Counted { inner: raw, read: Rc::clone(&packed) });
+    let mut raw = BufReader::with_capacity(BUFFER, CountedReader { inner: raw, read: Rc::clone(&packed) });
     let head = filled(&mut raw)?;
     let (gzip, bzip2) = (head.starts_with(&[0x1f, 0x8b]), head.starts_with(b"BZh"));
     let packed = (gzip || bzip2).then_some(packed);
@@ -141,12 +141,12 @@ pub(crate) fn filled<R: Read>(input: &mut BufReader<R>) -> io::Result<&[u8]> {
 }
 
 /// Reader that counts the bytes read.
-struct Counted<R> {
+struct CountedReader<R> {
     inner: R,
     read: Rc<Cell<u64>>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.read.set(self.read.get() + read as u64);

@@ -53,7 +53,7 @@ pub fn write_schedule(
             accounting: None,
         };
         let job = instance.job_of(placement.task);
-        (About { task: instance.name(placement.task), job: Cow::Borrowed(&job.name), walltime: job.walltime }, run)
+        (TaskLine { task: instance.name(placement.task), job: Cow::Borrowed(&job.name), walltime: job.walltime }, run)
     });
     write(instance, &names.write(workload), runs, false, names, writer)
 }
@@ -83,13 +83,13 @@ pub fn write_trace(
     let runs = trace.runs.iter().cloned().chain(never);
     // In a trace, the job name of a line is the task's name, not the name of its job.
     let counted = trace.runs.iter().any(|run| run.accounting.is_some());
-    let of = |task| About { task: instance.name(task), job: instance.name(task), walltime: instance.walltime(task) };
+    let of = |task| TaskLine { task: instance.name(task), job: instance.name(task), walltime: instance.walltime(task) };
     let runs = runs.map(|run| (of(run.task), run));
     write(instance, &names.write(workload), runs, counted, names, writer)
 }
 
 /// Data of a task for one line of the table.
-struct About<'a> {
+struct TaskLine<'a> {
     task: Cow<'a, str>,
     job: Cow<'a, str>,
     walltime: Option<Time>,
@@ -98,7 +98,7 @@ struct About<'a> {
 fn write<'a>(
     instance: &'a Instance,
     workload: &str,
-    runs: impl Iterator<Item = (About<'a>, Run)>,
+    runs: impl Iterator<Item = (TaskLine<'a>, Run)>,
     counted: bool,
     names: CsvNames,
     writer: &mut dyn Write,

@@ -54,7 +54,7 @@ impl Pool {
 
 /// Ignored needs for one resource.
 #[derive(Default)]
-struct Without {
+struct IgnoredNeeds {
     count: usize,
     /// The name of the job or task with the largest need.
     name: String,
@@ -63,7 +63,7 @@ struct Without {
 
 /// Needs for resources that the platform does not state.
 #[derive(Default)]
-pub(crate) struct UnstatedNeeds(BTreeMap<Box<str>, Without>);
+pub(crate) struct UnstatedNeeds(BTreeMap<Box<str>, IgnoredNeeds>);
 
 impl UnstatedNeeds {
     /// Returns the needs of a task for resources that the platform has, and counts the other needs as ignored.
@@ -85,7 +85,7 @@ impl UnstatedNeeds {
     /// Counts one more ignored need of `total` units.
     pub(crate) fn count(&mut self, resource: &str, total: u64, name: &str) {
         if !self.0.contains_key(resource) {
-            self.0.insert(resource.into(), Without::default());
+            self.0.insert(resource.into(), IgnoredNeeds::default());
         }
         let Some(without) = self.0.get_mut(resource) else { return };
         without.count += 1;
@@ -98,7 +98,7 @@ impl UnstatedNeeds {
     /// "job". `why` is a clause that states why the needs are ignored.
     pub(crate) fn remarks<'a>(&'a self, who: &'a str, why: &'a str) -> impl Iterator<Item = String> + 'a {
         self.0.iter().map(move |(resource, without)| {
-            let Without { count, name, most } = without;
+            let IgnoredNeeds { count, name, most } = without;
             let most = if &**resource == Resource::MEMORY { rounded(*most as f64) } else { most.to_string() };
             format!("`{resource}` needed by {}, at most {most} (`{name}`); {why}", counted(count, who))
         })

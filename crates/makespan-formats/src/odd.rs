@@ -118,7 +118,7 @@ pub(crate) fn bytes(text: Option<&str>) -> Result<u64, ValueProblem> {
 
 /// The number of impossible values of one kind, and the first of these values.
 #[derive(Debug)]
-struct Found {
+struct ImpossibleKind {
     oddity: ValueProblem,
     count: usize,
     /// The item that states the first value, such as "task `a`".
@@ -127,7 +127,7 @@ struct Found {
     value: Option<String>,
 }
 
-impl Found {
+impl ImpossibleKind {
     fn first(&self) -> String {
         self.value.as_ref().map_or_else(|| self.first.clone(), |value| format!("{}: `{value}`", self.first))
     }
@@ -136,7 +136,7 @@ impl Found {
 /// Impossible values of a file, one entry for each kind, in the order of the first value of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct ImpossibleValues {
-    found: Vec<Found>,
+    found: Vec<ImpossibleKind>,
 }
 
 impl ImpossibleValues {
@@ -146,7 +146,7 @@ impl ImpossibleValues {
             Some(found) => found.count += 1,
             None => {
                 let value = value.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned);
-                self.found.push(Found { oddity, count: 1, first: owner(), value });
+                self.found.push(ImpossibleKind { oddity, count: 1, first: owner(), value });
             }
         }
     }

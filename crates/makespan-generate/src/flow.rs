@@ -86,7 +86,7 @@ impl FlowOptions {
 pub fn flow(options: &FlowOptions) -> Result<Instance, GenerateError> {
     options.check()?;
     let digits = options.tasks.saturating_sub(1).to_string().len();
-    let arrivals = Swing::of(options);
+    let arrivals = OscillatingRate::of(options);
     let (mut jobs, mut expected) = (Vec::with_capacity(options.tasks), 0.0);
     for index in 0..options.tasks {
         let mut stream = ChaCha8Rng::seed_from_u64(options.seed);
@@ -119,7 +119,7 @@ fn node((index, &capacity): (usize, &u32)) -> Node {
 }
 
 /// An arrival rate that oscillates about its mean.
-struct Swing {
+struct OscillatingRate {
     mean: f64,
     /// Amplitude, as a share of the mean rate.
     depth: f64,
@@ -130,7 +130,7 @@ struct Swing {
 /// Random stream for the phase. No task uses this stream.
 const PHASE: u64 = u64::MAX;
 
-impl Swing {
+impl OscillatingRate {
     fn of(options: &FlowOptions) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(options.seed);
         random.set_stream(PHASE);

@@ -90,7 +90,7 @@ pub struct DrawnLog {
 }
 
 /// A generated job that has no requested time yet.
-struct Drawn {
+struct GeneratedJob {
     submit: f64,
     run: f64,
     size: u32,
@@ -112,12 +112,12 @@ pub fn lublin(options: &LublinOptions) -> Result<DrawnLog, GenerateError> {
     let mut random = ChaCha8Rng::seed_from_u64(options.seed);
     let mut day = Day::new();
     let model = Model::new(options.processors);
-    let mut jobs: Vec<Drawn> = (0..options.jobs)
+    let mut jobs: Vec<GeneratedJob> = (0..options.jobs)
         .map(|_| {
             let submit = day.arrive(limited(&model.gap, LONGEST_GAP, &mut random).exp());
             let size = model.size(&mut random);
             let run = model.run(size, &mut random);
-            Drawn { submit, run, size }
+            GeneratedJob { submit, run, size }
         })
         .collect();
     if let Some(load) = options.load {
@@ -126,7 +126,7 @@ pub fn lublin(options: &LublinOptions) -> Result<DrawnLog, GenerateError> {
     log(options, &jobs, &mut random)
 }
 
-fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Result<DrawnLog, GenerateError> {
+fn log(options: &LublinOptions, drawn: &[GeneratedJob], random: &mut ChaCha8Rng) -> Result<DrawnLog, GenerateError> {
     let platform = Platform::flat(options.processors).map_err(|error| GenerateError::Option {
         name: "processors",
         value: format!("{} ({error})", options.processors),
@@ -134,7 +134,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
     })?;
     let mut jobs = Vec::with_capacity(drawn.len());
     let mut real = Vec::with_capacity(drawn.len());
-    for (index, Drawn { submit, run, size }) in drawn.iter().enumerate() {
+    for (index, GeneratedJob { submit, run, size }) in drawn.iter().enumerate() {
         let name = (index + 1).to_string();
         // Times in logs are whole seconds, so a run time below one second would become zero.
         let run = Time::from_seconds((*run as i64).max(1));
@@ -161,7 +161,7 @@ fn log(options: &LublinOptions, drawn: &[Drawn], random: &mut ChaCha8Rng) -> Res
 
 /// Scales the gaps so that the total work is `load` times the work that the machine can complete between the first and
 /// the last arrival.
-fn stretch(jobs: &mut [Drawn], processors: u32, load: f64) {
+fn stretch(jobs: &mut [GeneratedJob], processors: u32, load: f64) {
     let work: f64 = jobs.iter().map(|job| job.run * f64::from(job.size)).sum();
     let (first, last) = (jobs[0].submit, jobs[jobs.len() - 1].submit);
     let span = work / (f64::from(processors) * load);

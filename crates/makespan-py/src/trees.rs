@@ -9,7 +9,9 @@ use std::time::Instant;
 use makespan::formats::parse_bandwidth;
 use makespan::policy::tree::Heuristic;
 use makespan::tree::TreeProblem;
-use makespan::{Change, Changed, Instance as Core, NetworkOptions, Stop, Time, TreeRun, TreeRunError, TreeScene};
+use makespan::{
+    Instance as Core, NetworkChange, NetworkOptions, NodeChange, Stop, Time, TreeRun, TreeRunError, TreeScene,
+};
 use makespan_core::Quantity;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -42,17 +44,17 @@ impl Rules<'_> {
             let found = nodes.iter().position(|other| other.name == *node);
             let found = found.ok_or_else(|| fail(format!("there is no node `{node}`")))?;
             let what = match what.as_str() {
-                "bandwidth" => Changed::Bandwidth(parse_bandwidth(value).map_err(fail)?),
+                "bandwidth" => NodeChange::Bandwidth(parse_bandwidth(value).map_err(fail)?),
                 "speed" => {
                     let speed =
                         value.parse().map_err(|_| fail(format!("`{value}` is not a speed; give a positive number")))?;
                     let speed = Quantity::SPEED.check(speed);
-                    Changed::Speed(speed.map_err(|error| fail(format!("`{value}` is not a speed: {error}")))?)
+                    NodeChange::Speed(speed.map_err(|error| fail(format!("`{value}` is not a speed: {error}")))?)
                 }
-                _ => Changed::Removed,
+                _ => NodeChange::Removed,
             };
             let node = problem.order().iter().position(|&other| other == found).unwrap_or_default();
-            Ok(Change { at: convert::time(when, &place)?, node, what })
+            Ok(NetworkChange { at: convert::time(when, &place)?, node, what })
         };
         Ok(NetworkOptions {
             buffer: self.buffer,

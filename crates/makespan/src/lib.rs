@@ -48,7 +48,7 @@ pub use choice::{
     policy_of_plan, policy_of_run, scheduler,
 };
 pub use circumstances::{CircumstanceError, Circumstances};
-pub use makespan_sim::network::{Change, Changed, EndCondition, NetworkOptions, NetworkRun};
+pub use makespan_sim::network::{EndCondition, NetworkChange, NetworkOptions, NetworkRun, NodeChange};
 pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
 pub use moment::{Moment, expected_at};
 pub use network::{TreeRun, TreeRunError, TreeScene};

@@ -102,7 +102,7 @@ pub fn expected_at(
     let Scene { instance, actual, options, seed, .. } = *scene;
     let stop = Stop::default();
     let inner = policy_for(&simulated.policy, instance, seed)?;
-    let mut policy = Taken { inner, until: moment.now, wake: None, restated: None, stop: stop.clone() };
+    let mut policy = UntilInstant { inner, until: moment.now, wake: None, restated: None, stop: stop.clone() };
     let options = SimulationOptions { stop, ..options.clone() };
     match makespan_sim::simulate(instance, actual, &mut policy, &options, &mut Silent) {
         Ok(_) | Err(SimulationError::Stopped { .. }) => {}
@@ -113,7 +113,7 @@ pub fn expected_at(
 }
 
 /// A wrapper of a policy that passes events only up to an instant, and then stops the simulation.
-struct Taken {
+struct UntilInstant {
     inner: Box<dyn Policy>,
     until: Time,
     /// The wake-up that the policy requested at its last call.
@@ -123,7 +123,7 @@ struct Taken {
     stop: Stop,
 }
 
-impl Policy for Taken {
+impl Policy for UntilInstant {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         if view.now > self.until {
             self.stop.request();
@@ -170,12 +170,12 @@ mod tests {
     }
 
     /// A wrapper of a policy. At each call, the wrapper records the processors that are down.
-    struct Seen {
+    struct DownRecorder {
         policy: Box<dyn Policy>,
         down: Vec<(Time, Vec<Unavailable>)>,
     }
 
-    impl Policy for Seen {
+    impl Policy for DownRecorder {
         fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
             self.down.push((view.now, view.down.to_vec()));
             self.policy.on(events, view, decisions);
@@ -204,7 +204,7 @@ mod tests {
             let instance = Instance::new(Platform::flat(8).unwrap(), jobs, vec![]).unwrap();
             let failures: Vec<Failure> = failures.into_iter().map(failure).collect();
             let options = SimulationOptions { failures: failures.clone(), ..SimulationOptions::default() };
-            let mut seen = Seen { policy: policy_for("conservative", &instance, 1).unwrap(), down: Vec::new() };
+            let mut seen = DownRecorder { policy: policy_for("conservative", &instance, 1).unwrap(), down: Vec::new() };
             let actual = Actual::AsEstimated;
             let played = makespan_sim::simulate(&instance, &actual, &mut seen, &options, &mut Silent).unwrap();
             for (now, down) in seen.down {

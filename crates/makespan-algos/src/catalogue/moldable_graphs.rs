@@ -3,13 +3,13 @@
 use makespan_core::Objective;
 
 use super::{Build, Entry, OfScheduler, Parameter, Spec, SpecError, number};
-use crate::scheduler::{Cpa, Hcpa, LpRounding, Mcpa, Mheft, Placing, Priority, Rule, Scheme};
+use crate::scheduler::{Cpa, Hcpa, LpRounding, Mcpa, Mheft, PlacingRule, Priority, Rule, Scheme};
 
 const ONE_CLUSTER: &str = "jobs, bags and graphs of moldable tasks on equal processors; release dates; with placing=list any \
                            processors; needs; transfers; best placement";
 const CLUSTERS: &str = "jobs, bags and graphs of moldable tasks on clusters of any speeds, each task on one; transfers; release \
                         dates";
-const PLACING: Parameter = Parameter { name: "placing", values: Placing::VALUES, default: "first-free" };
+const PLACING: Parameter = Parameter { name: "placing", values: PlacingRule::VALUES, default: "first-free" };
 
 pub(super) static ENTRIES: &[Entry] = &[
     Entry {
@@ -134,8 +134,8 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
 ];
 
-fn placing(spec: &mut Spec) -> Result<Placing, SpecError> {
-    spec.take("placing", Placing::default(), str::parse::<Placing>)
+fn placing(spec: &mut Spec) -> Result<PlacingRule, SpecError> {
+    spec.take("placing", PlacingRule::default(), str::parse::<PlacingRule>)
 }
 
 /// Parses a number from 0.01 to 0.99, and returns it in hundredths.

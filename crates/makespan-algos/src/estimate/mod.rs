@@ -68,7 +68,7 @@ const UNIT: i128 = 1_000_000;
 #[derive(Debug)]
 pub struct Medians {
     /// The data of each task, indexed by task. The equal tasks of a bag share one entry.
-    own: Vec<Own>,
+    own: Vec<TaskEstimate>,
     groups: Vec<EstimateGroup>,
     /// The index of each kind in `groups`.
     kinds: BTreeMap<String, u32>,
@@ -79,7 +79,7 @@ pub struct Medians {
 
 /// The data of a task, or of the equal tasks of a bag.
 #[derive(Debug)]
-struct Own {
+struct TaskEstimate {
     task: TaskId,
     profile: Profile,
     estimate: Estimate,
@@ -157,7 +157,7 @@ impl Medians {
             let (own, left) = (instance.task(task), instance.job_of(task).equal_tasks());
             let (profile, estimate, walltime) = (own.profile.clone(), own.estimate, instance.walltime(task));
             let (release, made) = (instance.release(task), made(task));
-            self.own.push(Own { task, profile, estimate, walltime, release, made, left, groups, told: None });
+            self.own.push(TaskEstimate { task, profile, estimate, walltime, release, made, left, groups, told: None });
         }
     }
 
@@ -201,7 +201,7 @@ impl Medians {
 
     /// Returns the group that determines the run time of a task: the most specific of its groups that contains a
     /// usable time or ratio. Returns `None` if there is no such group, or if the run time is stated.
-    fn decisive(&self, own: &Own) -> Option<u32> {
+    fn decisive(&self, own: &TaskEstimate) -> Option<u32> {
         let first = |is_known: &dyn Fn(&EstimateGroup) -> bool| {
             let mut groups = own.groups.iter().copied();
             groups.find(|&group| is_known(&self.groups[group as usize]))
@@ -224,7 +224,7 @@ impl Medians {
 
     /// Returns the estimate of a task from the times in `group`. Returns `None` if the time is stated, or if another
     /// group determines the time.
-    fn estimate(&self, own: &Own, group: u32) -> Option<(Time, Estimate)> {
+    fn estimate(&self, own: &TaskEstimate, group: u32) -> Option<(Time, Estimate)> {
         if self.decisive(own) != Some(group) {
             return None;
         }

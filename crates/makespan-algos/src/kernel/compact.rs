@@ -123,7 +123,7 @@ pub enum Shuffle {
 
 /// Parameters of the search for a better order in the third stage.
 #[derive(Debug)]
-pub struct Shuffling<'a> {
+pub struct ShuffleParameters<'a> {
     /// The order that is shuffled.
     pub shuffle: Shuffle,
     /// The number of random orders that are tried.
@@ -140,9 +140,9 @@ pub fn best_list(
     instance: &Instance,
     batches: &[Batch],
     from: Time,
-    shuffling: Shuffling<'_>,
+    shuffling: ShuffleParameters<'_>,
 ) -> Vec<AllottedTask> {
-    let Shuffling { shuffle, tries, random } = shuffling;
+    let ShuffleParameters { shuffle, tries, random } = shuffling;
     let ordered = |batch: &Batch| {
         let mut tasks: Vec<AllottedTask> = batch.piles.iter().flatten().copied().collect();
         tasks.sort_by_cached_key(|allotted| std::cmp::Reverse(weight_over_area(instance, *allotted)));

@@ -32,7 +32,7 @@ pub struct CpaLimits {
 /// from S. Bansal, P. Kumar, K. Singh, Parallel Computing 32, 2006, DOI 10.1016/j.parco.2006.08.004. Complexity: each
 /// change of an allotment takes O(n + e) for n tasks with e edges, and less if the task has few predecessors.
 pub fn allotments(packing: &Packing<'_>, limits: &CpaLimits) -> Vec<u32> {
-    let mut growing = Growing::new(packing, limits.slower);
+    let mut growing = AllotmentState::new(packing, limits.slower);
     let depths = depths(packing);
     let mut in_levels = vec![0; 1 + depths.iter().copied().max().unwrap_or(0) as usize];
     for row in packing.rows() {
@@ -43,7 +43,7 @@ pub fn allotments(packing: &Packing<'_>, limits: &CpaLimits) -> Vec<u32> {
         if growing.levels[first.index()] <= area / limits.processors {
             break;
         }
-        let fits = |growing: &Growing<'_, '_>, row: Row, next: u32| {
+        let fits = |growing: &AllotmentState<'_, '_>, row: Row, next: u32| {
             let more = growing.processors(row, next) - growing.processors(row, growing.choices[row.index()]);
             let in_level = in_levels[depths[row.index()] as usize];
             packing.choice(next).processors <= limits.most && limits.of_level.is_none_or(|most| in_level + more <= most)
@@ -69,7 +69,7 @@ fn depths(packing: &Packing<'_>) -> Vec<u32> {
 }
 
 /// The current allotments, and the longest paths for these allotments.
-struct Growing<'p, 'a> {
+struct AllotmentState<'p, 'a> {
     packing: &'p Packing<'a>,
     slower: f64,
     choices: Vec<u32>,
@@ -87,7 +87,7 @@ struct Growing<'p, 'a> {
 /// The bits of a bottom level. For nonnegative numbers, the bits sort like the numbers.
 type Level = u64;
 
-impl<'p, 'a> Growing<'p, 'a> {
+impl<'p, 'a> AllotmentState<'p, 'a> {
     fn new(packing: &'p Packing<'a>, slower: f64) -> Self {
         let choices = packing.fewest();
         let levels = packing.ranks_by(|row| slower * packing.fastest(choices[row.index()]) as f64);

@@ -76,7 +76,7 @@ struct Corner {
 /// Releases, transfers and closed processors are ignored. Each round takes O(e + n log m) for n rows of m allotments
 /// with e edges.
 pub fn solve(packing: &Packing<'_>) -> MixedSolution {
-    let mut play = Play::new(packing);
+    let mut play = FictitiousPlay::new(packing);
     let rows = packing.rows().len();
     let rounds = (LOOKED_AT / rows.max(1)).clamp(LEAST_ROUNDS, ROUNDS);
     let mut best = MixedSolution { rows: Vec::new(), value: f64::INFINITY, bound: 0.0 };
@@ -102,7 +102,7 @@ pub fn solve(packing: &Packing<'_>) -> MixedSolution {
     best
 }
 
-struct Play<'p, 'a> {
+struct FictitiousPlay<'p, 'a> {
     packing: &'p Packing<'a>,
     corners: Vec<Corner>,
     /// For each corner except the last corner of its row: the increase of the area to the next corner, divided by the
@@ -119,7 +119,7 @@ struct Play<'p, 'a> {
     before: Vec<Option<Row>>,
 }
 
-impl<'p, 'a> Play<'p, 'a> {
+impl<'p, 'a> FictitiousPlay<'p, 'a> {
     fn new(packing: &'p Packing<'a>) -> Self {
         let rows = packing.rows().len();
         let mut play = Self {

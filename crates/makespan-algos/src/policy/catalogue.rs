@@ -13,8 +13,8 @@ use super::order::QueueReading;
 use super::queue_state::without_transfers;
 use super::slurm;
 use super::{
-    Batch, Communication, Conservative, Easy, Fcfs, Follow, Improve, Improving, KeptStart, MAPPERS, MoldableEasy,
-    Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, Slurm, SlurmRules, TaskFlow, When,
+    Batch, Communication, Conservative, Easy, Fcfs, Follow, Improve, Improving, KeptStart, MAPPERS, MappingInstants,
+    MoldableEasy, Passes, QueueOrder, Queues, Replan, Request, Rules, SchedulingTime, Slurm, SlurmRules, TaskFlow,
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::plan::Scheduler;
@@ -181,7 +181,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         supports: FLOW,
         source: "Makespan, after the dynamic scheduling cycle of ptfs",
         parameters: &[Parameter { default: "fast", ..MAPPER }, COMMUNICATION],
-        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "fast", When::Need, SchedulingTime::Zero) },
+        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "fast", MappingInstants::Need, SchedulingTime::Zero) },
     },
     Entry {
         name: "immediate",
@@ -189,7 +189,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         supports: FLOW,
         source: ONLINE_MAPPING,
         parameters: &[Parameter { default: "mct", ..MAPPER }, COMMUNICATION],
-        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "mct", When::Arrival, SchedulingTime::Zero) },
+        kind: OfPolicy { build: |spec, seed| flow(spec, seed, "mct", MappingInstants::Arrival, SchedulingTime::Zero) },
     },
     Entry {
         name: "interval",
@@ -212,7 +212,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
                 })?;
                 let scheduling_time =
                     spec.take("scheduling-time", SchedulingTime::Zero, str::parse::<SchedulingTime>)?;
-                flow(spec, seed, MAPPER.default, When::Every(every), scheduling_time)
+                flow(spec, seed, MAPPER.default, MappingInstants::Every(every), scheduling_time)
             },
         },
     },
@@ -229,9 +229,9 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
         ],
         kind: OfPolicy {
             build: |spec, seed| {
-                let when = spec.take("cycle", When::Poll, |text| match text {
-                    "poll" => Ok(When::Poll),
-                    "event" => Ok(When::Events),
+                let when = spec.take("cycle", MappingInstants::Poll, |text| match text {
+                    "poll" => Ok(MappingInstants::Poll),
+                    "event" => Ok(MappingInstants::Events),
                     _ => Err(CYCLE.to_owned()),
                 })?;
                 let scheduling_time =
@@ -278,7 +278,7 @@ fn flow(
     spec: &mut Spec,
     seed: u64,
     default: &str,
-    when: When,
+    when: MappingInstants,
     scheduling_time: SchedulingTime,
 ) -> Result<SupportedPolicy, SpecError> {
     let name = spec.take("mapper", default.to_owned(), |text| Ok(text.to_owned()))?;

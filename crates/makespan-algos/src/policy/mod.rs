@@ -40,7 +40,7 @@ pub use conservative::Conservative;
 pub use easy::{Easy, Passes};
 pub use expected::{ExpectedStart, expected_starts, expected_starts_from};
 pub use fcfs::Fcfs;
-pub use flow::{Communication, LongestFirst, MAPPERS, Rules, SchedulingTime, TaskFlow, When, mapper};
+pub use flow::{Communication, LongestFirst, MAPPERS, MappingInstants, Rules, SchedulingTime, TaskFlow, mapper};
 pub use follow::Follow;
 pub use improve::{Improve, Improving};
 pub use job_flow::{Clock, Goal, JobFlow, JobFlowRules, Late, Serve};

@@ -44,12 +44,12 @@ use crate::free_time::Strips;
 pub struct MoldableEasy {
     reading: QueueReading,
     state: Option<QueueState>,
-    known: Known,
+    known: TaskFacts,
 }
 
 /// Data about tasks and jobs that the queue does not store.
 #[derive(Debug, Default)]
-struct Known {
+struct TaskFacts {
     fastest: Option<Widths>,
     /// For each task that waits or runs, the fewest processors on which its time is shortest. More processors would
     /// not make the task faster.
@@ -61,7 +61,7 @@ struct Known {
     releases: Vec<(Time, u64)>,
 }
 
-impl Known {
+impl TaskFacts {
     /// Processes events.
     fn hear(&mut self, events: &[Event], view: &View<'_>) {
         let instance = view.instance;
@@ -125,7 +125,7 @@ struct Load<'a> {
     now: Time,
     /// Number of other tasks that determines the price. At most the number of other waiting tasks.
     others: usize,
-    known: &'a Known,
+    known: &'a TaskFacts,
 }
 
 /// The free processors over time.
@@ -292,13 +292,13 @@ trait Table: Outlook {
     fn reserve(&mut self, task: TaskId, choice: Choice);
 }
 
-struct Counted {
+struct CountedProcessors {
     free: ProcSet,
     /// The number of free processors. The reservation is not subtracted.
     strips: Strips,
 }
 
-impl Outlook for Counted {
+impl Outlook for CountedProcessors {
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a> {
         Box::new(self.strips.steps(start))
     }
@@ -312,7 +312,7 @@ impl Outlook for Counted {
     }
 }
 
-impl Table for Counted {
+impl Table for CountedProcessors {
     fn start(
         &mut self,
         state: &mut QueueState,
@@ -379,7 +379,13 @@ fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) ->
 }
 
 /// Visits the queue once.
-fn pass(state: &mut QueueState, known: &Known, table: &mut impl Table, view: &View<'_>, decisions: &mut Vec<Decision>) {
+fn pass(
+    state: &mut QueueState,
+    known: &TaskFacts,
+    table: &mut impl Table,
+    view: &View<'_>,
+    decisions: &mut Vec<Decision>,
+) {
     let now = view.now;
     let free = table.caps(now).next().map_or(0, |(_, free)| free);
     let load = Load { now, others: state.queue.len().saturating_sub(1), known };
@@ -446,7 +452,7 @@ impl Policy for MoldableEasy {
         }
         state.held.extend(view, &[]);
         if state.counted || far_from_periods(state, view) {
-            let mut table = Counted { free: view.free.clone(), strips: state.held.timeline.clone() };
+            let mut table = CountedProcessors { free: view.free.clone(), strips: state.held.timeline.clone() };
             pass(state, &self.known, &mut table, view, decisions);
         } else {
             pass(state, &self.known, &mut Space::of(view), view, decisions);

@@ -17,7 +17,7 @@ pub(super) struct NodesNow {
     /// The ids of the free processors of each cell. A cell consists of the processors of a node that are closed at the
     /// same times.
     ids: Vec<ProcSet>,
-    running: FxHashMap<TaskId, Held>,
+    running: FxHashMap<TaskId, RunningTask>,
     rooms: NodeRooms,
     /// The last task that did not fit. While no task starts, the blocked task must be checked again only on nodes on
     /// which a task has ended.
@@ -35,7 +35,7 @@ struct Blocked {
 
 /// The processors of a running task.
 #[derive(Debug)]
-struct Held {
+struct RunningTask {
     processors: u32,
     parts: Vec<HeldPart>,
     ids: Vec<ProcSet>,
@@ -76,7 +76,7 @@ impl NodesNow {
 
     /// Adds a running task.
     fn see(&mut self, instance: &Instance, task: TaskId, processors: &ProcSet) {
-        let mut held = Held { processors: processors.len(), parts: Vec::new(), ids: Vec::new() };
+        let mut held = RunningTask { processors: processors.len(), parts: Vec::new(), ids: Vec::new() };
         for (cell, own) in self.machines.cells.iter().enumerate() {
             let ids = own.ids.intersection(processors);
             if !ids.is_empty() {
@@ -198,7 +198,7 @@ impl NodesNow {
         let task = place.task;
         state.queue.remove(place);
         state.held.begin(task, &processors, view.now, view.now + Time::from_ticks(duration));
-        running.insert(task, Held { processors: wanted.processors, parts, ids: own });
+        running.insert(task, RunningTask { processors: wanted.processors, parts, ids: own });
         decisions.push(Decision::Start { task, processors });
         true
     }

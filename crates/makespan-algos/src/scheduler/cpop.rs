@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Objective, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
-use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace, placing::PartialSchedule, rank};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Critical path on a processor. All tasks of the critical path of a job run on one processor: the processor on which
@@ -60,7 +60,7 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     let (up, down) = (rank::upward(problem, &times), rank::downward(problem, &times));
     let priorities: Vec<f64> = up.iter().zip(&down).map(|(up, down)| up + down).collect();
     let fixed = critical_processors(problem, &up);
-    let mut placing = Placing::new(problem);
+    let mut placing = PartialSchedule::new(problem);
     for task in rank::ready_first(problem, &priorities) {
         match fixed[task as usize] {
             Some(processor) => placing.place_on(task, processor),

@@ -171,7 +171,7 @@ struct Job<'a> {
 }
 
 /// The plans of one pass, with the remarks about them. There are several plans only if there is one job.
-struct Passed {
+struct PassPlans {
     schedules: Vec<Vec<TaskPlace>>,
     remarks: Vec<String>,
 }
@@ -205,14 +205,14 @@ impl<'a> Planner<'a> {
 
     /// Plans all jobs. Each job must end within the fraction `share` of the time from HEFT's end to the job's
     /// deadline.
-    fn pass(&self, share: Share, context: &Context) -> Passed {
+    fn pass(&self, share: Share, context: &Context) -> PassPlans {
         let Some(first) = self.jobs.first() else {
-            return Passed { schedules: Vec::new(), remarks: Vec::new() };
+            return PassPlans { schedules: Vec::new(), remarks: Vec::new() };
         };
         let problem = first.outline.real.problem();
         let mut calendars = calendars(problem);
         let mut places = vec![TaskPlace::default(); problem.tasks()];
-        let mut passed = Passed { schedules: Vec::new(), remarks: Vec::new() };
+        let mut passed = PassPlans { schedules: Vec::new(), remarks: Vec::new() };
         // Number of tasks of bags that take HEFT's places because no other plan was found.
         let mut unnamed = 0;
         for job in &self.jobs {

@@ -8,7 +8,7 @@ use super::allotment::DualAllotment;
 use super::{check_supported, counted_or_packed, needs_free_placement, packed};
 use crate::free_time::Period;
 use crate::kernel::batches::by_batches;
-use crate::kernel::compact::{self, Shuffle, Shuffling};
+use crate::kernel::compact::{self, Shuffle, ShuffleParameters};
 use crate::kernel::doubling::{self, SelectionTask};
 use crate::kernel::list::{self, AllottedTask, ListSweep};
 use crate::kernel::open::OpenPlatform;
@@ -128,7 +128,7 @@ impl Scheduler for Demt {
             }
             let mut listed = |builder: &mut ScheduleBuilder<'_>, open| {
                 let batches = select(instance, tasks, &dual, open);
-                let shuffling = Shuffling { shuffle: self.shuffle, tries: self.shuffles, random: &mut random };
+                let shuffling = ShuffleParameters { shuffle: self.shuffle, tries: self.shuffles, random: &mut random };
                 compact::best_list(builder, instance, &batches, from, shuffling)
             };
             let list = match &open {

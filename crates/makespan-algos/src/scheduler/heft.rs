@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Objective, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
-use crate::kernel::graph::{GraphProblem, TaskPlace, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, TaskPlace, placing::PartialSchedule, rank};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Heterogeneous earliest finish time: places tasks by decreasing upward rank. Each task runs on the processor on which
@@ -60,7 +60,7 @@ impl Scheduler for Heft {
 /// Returns the place of each task. Among the tasks whose predecessors are all placed, the task with the highest rank
 /// is placed next. Any ranks give a valid schedule.
 pub(super) fn places(problem: &GraphProblem, ranks: &[f64]) -> Vec<TaskPlace> {
-    let mut placing = Placing::new(problem);
+    let mut placing = PartialSchedule::new(problem);
     for task in rank::ready_first(problem, ranks) {
         placing.place(task, |_, end| end);
     }

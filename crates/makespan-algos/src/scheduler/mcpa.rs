@@ -2,7 +2,7 @@
 
 use makespan_core::{Instance, Objective, Unsupported};
 
-use super::moldable_graph::{self, Placing};
+use super::moldable_graph::{self, PlacingRule};
 use crate::kernel::critical_area::{CpaLimits, allotments};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
@@ -32,7 +32,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mcpa {
     /// The rule that places the tasks.
-    pub placing: Placing,
+    pub placing: PlacingRule,
 }
 
 impl Scheduler for Mcpa {

@@ -42,7 +42,7 @@ pub use lp_rounding::LpRounding;
 pub use mapping::{MappingScheduler, check_mappable, problem_of, schedule_of};
 pub use mcpa::Mcpa;
 pub use mheft::Mheft;
-pub use moldable_graph::Placing;
+pub use moldable_graph::PlacingRule;
 pub(crate) use optimise::{GoalTask, NumberedWholes, Residual, Solution};
 pub use optimise::{Optimise, Target};
 pub use order::Order;

@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Objective, Unsupported};
 
 use super::{check_supported, needs_single_processors, remark_parallel};
-use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, placing::Placing, rank};
+use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, placing::PartialSchedule, rank};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Predict earliest finish time: HEFT with lookahead. A table contains the minimum remaining time after each task, for
@@ -59,7 +59,7 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     let nodes = problem.nodes();
     let row = |task: u32| &table[task as usize * nodes..][..nodes];
     let ranks: Vec<f64> = (0..problem.tasks() as u32).map(|task| mean(problem, task, row(task))).collect();
-    let mut placing = Placing::new(problem);
+    let mut placing = PartialSchedule::new(problem);
     for task in rank::ready_first(problem, &ranks) {
         let costs = row(task);
         placing.place(task, |node, end| end as f64 + costs[node.index()]);

@@ -147,7 +147,7 @@ impl Search<'_> {
         }
         let (list, current) = (self.best.1.clone(), self.best.0);
         let span = (current - self.from).ticks() as f64;
-        let mut changing = Changing { search: self, builder, random, list, current, span };
+        let mut changing = AnnealedList { search: self, builder, random, list, current, span };
         anneal(&mut changing, &mut SearchCourse::of(steps as u64, &Stop::default()));
     }
 
@@ -178,7 +178,7 @@ impl Search<'_> {
 }
 
 /// A list that is being annealed.
-struct Changing<'a, 'i, 'b> {
+struct AnnealedList<'a, 'i, 'b> {
     search: &'a mut Search<'i>,
     builder: &'a mut ScheduleBuilder<'b>,
     random: &'a mut ChaCha8Rng,
@@ -189,7 +189,7 @@ struct Changing<'a, 'i, 'b> {
     span: f64,
 }
 
-impl Neighbourhood for Changing<'_, '_, '_> {
+impl Neighbourhood for AnnealedList<'_, '_, '_> {
     fn is_optimal(&self) -> bool {
         self.search.best.0 <= self.search.reachable
     }

@@ -185,10 +185,10 @@ impl Scheduler for WithBags {
 impl WithBags {
     /// Returns the bags that fill the holes of a schedule, and an instance of all other jobs. Checks that the inner
     /// scheduler supports this instance.
-    fn apart(&self, instance: &Instance) -> Result<(Fills, Instance), Unsupported> {
+    fn apart(&self, instance: &Instance) -> Result<(FillingBags, Instance), Unsupported> {
         instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
         packed::check_staged(instance)?;
-        let fills = Fills::of(instance);
+        let fills = FillingBags::of(instance);
         fills.check_consumables(instance)?;
         let others = fills.others(instance);
         if packed::has_more(&others) {
@@ -204,12 +204,12 @@ impl WithBags {
 }
 
 /// The bags that fill the holes between all other jobs.
-struct Fills {
+struct FillingBags {
     /// Whether each job is a bag that fills holes.
     is_filled: Vec<bool>,
 }
 
-impl Fills {
+impl FillingBags {
     /// Returns the best-effort bags for which no competing job waits. Other bags must end before the competing job
     /// starts.
     fn of(instance: &Instance) -> Self {

@@ -55,10 +55,10 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     }
     let title = options.input.instance.as_deref().and_then(Path::file_stem);
     let title = title.map_or("plan".into(), |stem| stem.to_string_lossy());
-    let told = Told { instance: &instance, options, title: &title, algorithm, bounds, remarks };
+    let facts = PlanFacts { instance: &instance, options, title: &title, algorithm, bounds, remarks };
     match plan {
-        Plan::Periodic(state) => tree::tell(told, *state, length)?,
-        plan => tell(told, plan)?,
+        Plan::Periodic(state) => tree::tell(facts, *state, length)?,
+        plan => tell(facts, plan)?,
     }
     // The process ends here, so it does not free the memory of the instance, which may have a million jobs.
     std::mem::forget(instance);
@@ -89,7 +89,7 @@ fn loaded(options: &PlanOptions) -> Result<LoadedInstance> {
 }
 
 /// The facts about a plan that are printed and written.
-struct Told<'a> {
+struct PlanFacts<'a> {
     instance: &'a Instance,
     options: &'a PlanOptions,
     title: &'a str,
@@ -99,8 +99,8 @@ struct Told<'a> {
 }
 
 /// Writes and prints a plan that has placements.
-fn tell(told: Told<'_>, plan: Plan) -> Result<()> {
-    let Told { instance, options, title, algorithm, bounds, remarks } = told;
+fn tell(facts: PlanFacts<'_>, plan: Plan) -> Result<()> {
+    let PlanFacts { instance, options, title, algorithm, bounds, remarks } = facts;
     // A single schedule is moved and not cloned, because it may have a million placements.
     let (schedule, plan) = match plan {
         Plan::Schedule(schedule) => (schedule, None),

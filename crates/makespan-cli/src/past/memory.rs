@@ -17,12 +17,12 @@ pub struct Memory {
     trials: BTreeSet<TaskId>,
     /// Size in bytes of the input files of each running task.
     inputs: BTreeMap<TaskId, Option<u64>>,
-    crowd: Crowd,
+    crowd: MeanConcurrency,
 }
 
 /// Computes the mean number of jobs that run at the same time.
 #[derive(Default)]
-struct Crowd {
+struct MeanConcurrency {
     /// Start time, and `area` at this time, of each running job.
     running: BTreeMap<TaskId, (Time, f64)>,
     /// Time of the latest start or end.
@@ -31,7 +31,7 @@ struct Crowd {
     area: f64,
 }
 
-impl Crowd {
+impl MeanConcurrency {
     fn advance(&mut self, now: Time) {
         if now > self.latest {
             self.area += self.running.len() as f64 * (now - self.latest).seconds();
@@ -55,7 +55,7 @@ impl Crowd {
 
 impl Memory {
     pub(super) fn new(recorder: Option<Recorder>, place: Place, trials: BTreeSet<TaskId>) -> Self {
-        Self { recorder, place, trials, inputs: BTreeMap::new(), crowd: Crowd::default() }
+        Self { recorder, place, trials, inputs: BTreeMap::new(), crowd: MeanConcurrency::default() }
     }
 
     /// Stores the size of a task's input files when the task starts.

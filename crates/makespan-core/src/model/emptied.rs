@@ -11,13 +11,13 @@ const STEP: usize = 1 << 16;
 /// ```
 pub fn emptied<T>(mut list: Vec<T>) -> impl ExactSizeIterator<Item = T> {
     list.reverse();
-    Emptied(list)
+    ReverseDrain(list)
 }
 
 /// An iterator that returns the entries of a list in reverse order.
-struct Emptied<T>(Vec<T>);
+struct ReverseDrain<T>(Vec<T>);
 
-impl<T> Iterator for Emptied<T> {
+impl<T> Iterator for ReverseDrain<T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -33,4 +33,4 @@ impl<T> Iterator for Emptied<T> {
     }
 }
 
-impl<T> ExactSizeIterator for Emptied<T> {}
+impl<T> ExactSizeIterator for ReverseDrain<T> {}

@@ -38,15 +38,15 @@ impl Quantity {
             return Ok(value);
         }
         let Self { name, unit, least, most } = self;
-        let (value, least, most) = (Short(value), Short(least), Short(most));
+        let (value, least, most) = (ShortFloat(value), ShortFloat(least), ShortFloat(most));
         Err(QuantityError(format!("{name} of {value}{unit} is out of range; write {least} to {most}{unit}")))
     }
 }
 
 /// A float that is printed in few characters, such as `1e300`.
-struct Short(f64);
+struct ShortFloat(f64);
 
-impl fmt::Display for Short {
+impl fmt::Display for ShortFloat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = self.0 == 0.0 || (1e-3..1e9).contains(&self.0.abs());
         if plain { write!(f, "{}", self.0) } else { write!(f, "{:e}", self.0) }

@@ -4,9 +4,9 @@ use makespan_core::{Instance, TaskId};
 
 use super::Machine;
 use super::check::opening;
-use crate::engine::{Earlier, Engine, TakenAttempt};
+use crate::engine::{EarlierAttempt, Engine, TakenAttempt};
 use crate::files::Files;
-use crate::journal::{History, Journal, OpenedJournal, Progression, Superseded, TaskList};
+use crate::journal::{History, Journal, OpenedJournal, Progression, TaskList, TasksBeforeEdit};
 use crate::recover::Recovery;
 use crate::{ExecuteError, ExecuteOptions, Observer, resources};
 
@@ -67,7 +67,7 @@ pub(super) fn settled(
         earlier = earlier.or_else(|| Some(TaskList::of(instance)));
     }
     if let Some(list) = earlier {
-        let old = Superseded { list: &list, history: &history };
+        let old = TasksBeforeEdit { list: &list, history: &history };
         let (next, kept, told) = journal.carried_over(storage, files, old, instance, options.keep())?;
         observer.message(&told);
         (journal, history) = (next, kept);
@@ -91,11 +91,11 @@ fn take_over(
             let (name, shim) = (instance.name(task).into_owned(), attempt.shim().filter(|_| is_here));
             let gpus = attempt.gpus.clone().or_else(|| (!states_gpus).then(Vec::new));
             let (attempt, is_pinned) = (attempt.attempt, options.pinning.pins(instance, task));
-            Some(Earlier { task, attempt, processors, files, name, shim, gpus, is_pinned })
+            Some(EarlierAttempt { task, attempt, processors, files, name, shim, gpus, is_pinned })
         }
         _ => None,
     };
-    let earlier: Vec<Earlier> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
+    let earlier: Vec<EarlierAttempt> = (0..).map(TaskId).zip(&history.tasks).filter_map(unsettled).collect();
     engine.take_over(&earlier)
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use makespan_core::{ProcSet, TaskId};
 
 use super::{Effect, MachineState, World};
-use crate::engine::{Earlier, Engine, EngineStart, LeftProcesses, Notice, Refusal, TakenAttempt};
+use crate::engine::{EarlierAttempt, Engine, EngineStart, LeftProcesses, Notice, Refusal, TakenAttempt};
 use crate::process::Identity;
 use crate::status::{AttemptClaim, AttemptStatus, StatusSlot, nanoseconds};
 use crate::storage::{Storage, is_passing};
@@ -359,7 +359,7 @@ impl Engine for World {
         self.0.borrow_mut().processes.retain(|_, process| process.known);
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
+    fn take_over(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         let mut inner = self.0.borrow_mut();
         let mut goes_on = Vec::new();
         for attempt in earlier {

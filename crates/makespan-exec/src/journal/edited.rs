@@ -11,7 +11,7 @@ use crate::tasks::{Mapping, TaskList};
 
 /// The tasks of the instance before it was edited, and their state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Superseded<'a> {
+pub(crate) struct TasksBeforeEdit<'a> {
     pub list: &'a TaskList,
     pub history: &'a History,
 }
@@ -28,7 +28,7 @@ impl Journal {
         self,
         storage: &dyn Storage,
         files: &Files,
-        Superseded { list, history }: Superseded<'_>,
+        TasksBeforeEdit { list, history }: TasksBeforeEdit<'_>,
         instance: &Instance,
         keep: KeptTasks,
     ) -> Result<(Self, History, String), JournalError> {

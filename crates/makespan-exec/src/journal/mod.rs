@@ -39,7 +39,7 @@ use crate::status::nanoseconds;
 use crate::storage::{Disk, FileLocation, Handle, Storage, created, writable};
 pub use crate::tasks::TaskList;
 use content::JournalContent;
-pub(crate) use edited::Superseded;
+pub(crate) use edited::TasksBeforeEdit;
 use strangers::{MARK, has_mark};
 
 /// Version of the records.
@@ -113,7 +113,7 @@ impl Journal {
         match earlier {
             None => Ok((journal, history)),
             Some(list) => {
-                let old = Superseded { list: &list, history: &history };
+                let old = TasksBeforeEdit { list: &list, history: &history };
                 let (journal, history, _) = journal.carried_over(&Disk, &files, old, instance, KeptTasks::SameNames)?;
                 Ok((journal, history))
             }

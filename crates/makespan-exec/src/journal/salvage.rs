@@ -13,7 +13,7 @@ use crate::status::AttemptStatus;
 use crate::tasks::TaskList;
 
 /// A recovered journal.
-pub(super) struct Salvaged {
+pub(super) struct RecoveredJournal {
     pub records: Vec<JournalRecord>,
     pub note: String,
 }
@@ -36,7 +36,7 @@ pub(super) fn salvage<'a>(
     instance: &Instance,
     legible: LegibleRecords,
     statuses: impl Iterator<Item = &'a AttemptStatus>,
-) -> Result<Salvaged, JournalError> {
+) -> Result<RecoveredJournal, JournalError> {
     let LegibleRecords { records: mut numbered, faults, grows } = legible;
     numbered.sort_by_key(|&(number, _)| number);
     numbered.dedup_by_key(|&mut (number, _)| number);
@@ -71,7 +71,7 @@ pub(super) fn salvage<'a>(
     let note = format!(
         "the journal was damaged: {faults} of its lines could not be read, {told} ends are known from status files alone"
     );
-    Ok(Salvaged { records: whole.records, note })
+    Ok(RecoveredJournal { records: whole.records, note })
 }
 
 /// A journal under construction that accepts only consistent records.

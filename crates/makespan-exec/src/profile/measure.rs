@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use thiserror::Error;
 
 use crate::clock::ticks;
-use crate::launch::{Birth, launch};
+use crate::launch::{SpawnProperties, launch};
 use crate::machine::{allotment_environment, cores, cores_of, os_word, program, substituted};
 use crate::process::exit_status;
 use crate::{ExecuteError, Stop};
@@ -201,7 +201,8 @@ fn run_once(
     };
     let begun = Instant::now();
     let chosen = cores_of(&ProcSet::first(processors), cores);
-    let mut child = launch(command, Birth { cores: chosen, ..Birth::default() }, |_| {}, on_exit).map_err(fail)?;
+    let mut child = launch(command, SpawnProperties { cores: chosen, ..SpawnProperties::default() }, |_| {}, on_exit)
+        .map_err(fail)?;
     let ended = await_exit(&exited, begun, options);
     // The process group is always killed, so that no process disturbs the next run. Until the process is reaped, no
     // other process has its id.

@@ -25,7 +25,7 @@ pub(crate) struct HoldState {
 }
 
 /// The reason why no task may start at the moment.
-struct Held {
+struct HoldReason {
     /// The instant of the next check.
     until: Time,
     /// The reason for the user. `None` if only time must pass.
@@ -78,7 +78,7 @@ impl Session<'_> {
         if self.holding.until.is_some_and(|until| now < until) {
             return true;
         }
-        let Some(Held { until, reason }) = self.held(now) else {
+        let Some(HoldReason { until, reason }) = self.held(now) else {
             self.holding.until = None;
             return false;
         };
@@ -91,13 +91,13 @@ impl Session<'_> {
         true
     }
 
-    fn held(&self, now: Time) -> Option<Held> {
+    fn held(&self, now: Time) -> Option<HoldReason> {
         let hold = self.options.hold.as_ref()?;
         let next = self.holding.last.map(|last| last + ticks(hold.delay)).filter(|&next| next > now);
         if let Some(until) = next {
-            return Some(Held { until, reason: None });
+            return Some(HoldReason { until, reason: None });
         }
-        hold.reason().map(|reason| Held { until: now + LOOK, reason: Some(reason) })
+        hold.reason().map(|reason| HoldReason { until: now + LOOK, reason: Some(reason) })
     }
 }
 

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use common::{FirstCome, job, options};
 use makespan_core::{Decision, Event, Instance, Outage, Outcome, Platform, Policy, ProcSet, Run, TaskId, View};
-use makespan_exec::engine::{Earlier, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt};
+use makespan_exec::engine::{
+    EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt,
+};
 use makespan_exec::{ExecuteError, ExecuteOptions, Observer, Progress, check_folder, reserve_folder};
 
 /// An engine with two nodes of one processor. A task ends after a short time with status 0, unless its node is lost.
@@ -113,7 +115,7 @@ impl Engine for Nodes {
         0
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
+    fn take_over(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         let ours = earlier.iter().filter(|earlier| self.goes_on.contains(&earlier.task));
         let taken: Vec<TakenAttempt> =
             ours.map(|earlier| TakenAttempt { task: earlier.task, gpus: Vec::new() }).collect();

@@ -7,7 +7,7 @@ pub(crate) use makespan_verify::check::bound_word;
 use super::ticks::duration;
 
 /// Value of an objective, with the best proven bound.
-pub(crate) struct Standing {
+pub(crate) struct ValueAndBound {
     /// The objective.
     pub objective: Objective,
     /// Value in the integer unit of the objective.
@@ -18,7 +18,7 @@ pub(crate) struct Standing {
     pub condition: &'static str,
 }
 
-impl Standing {
+impl ValueAndBound {
     /// Returns the values of the standard objectives with their bounds. The cost is included if there is a bound on
     /// the cost.
     pub(crate) fn all(instance: &Instance, schedule: &Schedule, bounds: &[Bound]) -> Vec<Self> {
@@ -98,11 +98,11 @@ pub(super) fn lines(
     bounds: &[Bound],
     asked: Option<Objective>,
 ) -> Vec<String> {
-    let mut all = Standing::all(instance, schedule, bounds);
+    let mut all = ValueAndBound::all(instance, schedule, bounds);
     // If `asked` is not shown, all lines are complete.
     let asked = asked.filter(|asked| all.iter().any(|standing| standing.objective == *asked));
     all.sort_by_key(|standing| asked.is_some_and(|asked| asked != standing.objective));
-    let line = |standing: Standing| {
+    let line = |standing: ValueAndBound| {
         if asked.is_some_and(|asked| asked != standing.objective) {
             return format!("{}: {}", standing.objective, standing.show(standing.value));
         }
@@ -131,13 +131,13 @@ mod tests {
 
     #[test]
     fn claims_are_never_too_good() {
-        let standing = |value, bound| Standing { objective: Objective::Makespan, value, bound, condition: "" };
+        let standing = |value, bound| ValueAndBound { objective: Objective::Makespan, value, bound, condition: "" };
         assert_eq!(standing(10_321, Some(10_000)).claim().unwrap(), "at most 3.3\u{A0}% above the optimum");
         assert_eq!(standing(10_000, Some(10_000)).claim().unwrap(), "optimal");
         assert_eq!(standing(10_000, Some(0)).claim(), None);
         assert_eq!(standing(10_000, None).claim(), None);
         assert_eq!(standing(9_000, Some(10_000)).claim(), None);
-        let guessed = Standing { condition: " if the guesses hold", ..standing(10_000, Some(10_000)) };
+        let guessed = ValueAndBound { condition: " if the guesses hold", ..standing(10_000, Some(10_000)) };
         assert_eq!(guessed.claim().unwrap(), "optimal if the guesses hold");
     }
 

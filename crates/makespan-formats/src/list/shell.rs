@@ -46,7 +46,7 @@ enum Frame {
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     open: Vec<Open>,
-    before: Before,
+    before: PreviousCharacter,
     /// Open quotation that a backquote cuts off, because the backquote ends the text around the quotation.
     crossed: Option<Open>,
     /// Last two characters outside quotations, without blanks.
@@ -57,7 +57,7 @@ pub(super) struct Scanner {
 
 /// Kind of the previous character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Before {
+enum PreviousCharacter {
     /// A blank, an operator or the beginning of the text. A word begins here.
     #[default]
     Gap,
@@ -102,17 +102,17 @@ impl Scanner {
 
     /// Returns whether `#` would begin a comment here, outside all quotations, expansions and parentheses.
     pub(super) fn may_begin_comment(&self) -> bool {
-        self.open.is_empty() && self.before == Before::Gap
+        self.open.is_empty() && self.before == PreviousCharacter::Gap
     }
 
     /// Returns whether the previous character is a backslash that escapes the next character.
     pub(super) fn is_escaped(&self) -> bool {
-        self.before == Before::Backslash
+        self.before == PreviousCharacter::Backslash
     }
 
     /// Returns whether the previous character is a `$` that belongs to the next character.
     pub(super) fn follows_dollar(&self) -> bool {
-        self.before == Before::Dollar
+        self.before == PreviousCharacter::Dollar
     }
 
     /// Returns the quotation that is open at the end of the text, with line and column of its beginning.
@@ -160,20 +160,20 @@ impl Scanner {
 
     /// Handles a backslash at the end of a line. The shell removes the backslash and the line break.
     pub(super) fn join(&mut self) {
-        self.before = Before::Other;
+        self.before = PreviousCharacter::Other;
     }
 
     /// Reads one character at a line and column.
     pub(super) fn read(&mut self, c: char, at: (usize, usize)) {
-        let before = std::mem::replace(&mut self.before, Before::Other);
+        let before = std::mem::replace(&mut self.before, PreviousCharacter::Other);
         let within = self.within();
-        let literal = before == Before::Backslash;
+        let literal = before == PreviousCharacter::Backslash;
         if within == ShellContext::Words && (literal || !c.is_whitespace() && c != '\\') {
             // An escaped character is not an operator. A backslash is not recorded here, because it may continue the
             // line.
             self.last = [self.last[1], if literal { '\\' } else { c }];
         }
-        let crosses = c == '`' && before != Before::Backslash && within != ShellContext::Backquotes;
+        let crosses = c == '`' && before != PreviousCharacter::Backslash && within != ShellContext::Backquotes;
         if crosses && self.is_inside(ShellContext::Backquotes) {
             // The shell ends the text between backquotes at the next backquote, even inside a quotation.
             self.crossed = self.crossed.or(self.open.last().copied());
@@ -182,7 +182,7 @@ impl Scanner {
             ShellContext::Comment => {
                 if c == '\n' {
                     self.open.pop();
-                    self.before = Before::Gap;
+                    self.before = PreviousCharacter::Gap;
                 }
                 return;
             }
@@ -194,31 +194,31 @@ impl Scanner {
             }
             _ => {}
         }
-        if before == Before::Backslash {
+        if before == PreviousCharacter::Backslash {
             return;
         }
         let push = |open: &mut Vec<Open>, what| open.push(Open { what, at });
         match c {
-            '\\' => self.before = Before::Backslash,
+            '\\' => self.before = PreviousCharacter::Backslash,
             '\'' if within == ShellContext::Dollar => drop(self.open.pop()),
             _ if within == ShellContext::Dollar => {}
-            '$' => self.before = Before::Dollar,
+            '$' => self.before = PreviousCharacter::Dollar,
             '`' if within == ShellContext::Backquotes => drop(self.open.pop()),
             '`' => {
                 push(&mut self.open, Frame::Backquotes);
-                self.before = Before::Gap;
+                self.before = PreviousCharacter::Gap;
             }
             '"' if within == ShellContext::Double => drop(self.open.pop()),
             '"' => push(&mut self.open, Frame::Double),
-            '\'' if before == Before::Dollar && !self.has_literal_apostrophes() => push(&mut self.open, Frame::Dollar),
+            '\'' if before == PreviousCharacter::Dollar && !self.has_literal_apostrophes() => push(&mut self.open, Frame::Dollar),
             '\'' if !self.has_literal_apostrophes() => push(&mut self.open, Frame::Single),
-            '{' if before == Before::Dollar => push(&mut self.open, Frame::Expansion),
+            '{' if before == PreviousCharacter::Dollar => push(&mut self.open, Frame::Expansion),
             '}' if within == ShellContext::Expansion => drop(self.open.pop()),
-            '(' if before == Before::Dollar => {
+            '(' if before == PreviousCharacter::Dollar => {
                 push(&mut self.open, Frame::Parenthesis);
-                self.before = Before::DollarParenthesis;
+                self.before = PreviousCharacter::DollarParenthesis;
             }
-            '(' if before == Before::DollarParenthesis => {
+            '(' if before == PreviousCharacter::DollarParenthesis => {
                 if let Some(open) = self.open.last_mut() {
                     open.what = Frame::Arithmetic;
                 }
@@ -228,30 +228,30 @@ impl Scanner {
             ')' if within == ShellContext::Arithmetic => drop(self.open.pop()),
             '(' if within == ShellContext::Words => {
                 push(&mut self.open, Frame::Parenthesis);
-                self.before = Before::Gap;
+                self.before = PreviousCharacter::Gap;
             }
             ')' if within == ShellContext::Words => {
                 self.open.pop();
-                self.before = Before::Gap;
+                self.before = PreviousCharacter::Gap;
             }
-            '#' if matches!(before, Before::Gap | Before::DollarParenthesis) && within == ShellContext::Words => {
+            '#' if matches!(before, PreviousCharacter::Gap | PreviousCharacter::DollarParenthesis) && within == ShellContext::Words => {
                 push(&mut self.open, Frame::Comment)
             }
             '<' if within == ShellContext::Words => match before {
-                Before::Less(1) => {
+                PreviousCharacter::Less(1) => {
                     self.here_document.get_or_insert(at);
-                    self.before = Before::Less(2);
+                    self.before = PreviousCharacter::Less(2);
                 }
                 // In some shells, `<<<` precedes a text and does not begin a here-document.
-                Before::Less(2) => {
+                PreviousCharacter::Less(2) => {
                     self.here_document = None;
-                    self.before = Before::Less(3);
+                    self.before = PreviousCharacter::Less(3);
                 }
-                Before::Less(count) => self.before = Before::Less(count),
-                _ => self.before = Before::Less(1),
+                PreviousCharacter::Less(count) => self.before = PreviousCharacter::Less(count),
+                _ => self.before = PreviousCharacter::Less(1),
             },
-            ';' | '|' | '&' => self.before = Before::Gap,
-            c if c.is_whitespace() => self.before = Before::Gap,
+            ';' | '|' | '&' => self.before = PreviousCharacter::Gap,
+            c if c.is_whitespace() => self.before = PreviousCharacter::Gap,
             _ => {}
         }
     }

@@ -7,7 +7,7 @@ use makespan_core::{Metrics, Objective, SeparateEnds, counted};
 use super::{Report, Section};
 use crate::gantt::NamedSchedule;
 use crate::gantt::escape::Text;
-use crate::gantt::summary::{Standing, bound_word, grouped};
+use crate::gantt::summary::{ValueAndBound, bound_word, grouped};
 use crate::gantt::ticks::duration;
 use crate::plot::write_figure;
 
@@ -40,9 +40,9 @@ fn cards(report: &Report<'_>) -> Vec<ReportCard> {
     let metrics = Metrics::of(report.instance, lead.schedule);
     let mut cards = report.run.map_or_else(Vec::new, |run| run.cards(report));
     if let Some(plan) = plan {
-        let all = Standing::all(report.instance, plan.schedule, report.bounds);
+        let all = ValueAndBound::all(report.instance, plan.schedule, report.bounds);
         // The page of a run shows only minimised objectives, because other values say little about a run.
-        let is_of_interest = |standing: &&Standing| {
+        let is_of_interest = |standing: &&ValueAndBound| {
             report.run.is_none() || report.minimised.is_empty() || report.minimised.contains(&standing.objective)
         };
         cards.extend(all.iter().filter(is_of_interest).map(|standing| objective(report, standing)));
@@ -75,7 +75,7 @@ fn cards(report: &Report<'_>) -> Vec<ReportCard> {
     cards
 }
 
-fn objective(report: &Report<'_>, standing: &Standing) -> ReportCard {
+fn objective(report: &Report<'_>, standing: &ValueAndBound) -> ReportCard {
     let mut lines = Vec::new();
     if !report.minimised.is_empty() && !report.minimised.contains(&standing.objective) {
         lines.push("not minimised".to_owned());

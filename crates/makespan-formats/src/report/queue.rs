@@ -130,7 +130,7 @@ struct Data<'a> {
     jobs: Jobs,
     edges: Option<PackedBytes>,
     choose: bool,
-    schedules: [Drawn<'a>; 1],
+    schedules: [DrawnQueue<'a>; 1],
 }
 
 #[derive(Serialize)]
@@ -149,7 +149,7 @@ struct Weight {
 }
 
 #[derive(Serialize)]
-struct Drawn<'a> {
+struct DrawnQueue<'a> {
     name: &'static str,
     makespan: i64,
     count: usize,
@@ -268,7 +268,7 @@ impl<'a> Data<'a> {
             open: AvailabilitySteps { time: vec![0.0], processors: vec![first - away] },
             edges: Some(edges),
             choose: false,
-            schedules: [Drawn {
+            schedules: [DrawnQueue {
                 name: "queue",
                 makespan: end,
                 count: boxes.len(),

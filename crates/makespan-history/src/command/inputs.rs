@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::words::{Role, unquoted};
+use super::words::{WordKind, unquoted};
 use super::{Command, CommandPart};
 
 /// Maximum number of words that are examined. Files among later words are ignored.
@@ -16,7 +16,8 @@ impl Command {
     pub fn input_bytes(&self, folder: &Path) -> Option<u64> {
         let by_shell = self.shell_line().is_some();
         let parts = self.parts();
-        let arguments = parts.iter().filter(|part| matches!(part.role, Role::Argument | Role::Input)).take(MAX_WORDS);
+        let arguments =
+            parts.iter().filter(|part| matches!(part.role, WordKind::Argument | WordKind::Input)).take(MAX_WORDS);
         let mut files = BTreeSet::new();
         for CommandPart { text, .. } in arguments {
             let word = if by_shell { unquoted(text) } else { (*text).to_owned() };

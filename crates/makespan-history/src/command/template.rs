@@ -1,6 +1,6 @@
 //! Templates: commands with holes.
 
-use super::words::{CommandPart, Role, is_name};
+use super::words::{CommandPart, WordKind, is_name};
 
 /// The text of a hole.
 const HOLE: &str = "{}";
@@ -33,9 +33,9 @@ impl Template {
         let mut template = Self::default();
         for CommandPart { text, role } in parts {
             match role {
-                Role::Between | Role::Keyword | Role::Program | Role::Script => template.keep(text),
-                Role::Argument | Role::Input => template.argument(text),
-                Role::Output => template.hole(text),
+                WordKind::Between | WordKind::Keyword | WordKind::Program | WordKind::Script => template.keep(text),
+                WordKind::Argument | WordKind::Input => template.argument(text),
+                WordKind::Output => template.hole(text),
             }
         }
         template

@@ -5,11 +5,11 @@
 pub(super) struct CommandPart<'a> {
     /// The text as the user wrote it, including quotes.
     pub text: &'a str,
-    pub role: Role,
+    pub role: WordKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum WordKind {
     /// Spaces and operators of the shell.
     Between,
     /// A shell keyword that can precede a program, such as `if`.
@@ -41,7 +41,7 @@ const KEYWORDS: [&str; 10] = ["!", "{", "do", "elif", "else", "if", "then", "tim
 /// assert_eq!(makespan_history::programs(line), ["test", "sort", "python3", "fi"]);
 /// ```
 pub fn programs(line: &str) -> Vec<&str> {
-    shell_parts(line).into_iter().filter(|part| part.role == Role::Program).map(|part| part.text).collect()
+    shell_parts(line).into_iter().filter(|part| part.role == WordKind::Program).map(|part| part.text).collect()
 }
 
 /// Returns the parts of a command that is given as a list of words. Between consecutive words, there is a part with one
@@ -51,7 +51,7 @@ pub(super) fn word_parts(words: &[String]) -> Vec<CommandPart<'_>> {
     let mut parts = Vec::with_capacity(words.len() * 2);
     for word in words {
         if !parts.is_empty() {
-            parts.push(CommandPart { text: " ", role: Role::Between });
+            parts.push(CommandPart { text: " ", role: WordKind::Between });
         }
         parts.push(CommandPart { text: word, role: roles.of(word) });
     }
@@ -70,10 +70,10 @@ pub(super) fn shell_parts(line: &str) -> Vec<CommandPart<'_>> {
             (text, rest) = rest.split_at(word);
             // A number before a redirection is a file descriptor, as in `2>file`.
             let redirects = rest.starts_with(['<', '>']) && text.bytes().all(|c| c.is_ascii_digit());
-            role = if redirects { Role::Argument } else { roles.of(text) };
+            role = if redirects { WordKind::Argument } else { roles.of(text) };
         } else {
             (text, rest) = rest.split_at(rest.find(|c: char| !is_between(c)).unwrap_or(rest.len()));
-            role = Role::Between;
+            role = WordKind::Between;
             roles.after(text);
         }
         parts.push(CommandPart { text, role });
@@ -111,26 +111,26 @@ struct Roles {
     /// True if an interpreter has appeared, but not its script.
     script: bool,
     /// Role of the next word, if a redirection precedes it.
-    file: Option<Role>,
+    file: Option<WordKind>,
 }
 
 impl Roles {
-    fn of(&mut self, word: &str) -> Role {
+    fn of(&mut self, word: &str) -> WordKind {
         if let Some(role) = self.file.take() {
             return role;
         }
         let is_option = word.starts_with('-');
         if self.script && !is_option && !is_assignment(word) {
             self.script = is_interpreter(word);
-            return Role::Script;
+            return WordKind::Script;
         }
         if self.begun || is_assignment(word) || self.opened && is_option {
-            return Role::Argument;
+            return WordKind::Argument;
         }
         self.opened = KEYWORDS.contains(&word);
         self.begun = !self.opened;
         self.script = is_interpreter(word);
-        if self.opened { Role::Keyword } else { Role::Program }
+        if self.opened { WordKind::Keyword } else { WordKind::Program }
     }
 }
 
@@ -148,9 +148,9 @@ struct Nested {
 }
 
 impl Nested {
-    fn of(&mut self, word: &str) -> Role {
+    fn of(&mut self, word: &str) -> WordKind {
         self.comment |= word.starts_with('#');
-        if self.comment || self.arithmetic.is_some() { Role::Argument } else { self.roles.of(word) }
+        if self.comment || self.arithmetic.is_some() { WordKind::Argument } else { self.roles.of(word) }
     }
 
     /// Reads the blanks and operators between two words.
@@ -184,9 +184,9 @@ impl Nested {
         self.roles.file = if self.comment || self.arithmetic.is_some() {
             None
         } else if between.ends_with('>') || between.ends_with(">|") {
-            Some(Role::Output)
+            Some(WordKind::Output)
         } else {
-            between.ends_with('<').then_some(Role::Input)
+            between.ends_with('<').then_some(WordKind::Input)
         };
     }
 }

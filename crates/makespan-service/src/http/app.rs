@@ -29,7 +29,7 @@ const TURN: Duration = Duration::from_secs(30);
 
 /// The expected duration of a request.
 #[derive(Clone, Copy)]
-pub(super) enum Pace {
+pub(super) enum RequestDuration {
     /// The request takes milliseconds.
     Quick,
     /// The request waits for the disk.
@@ -154,14 +154,14 @@ impl App {
     /// Calls the service on a thread that may block. The number of simultaneous calls is limited for each `pace`.
     pub(super) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
-        pace: Pace,
+        pace: RequestDuration,
         who: &Who,
         question: impl FnOnce(&dyn Service, &Who) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Problem> {
         let turns = match pace {
-            Pace::Quick => &self.quick,
-            Pace::Change => &self.changes,
-            Pace::Slow => &self.slow,
+            RequestDuration::Quick => &self.quick,
+            RequestDuration::Change => &self.changes,
+            RequestDuration::Slow => &self.slow,
         };
         let Ok(Ok(turn)) = tokio::time::timeout(TURN, turns.acquire()).await else { return Err(Problem::busy()) };
         let (app, who) = (self.clone(), who.clone());

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// A connection with a time limit for writing: a write fails if the client accepts no bytes for the time `patience`.
-pub(super) struct Patient<S> {
+pub(super) struct TimedConnection<S> {
     inner: S,
     patience: Duration,
     /// The timer after which a pending write fails.
@@ -17,7 +17,7 @@ pub(super) struct Patient<S> {
     waits: bool,
 }
 
-impl<S> Patient<S> {
+impl<S> TimedConnection<S> {
     pub(super) fn new(inner: S, patience: Duration) -> Self {
         Self { inner, patience, end: Box::pin(sleep(patience)), waits: false }
     }
@@ -40,7 +40,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimedConnection<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -50,7 +50,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedConnection<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.inner).poll_write(context, bytes);
         self.limited(poll, context)

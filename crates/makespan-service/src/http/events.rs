@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
-use super::app::{App, Counting, Pace};
-use super::guard::Asker;
+use super::app::{App, Counting, RequestDuration};
+use super::guard::RequestClient;
 use super::hub::{Progress, written};
 use super::problem::Problem;
 use super::query::Query;
@@ -52,7 +52,7 @@ pub struct Latest {
 )]
 pub(super) async fn events(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     headers: HeaderMap,
     mut query: Query,
 ) -> Result<Response, Problem> {
@@ -67,7 +67,7 @@ pub(super) async fn events(
     };
     let progress = app.hub.watch();
     let now = *progress.borrow();
-    let latest = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.latest())).await?;
+    let latest = app.ask(RequestDuration::Quick, &asker.who, |service, _| Ok(service.latest())).await?;
     // A number above the latest number comes from another store, so the latest number is used instead.
     let after = last.or(stated).unwrap_or(latest).min(latest);
     let following = Following {
@@ -96,7 +96,7 @@ struct Following {
     /// Counts this stream until it is dropped.
     _counting: Counting,
     app: Arc<App>,
-    asker: Asker,
+    asker: RequestClient,
     progress: watch::Receiver<Progress>,
     closing: watch::Receiver<bool>,
     after: u64,
@@ -146,8 +146,9 @@ impl Following {
             return text;
         }
         let after = self.after;
-        let asked =
-            self.app.ask(Pace::Quick, &self.asker.who, move |service, who| service.happenings(who, after, BATCH));
+        let asked = self
+            .app
+            .ask(RequestDuration::Quick, &self.asker.who, move |service, who| service.happenings(who, after, BATCH));
         let Ok(happenings) = asked.await else {
             tokio::time::sleep(AGAIN).await;
             return String::new();

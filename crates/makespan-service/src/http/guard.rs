@@ -10,10 +10,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::anonymous::AnonymousConnection;
 use super::app::App;
 use super::limits::{LimitedGroup, network};
 use super::problem::{LoggedProblem, Problem};
-use super::strangers::AnonymousConnection;
 use crate::words::{Role, Who};
 
 /// Maximum length of the path and the query of a request, in bytes.
@@ -30,7 +30,7 @@ const ENCRYPTED: &str = "max-age=31536000";
 
 /// The connection of a request.
 #[derive(Clone)]
-pub(super) struct Peer {
+pub(super) struct ConnectionInfo {
     /// The address of the client.
     pub(super) from: SocketAddr,
     /// The address of the server.
@@ -43,12 +43,12 @@ pub(super) struct Peer {
 
 /// The client that sent a request, and the id of its token.
 #[derive(Clone)]
-pub(super) struct Asker {
+pub(super) struct RequestClient {
     pub(super) who: Who,
     pub(super) token: String,
 }
 
-impl Asker {
+impl RequestClient {
     /// Returns the client, or a problem if the client is a reader, because readers may not change anything.
     pub(super) fn may_change(&self) -> Result<&Who, Problem> {
         match self.who.role {
@@ -62,11 +62,11 @@ impl Asker {
 
 /// Forwards a request to its handler if it is allowed, and adds security headers to the response.
 pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let is_encrypted = request.extensions().get::<Peer>().is_some_and(|peer| peer.tls);
-    let from = request.extensions().get::<Peer>().map(|peer| peer.from.ip().to_canonical());
+    let is_encrypted = request.extensions().get::<ConnectionInfo>().is_some_and(|peer| peer.tls);
+    let from = request.extensions().get::<ConnectionInfo>().map(|peer| peer.from.ip().to_canonical());
     let asked = format!("{} {}", request.method(), request.uri().path());
     let admitted = admit(&app, &mut request);
-    let user = request.extensions().get::<Asker>().map(|asker| asker.who.user.clone());
+    let user = request.extensions().get::<RequestClient>().map(|asker| asker.who.user.clone());
     let mut response = match admitted {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
@@ -87,7 +87,7 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
 }
 
 fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
-    let peer = request.extensions().get::<Peer>().cloned().ok_or_else(Problem::internal)?;
+    let peer = request.extensions().get::<ConnectionInfo>().cloned().ok_or_else(Problem::internal)?;
     let asker =
         token(request.headers())?.map(|token| app.tokens.who(token).ok_or_else(|| unknown_token("it is not known")));
     if let (Some(Ok(_)), Some(stranger)) = (&asker, &peer.stranger) {
@@ -112,7 +112,7 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     match asker {
         Some(found) => {
             let (who, token) = found?;
-            request.extensions_mut().insert(Asker { who, token });
+            request.extensions_mut().insert(RequestClient { who, token });
         }
         None if needs_token(request.uri().path()) => return Err(unknown_token("there is none")),
         None => {}
@@ -164,7 +164,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
 
 /// Returns a problem if the request names a foreign host, because a foreign name may resolve to this machine (DNS
 /// rebinding).
-fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> {
+fn check_host(app: &App, request: &Request, peer: &ConnectionInfo) -> Result<(), Problem> {
     let host = host(request)?;
     if app.behind_proxy || peer.tls || !peer.at.ip().to_canonical().is_loopback() {
         return Ok(());
@@ -187,7 +187,7 @@ fn check_host(app: &App, request: &Request, peer: &Peer) -> Result<(), Problem> 
 }
 
 /// Returns a problem if the request comes from a page of another origin.
-fn check_origin(app: &App, headers: &HeaderMap, peer: &Peer) -> Result<(), Problem> {
+fn check_origin(app: &App, headers: &HeaderMap, peer: &ConnectionInfo) -> Result<(), Problem> {
     let refused = |what: &str| {
         Err(Problem::forbidden(format!("the request comes from a page of another origin: {what}"))
             .remedy("open the page of the service itself"))

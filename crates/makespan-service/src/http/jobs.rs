@@ -11,9 +11,9 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::app::{App, Pace};
+use super::app::{App, RequestDuration};
 use super::body::{MAX_SUBMISSION, bytes, parse};
-use super::guard::Asker;
+use super::guard::RequestClient;
 use super::problem::Problem;
 use super::query::{Query, Segments};
 use crate::words::{Filter, JobDetail, JobNumber, JobSummary, Page, Receipt, State as JobState, Submission};
@@ -56,7 +56,7 @@ pub struct Changed {
 #[schema(as = SubmissionOrSubmissions)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is read as one of the two, so that errors have their places")]
-pub(super) enum Sent {
+pub(super) enum SubmissionBody {
     One(Box<Submission>),
     Several(Submissions),
 }
@@ -66,7 +66,7 @@ pub(super) enum Sent {
 #[schema(as = ReceiptOrReceipts)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "one of the two is sent")]
-pub(super) enum Taken {
+pub(super) enum ReceiptBody {
     One(Receipt),
     Several(Receipts),
 }
@@ -78,9 +78,9 @@ pub(super) enum Taken {
     path = "/api/v1/jobs",
     tag = "jobs",
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[!-~]+$", description = "A text that the client chooses. A repeated request with the same key and the same content has no further effect")),
-    request_body(content = Sent),
+    request_body(content = SubmissionBody),
     responses(
-        (status = 201, description = "The submission was accepted", body = Taken, headers(("Location" = String, description = "The address of the job, if there is only one"))),
+        (status = 201, description = "The submission was accepted", body = ReceiptBody, headers(("Location" = String, description = "The address of the job, if there is only one"))),
         (status = 400, description = "The request is invalid", body = Problem),
         (status = 408, description = "The body did not arrive in time", body = Problem),
         (status = 409, description = "The key was used for another submission", body = Problem),
@@ -92,33 +92,36 @@ pub(super) enum Taken {
 )]
 pub(super) async fn submit(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     headers: HeaderMap,
     query: Query,
     body: Body,
 ) -> Result<Response, Problem> {
     /// The field that distinguishes several submissions from one.
     #[derive(Deserialize)]
-    struct Several {
+    struct SubmissionsField {
         submissions: Option<IgnoredAny>,
     }
     query.finish()?;
     let who = asker.may_change()?;
     let key = key(&headers)?;
     let bytes = bytes(&headers, body, MAX_SUBMISSION, (app.limits.body, &app.bodies)).await?;
-    if parse::<Several>(&bytes)?.submissions.is_some() {
+    if parse::<SubmissionsField>(&bytes)?.submissions.is_some() {
         let Submissions { submissions } = parse(&bytes)?;
         if submissions.is_empty() {
             return Err(Problem::bad_input("there is no submission").at("submissions").remedy("send one or more"));
         }
         let receipts = app
-            .ask(Pace::Change, who, move |service, who| service.submit_many(who, submissions, key.as_deref()))
+            .ask(RequestDuration::Change, who, move |service, who| {
+                service.submit_many(who, submissions, key.as_deref())
+            })
             .await?;
         return Ok((StatusCode::CREATED, Json(Receipts { receipts })).into_response());
     }
     let submission: Submission = parse(&bytes)?;
-    let receipt =
-        app.ask(Pace::Change, who, move |service, who| service.submit(who, submission, key.as_deref())).await?;
+    let receipt = app
+        .ask(RequestDuration::Change, who, move |service, who| service.submit(who, submission, key.as_deref()))
+        .await?;
     let location = match receipt.jobs[..] {
         [job] => HeaderValue::try_from(format!("/api/v1/jobs/{job}")).ok(),
         _ => None,
@@ -163,7 +166,7 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 )]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     mut query: Query,
 ) -> Result<Response, Problem> {
     let filter = filter(&mut query)?;
@@ -175,7 +178,9 @@ pub(super) async fn list(
         return Err(Problem::bad_input(format!("`limit` is not between 1 and {MAX_PART}")).at("query.limit"));
     }
     let asked = filter.clone();
-    let page = app.ask(Pace::Quick, &asker.who, move |service, who| service.jobs(who, &asked, after, limit)).await?;
+    let page = app
+        .ask(RequestDuration::Quick, &asker.who, move |service, who| service.jobs(who, &asked, after, limit))
+        .await?;
     let link = page.next.and_then(|next| HeaderValue::try_from(next_part(&filter, next, limit)).ok());
     let mut response = Json(page).into_response();
     if let Some(link) = link {
@@ -234,26 +239,26 @@ fn next_part(filter: &Filter, next: u64, limit: usize) -> String {
 )]
 pub(super) async fn one(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     segments: Segments,
     query: Query,
 ) -> Result<Json<JobDetail>, Problem> {
     query.finish()?;
     let job = segments.job()?;
-    app.ask(Pace::Quick, &asker.who, move |service, who| service.job(who, job)).await.map(Json)
+    app.ask(RequestDuration::Quick, &asker.who, move |service, who| service.job(who, job)).await.map(Json)
 }
 
 /// Executes an operation of the service that changes a job.
 async fn change(
     app: &Arc<App>,
-    asker: &Asker,
+    asker: &RequestClient,
     segments: &Segments,
     query: Query,
     change: fn(&dyn Service, &words::Who, JobNumber) -> Result<JobState, words::Refusal>,
 ) -> Result<Json<Changed>, Problem> {
     query.finish()?;
     let (who, job) = (asker.may_change()?, segments.job()?);
-    let state = app.ask(Pace::Change, who, move |service, who| change(service, who, job)).await?;
+    let state = app.ask(RequestDuration::Change, who, move |service, who| change(service, who, job)).await?;
     Ok(Json(Changed { job, state }))
 }
 
@@ -275,7 +280,7 @@ macro_rules! changes {
         )]
         pub(super) async fn $name(
             State(app): State<Arc<App>>,
-            Extension(asker): Extension<Asker>,
+            Extension(asker): Extension<RequestClient>,
             segments: Segments,
             query: Query,
         ) -> Result<Json<Changed>, Problem> {

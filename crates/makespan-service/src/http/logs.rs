@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tokio::sync::watch;
 
-use super::app::{App, Pace};
-use super::guard::Asker;
+use super::app::{App, RequestDuration};
+use super::guard::RequestClient;
 use super::problem::Problem;
 use super::query::{Query, Segments};
 use crate::words::{JobNumber, LogPart, Stream};
@@ -49,7 +49,7 @@ const LOOK: Duration = Duration::from_millis(300);
 )]
 pub(super) async fn log(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     segments: Segments,
     mut query: Query,
 ) -> Result<Response, Problem> {
@@ -97,7 +97,7 @@ pub(super) async fn log(
 /// Reads the output of a task, part by part.
 struct Reader {
     app: Arc<App>,
-    asker: Asker,
+    asker: RequestClient,
     job: JobNumber,
     task: u64,
     stream: Stream,
@@ -111,7 +111,9 @@ impl Reader {
     async fn read(&self, most: usize) -> Result<LogPart, Problem> {
         let &Self { job, task, stream, from, .. } = self;
         self.app
-            .ask(Pace::Quick, &self.asker.who, move |service, who| service.log(who, job, task, stream, from, most))
+            .ask(RequestDuration::Quick, &self.asker.who, move |service, who| {
+                service.log(who, job, task, stream, from, most)
+            })
             .await
     }
 

@@ -4,6 +4,7 @@
 //! `events` and `monitor` contain the request handlers. The module `routes` maps paths to handlers, and builds the
 //! `OpenAPI` document from the handlers.
 
+mod anonymous;
 mod app;
 mod body;
 mod connection;
@@ -21,7 +22,6 @@ mod problem;
 mod query;
 mod routes;
 mod server;
-mod strangers;
 
 pub use events::Latest;
 pub use jobs::{Changed, Receipts, Submissions};

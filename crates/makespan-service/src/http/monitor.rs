@@ -11,8 +11,8 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::app::{App, Pace};
-use super::guard::Asker;
+use super::app::{App, RequestDuration};
+use super::guard::RequestClient;
 use super::problem::Problem;
 use super::query::Query;
 use crate::words::{Health, Metric, MetricKind, Role, Who};
@@ -52,13 +52,13 @@ pub struct HealthAnswer {
 )]
 pub(super) async fn health(
     State(app): State<Arc<App>>,
-    asker: Option<Extension<Asker>>,
+    asker: Option<Extension<RequestClient>>,
     query: Query,
 ) -> Result<Response, Problem> {
     query.finish()?;
     let nobody = Who { user: String::new(), role: Role::Reader };
     let Health { accepts, runs, trouble, since, version, runs_as } =
-        app.ask(Pace::Quick, &nobody, |service, _| Ok(service.health())).await?;
+        app.ask(RequestDuration::Quick, &nobody, |service, _| Ok(service.health())).await?;
     let status = if accepts { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let answer = if asker.is_some() {
         HealthAnswer {
@@ -87,14 +87,14 @@ pub(super) async fn health(
 )]
 pub(super) async fn metrics(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     query: Query,
 ) -> Result<Response, Problem> {
     query.finish()?;
     if asker.who.role == Role::Submitter {
         return Err(Problem::forbidden("the metrics are about all users").remedy("use the token of a reader"));
     }
-    let mut metrics = app.ask(Pace::Quick, &asker.who, |service, _| Ok(service.metrics())).await?;
+    let mut metrics = app.ask(RequestDuration::Quick, &asker.who, |service, _| Ok(service.metrics())).await?;
     metrics.extend(app.counts.metrics());
     let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     Ok(([(header::CONTENT_TYPE, content_type)], text(&metrics)).into_response())

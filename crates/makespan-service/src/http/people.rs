@@ -7,16 +7,16 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::{Extension, Json};
 
-use super::app::{App, Pace};
+use super::app::{App, RequestDuration};
 use super::body::{MAX_OTHER, bytes, parse};
-use super::guard::Asker;
+use super::guard::RequestClient;
 use super::problem::Problem;
 use super::query::{Query, Segments};
 use crate::tokens::is_user;
 use crate::words::{Reservation, Role, UserSettings, UserSummary, Who};
 
 /// Returns the client, or a problem if the client is not an admin.
-fn admin(asker: &Asker) -> Result<&Who, Problem> {
+fn admin(asker: &RequestClient) -> Result<&Who, Problem> {
     match asker.who.role {
         Role::Admin => Ok(&asker.who),
         Role::Reader | Role::Submitter => Err(Problem::forbidden("only an admin may do that")),
@@ -33,7 +33,7 @@ fn admin(asker: &Asker) -> Result<&Who, Problem> {
         (status = 400, description = "The request is invalid", body = Problem),
     )
 )]
-pub(super) async fn whoami(Extension(asker): Extension<Asker>, query: Query) -> Result<Json<Who>, Problem> {
+pub(super) async fn whoami(Extension(asker): Extension<RequestClient>, query: Query) -> Result<Json<Who>, Problem> {
     query.finish()?;
     Ok(Json(asker.who))
 }
@@ -50,11 +50,11 @@ pub(super) async fn whoami(Extension(asker): Extension<Asker>, query: Query) -> 
 )]
 pub(super) async fn users(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     query: Query,
 ) -> Result<Json<Vec<UserSummary>>, Problem> {
     query.finish()?;
-    app.ask(Pace::Quick, &asker.who, |service, who| service.users(who)).await.map(Json)
+    app.ask(RequestDuration::Quick, &asker.who, |service, who| service.users(who)).await.map(Json)
 }
 
 /// Replaces the settings of a user. Only an admin may do this.
@@ -76,7 +76,7 @@ pub(super) async fn users(
 )]
 pub(super) async fn set_user(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     segments: Segments,
     query: Query,
     headers: HeaderMap,
@@ -91,7 +91,7 @@ pub(super) async fn set_user(
             .remedy("write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"));
     }
     let settings: UserSettings = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
-    app.ask(Pace::Change, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
+    app.ask(RequestDuration::Change, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
 }
 
 /// Lists the reservations that have not ended.
@@ -106,11 +106,11 @@ pub(super) async fn set_user(
 )]
 pub(super) async fn reservations(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     query: Query,
 ) -> Result<Json<Vec<Reservation>>, Problem> {
     query.finish()?;
-    app.ask(Pace::Quick, &asker.who, |service, who| service.reservations(who)).await.map(Json)
+    app.ask(RequestDuration::Quick, &asker.who, |service, who| service.reservations(who)).await.map(Json)
 }
 
 /// Creates a reservation. Only an admin may do this.
@@ -132,7 +132,7 @@ pub(super) async fn reservations(
 )]
 pub(super) async fn reserve(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     query: Query,
     headers: HeaderMap,
     body: Body,
@@ -140,7 +140,7 @@ pub(super) async fn reserve(
     query.finish()?;
     let who = admin(&asker)?;
     let reservation: Reservation = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
-    let made = app.ask(Pace::Change, who, move |service, who| service.reserve(who, reservation)).await?;
+    let made = app.ask(RequestDuration::Change, who, move |service, who| service.reserve(who, reservation)).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -159,12 +159,12 @@ pub(super) async fn reserve(
 )]
 pub(super) async fn unreserve(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     segments: Segments,
     query: Query,
 ) -> Result<StatusCode, Problem> {
     query.finish()?;
     let (who, number) = (admin(&asker)?, segments.number("number")?);
-    app.ask(Pace::Change, who, move |service, who| service.unreserve(who, number)).await?;
+    app.ask(RequestDuration::Change, who, move |service, who| service.unreserve(who, number)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -10,9 +10,9 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use sha2::{Digest, Sha256};
 
-use super::app::{App, Pace};
+use super::app::{App, RequestDuration};
 use super::body::{MAX_SUBMISSION, bytes, parse};
-use super::guard::Asker;
+use super::guard::RequestClient;
 use super::problem::Problem;
 use super::query::{Query, Segments};
 use crate::words::{BoundPicture, Explanation, Picture, Role, Span, Submission, WhatIf};
@@ -39,12 +39,12 @@ const WEEK: f64 = 604_800.0;
 )]
 pub(super) async fn plan(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, Problem> {
     query.finish()?;
-    let picture = app.ask(Pace::Quick, &asker.who, |service, who| Ok(service.picture(who))).await?;
+    let picture = app.ask(RequestDuration::Quick, &asker.who, |service, who| Ok(service.picture(who))).await?;
     let tag = tag(&app, &asker, picture.version);
     let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let is_known = known.flat_map(|tags| tags.split(',')).any(|known| known.trim().trim_start_matches("W/") == tag);
@@ -70,7 +70,7 @@ pub(super) async fn plan(
 }
 
 /// Returns the entity tag of a version of the plan. The tag depends on the client and on the server process.
-fn tag(app: &App, asker: &Asker, version: u64) -> String {
+fn tag(app: &App, asker: &RequestClient, version: u64) -> String {
     let seen_by = match asker.who.role {
         Role::Submitter => asker.who.user.as_str(),
         Role::Reader | Role::Admin => "",
@@ -92,11 +92,11 @@ fn tag(app: &App, asker: &Asker, version: u64) -> String {
 )]
 pub(super) async fn bounds(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     query: Query,
 ) -> Result<Json<Vec<BoundPicture>>, Problem> {
     query.finish()?;
-    app.ask(Pace::Quick, &asker.who, |service, who| Ok(service.picture(who).bounds.clone())).await.map(Json)
+    app.ask(RequestDuration::Quick, &asker.who, |service, who| Ok(service.picture(who).bounds.clone())).await.map(Json)
 }
 
 /// Explains why a job does not run now, and predicts its start.
@@ -113,13 +113,13 @@ pub(super) async fn bounds(
 )]
 pub(super) async fn explain(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     segments: Segments,
     query: Query,
 ) -> Result<Json<Explanation>, Problem> {
     query.finish()?;
     let job = segments.job()?;
-    app.ask(Pace::Slow, &asker.who, move |service, who| service.explain(who, job)).await.map(Json)
+    app.ask(RequestDuration::Slow, &asker.who, move |service, who| service.explain(who, job)).await.map(Json)
 }
 
 /// Predicts the effect of a submission without accepting it.
@@ -141,7 +141,7 @@ pub(super) async fn explain(
 )]
 pub(super) async fn what_if(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     headers: HeaderMap,
     query: Query,
     body: Body,
@@ -149,7 +149,7 @@ pub(super) async fn what_if(
     query.finish()?;
     let bytes = bytes(&headers, body, MAX_SUBMISSION, (app.limits.body, &app.bodies)).await?;
     let submission: Submission = parse(&bytes)?;
-    app.ask(Pace::Slow, &asker.who, move |service, who| service.what_if(who, submission)).await.map(Json)
+    app.ask(RequestDuration::Slow, &asker.who, move |service, who| service.what_if(who, submission)).await.map(Json)
 }
 
 /// Returns statistics of equal spans of time, by default of the last week.
@@ -169,7 +169,7 @@ pub(super) async fn what_if(
 )]
 pub(super) async fn history(
     State(app): State<Arc<App>>,
-    Extension(asker): Extension<Asker>,
+    Extension(asker): Extension<RequestClient>,
     mut query: Query,
 ) -> Result<Json<Vec<Span>>, Problem> {
     let (start, end) = (query.seconds("start")?, query.seconds("end")?);
@@ -185,5 +185,7 @@ pub(super) async fn history(
     if !(1..=MAX_SPANS).contains(&spans) {
         return Err(Problem::bad_input(format!("`spans` is not between 1 and {MAX_SPANS}")).at("query.spans"));
     }
-    app.ask(Pace::Quick, &asker.who, move |service, who| service.history(who, start, end, spans)).await.map(Json)
+    app.ask(RequestDuration::Quick, &asker.who, move |service, who| service.history(who, start, end, spans))
+        .await
+        .map(Json)
 }

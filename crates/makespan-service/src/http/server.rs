@@ -25,14 +25,14 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tower::ServiceExt;
 
+use super::anonymous::AnonymousConnections;
 use super::app::{App, Counting};
-use super::connection::Patient;
-use super::guard::Peer;
+use super::connection::TimedConnection;
+use super::guard::ConnectionInfo;
 use super::hub::Hub;
 use super::limits::network;
 use super::options::{ServerOptions, TlsFiles};
 use super::routes::router;
-use super::strangers::Strangers;
 use crate::Service;
 
 /// Maximum size of the head of a request, in bytes.
@@ -218,9 +218,14 @@ impl Server {
             let (heard, told) = (app.hub.clone(), app.service.clone());
             let listening = tokio::task::spawn_blocking(move || heard.run(told.as_ref()));
             let places = Arc::new(Semaphore::new(app.limits.connections));
-            let strangers = Strangers::new(app.limits.connections / SHARE);
-            let door =
-                Door { router: router(app.clone()), app: app.clone(), acceptor, places: places.clone(), strangers };
+            let anonymous = AnonymousConnections::new(app.limits.connections / SHARE);
+            let door = ConnectionAcceptor {
+                router: router(app.clone()),
+                app: app.clone(),
+                acceptor,
+                places: places.clone(),
+                anonymous,
+            };
             for listener in listeners {
                 match tokio::net::TcpListener::from_std(listener) {
                     Ok(listener) => drop(tokio::spawn(door.clone().accept(listener))),
@@ -289,15 +294,15 @@ impl Drop for RunningServer {
 
 /// The data for accepting and serving connections.
 #[derive(Clone)]
-struct Door {
+struct ConnectionAcceptor {
     router: Router,
     app: Arc<App>,
     acceptor: Option<TlsAcceptor>,
     places: Arc<Semaphore>,
-    strangers: Arc<Strangers>,
+    anonymous: Arc<AnonymousConnections>,
 }
 
-impl Door {
+impl ConnectionAcceptor {
     async fn accept(self, listener: tokio::net::TcpListener) {
         let mut closing = self.app.closing.clone();
         loop {
@@ -325,8 +330,8 @@ impl Door {
         // The limit for each address does not apply behind a proxy, because all connections come from the address of
         // the proxy.
         let stranger =
-            (!self.app.behind_proxy).then(|| Arc::new(self.strangers.enter(network(from.ip().to_canonical()))));
-        let peer = Peer { from, at, tls: self.acceptor.is_some(), stranger: stranger.clone() };
+            (!self.app.behind_proxy).then(|| Arc::new(self.anonymous.enter(network(from.ip().to_canonical()))));
+        let peer = ConnectionInfo { from, at, tls: self.acceptor.is_some(), stranger: stranger.clone() };
         let _counting = Counting::new(self.app.clone(), |counts| &counts.connections);
         let ends = async {
             match &stranger {
@@ -342,7 +347,7 @@ impl Door {
     }
 
     /// Answers the requests on a connection until the connection ends.
-    async fn converse(&self, stream: tokio::net::TcpStream, peer: Peer) {
+    async fn converse(&self, stream: tokio::net::TcpStream, peer: ConnectionInfo) {
         match &self.acceptor {
             None => self.answer(stream, peer).await,
             Some(acceptor) => {
@@ -354,8 +359,8 @@ impl Door {
         }
     }
 
-    async fn answer(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: Peer) {
-        let io = TokioIo::new(Patient::new(stream, self.app.limits.write));
+    async fn answer(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: ConnectionInfo) {
+        let io = TokioIo::new(TimedConnection::new(stream, self.app.limits.write));
         let router = self.router.clone();
         let service = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::engine::folder_of;
 use super::outlook::Expectation;
-use super::shared::{Ask, Reply};
+use super::shared::{Reply, StoreRequest};
 use super::writer::at_position;
 use super::{Keeper, explain, numbers, what_if};
 use crate::Service;
@@ -49,7 +49,7 @@ const LONGEST_KEY: usize = 200;
 
 impl Keeper {
     /// Sends a request to the thread that writes the store, and waits for the reply.
-    fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> Ask) -> Result<T, Refusal> {
+    fn ask<T>(&self, ask: impl FnOnce(Reply<T>) -> StoreRequest) -> Result<T, Refusal> {
         let closing = || refusal(RefusalKind::Closing, "", "the service is about to end", "try again in a moment");
         if self.shared.is_closing() {
             return Err(closing());
@@ -152,7 +152,7 @@ impl Service for Keeper {
             all.push((submission, prepared));
         }
         let (key, begun) = (key.map(str::to_owned).zip(digest), wall());
-        let receipts = self.ask(|reply| Ask::Submit { who: who.clone(), all, key, reply })?;
+        let receipts = self.ask(|reply| StoreRequest::Submit { who: who.clone(), all, key, reply })?;
         let numbers = || receipts.iter().flat_map(|receipt| &receipt.jobs);
         // The receipts of a repeated request are older than the request.
         let is_new = receipts.first().is_some_and(|receipt| receipt.submitted >= begun);
@@ -164,19 +164,19 @@ impl Service for Keeper {
     }
 
     fn cancel(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        let state = self.ask(|reply| Ask::Cancel(who.clone(), job, reply))?;
+        let state = self.ask(|reply| StoreRequest::Cancel(who.clone(), job, reply))?;
         self.shared.log.info(&format!("{} cancels job {job}", who.user));
         Ok(state)
     }
 
     fn hold(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        let state = self.ask(|reply| Ask::Hold(who.clone(), job, reply))?;
+        let state = self.ask(|reply| StoreRequest::Hold(who.clone(), job, reply))?;
         self.shared.log.info(&format!("{} held job {job}", who.user));
         Ok(state)
     }
 
     fn release(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        let state = self.ask(|reply| Ask::Release(who.clone(), job, reply))?;
+        let state = self.ask(|reply| StoreRequest::Release(who.clone(), job, reply))?;
         self.shared.log.info(&format!("{} released job {job}", who.user));
         Ok(state)
     }
@@ -410,7 +410,7 @@ impl Service for Keeper {
 
     fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal> {
         let changed = (who.clone(), user.to_owned(), settings.clone());
-        self.ask(|reply| Ask::SetUser(changed.0, changed.1, changed.2, reply))?;
+        self.ask(|reply| StoreRequest::SetUser(changed.0, changed.1, changed.2, reply))?;
         let text = serde_json::to_string(settings).unwrap_or_default();
         self.shared.log.notice(&format!("{} set the limits of {user}: {text}", who.user));
         let all = self.read(|reader| reader.users(who))?;
@@ -437,7 +437,7 @@ impl Service for Keeper {
         if processors.is_empty() || processors.iter().any(|&(first, last)| first > last || last >= there) {
             return bad("processors", "there are no such processors", "write ranges such as [[0, 3]]");
         }
-        let kept = self.ask(|reply| Ask::Reserve(reservation, reply))?;
+        let kept = self.ask(|reply| StoreRequest::Reserve(reservation, reply))?;
         self.announce()?;
         let text = serde_json::to_string(&kept).unwrap_or_default();
         self.shared.log.notice(&format!("{} reserved processors: {text}", who.user));
@@ -446,7 +446,7 @@ impl Service for Keeper {
 
     fn unreserve(&self, who: &Who, number: u64) -> Result<(), Refusal> {
         only_admin(who, "takes reservations back")?;
-        let was_there = self.ask(|reply| Ask::Unreserve(number, reply))?;
+        let was_there = self.ask(|reply| StoreRequest::Unreserve(number, reply))?;
         self.announce()?;
         if was_there {
             self.shared.log.notice(&format!("{} cancelled the reservation {number}", who.user));

@@ -33,7 +33,7 @@ impl Keeper {
         let (reply, answer) = mpsc::channel();
         let checking = thread::Builder::new().name("check".into()).spawn(move || {
             // The guard decreases the count even if the check panics.
-            let _counted = Counted(&shared.checks);
+            let _counted = RunningCheck(&shared.checks);
             let prepared = prepare(&submission, &shared.platform, &*shared.host);
             let _ = reply.send(prepared.map(|prepared| (submission, prepared)));
         });
@@ -67,9 +67,9 @@ impl Keeper {
 }
 
 /// A guard that decreases the number of running checks when it is dropped.
-struct Counted<'a>(&'a AtomicUsize);
+struct RunningCheck<'a>(&'a AtomicUsize);
 
-impl Drop for Counted<'_> {
+impl Drop for RunningCheck<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -17,7 +17,7 @@ use makespan_exec::{ExecuteOptions, Intake, fingerprint, reserve, reserve_folder
 
 use super::admission::Admission;
 use super::owners::{Owners, engine_job};
-use super::shared::{Ask, SharedState};
+use super::shared::{SharedState, StoreRequest};
 use super::watcher::Watcher;
 use super::wear::RunReplacement;
 use crate::prepare::unwrapped;
@@ -33,7 +33,7 @@ const PLATFORM: &str = "platform.json";
 /// The state of the thread.
 pub(super) struct Runner {
     pub shared: Arc<SharedState>,
-    pub asks: Sender<Ask>,
+    pub asks: Sender<StoreRequest>,
     /// The folder of the service.
     pub folder: PathBuf,
     /// The options of the execution, such as the grace period and the shim.
@@ -79,9 +79,9 @@ impl Runner {
             }
         };
         let platform = read_platform(&self.folder_of(&round).join(PLATFORM)).map_err(|error| error.to_string())?;
-        self.write_out(Ask::Flush)?;
+        self.write_out(StoreRequest::Flush)?;
         self.on(&round, platform.platform(), Some(wear))?;
-        self.write_out(Ask::Flush)?;
+        self.write_out(StoreRequest::Flush)?;
         if self.shared.is_closing() {
             return Ok(round);
         }
@@ -94,11 +94,11 @@ impl Runner {
     }
 
     fn begin(&self, digest: &str) -> Result<(), String> {
-        self.write_out(|reply| Ask::Round(digest.to_owned(), reply))
+        self.write_out(|reply| StoreRequest::Round(digest.to_owned(), reply))
     }
 
     /// Sends a request to the thread that writes the store, and waits until the change is on disk.
-    fn write_out(&self, ask: impl FnOnce(Sender<Result<(), String>>) -> Ask) -> Result<(), String> {
+    fn write_out(&self, ask: impl FnOnce(Sender<Result<(), String>>) -> StoreRequest) -> Result<(), String> {
         let (reply, answer) = mpsc::channel();
         self.asks.send(ask(reply)).map_err(|error| error.to_string())?;
         answer.recv().map_err(|error| error.to_string())?

@@ -41,7 +41,7 @@ use engine::Runner;
 use outlook::Outlook;
 use planner::Drawer;
 use retention::Retention;
-use shared::{Ask, Delivery, SharedState};
+use shared::{Delivery, SharedState, StoreRequest};
 use wear::RunReplacement;
 use writer::Writer;
 
@@ -52,7 +52,7 @@ const TICK: Duration = Duration::from_millis(50);
 pub struct Keeper {
     shared: Arc<SharedState>,
     folder: PathBuf,
-    asks: Mutex<Sender<Ask>>,
+    asks: Mutex<Sender<StoreRequest>>,
     outlook: Arc<Mutex<Option<Arc<Outlook>>>>,
     since: f64,
     threads: Vec<JoinHandle<()>>,
@@ -199,7 +199,7 @@ impl Keeper {
             }
             let _ = thread.join();
         }
-        let _ = self.asks.lock().unwrap_or_else(PoisonError::into_inner).send(Ask::End);
+        let _ = self.asks.lock().unwrap_or_else(PoisonError::into_inner).send(StoreRequest::End);
         let _ = writer.join();
         self.shared.log.notice("the service has stopped; running jobs continue");
         self.shared.log.flush();

@@ -11,7 +11,7 @@ use crate::words::JobNumber;
 
 /// A job in the engine.
 #[derive(Clone, Debug)]
-pub(super) struct Owned {
+pub(super) struct EngineJob {
     pub first: u64,
     pub tasks: u64,
     pub job: JobNumber,
@@ -26,7 +26,7 @@ pub(super) struct Owned {
 /// The jobs in the engine, in the order of their tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owners {
-    all: Vec<Owned>,
+    all: Vec<EngineJob>,
     last: BTreeMap<JobNumber, usize>,
 }
 
@@ -36,7 +36,7 @@ impl Owners {
         let first = self.all.last().map_or(0, |last| last.first + last.tasks);
         self.last.insert(handed.job, self.all.len());
         let HandedJob { job, position, title, user, tasks, submitted, .. } = handed.clone();
-        self.all.push(Owned { first, tasks, job, position, title, user, submitted });
+        self.all.push(EngineJob { first, tasks, job, position, title, user, submitted });
     }
 
     /// Returns the number of jobs that the engine has received in this round.
@@ -45,7 +45,7 @@ impl Owners {
     }
 
     /// Returns the job of a task, and the number of the task in its job.
-    pub fn of(&self, task: TaskId) -> Option<(&Owned, u64)> {
+    pub fn of(&self, task: TaskId) -> Option<(&EngineJob, u64)> {
         let behind = self.all.partition_point(|owned| owned.first <= task.0);
         let owned = self.all.get(behind.checked_sub(1)?)?;
         (task.0 < owned.first + owned.tasks).then_some((owned, task.0 - owned.first))

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::engine::folder_of;
-use super::shared::{Ask, SharedState};
+use super::shared::{SharedState, StoreRequest};
 use crate::clock::wall;
 use crate::store::Reader;
 
@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// The state of the thread.
 pub(super) struct Retention {
     pub shared: Arc<SharedState>,
-    pub asks: Sender<Ask>,
+    pub asks: Sender<StoreRequest>,
     /// The folder of the service.
     pub folder: PathBuf,
     /// The time for which ended jobs are kept.
@@ -49,7 +49,7 @@ impl Retention {
     /// folders of rounds (runs of the engine) without jobs.
     fn forget(&self) -> Result<(), String> {
         let before = wall() - self.keep.as_secs_f64();
-        while !self.shared.is_closing() && self.ask(|reply| Ask::Forget(before, reply))? {}
+        while !self.shared.is_closing() && self.ask(|reply| StoreRequest::Forget(before, reply))? {}
         // The folder is deleted before the round, so that an interrupted deletion will be repeated.
         for round in self.shared.readers.read(Reader::empty_rounds).map_err(|error| error.to_string())? {
             let folder = folder_of(&self.folder, round);
@@ -57,13 +57,13 @@ impl Retention {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(format!("{}: {error}", folder.display()));
                 }
-                _ => self.ask(|reply| Ask::ForgetRound(round, reply))?,
+                _ => self.ask(|reply| StoreRequest::ForgetRound(round, reply))?,
             }
         }
         Ok(())
     }
 
-    fn ask<T>(&self, ask: impl FnOnce(Sender<Result<T, String>>) -> Ask) -> Result<T, String> {
+    fn ask<T>(&self, ask: impl FnOnce(Sender<Result<T, String>>) -> StoreRequest) -> Result<T, String> {
         let (reply, answer) = mpsc::channel();
         self.asks.send(ask(reply)).map_err(|error| error.to_string())?;
         answer.recv().map_err(|error| error.to_string())?

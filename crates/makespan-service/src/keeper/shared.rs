@@ -27,7 +27,7 @@ const REMARKS: usize = 20;
 pub(super) type Reply<T> = Sender<Result<T, Refusal>>;
 
 /// A request to the thread that writes the store.
-pub(super) enum Ask {
+pub(super) enum StoreRequest {
     Submit {
         who: Who,
         all: Vec<(Submission, PreparedSubmission)>,

@@ -10,7 +10,7 @@ use makespan_core::{Instance, Outcome, ProcSet, Run, Running, TaskId, TaskSet, T
 use makespan_exec::{MeasuredAttempt, Observer, Progress, output_files};
 
 use super::ahead::LengthPredictor;
-use super::shared::{Ask, SharedState, Snapshot};
+use super::shared::{SharedState, Snapshot, StoreRequest};
 use super::wear::RunReplacement;
 use crate::clock::wall;
 use crate::prepare::unwrapped;
@@ -23,7 +23,7 @@ const PLANNED: usize = 2000;
 /// The observer of one session of the engine.
 pub(super) struct Watcher {
     shared: Arc<SharedState>,
-    asks: Sender<Ask>,
+    asks: Sender<StoreRequest>,
     /// The wall clock at instant 0 of the run, in seconds since 1970.
     origin: Option<f64>,
     /// Whether the tasks that were running at the beginning of the session have been reported.
@@ -36,7 +36,7 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    pub fn new(shared: Arc<SharedState>, asks: Sender<Ask>, drains: bool, wear: RunReplacement) -> Self {
+    pub fn new(shared: Arc<SharedState>, asks: Sender<StoreRequest>, drains: bool, wear: RunReplacement) -> Self {
         Self { shared, asks, origin: None, told: false, drains, changes: 1, wear }
     }
 
@@ -47,7 +47,7 @@ impl Watcher {
 
     fn send(&mut self, end: TaskEnd) {
         self.changes += 1;
-        let _ = self.asks.send(Ask::Task(Box::new(end)));
+        let _ = self.asks.send(StoreRequest::Task(Box::new(end)));
     }
 
     /// Returns a change of a task to a state, or `None` if the job of the task is unknown.
@@ -119,7 +119,7 @@ impl Watcher {
             progress.view.running.iter().filter_map(|run| owners.of(run.task).map(|(owned, task)| (owned.job, task)));
         let running: BTreeSet<(JobNumber, u64)> = running.collect();
         drop(owners);
-        let _ = self.asks.send(Ask::Found(running));
+        let _ = self.asks.send(StoreRequest::Found(running));
     }
 
     /// Returns true if no task is running, and no task of a started job is waiting.
@@ -217,7 +217,7 @@ impl Observer for Watcher {
     }
 
     fn withdrawn(&mut self, tasks: &[TaskId], done: bool) {
-        let _ = self.asks.send(Ask::Withdrawn(tasks.to_vec(), done));
+        let _ = self.asks.send(StoreRequest::Withdrawn(tasks.to_vec(), done));
     }
 
     fn cancelled(&mut self, task: TaskId, progress: &Progress<'_>) {

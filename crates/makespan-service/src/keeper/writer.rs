@@ -9,9 +9,9 @@ use std::time::Duration;
 use makespan_core::TaskId;
 use makespan_exec::Intake;
 
-use super::shared::{Ask, Reply, RequestRecipient, SharedState};
+use super::shared::{Reply, RequestRecipient, SharedState, StoreRequest};
 use crate::prepare::refusal;
-use crate::store::{Change, JobEvent, Reader, Store};
+use crate::store::{JobEvent, Reader, Store, StoreChange};
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
 
 /// Maximum number of requests in a transaction.
@@ -30,7 +30,7 @@ type Holding = BTreeMap<JobNumber, (Vec<JobNumber>, Vec<Reply<State>>)>;
 pub(super) struct Writer {
     store: Store,
     shared: Arc<SharedState>,
-    asks: Receiver<Ask>,
+    asks: Receiver<StoreRequest>,
     /// Requests to hold a job, until the engine has withdrawn the job. The key is the job. Each entry contains the
     /// job, the jobs in the engine that wait for this job, and the channels for the replies.
     holding: Holding,
@@ -49,14 +49,14 @@ struct After {
 }
 
 impl Writer {
-    pub fn new(store: Store, shared: Arc<SharedState>, asks: Receiver<Ask>) -> Self {
+    pub fn new(store: Store, shared: Arc<SharedState>, asks: Receiver<StoreRequest>) -> Self {
         Self { store, shared, asks, holding: BTreeMap::new() }
     }
 
     /// Writes until a request ends the thread.
     pub fn run(mut self) {
         // Requests that could not be written, and whose senders do not wait for a reply.
-        let mut left: Vec<Ask> = Vec::new();
+        let mut left: Vec<StoreRequest> = Vec::new();
         loop {
             let mut asks = std::mem::take(&mut left);
             let first = if asks.is_empty() {
@@ -73,7 +73,7 @@ impl Writer {
                 let Ok(ask) = self.asks.try_recv() else { break };
                 asks.push(ask);
             }
-            let ends = asks.iter().any(|ask| matches!(ask, Ask::End));
+            let ends = asks.iter().any(|ask| matches!(ask, StoreRequest::End));
             left = self.write(asks);
             if ends {
                 // If the disk is full, the checkpoint fails and the changes stay in the write-ahead log.
@@ -84,7 +84,7 @@ impl Writer {
     }
 
     /// Writes the effects of all requests in one transaction. Returns the requests that must be repeated.
-    fn write(&mut self, asks: Vec<Ask>) -> Vec<Ask> {
+    fn write(&mut self, asks: Vec<StoreRequest>) -> Vec<StoreRequest> {
         let (holding, shared) = (&self.holding, &self.shared);
         let done = self.store.change(|change| {
             let mut after = After::default();
@@ -201,72 +201,72 @@ fn done<T: Send + 'static>(after: &mut After, reply: &Sender<Result<T, String>>,
 }
 
 fn heed(
-    change: &mut Change<'_>,
-    ask: &Ask,
+    change: &mut StoreChange<'_>,
+    ask: &StoreRequest,
     after: &mut After,
     holding: &Holding,
     shared: &SharedState,
 ) -> Result<(), rusqlite::Error> {
     match ask {
-        Ask::Submit { reply, .. } => {
+        StoreRequest::Submit { reply, .. } => {
             let receipts = submit(change, ask)?;
             answer(after, reply, receipts);
         }
-        Ask::Cancel(who, job, reply) => {
+        StoreRequest::Cancel(who, job, reply) => {
             let done = change.part(|change| change.cancel(who, *job))?;
             if let Ok((_, true)) = done {
                 after.cancel.push(*job);
             }
             answer(after, reply, done.map(|(state, _)| state));
         }
-        Ask::Hold(who, job, reply) => match change.part(|change| change.hold(who, *job))? {
+        StoreRequest::Hold(who, job, reply) => match change.part(|change| change.hold(who, *job))? {
             Ok(jobs) if jobs.is_empty() => answer(after, reply, Ok(State::Held)),
             Ok(jobs) => after.withdraw.push((jobs, reply.clone())),
             Err(refused) => answer(after, reply, Err(refused)),
         },
-        Ask::Release(who, job, reply) => {
+        StoreRequest::Release(who, job, reply) => {
             let done = change.part(|change| change.release(who, *job))?;
             answer(after, reply, done);
         }
-        Ask::SetUser(who, user, settings, reply) => {
+        StoreRequest::SetUser(who, user, settings, reply) => {
             let done = change.part(|change| change.set_user(who, user, settings))?;
             after.limits = true;
             answer(after, reply, done);
         }
-        Ask::Reserve(reservation, reply) => {
+        StoreRequest::Reserve(reservation, reply) => {
             let done = change.reserve(reservation.clone())?;
             answer(after, reply, Ok(done));
         }
-        Ask::Unreserve(number, reply) => {
+        StoreRequest::Unreserve(number, reply) => {
             let done = change.unreserve(*number)?;
             answer(after, reply, Ok(done));
         }
-        Ask::Task(end) => change.note(end)?,
-        Ask::Found(running) => {
+        StoreRequest::Task(end) => change.note(end)?,
+        StoreRequest::Found(running) => {
             change.wait_again(|job, task| running.contains(&(job, task)))?;
         }
-        Ask::Withdrawn(tasks, done) => withdrawn(change, (tasks, *done), after, holding, shared)?,
-        Ask::Round(platform, reply) => {
+        StoreRequest::Withdrawn(tasks, done) => withdrawn(change, (tasks, *done), after, holding, shared)?,
+        StoreRequest::Round(platform, reply) => {
             change.begin_round(platform)?;
             change.hand_all()?;
             done(after, reply, ());
         }
-        Ask::Forget(before, reply) => {
+        StoreRequest::Forget(before, reply) => {
             let more = change.forget(*before, FORGOTTEN)?;
             done(after, reply, more);
         }
-        Ask::ForgetRound(round, reply) => {
+        StoreRequest::ForgetRound(round, reply) => {
             change.forget_round(*round)?;
             done(after, reply, ());
         }
-        Ask::Flush(reply) => done(after, reply, ()),
-        Ask::End => {}
+        StoreRequest::Flush(reply) => done(after, reply, ()),
+        StoreRequest::End => {}
     }
     Ok(())
 }
 
-fn submit(change: &mut Change<'_>, ask: &Ask) -> Result<Result<Vec<Receipt>, Refusal>, rusqlite::Error> {
-    let Ask::Submit { who, all, key, .. } = ask else { return Ok(Ok(Vec::new())) };
+fn submit(change: &mut StoreChange<'_>, ask: &StoreRequest) -> Result<Result<Vec<Receipt>, Refusal>, rusqlite::Error> {
+    let StoreRequest::Submit { who, all, key, .. } = ask else { return Ok(Ok(Vec::new())) };
     change.part(|change| {
         if let Some((key, digest)) = key {
             match change.earlier(who, key, digest)? {
@@ -300,7 +300,7 @@ pub(super) fn at_position(refused: Refusal, at: usize, count: usize) -> Refusal 
 
 /// Stores whether the engine has withdrawn tasks.
 fn withdrawn(
-    change: &mut Change<'_>,
+    change: &mut StoreChange<'_>,
     (tasks, done): (&[TaskId], bool),
     after: &mut After,
     holding: &Holding,
@@ -327,22 +327,28 @@ fn not_held(job: JobNumber) -> Refusal {
 
 /// Reports to the sender of a request that the store cannot be written. Returns the request if the writer must repeat
 /// the request.
-fn refuse(ask: Ask, error: &rusqlite::Error) -> Option<Ask> {
+fn refuse(ask: StoreRequest, error: &rusqlite::Error) -> Option<StoreRequest> {
     let full = || {
         let message = format!("the store cannot be written: {error}; the request was not stored");
         refusal(RefusalKind::Full, "", message, "free space on the disk of the store, and try again")
     };
     match ask {
-        Ask::Submit { reply, .. } => _ = reply.send(Err(full())),
-        Ask::Cancel(_, _, reply) | Ask::Hold(_, _, reply) | Ask::Release(_, _, reply) => _ = reply.send(Err(full())),
-        Ask::SetUser(.., reply) => _ = reply.send(Err(full())),
-        Ask::Reserve(_, reply) => _ = reply.send(Err(full())),
-        Ask::Unreserve(_, reply) => _ = reply.send(Err(full())),
+        StoreRequest::Submit { reply, .. } => _ = reply.send(Err(full())),
+        StoreRequest::Cancel(_, _, reply) | StoreRequest::Hold(_, _, reply) | StoreRequest::Release(_, _, reply) => {
+            _ = reply.send(Err(full()))
+        }
+        StoreRequest::SetUser(.., reply) => _ = reply.send(Err(full())),
+        StoreRequest::Reserve(_, reply) => _ = reply.send(Err(full())),
+        StoreRequest::Unreserve(_, reply) => _ = reply.send(Err(full())),
         // The retention thread repeats these requests later.
-        Ask::Forget(_, reply) => _ = reply.send(Err(error.to_string())),
-        Ask::ForgetRound(_, reply) => _ = reply.send(Err(error.to_string())),
-        ask @ (Ask::Task(_) | Ask::Found(_) | Ask::Withdrawn(..) | Ask::Round(..) | Ask::Flush(_)) => return Some(ask),
-        Ask::End => {}
+        StoreRequest::Forget(_, reply) => _ = reply.send(Err(error.to_string())),
+        StoreRequest::ForgetRound(_, reply) => _ = reply.send(Err(error.to_string())),
+        ask @ (StoreRequest::Task(_)
+        | StoreRequest::Found(_)
+        | StoreRequest::Withdrawn(..)
+        | StoreRequest::Round(..)
+        | StoreRequest::Flush(_)) => return Some(ask),
+        StoreRequest::End => {}
     }
     None
 }

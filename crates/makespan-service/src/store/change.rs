@@ -11,7 +11,7 @@ use crate::words::{
 
 /// An open transaction.
 #[derive(Debug)]
-pub struct Change<'a> {
+pub struct StoreChange<'a> {
     pub(super) transaction: Transaction<'a>,
     latest: u64,
     /// Number of processors of the platform.
@@ -68,7 +68,7 @@ impl StoredState {
 /// A result or a refusal. The outer error comes from the database.
 pub type StoreResult<T> = Result<Result<T, Refusal>, Error>;
 
-impl<'a> Change<'a> {
+impl<'a> StoreChange<'a> {
     pub(super) fn new(transaction: Transaction<'a>, latest: u64, processors: u32) -> Self {
         Self { transaction, latest, processors, taken: CommitEffects::default() }
     }

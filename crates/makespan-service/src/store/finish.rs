@@ -2,7 +2,7 @@
 
 use rusqlite::{Error, OptionalExtension, params};
 
-use super::change::{Change, JobEvent, StoreResult, StoredState, state_of};
+use super::change::{JobEvent, StoreChange, StoreResult, StoredState, state_of};
 use crate::clock::wall;
 use crate::prepare::refusal;
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
@@ -51,7 +51,7 @@ const fn column(state: State) -> Option<&'static str> {
     }
 }
 
-impl Change<'_> {
+impl StoreChange<'_> {
     /// Stores the new state of a task. Does nothing if this state is already stored.
     ///
     /// # Errors

@@ -2,10 +2,10 @@
 
 use rusqlite::{Error, params};
 
-use super::change::Change;
+use super::change::StoreChange;
 use super::read::Reader;
 
-impl Change<'_> {
+impl StoreChange<'_> {
     /// Deletes up to `limit` jobs that ended before the instant `before`, with their tasks, and up to `limit` events
     /// from before this instant. Keeps the jobs of the current round (run of the engine), and jobs for which an
     /// unfinished job waits. Returns true if there may be more jobs or events to delete.

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
-use super::change::{Change, StoreResult, state_of};
+use super::change::{StoreChange, StoreResult, state_of};
 use super::handed::HandedJob;
 use crate::clock::wall;
 use crate::prepare::{PreparedJob, refusal};
@@ -61,7 +61,7 @@ struct Row {
     submitted: f64,
 }
 
-impl Change<'_> {
+impl StoreChange<'_> {
     /// Returns the current round.
     ///
     /// # Errors
@@ -222,8 +222,8 @@ impl Change<'_> {
     }
 
     /// Returns the weight of a job in the engine, in millionths. The weight is the product of the submitted weight,
-    /// the factor of the priority, the factor of the user ([`Change::part_of`]), and [`URGENT`] for an urgent job. The
-    /// product is divided by k for the k-th waiting job of the user, with k at most 1001.
+    /// the factor of the priority, the factor of the user ([`StoreChange::part_of`]), and [`URGENT`] for an urgent job.
+    /// The product is divided by k for the k-th waiting job of the user, with k at most 1001.
     fn weight(&self, job: JobNumber, row: &Row) -> Result<u64, Error> {
         if row.weight == 0.0 {
             return Ok(0);
@@ -281,7 +281,7 @@ impl Change<'_> {
 
     /// Holds a job that is not in the engine, and returns an empty list. If the job is in the engine, changes nothing,
     /// and returns the job and all jobs in the engine that wait for this job. The engine must first withdraw these
-    /// jobs ([`Change::withdrawn`]).
+    /// jobs ([`StoreChange::withdrawn`]).
     pub fn hold(&mut self, who: &Who, job: JobNumber) -> StoreResult<Vec<JobNumber>> {
         let known = match self.own(who, job)? {
             Ok(known) => known,

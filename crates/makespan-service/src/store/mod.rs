@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-pub use change::{Change, CommitEffects, JobEvent};
+pub use change::{CommitEffects, JobEvent, StoreChange};
 pub use finish::TaskEnd;
 pub use hand::Round;
 pub use handed::HandedJob;
@@ -148,10 +148,10 @@ impl Store {
     /// The error of the database. After an error, nothing has changed.
     pub fn change<T>(
         &mut self,
-        act: impl FnOnce(&mut Change<'_>) -> Result<T, rusqlite::Error>,
+        act: impl FnOnce(&mut StoreChange<'_>) -> Result<T, rusqlite::Error>,
     ) -> Result<(T, CommitEffects), rusqlite::Error> {
         let transaction: Transaction<'_> = self.writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut change = Change::new(transaction, self.latest, self.processors);
+        let mut change = StoreChange::new(transaction, self.latest, self.processors);
         let done = act(&mut change)?;
         let taken = change.commit()?;
         self.latest = taken.latest;

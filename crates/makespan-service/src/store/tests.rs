@@ -201,7 +201,7 @@ proptest! {
         for (job, of) in &waits {
             store.writer.execute("INSERT INTO waits VALUES (?1, ?2)", [*job as i64 + 1, *of as i64 + 1]).unwrap();
         }
-        let happened = |change: &mut Change<'_>| (0..count as u64).try_for_each(|at| {
+        let happened = |change: &mut StoreChange<'_>| (0..count as u64).try_for_each(|at| {
             change.happened(JobNumber(at + 1), "ann", None, (crate::words::HappeningKind::Submitted, State::Waiting))
         });
         store.change(happened).unwrap();

@@ -92,11 +92,11 @@ pub struct TokenRecord {
 /// without a restart.
 pub struct Tokens {
     store: PathBuf,
-    seen: Mutex<Seen>,
+    seen: Mutex<TokenFileState>,
     log: Log,
 }
 
-struct Seen {
+struct TokenFileState {
     at: Option<Instant>,
     stamp: Option<Stamp>,
     /// The stamp of the last list that could not be read.
@@ -111,7 +111,7 @@ impl Tokens {
     /// [`TokenError`], if the file is damaged or other users may read it.
     pub fn open(store: &Path) -> Result<Self, TokenError> {
         let records = read(store)?;
-        let seen = Seen { at: Some(Instant::now()), stamp: stamp(store), unreadable: None, records };
+        let seen = TokenFileState { at: Some(Instant::now()), stamp: stamp(store), unreadable: None, records };
         Ok(Self { store: store.to_owned(), seen: Mutex::new(seen), log: Log::default() })
     }
 
@@ -149,7 +149,7 @@ impl Tokens {
     /// Returns the tokens. If the last check of the list is older than `stale`, first checks the list, and reads it
     /// again if it has changed. If the list cannot be read, the earlier tokens remain valid. A process that removes a
     /// token reports an unreadable list itself.
-    fn fresh(&self, stale: Duration) -> std::sync::MutexGuard<'_, Seen> {
+    fn fresh(&self, stale: Duration) -> std::sync::MutexGuard<'_, TokenFileState> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.at.is_none_or(|at| at.elapsed() > stale) {
             seen.at = Some(Instant::now());

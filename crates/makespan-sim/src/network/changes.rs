@@ -4,23 +4,23 @@ use makespan_core::network::{NodeEvent, NodePolicy};
 
 use super::engine::Engine;
 use super::observer::{NetworkObserver, NetworkRecord};
-use super::options::{Change, Changed};
+use super::options::{NetworkChange, NodeChange};
 
 impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
-    pub(super) fn change(&mut self, change: Change) {
+    pub(super) fn change(&mut self, change: NetworkChange) {
         let (node, now) = (change.node, self.state.now);
         if self.state.removed[node] {
             return;
         }
         match (change.what, self.state.parent(node)) {
-            (Changed::Speed(speed), _) => {
+            (NodeChange::Speed(speed), _) => {
                 let factor = self.state.speed[node] / speed;
                 self.state.speed[node] = speed;
                 self.state.processors[node].stretch(now, node, factor);
                 self.await_processor(node);
                 self.tell(node, NodeEvent::SpeedChanged);
             }
-            (Changed::Bandwidth(bandwidth), Some(parent)) => {
+            (NodeChange::Bandwidth(bandwidth), Some(parent)) => {
                 let factor = self.state.bandwidth[node] / bandwidth;
                 self.state.bandwidth[node] = bandwidth;
                 self.state.port[parent].stretch(now, node, factor);
@@ -28,8 +28,8 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
                 let child = node - self.state.network.children(parent).start;
                 self.tell(parent, NodeEvent::BandwidthChanged { child });
             }
-            (Changed::Removed, Some(_)) => self.remove(self.last_use(node)),
-            (Changed::Bandwidth(_) | Changed::Removed, None) => {}
+            (NodeChange::Removed, Some(_)) => self.remove(self.last_use(node)),
+            (NodeChange::Bandwidth(_) | NodeChange::Removed, None) => {}
         }
     }
 

@@ -47,7 +47,7 @@ mod state;
 
 pub use engine::simulate;
 pub use observer::{NetworkObserver, NetworkRecord, Silent};
-pub use options::{Change, ChangeError, Changed, EndCondition, NetworkOptions};
+pub use options::{ChangeError, EndCondition, NetworkChange, NetworkOptions, NodeChange};
 pub use run::{MeasuredThroughput, NetworkRun, SimulationDefect};
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub struct NetworkOptions {
     /// the instant at which it is sent.
     pub slow_requests: bool,
     /// Changes of the machines during the run.
-    pub changes: Vec<Change>,
+    pub changes: Vec<NetworkChange>,
     /// The end of the run.
     pub until: EndCondition,
 }
@@ -38,18 +38,18 @@ pub enum EndCondition {
 
 /// A change of the machines during a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct NetworkChange {
     /// The instant of the change.
     pub at: Time,
     /// The number of the changed node in the [`Network`].
     pub node: usize,
     /// The change of the node.
-    pub what: Changed,
+    pub what: NodeChange,
 }
 
 /// A change of a node. Current sends and computations continue at the new rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Changed {
+pub enum NodeChange {
     /// The link from the parent gets this bandwidth, in bytes per second.
     Bandwidth(f64),
     /// The processors get this speed, in work units per second.
@@ -102,8 +102,10 @@ impl NetworkOptions {
                 return Err(ChangeError::Time(index));
             }
             match change.what {
-                Changed::Bandwidth(_) | Changed::Removed if change.node == 0 => return Err(ChangeError::Root(index)),
-                Changed::Bandwidth(rate) | Changed::Speed(rate) if !(rate.is_finite() && rate > 0.0) => {
+                NodeChange::Bandwidth(_) | NodeChange::Removed if change.node == 0 => {
+                    return Err(ChangeError::Root(index));
+                }
+                NodeChange::Bandwidth(rate) | NodeChange::Speed(rate) if !(rate.is_finite() && rate > 0.0) => {
                     return Err(ChangeError::Rate(index));
                 }
                 _ => {}

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use super::{Heard, Pilots};
+use super::{EngineMessage, Pilots};
 use crate::pilot::link::{AgentMessage, dial};
 use crate::pilot::{AgentBeacon, LEAVING, PilotNode, REMARK};
 
@@ -179,7 +179,7 @@ impl Pilots {
                 (agent.number, agent.dialling) = (self.hearing.dials, true);
                 let sender = self.hearing.sender.clone();
                 dial(place, beacon, self.hearing.dials, move |place, number, said| {
-                    sender.send(Heard::Agent(place, number, said)).is_ok()
+                    sender.send(EngineMessage::Agent(place, number, said)).is_ok()
                 });
             }
         }

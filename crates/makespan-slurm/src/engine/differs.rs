@@ -16,7 +16,7 @@ const CLOSE: Duration = Duration::from_secs(2);
 
 /// A difference of a node from the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Differs {
+enum NodeDifference {
     /// Too few cores: the number of processors in the plan, and the number of cores that jobs may use on the node.
     Cores(usize, usize),
     /// Too few GPUs: the number of GPUs in the plan, and the number of GPUs that the pilot holds on the node.
@@ -27,13 +27,13 @@ enum Differs {
 /// Differences that are still to be reported, and differences that have been reported.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
-    found: BTreeMap<Differs, Vec<(String, i64)>>,
+    found: BTreeMap<NodeDifference, Vec<(String, i64)>>,
     since: Option<Instant>,
-    told: BTreeSet<Differs>,
+    told: BTreeSet<NodeDifference>,
 }
 
 impl Differences {
-    fn add(&mut self, differs: Differs, node: &str, by: i64) {
+    fn add(&mut self, differs: NodeDifference, node: &str, by: i64) {
         if !self.told.contains(&differs) {
             self.found.entry(differs).or_default().push((node.to_owned(), by));
             self.since.get_or_insert_with(Instant::now);
@@ -46,15 +46,15 @@ impl Pilots {
     pub(super) fn compare(&mut self, place: &PilotNode, slot: usize, beacon: &AgentBeacon) {
         let stated = self.nodes.slots.processors(slot).len() as usize;
         if beacon.cores < stated {
-            self.hearing.differences.add(Differs::Cores(stated, beacon.cores), &place.node, 0);
+            self.hearing.differences.add(NodeDifference::Cores(stated, beacon.cores), &place.node, 0);
         }
         let planned = self.nodes.slots.gpu_count(slot);
         if let Some(held) = beacon.gpus.filter(|&held| (held as u64) < planned) {
-            self.hearing.differences.add(Differs::Gpus(planned, held), &place.node, 0);
+            self.hearing.differences.add(NodeDifference::Gpus(planned, held), &place.node, 0);
         }
         let apart = beacon.clock.zip(self.board.clock()).map(|(theirs, ours)| theirs - ours);
         if let Some(apart) = apart.filter(|apart| u128::from(apart.unsigned_abs()) > CLOSE.as_nanos()) {
-            self.hearing.differences.add(Differs::Clock, &place.node, apart);
+            self.hearing.differences.add(NodeDifference::Clock, &place.node, apart);
         }
     }
 
@@ -70,16 +70,16 @@ impl Pilots {
             nodes.dedup_by(|one, other| one.0 == other.0);
             let names = compress(nodes.iter().map(|node| node.0.as_str()));
             self.tell(match differs {
-                Differs::Cores(planned, there) => format!(
+                NodeDifference::Cores(planned, there) => format!(
                     "the plan counts {planned} processors on {names}, where jobs may use {there}: several share one; ask for whole nodes \
                      (leave out what --slurm says of sharing), or have Slurm count what there is"
                 ),
-                Differs::Gpus(planned, held) => format!(
+                NodeDifference::Gpus(planned, held) => format!(
                     "the plan counts {planned} GPUs on {names}, where pilots hold {held}: jobs wait there for each other's GPUs; begin a run \
                      with --slurm=--gres=gpu:{} or as many as jobs need",
                     if held == 0 { planned } else { held as u64 }
                 ),
-                Differs::Clock => {
+                NodeDifference::Clock => {
                     let most = nodes.iter().map(|node| node.1).max_by_key(|apart| apart.abs()).unwrap_or(0);
                     let direction = if most > 0 { "ahead of" } else { "behind" };
                     format!(

@@ -15,14 +15,16 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::{Outage, Platform, ProcSet, TaskId};
-use makespan_exec::engine::{Earlier, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt};
+use makespan_exec::engine::{
+    EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt,
+};
 
 use crate::pilot::link::AgentMessage;
 use crate::pilot::{AttemptEnd, PilotBoard, PilotNode};
 use agents::Agent;
 pub use ask::{Allocation, PilotOptions, PilotSize};
 use differs::Differences;
-use mute::Mute;
+use mute::SilentPilots;
 use seats::PilotSeat;
 use slots::Slots;
 use tasks::HeldAttempt;
@@ -44,7 +46,7 @@ const BEAT: Duration = Duration::from_secs(10);
 
 /// A message from another thread to the thread of the engine.
 #[derive(Debug)]
-enum Heard {
+enum EngineMessage {
     /// A message from the agent of a place. The number identifies the connection.
     Agent(PilotNode, u64, AgentMessage),
     /// A report about Slurm.
@@ -63,8 +65,8 @@ pub struct Pilots {
     begun: Instant,
     run: RunSide,
     nodes: NodeSide,
-    hearing: Hearing,
-    looks: Looks,
+    hearing: EngineInbox,
+    looks: LastChecks,
 }
 
 /// Tasks that the run has given to the engine, and the engine's notices for the run.
@@ -96,18 +98,18 @@ struct NodeSide {
 
 /// Messages from agents, and answers from Slurm.
 #[derive(Debug)]
-struct Hearing {
+struct EngineInbox {
     watch: SlurmWatch,
-    mute: Mute,
+    mute: SilentPilots,
     differences: Differences,
-    sender: Sender<Heard>,
-    heard: Receiver<Heard>,
+    sender: Sender<EngineMessage>,
+    heard: Receiver<EngineMessage>,
     dials: u64,
 }
 
 /// Instants of the last checks of files, agents and pilots.
 #[derive(Debug)]
-struct Looks {
+struct LastChecks {
     looked: Instant,
     glanced: Instant,
     beat: Instant,
@@ -129,7 +131,7 @@ impl Pilots {
         let slots = Slots::of(platform, &options.allocation.sizes(), options.allocation.hosts())?;
         let watch = SlurmWatch::begin(options.commands.clone(), sender.clone());
         let now = Instant::now();
-        let (mute, differences) = (Mute::default(), Differences::default());
+        let (mute, differences) = (SilentPilots::default(), Differences::default());
         let nodes = NodeSide {
             slots,
             seats: PilotSeat::all(&options.allocation),
@@ -145,8 +147,8 @@ impl Pilots {
             begun: now,
             run: RunSide::default(),
             nodes,
-            hearing: Hearing { watch, mute, differences, sender, heard, dials: 0 },
-            looks: Looks { looked: now, glanced: now, beat: now, reviewed: now, pause: SHORTEST },
+            hearing: EngineInbox { watch, mute, differences, sender, heard, dials: 0 },
+            looks: LastChecks { looked: now, glanced: now, beat: now, reviewed: now, pause: SHORTEST },
         };
         for slot in 0..pilots.nodes.slots.len() {
             pilots.close(slot, None);
@@ -176,10 +178,10 @@ impl Pilots {
         self.run.notices.push_back(Notice::Told(text.into()));
     }
 
-    fn take_in(&mut self, heard: Heard) {
+    fn take_in(&mut self, heard: EngineMessage) {
         match heard {
-            Heard::Agent(place, number, said) => self.heard_of_agent(&place, number, said),
-            Heard::Slurm(report) => self.heard_of_slurm(report),
+            EngineMessage::Agent(place, number, said) => self.heard_of_agent(&place, number, said),
+            EngineMessage::Slurm(report) => self.heard_of_slurm(report),
         }
     }
 
@@ -306,7 +308,7 @@ impl Engine for Pilots {
         status
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
+    fn take_over(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         self.find_tasks(earlier)
     }
 

@@ -15,7 +15,7 @@ const DEAF: Duration = Duration::from_secs(25);
 /// For each pilot without an agent, by job id: the instant from which the pilot has been running. `None` after the
 /// message was shown.
 #[derive(Debug, Default)]
-pub(super) struct Mute(BTreeMap<u64, Option<Instant>>);
+pub(super) struct SilentPilots(BTreeMap<u64, Option<Instant>>);
 
 impl Pilots {
     /// Records that Slurm has allocated the nodes of a pilot.

@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use makespan_core::{TaskId, counted};
-use makespan_exec::engine::{Earlier, EngineStart, Notice, Refusal, TakenAttempt};
+use makespan_exec::engine::{EarlierAttempt, EngineStart, Notice, Refusal, TakenAttempt};
 
 use super::Pilots;
 use crate::pilot::{AttemptEnd, AttemptOrder, PilotNode};
@@ -213,7 +213,7 @@ impl Pilots {
     }
 
     /// Adopts attempts of earlier sessions that still run. Also adopts attempts whose ends no session has handled.
-    pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
+    pub(super) fn find_tasks(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         let mut taken = Vec::new();
         let places: Vec<PilotNode> = self.nodes.agents.keys().cloned().collect();
         for place in places {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Heard;
+use super::EngineMessage;
 use crate::pilot::PilotNode;
 use crate::{Commands, JobState, OptionalLimit, duration};
 
@@ -51,7 +51,7 @@ pub(super) struct PendingJob {
 
 /// A request to the thread.
 #[derive(Debug)]
-enum Wish {
+enum WatchRequest {
     Job(u64),
     NoJob(u64),
     Node(PilotNode),
@@ -62,10 +62,10 @@ enum Wish {
 
 /// The channel to the thread that queries Slurm.
 #[derive(Debug)]
-pub(super) struct SlurmWatch(Sender<Wish>);
+pub(super) struct SlurmWatch(Sender<WatchRequest>);
 
 impl SlurmWatch {
-    pub fn begin(commands: Commands, told: Sender<Heard>) -> Self {
+    pub fn begin(commands: Commands, told: Sender<EngineMessage>) -> Self {
         let (sender, wishes) = mpsc::channel();
         let run = move || watch(&commands.with_patience(Duration::ZERO), &wishes, &told);
         // If the thread cannot be started, the planner gets no reports of Slurm. The messages of living agents are
@@ -76,30 +76,30 @@ impl SlurmWatch {
 
     /// Starts the queries for a job.
     pub fn ask_job(&self, job: u64) {
-        let _ = self.0.send(Wish::Job(job));
+        let _ = self.0.send(WatchRequest::Job(job));
     }
 
     /// Stops the queries for a job.
     pub fn forget_job(&self, job: u64) {
-        let _ = self.0.send(Wish::NoJob(job));
+        let _ = self.0.send(WatchRequest::NoJob(job));
     }
 
     /// Starts the queries for the node of a place.
     pub fn ask_node(&self, place: &PilotNode) {
-        let _ = self.0.send(Wish::Node(place.clone()));
+        let _ = self.0.send(WatchRequest::Node(place.clone()));
     }
 
     /// Queries a job more often, because it will end soon.
     pub fn expect_end(&self, job: u64) {
-        let _ = self.0.send(Wish::Ending(job));
+        let _ = self.0.send(WatchRequest::Ending(job));
     }
 
     pub fn forget_node(&self, place: &PilotNode) {
-        let _ = self.0.send(Wish::NoNode(place.clone()));
+        let _ = self.0.send(WatchRequest::NoNode(place.clone()));
     }
 }
 
-fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
+fn watch(commands: &Commands, wishes: &Receiver<WatchRequest>, told: &Sender<EngineMessage>) {
     let mut jobs: BTreeMap<u64, (Instant, bool)> = BTreeMap::new();
     let mut nodes: BTreeSet<PilotNode> = BTreeSet::new();
     let mut ending: BTreeSet<u64> = BTreeSet::new();
@@ -108,20 +108,20 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
         let mut wish = wishes.recv_timeout(OFTEN / 4);
         loop {
             match wish {
-                Ok(Wish::Job(job)) => {
+                Ok(WatchRequest::Job(job)) => {
                     jobs.entry(job).or_insert((Instant::now(), true));
                 }
-                Ok(Wish::NoJob(job)) => {
+                Ok(WatchRequest::NoJob(job)) => {
                     jobs.remove(&job);
                     nodes.retain(|place| place.job != job);
                 }
-                Ok(Wish::Ending(job)) => {
+                Ok(WatchRequest::Ending(job)) => {
                     ending.insert(job);
                 }
-                Ok(Wish::Node(place)) => {
+                Ok(WatchRequest::Node(place)) => {
                     nodes.insert(place);
                 }
-                Ok(Wish::NoNode(place)) => {
+                Ok(WatchRequest::NoNode(place)) => {
                     nodes.remove(&place);
                 }
                 Err(RecvTimeoutError::Timeout) => break,
@@ -142,7 +142,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
             *last = Instant::now();
             if let Some(state) = state_of(commands, job) {
                 *waits = matches!(state, JobStateChange::Waits(_));
-                if told.send(Heard::Slurm(SlurmReport::Job(job, state))).is_err() {
+                if told.send(EngineMessage::Slurm(SlurmReport::Job(job, state))).is_err() {
                     return;
                 }
             }
@@ -150,7 +150,7 @@ fn watch(commands: &Commands, wishes: &Receiver<Wish>, told: &Sender<Heard>) {
         if !nodes.is_empty() && asked_nodes.elapsed() >= OFTEN {
             asked_nodes = Instant::now();
             for place in nodes.iter().filter(|place| is_gone(commands, place)) {
-                let _ = told.send(Heard::Slurm(SlurmReport::NodeGone(place.clone())));
+                let _ = told.send(EngineMessage::Slurm(SlurmReport::NodeGone(place.clone())));
             }
         }
     }

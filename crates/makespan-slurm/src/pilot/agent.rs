@@ -15,7 +15,7 @@ use makespan_exec::{Local, cores, gpus, host};
 
 use super::begun::BegunAttempt;
 use super::board::{AgentBeacon, PilotBoard, PilotNode};
-use super::inherited::{GLANCE, Inherited};
+use super::inherited::{GLANCE, InheritedAttempt};
 use super::link::Server;
 use super::order::AttemptEnd;
 
@@ -59,7 +59,7 @@ pub(super) struct Agent {
     pub local: Local,
     pub boot: String,
     pub running: BTreeMap<TaskId, BegunAttempt>,
-    pub inherited: Vec<Inherited>,
+    pub inherited: Vec<InheritedAttempt>,
     /// Attempts whose start is delayed, with the instants at which the agent tries again.
     pub delayed: Vec<(Instant, String)>,
     /// The reason for the delay in the last report about a delayed attempt.

@@ -11,7 +11,7 @@ use super::order::{AttemptEnd, AttemptOrder};
 /// An attempt that a previous agent started. The process that wraps the task does not need an agent: it continues, and
 /// writes the status file.
 #[derive(Debug)]
-pub(super) struct Inherited {
+pub(super) struct InheritedAttempt {
     pub id: String,
     pub order: AttemptOrder,
     left: AttemptProcess,
@@ -24,7 +24,7 @@ pub(super) struct Inherited {
     pub timed_out: bool,
 }
 
-impl Inherited {
+impl InheritedAttempt {
     pub fn new(id: String, order: AttemptOrder, left: AttemptProcess) -> Self {
         let order = AttemptOrder { gpus: left.gpus.clone().or(order.gpus), ..order };
         Self { id, order, left, has_lived: false, since: Instant::now(), asked: None, timed_out: false }
@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn what_a_signal_ended_before_anybody_saw_it_live_ended_with_its_agent() {
         let left = AttemptProcess { shim: Identity::of_this(), boot: "b".into(), gpus: None };
-        let mut one = Inherited::new("a.1".into(), AttemptOrder::example(), left);
+        let mut one = InheritedAttempt::new("a.1".into(), AttemptOrder::example(), left);
         let ends = [Some(EndedBy::Itself), Some(EndedBy::Us), Some(EndedBy::Signal), None];
-        let fates = |one: &Inherited| ends.map(|by| one.fate_if_ended(by));
+        let fates = |one: &InheritedAttempt| ends.map(|by| one.fate_if_ended(by));
         let (exit, gone) = ((AttemptEnd::Exit(0), false), (AttemptEnd::Gone, false));
         assert_eq!(fates(&one), [exit.clone(), exit.clone(), gone.clone(), gone.clone()]);
         one.has_lived = true;

@@ -10,7 +10,7 @@ use makespan_exec::engine::{EndedBy, Engine, EngineStart, ended_by};
 use super::agent::{Agent, REMARK};
 use super::begun::BegunAttempt;
 use super::board::AttemptProcess;
-use super::inherited::Inherited;
+use super::inherited::InheritedAttempt;
 use super::order::{AttemptEnd, AttemptOrder};
 
 /// Time after the walltime until the agent ends a task. A planner normally ends the task earlier.
@@ -66,7 +66,7 @@ impl Agent {
     /// Adopts an attempt that a previous agent started.
     fn inherit(&mut self, id: &str, order: AttemptOrder) {
         match self.board.claimant(id) {
-            Some(left) => self.inherited.push(Inherited::new(id.to_owned(), order, left)),
+            Some(left) => self.inherited.push(InheritedAttempt::new(id.to_owned(), order, left)),
             // There is no record of a process, so the task did not run.
             None => self.ended(id, &AttemptEnd::Gone),
         }

@@ -77,14 +77,14 @@ impl Queue {
             }
             let found = match saved(folder, name) {
                 Err(SavedError::Damaged { path, problem, .. }) => {
-                    unusable.push(Unusable { part, path, problem: Some(problem) });
+                    unusable.push(UnusableFile { part, path, problem: Some(problem) });
                     continue;
                 }
                 found => found?,
             };
             if let Some((path, text)) = found {
                 if STAND_INS.contains(&part) && text.trim().is_empty() {
-                    unusable.push(Unusable { part, path, problem: None });
+                    unusable.push(UnusableFile { part, path, problem: None });
                     continue;
                 }
                 if path_is_text(name) && !text.ends_with('\n') && is_cut(part, &text) {
@@ -141,14 +141,14 @@ fn changed(path: &Path) -> Option<i64> {
 const STAND_INS: [ClusterOutput; 2] = [ClusterOutput::Nodes, ClusterOutput::Jobs];
 
 /// A file that cannot be used.
-struct Unusable {
+struct UnusableFile {
     part: ClusterOutput,
     path: PathBuf,
     /// The problem, or `None` if the file is empty.
     problem: Option<String>,
 }
 
-impl Unusable {
+impl UnusableFile {
     /// Adds a warning about this file, and about the file that replaces it.
     fn replaced(&self, mut texts: Texts, names: &[(ClusterOutput, String)]) -> Result<Texts, SavedError> {
         let group = match self.part {

@@ -116,7 +116,8 @@ pub fn resolve<'a>(
     let draft = Draft::new(frame, calendars);
     let span = PlanningLimits { end: resolution.end, room: resolution.room, run: &[] };
     let windows = draft.windows(&order, &span);
-    let mut resolving = Resolving { resolution, planned, windows, draft, held: Vec::new(), collisions: Vec::new() };
+    let mut resolving =
+        PartlyResolved { resolution, planned, windows, draft, held: Vec::new(), collisions: Vec::new() };
     resolving.hold(&order);
     let batches = order.chunk_by(|&a, &b| planned[a as usize].start == planned[b as usize].start);
     for batch in batches.flat_map(|batch| batch.chunks(frame.problem().processors())) {
@@ -129,7 +130,7 @@ pub fn resolve<'a>(
 }
 
 /// A preliminary schedule whose collisions are partly resolved.
-struct Resolving<'a, 'b> {
+struct PartlyResolved<'a, 'b> {
     resolution: &'b Resolution<'a, 'b>,
     planned: &'b [TaskPlace],
     windows: Windows,
@@ -139,7 +140,7 @@ struct Resolving<'a, 'b> {
     collisions: Vec<Collision>,
 }
 
-impl Resolving<'_, '_> {
+impl PartlyResolved<'_, '_> {
     /// Holds the planned place of each task, unless another task on the processor overlaps with it. `order` contains
     /// the tasks by planned start.
     fn hold(&mut self, order: &[u32]) {

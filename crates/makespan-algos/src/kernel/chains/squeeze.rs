@@ -29,7 +29,7 @@ struct Search<'a> {
 }
 
 /// The result of searching a branch.
-enum Found {
+enum BranchResult {
     All,
     Nothing,
     OutOfSteps,
@@ -71,23 +71,23 @@ pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps
     let draft = Draft::new(frame, calendars.to_vec());
     let mut search = Search { draft, tails, end, open, ready, placed: 0, left: steps };
     match search.descend() {
-        Found::All => SqueezeResult::Found(search.draft),
-        Found::Nothing => SqueezeResult::Impossible,
-        Found::OutOfSteps => SqueezeResult::Unknown,
+        BranchResult::All => SqueezeResult::Found(search.draft),
+        BranchResult::Nothing => SqueezeResult::Impossible,
+        BranchResult::OutOfSteps => SqueezeResult::Unknown,
     }
 }
 
 impl Search<'_> {
-    fn descend(&mut self) -> Found {
+    fn descend(&mut self) -> BranchResult {
         let frame = self.draft.frame();
         if self.placed == frame.tasks() {
-            return Found::All;
+            return BranchResult::All;
         }
         let mut options: Vec<(u32, Vec<(i64, TaskPlace)>)> = Vec::with_capacity(self.ready.len());
         for &task in &self.ready {
             let own = self.options(task);
             if own.is_empty() {
-                return Found::Nothing;
+                return BranchResult::Nothing;
             }
             options.push((task, own));
         }
@@ -101,17 +101,17 @@ impl Search<'_> {
         for (task, own) in options {
             for (_, place) in own {
                 if self.left == 0 {
-                    return Found::OutOfSteps;
+                    return BranchResult::OutOfSteps;
                 }
                 self.left -= 1;
                 self.put(task, place);
                 match self.descend() {
-                    Found::Nothing => self.lift(task),
+                    BranchResult::Nothing => self.lift(task),
                     found => return found,
                 }
             }
         }
-        Found::Nothing
+        BranchResult::Nothing
     }
 
     /// Returns the earliest place of a task on each processor, sorted by the end of the task. Omits places with which

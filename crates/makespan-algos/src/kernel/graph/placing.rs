@@ -44,7 +44,7 @@ pub fn calendars(problem: &GraphProblem) -> Vec<Calendar> {
 
 /// A partial schedule. Each task is placed by [`earliest`].
 #[derive(Clone, Debug)]
-pub struct Placing<'a> {
+pub struct PartialSchedule<'a> {
     problem: &'a GraphProblem,
     calendars: Vec<Calendar>,
     /// The place of each placed task. Other tasks have the default place.
@@ -55,7 +55,7 @@ pub struct Placing<'a> {
     arrivals: Vec<i64>,
 }
 
-impl<'a> Placing<'a> {
+impl<'a> PartialSchedule<'a> {
     /// Returns a schedule without placed tasks.
     pub fn new(problem: &'a GraphProblem) -> Self {
         Self {

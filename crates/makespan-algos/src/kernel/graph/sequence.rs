@@ -38,9 +38,9 @@ pub struct Sequence<'a> {
     position: Vec<u32>,
     wanted: Vec<ProcessorId>,
     /// The ends and processors of the tasks in the last evaluation.
-    present: Placed,
+    present: PlacedTasks,
     /// The ends and processors of the tasks in the last accepted evaluation.
-    accepted: Placed,
+    accepted: PlacedTasks,
     value: f64,
     /// For every position that is a multiple of `stride`, the instant at which each processor becomes free.
     kept: Vec<i64>,
@@ -53,7 +53,7 @@ pub struct Sequence<'a> {
 }
 
 #[derive(Clone, Debug)]
-struct Placed {
+struct PlacedTasks {
     ends: Vec<i64>,
     processors: Vec<ProcessorId>,
 }
@@ -175,7 +175,7 @@ impl<'a> Sequence<'a> {
     fn aiming(problem: &'a GraphProblem, goal: Goal, solution: SequenceSolution) -> Self {
         let SequenceSolution { order, wanted } = solution;
         let (tasks, processors) = (problem.tasks(), problem.processors());
-        let placed = Placed { ends: vec![0; tasks], processors: vec![ProcessorId::default(); tasks] };
+        let placed = PlacedTasks { ends: vec![0; tasks], processors: vec![ProcessorId::default(); tasks] };
         let stride = (tasks * processors).div_ceil(MAX_KEPT).max(1);
         let mut sequence = Self {
             problem,

@@ -24,14 +24,14 @@ pub struct Sufferage {
 
 /// The two best machines of a task, its completion on the best machine, and its sufferage.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
+struct BestMachines {
     machine: MachineId,
     second: MachineId,
     completion: i64,
     sufferage: i64,
 }
 
-impl Wish {
+impl BestMachines {
     fn of(problem: &MappingProblem<'_>, task: usize, ready: &[i64]) -> Self {
         let (mut best, mut second) = ((MachineId(0), i64::MAX), (MachineId(0), i64::MAX));
         for (machine, (&ready, &time)) in problem.machine_ids().zip(ready.iter().zip(problem.row(task))) {
@@ -57,10 +57,10 @@ fn by_passes(problem: &MappingProblem<'_>) -> Vec<MachineId> {
     let mut mapping = vec![MachineId(0); problem.tasks()];
     let mut waiting: Vec<usize> = (0..problem.tasks()).collect();
     let mut next = Vec::with_capacity(waiting.len());
-    let mut held: Vec<Option<(usize, Wish)>> = vec![None; problem.machines()];
+    let mut held: Vec<Option<(usize, BestMachines)>> = vec![None; problem.machines()];
     while !waiting.is_empty() {
         for &task in &waiting {
-            let wish = Wish::of(problem, task, &ready);
+            let wish = BestMachines::of(problem, task, &ready);
             let holder = &mut held[wish.machine.index()];
             match holder {
                 Some((_, other)) if other.sufferage >= wish.sufferage => next.push(task),
@@ -82,16 +82,16 @@ fn by_passes(problem: &MappingProblem<'_>) -> Vec<MachineId> {
 fn one_by_one(problem: &MappingProblem<'_>) -> Vec<MachineId> {
     let mut ready = problem.ready().to_vec();
     let mut mapping = vec![MachineId(0); problem.tasks()];
-    let mut waiting: Vec<(usize, Wish)> =
-        (0..problem.tasks()).map(|task| (task, Wish::of(problem, task, &ready))).collect();
+    let mut waiting: Vec<(usize, BestMachines)> =
+        (0..problem.tasks()).map(|task| (task, BestMachines::of(problem, task, &ready))).collect();
     while let Some(at) =
         (0..waiting.len()).max_by_key(|&at| (waiting[at].1.sufferage, std::cmp::Reverse(waiting[at].0)))
     {
-        let (task, Wish { machine, completion, .. }) = waiting.swap_remove(at);
+        let (task, BestMachines { machine, completion, .. }) = waiting.swap_remove(at);
         mapping[task] = machine;
         ready[machine.index()] = completion;
         for (task, wish) in waiting.iter_mut().filter(|(_, wish)| wish.machine == machine || wish.second == machine) {
-            *wish = Wish::of(problem, *task, &ready);
+            *wish = BestMachines::of(problem, *task, &ready);
         }
     }
     mapping

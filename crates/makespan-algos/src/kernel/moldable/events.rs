@@ -30,7 +30,7 @@ enum Event {
 }
 
 /// The state at an instant.
-struct Now {
+struct InstantState {
     at: i64,
     free: u32,
     /// Number of tasks that have started.
@@ -72,7 +72,7 @@ impl EventList {
         measure.reset(tally);
         self.missing.copy_from_slice(&self.waits);
         self.coming.clear();
-        let mut now = Now { at: problem.origin(), free: processors, started: 0, idle: 0 };
+        let mut now = InstantState { at: problem.origin(), free: processors, started: 0, idle: 0 };
         if let Some((present, until)) = present {
             self.keep(given, present, until, times, tally, &mut now);
         }
@@ -131,7 +131,7 @@ impl EventList {
         until: i64,
         times: &mut StartsAndEnds,
         tally: &mut PartialValue,
-        now: &mut Now,
+        now: &mut InstantState,
     ) {
         let EvaluationInput { problem, measure, list, tails, .. } = *given;
         let until = until.max(now.at);
@@ -163,7 +163,7 @@ impl EventList {
     }
 
     /// Processes all events at the current instant.
-    fn happen(&mut self, given: &EvaluationInput<'_>, now: &mut Now) {
+    fn happen(&mut self, given: &EvaluationInput<'_>, now: &mut InstantState) {
         let EvaluationInput { problem, list, .. } = *given;
         while let Some((_, event)) = self.coming.pop_if(|coming| coming.0 == now.at) {
             let task = match event {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::given::{EvaluationInput, StartsAndEnds};
 use super::measure::PartialValue;
-use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
+use crate::kernel::serial::{EvaluationLimit, SerialInsertion, SerialRequest};
 
 /// Evaluates a list by serial insertion. Returns whether the value is at most `limit`. `present` contains the current
 /// schedule and a position `from`. Tasks before this position keep their places in the current schedule.
@@ -34,9 +34,9 @@ pub(super) fn insert(
         let choice = problem.choice(list.chosen[task as usize]);
         let before = problem.before(task).iter().map(|&before| ends[before as usize].get());
         let release = before.fold(problem.release(task), i64::max);
-        Request { processors: choice.processors, duration: choice.time, release }
+        SerialRequest { processors: choice.processors, duration: choice.time, release }
     };
-    let fold = |_: f64, place: usize, start: i64, request: &Request| {
+    let fold = |_: f64, place: usize, start: i64, request: &SerialRequest| {
         let task = list.order[place];
         let end = start + request.duration;
         starts[task as usize] = start;

@@ -19,13 +19,13 @@ use crate::kernel::packing::{Packing, Row};
 /// that is never closed. Complexity: O(n w^2 a r) for n tasks and r resources, if there are w candidates and a running
 /// tasks.
 pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i64>> {
-    Play::new(packing, choices).run()
+    WorstCaseRun::new(packing, choices).run()
 }
 
 /// A running task: its end and its row.
 type Running = (i64, Row);
 
-struct Play<'p, 'a> {
+struct WorstCaseRun<'p, 'a> {
     packing: &'p Packing<'a>,
     choices: &'p [u32],
     /// For each row (the equal tasks of a bag, or one task), the amount of each resource that a task holds. The first
@@ -44,7 +44,7 @@ struct Play<'p, 'a> {
     now: i64,
 }
 
-impl<'p, 'a> Play<'p, 'a> {
+impl<'p, 'a> WorstCaseRun<'p, 'a> {
     fn new(packing: &'p Packing<'a>, choices: &'p [u32]) -> Self {
         let instance = packing.instance();
         let platform = instance.platform();

@@ -8,7 +8,7 @@ use crate::free_time::Skyline;
 
 /// The request of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct SerialRequest {
     /// Number of processors.
     pub processors: u32,
     /// Time in ticks.
@@ -92,8 +92,8 @@ impl SerialInsertion {
         &mut self,
         places: Range<usize>,
         limit: EvaluationLimit,
-        request: impl Fn(usize) -> Request,
-        mut fold: impl FnMut(f64, usize, i64, &Request) -> f64,
+        request: impl Fn(usize) -> SerialRequest,
+        mut fold: impl FnMut(f64, usize, i64, &SerialRequest) -> f64,
     ) -> f64 {
         let begin = self.begin(places.start);
         let Snapshot { skyline, value } = &self.present[begin / self.stride];

@@ -1,7 +1,7 @@
 use makespan_core::{Instance, Job, Platform, ProcSet, Profile, ScheduleBuilder, TaskId, Time, Unavailable};
 use proptest::prelude::*;
 
-use super::{EvaluationLimit, Request, SerialInsertion};
+use super::{EvaluationLimit, SerialInsertion, SerialRequest};
 
 /// Width, time and release of each job.
 type Jobs = Vec<(u32, i64, i64)>;
@@ -36,9 +36,9 @@ fn evaluate(serial: &mut SerialInsertion, jobs: &Jobs, order: &[u32], from: usiz
     let mut starts = vec![-1; order.len()];
     let request = |place: usize| {
         let (processors, duration, release) = jobs[order[place] as usize];
-        Request { processors, duration, release }
+        SerialRequest { processors, duration, release }
     };
-    let fold = |sum: f64, place: usize, start: i64, request: &Request| {
+    let fold = |sum: f64, place: usize, start: i64, request: &SerialRequest| {
         starts[place] = start;
         sum + (start + request.duration) as f64
     };
@@ -93,7 +93,7 @@ fn a_value_beyond_the_limit_is_not_computed_to_its_end() {
     let instance = instance(&jobs, &[]);
     let mut serial = SerialInsertion::new(&instance, jobs.len());
     let mut placed = 0;
-    let request = |_| Request { processors: 5, duration: 10, release: 0 };
+    let request = |_| SerialRequest { processors: 5, duration: 10, release: 0 };
     let value = serial.evaluate(0..jobs.len(), EvaluationLimit::at(100.0), request, |sum, _, start, _| {
         placed += 1;
         sum + start as f64
@@ -108,8 +108,8 @@ fn an_order_that_is_far_behind_the_present_one_is_given_up_after_its_last_change
     let mut serial = SerialInsertion::new(&instance, jobs.len());
     let evaluate = |serial: &mut SerialInsertion, order: &[usize], limit: EvaluationLimit| {
         let mut placed = 0;
-        let request = |place: usize| Request { processors: 5, duration: jobs[order[place]].1, release: 0 };
-        let value = serial.evaluate(0..jobs.len(), limit, request, |sum, _, start, request: &Request| {
+        let request = |place: usize| SerialRequest { processors: 5, duration: jobs[order[place]].1, release: 0 };
+        let value = serial.evaluate(0..jobs.len(), limit, request, |sum, _, start, request: &SerialRequest| {
             placed += 1;
             sum + (start + request.duration) as f64
         });

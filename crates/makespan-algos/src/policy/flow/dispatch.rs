@@ -6,7 +6,7 @@ use makespan_core::{Event, Instance, TaskId, Time, View};
 use rand_chacha::ChaCha8Rng;
 
 use super::machines::{FlowMachines, SentTask};
-use super::{Communication, Rules, SchedulingTime, When};
+use super::{Communication, MappingInstants, Rules, SchedulingTime};
 use crate::kernel::mapping::{Mapper, MappingProblem, MinimumCompletion, Times, task_time};
 
 /// The state of the dispatcher.
@@ -86,7 +86,7 @@ impl Dispatch {
         mapper: &dyn Mapper,
         random: &mut ChaCha8Rng,
     ) -> Option<Time> {
-        let mut dealer = Dealer { dispatch: self, view, rules, mapper, random };
+        let mut dealer = InstantDispatch { dispatch: self, view, rules, mapper, random };
         loop {
             if let Some(at) = dealer.deliver() {
                 return Some(at);
@@ -112,7 +112,7 @@ enum Due {
 }
 
 /// The dispatcher at an instant.
-struct Dealer<'a, 'b> {
+struct InstantDispatch<'a, 'b> {
     dispatch: &'a mut Dispatch,
     view: &'a View<'b>,
     rules: Rules,
@@ -120,7 +120,7 @@ struct Dealer<'a, 'b> {
     random: &'a mut ChaCha8Rng,
 }
 
-impl Dealer<'_, '_> {
+impl InstantDispatch<'_, '_> {
     /// If a mapping is finished, sends its tasks. If a mapping is in progress, returns the instant at which it will be
     /// finished.
     fn deliver(&mut self) -> Option<Time> {
@@ -154,17 +154,19 @@ impl Dealer<'_, '_> {
             return None;
         }
         match self.rules.when {
-            When::Arrival => Some(Due::OneByOne(false)),
-            When::Every(interval) => {
+            MappingInstants::Arrival => Some(Due::OneByOne(false)),
+            MappingInstants::Every(interval) => {
                 let tick = next_multiple(now.max(self.dispatch.since), interval);
                 Some(if tick == now { Due::Batch } else { Due::At(tick) })
             }
-            When::Poll => {
+            MappingInstants::Poll => {
                 let poll = self.dispatch.since + next_multiple(now - self.dispatch.since, POLL);
                 Some(if poll == now { self.cycle().unwrap_or(Due::At(now + POLL)) } else { Due::At(poll) })
             }
-            When::Events => Some(self.cycle().unwrap_or_else(|| Due::At(now + self.slack()))),
-            When::Need => Some(if self.slack() > Time::ZERO { Due::At(now + self.slack()) } else { Due::Batch }),
+            MappingInstants::Events => Some(self.cycle().unwrap_or_else(|| Due::At(now + self.slack()))),
+            MappingInstants::Need => {
+                Some(if self.slack() > Time::ZERO { Due::At(now + self.slack()) } else { Due::Batch })
+            }
         }
     }
 
@@ -182,7 +184,7 @@ impl Dealer<'_, '_> {
     fn slack(&self) -> Time {
         let left = self.dispatch.machines.least_left(self.view.now).unwrap_or(Time::MAX);
         let mut needed = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
-        if self.rules.when == When::Need {
+        if self.rules.when == MappingInstants::Need {
             needed += self.lead();
         }
         if left > needed { left - needed } else { Time::ZERO }
@@ -238,7 +240,7 @@ impl Dealer<'_, '_> {
     fn batch(&mut self) {
         let (up, now) = (self.up(), self.view.now);
         let expected = self.rules.scheduling_time.expected(self.dispatch.pool.len(), self.dispatch.last);
-        let needs = self.rules.when == When::Need;
+        let needs = self.rules.when == MappingInstants::Need;
         let lead = if needs { self.lead() } else { Time::ZERO };
         let tasks = std::mem::take(&mut self.dispatch.pool);
         let ready =
@@ -260,7 +262,8 @@ impl Dealer<'_, '_> {
         let at = now + self.rules.scheduling_time.spent(expected, real);
         let tasks = order.into_iter().map(|at| (tasks[at], up[mapping[at].index()])).collect();
         self.dispatch.last = at - now;
-        self.dispatch.since = at + if matches!(self.rules.when, When::Every(_)) { Time::TICK } else { Time::ZERO };
+        self.dispatch.since =
+            at + if matches!(self.rules.when, MappingInstants::Every(_)) { Time::TICK } else { Time::ZERO };
         self.dispatch.planned = Some(Planned { at, tasks });
     }
 }

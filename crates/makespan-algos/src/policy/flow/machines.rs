@@ -22,7 +22,7 @@ pub(super) struct Machine {
     queue: VecDeque<SentTask>,
     /// The sum of the times of the tasks in the queue.
     queued: Time,
-    running: Option<Believed>,
+    running: Option<ExpectedRun>,
     /// The instant at which all tasks of the machine are expected to have ended.
     done: Time,
 }
@@ -36,7 +36,7 @@ pub(super) struct SentTask {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Believed {
+struct ExpectedRun {
     start: Time,
     end: Time,
 }
@@ -67,7 +67,7 @@ impl FlowMachines {
         let end = running.expected_end(view.instance, view.now);
         self.place_of.insert(running.task, id);
         let machine = &mut self.all[id as usize];
-        machine.running = Some(Believed { start: running.start, end });
+        machine.running = Some(ExpectedRun { start: running.start, end });
         machine.done = end;
     }
 
@@ -153,7 +153,7 @@ impl FlowMachines {
             let Some(&sent) = machine.queue.front().filter(|sent| sent.arrives <= view.now) else { continue };
             machine.queue.pop_front();
             machine.queued = machine.queued - sent.time;
-            machine.running = Some(Believed { start: view.now, end: view.now + sent.time });
+            machine.running = Some(ExpectedRun { start: view.now, end: view.now + sent.time });
             self.place_of.insert(sent.task, id);
             decisions.push(Decision::Start { task: sent.task, processors: ProcSet::range(id, id) });
         }
@@ -171,7 +171,7 @@ impl Machine {
     /// its estimate, its expected run time is 5/4 of the time that it has already run.
     pub(super) fn ready(&self, now: Time) -> Time {
         match self.running {
-            Some(Believed { start, end }) if end <= now => {
+            Some(ExpectedRun { start, end }) if end <= now => {
                 let more = Time::from_ticks(((now - start).ticks() / 4).max(1));
                 now + more + self.queued
             }

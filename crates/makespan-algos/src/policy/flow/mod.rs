@@ -6,8 +6,8 @@
 //! of a task is the time until the task reaches its machine. Meanwhile, the machine runs other tasks. Then the task
 //! waits in the queue of the machine.
 //!
-//! [`When`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them by a fast local
-//! search, shortly before a machine would become idle.
+//! [`MappingInstants`] determines when the tasks of the pool are mapped. The recommended policy `flow` maps them by a
+//! fast local search, shortly before a machine would become idle.
 
 mod communication;
 mod dispatch;
@@ -33,7 +33,7 @@ use dispatch::Dispatch;
 
 /// The instants at which waiting tasks are mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum MappingInstants {
     /// Each task is mapped when it arrives (immediate mode). The communication cost of the task is taken into account.
     Arrival,
     /// Tasks are mapped at the multiples of an interval. The next mapping begins at the first multiple after the tasks
@@ -49,13 +49,13 @@ pub enum When {
 
 /// Sends the tasks of a flow to the queues of machines.
 ///
-/// [`When::Poll`] and [`When::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi,
-/// "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be the shortest time
-/// in which a machine completes its tasks, and `t_s` the time that a mapping would take. While `t_l > t_s`, tasks are
-/// not mapped. Once `t_l` is at most `t_s`, the number of waiting tasks decides. If more than 2 m tasks wait for m
-/// machines, the mapper maps them as a batch. The mapper ignores the communication cost of the tasks, and assumes the
-/// state at the instant at which the tasks are sent, `t_s` later. If at most 2 m tasks wait, each task is sent
-/// separately to the machine on which it completes earliest.
+/// [`MappingInstants::Poll`] and [`MappingInstants::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y.
+/// Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be
+/// the shortest time in which a machine completes its tasks, and `t_s` the time that a mapping would take. While
+/// `t_l > t_s`, tasks are not mapped. Once `t_l` is at most `t_s`, the number of waiting tasks decides. If more than 2 m tasks
+/// wait for m machines, the mapper maps them as a batch. The mapper ignores the communication cost of the tasks, and
+/// assumes the state at the instant at which the tasks are sent, `t_s` later. If at most 2 m tasks wait, each task is
+/// sent separately to the machine on which it completes earliest.
 ///
 /// Deviations: all waiting tasks are mapped, not only the first m; `t_l` includes the running task. While no task
 /// waits, the polled cycle is not checked, which does not change the result. Complexity: O(m) for each event on m
@@ -76,7 +76,7 @@ pub struct TaskFlow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The instants at which tasks are mapped.
-    pub when: When,
+    pub when: MappingInstants,
     /// The time that a mapping takes.
     pub scheduling_time: SchedulingTime,
     /// The communication cost of a task.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::candidate::FlowCandidate;
 use super::choice::FlowChoice;
-use super::flow::{Collective, FlowTable, Hopeless};
+use super::flow::{Collective, FlowTable, HopelessJobs};
 use crate::free_time::Calendar;
 use crate::kernel::chains::strategy::pareto;
 
@@ -30,7 +30,7 @@ impl FlowTable<'_> {
     /// flow. The strategy of the job is computed on the processors that the other jobs leave free.
     pub fn collective(&self) -> Collective {
         let by_urgency = self.order_by(FlowCandidate::urgency);
-        let mut best = self.one_by_one(&by_urgency, Hopeless::InTurn);
+        let mut best = self.one_by_one(&by_urgency, HopelessJobs::InTurn);
         if self.candidates.len() > 1 {
             let order = self.best_order(&by_urgency);
             let others = [self.as_before(&by_urgency), self.early(&order)];

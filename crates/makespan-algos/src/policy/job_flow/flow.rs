@@ -25,7 +25,7 @@ pub(super) struct Collective {
 
 /// The position of a job that cannot end by its deadline, in the order in which jobs are planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hopeless {
+pub(super) enum HopelessJobs {
     /// The job keeps its position.
     InTurn,
     /// The job is planned after all jobs that can end by their deadline.
@@ -45,14 +45,14 @@ impl<'a> FlowTable<'a> {
 
     /// Plans the jobs in an order. Each job uses its best variant by the criterion of the method, without regard to
     /// later jobs.
-    pub fn one_by_one(&self, order: &[usize], hopeless: Hopeless) -> Collective {
+    pub fn one_by_one(&self, order: &[usize], hopeless: HopelessJobs) -> Collective {
         self.in_order(order, hopeless, |candidate, calendars| self.own_best(candidate, calendars))
     }
 
     /// Plans the jobs in an order. A job keeps its current plan if the processors are still free and the plan is in
     /// time.
     pub fn as_before(&self, order: &[usize]) -> Collective {
-        self.in_order(order, Hopeless::Last, |candidate, calendars| {
+        self.in_order(order, HopelessJobs::Last, |candidate, calendars| {
             let kept = candidate.kept(calendars).filter(|choice| choice.in_time);
             kept.cloned().or_else(|| self.own_best(candidate, calendars))
         })
@@ -62,7 +62,7 @@ impl<'a> FlowTable<'a> {
     pub fn early(&self, order: &[usize]) -> Collective {
         // HEFT's schedule is one of the variants only if the method plans chains into this schedule.
         let is_variant = self.rules.method.settings.start != ChainBase::Empty;
-        self.in_order(order, Hopeless::Last, |candidate, calendars| {
+        self.in_order(order, HopelessJobs::Last, |candidate, calendars| {
             let offer = candidate.fallback(calendars);
             let in_time = offer.finish <= candidate.deadline;
             in_time.then(|| if is_variant { candidate.taken(vec![offer], 0) } else { candidate.late(offer, false) })
@@ -80,7 +80,7 @@ impl<'a> FlowTable<'a> {
     fn in_order(
         &self,
         order: &[usize],
-        hopeless: Hopeless,
+        hopeless: HopelessJobs,
         plan: impl Fn(&FlowCandidate<'a>, &[Calendar]) -> Option<FlowChoice>,
     ) -> Collective {
         let mut calendars = self.calendars.clone();
@@ -91,7 +91,7 @@ impl<'a> FlowTable<'a> {
             let candidate = &self.candidates[at];
             let choice = match plan(candidate, &calendars) {
                 Some(choice) => choice,
-                None if hopeless == Hopeless::Last => {
+                None if hopeless == HopelessJobs::Last => {
                     left.push(at);
                     continue;
                 }

@@ -27,7 +27,7 @@ use crate::kernel::graph::TaskPlace;
 use candidate::{Alone, FlowCandidate};
 pub(super) use catalogue::ENTRY;
 use choice::FlowChoice;
-use flow::{FlowTable, Hopeless};
+use flow::{FlowTable, HopelessJobs};
 use records::JobRecords;
 pub use rules::{Clock, Goal, JobFlowRules, Late, Serve, Spare};
 
@@ -288,7 +288,7 @@ fn placements(first: TaskId, places: &[TaskPlace], until: &[i64]) -> Vec<Placeme
 impl FlowTable<'_> {
     /// Plans the jobs one by one, by urgency.
     fn in_turn(&self) -> flow::Collective {
-        self.one_by_one(&self.order_by(FlowCandidate::urgency), Hopeless::InTurn)
+        self.one_by_one(&self.order_by(FlowCandidate::urgency), HopelessJobs::InTurn)
     }
 }
 

@@ -5,7 +5,7 @@ use makespan_core::network::NodeView;
 
 /// The observations of one child.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct ChildObservations {
     /// Work units in the buffer of the child, or on the way to it.
     backlog: f64,
     /// Work units that have left the buffer of the child.
@@ -31,8 +31,8 @@ pub(super) struct Hop {
 /// The observations of all children. From the requests of a child, the node learns how much work per second leaves the
 /// buffer of the child while this buffer is not empty.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Appetites {
-    children: Vec<Seen>,
+pub(super) struct ChildDemands {
+    children: Vec<ChildObservations>,
     /// Number of requests after which the weight of observations is halved.
     window: u32,
 }
@@ -40,7 +40,7 @@ pub(super) struct Appetites {
 /// If a buffer holds B tasks, `window` is this number times (B + 1).
 const WINDOW: u32 = 8;
 
-impl Appetites {
+impl ChildDemands {
     pub(super) fn new(buffer: u32) -> Self {
         Self { children: Vec::new(), window: WINDOW.saturating_mul(buffer.saturating_add(1)) }
     }
@@ -48,7 +48,7 @@ impl Appetites {
     /// Updates the observations of a child, after the child has sent a request or a task was sent to it.
     pub(super) fn look(&mut self, view: &NodeView<'_>, child: usize) {
         if self.children.len() < view.degree() {
-            self.children.resize(view.degree(), Seen::default());
+            self.children.resize(view.degree(), ChildObservations::default());
         }
         let backlog =
             (0..view.kinds.len()).map(|kind| f64::from(view.level(child, kind)) * view.kinds[kind].work).sum();
@@ -60,7 +60,7 @@ impl Appetites {
         }
         seen.backlog = backlog;
         if seen.requests >= self.window {
-            *seen = Seen { freed: seen.freed / 2.0, busy: seen.busy / 2.0, requests: 0, ..seen.clone() };
+            *seen = ChildObservations { freed: seen.freed / 2.0, busy: seen.busy / 2.0, requests: 0, ..seen.clone() };
         }
     }
 
@@ -73,7 +73,7 @@ impl Appetites {
     /// Discards the observations of a child that was removed.
     pub(super) fn forget(&mut self, child: usize) {
         if let Some(seen) = self.children.get_mut(child) {
-            *seen = Seen::default();
+            *seen = ChildObservations::default();
         }
     }
 
@@ -98,7 +98,7 @@ impl Appetites {
     }
 }
 
-impl Seen {
+impl ChildObservations {
     fn pass(&mut self, now: Time) {
         if self.backlog > 0.0 {
             self.busy += (now - self.since).seconds();

@@ -3,7 +3,7 @@
 use makespan_core::Time;
 use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView};
 
-use super::appetite::{Appetites, Hop};
+use super::appetite::{ChildDemands, Hop};
 
 /// Back-pressure. An idle processor of the node is served first. Otherwise, the port sends a task of some kind to some
 /// child. The chosen pair of child and kind is the pair with the largest value of
@@ -37,7 +37,7 @@ pub struct BackPressure {
     passed: [Vec<u32>; 2],
     /// Number of times after which a kind that was passed over is chosen first.
     patience: u32,
-    appetites: Appetites,
+    appetites: ChildDemands,
     /// Kinds that may be sent now.
     offered: Vec<bool>,
     /// The instant until which the port was last left idle intentionally.
@@ -58,7 +58,7 @@ impl BackPressure {
     pub fn new(kinds: &[Kind], buffer: u32, is_root: bool) -> Self {
         let passed = [vec![0; kinds.len()], vec![0; kinds.len()]];
         let patience = PATIENCE.saturating_mul(buffer.saturating_add(1));
-        let appetites = Appetites::new(buffer);
+        let appetites = ChildDemands::new(buffer);
         let (given, top, until) = (Vec::new(), f64::from(buffer) + 1.0, Time::ZERO);
         let any = Self {
             given,

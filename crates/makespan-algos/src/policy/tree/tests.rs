@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use makespan_core::Time;
 use makespan_core::network::{Kind, Network, NetworkNode, NodeDecision, NodeEvent, NodePolicy, NodeView};
-use makespan_sim::network::{Change, Changed, EndCondition, NetworkOptions, NetworkRun, Silent, simulate};
+use makespan_sim::network::{EndCondition, NetworkChange, NetworkOptions, NetworkRun, NodeChange, Silent, simulate};
 use proptest::prelude::*;
 
 use super::*;
@@ -63,11 +63,11 @@ proptest! {
         let nodes = network.nodes().len();
         let node = which.index(nodes);
         let at = Time::from_seconds(at);
-        let mut changes = vec![Change { at, node, what: Changed::Speed(0.05) }];
+        let mut changes = vec![NetworkChange { at, node, what: NodeChange::Speed(0.05) }];
         if node > 0 {
-            changes.push(Change { at, node, what: Changed::Bandwidth(network.nodes()[node].bandwidth / 100.0) });
+            changes.push(NetworkChange { at, node, what: NodeChange::Bandwidth(network.nodes()[node].bandwidth / 100.0) });
             let at = at + Time::from_seconds(3);
-            changes.push(Change { at, node: nodes - 1, what: Changed::Removed });
+            changes.push(NetworkChange { at, node: nodes - 1, what: NodeChange::Removed });
         }
         for heuristic in Heuristic::ALL {
             for changes in [Vec::new(), changes.clone()] {
@@ -161,7 +161,7 @@ fn a_long_hop_does_not_starve_a_fast_child() {
     // The fast child alone does 15000 units of work in 3000 s. A hop to the slow child takes 100 s.
     assert!(run.end.seconds() < 3200.0, "{} with {:?}", run.end, run.received);
     // After the fast child has stopped, the slow child gets tasks again.
-    let still = Change { at: Time::from_seconds(100), node: 2, what: Changed::Speed(1e-6) };
+    let still = NetworkChange { at: Time::from_seconds(100), node: 2, what: NodeChange::Speed(1e-6) };
     let options = NetworkOptions {
         changes: vec![still],
         until: EndCondition::At(Time::from_seconds(20_000)),
@@ -266,7 +266,7 @@ fn first_come_is_first_served() {
 fn data_centric_trades_again_when_a_link_is_cut() {
     let nodes = [node(None, 1.0, 1.0), node(Some(0), 5.0, 5.0), node(Some(0), 5.0, 4.0)];
     let network = network(&nodes, &[(1.0, 1.0, 1.0, 2000)]);
-    let cut = Change { at: Time::from_seconds(20), node: 1, what: Changed::Bandwidth(0.05) };
+    let cut = NetworkChange { at: Time::from_seconds(20), node: 1, what: NodeChange::Bandwidth(0.05) };
     let played =
         |heuristic| play(heuristic, &network, &NetworkOptions { changes: vec![cut], ..NetworkOptions::default() });
     let (adapts, keeps) = (played(Heuristic::DataCentric { waves: 100 }), played(Heuristic::Lp));

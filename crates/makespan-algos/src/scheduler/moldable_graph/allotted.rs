@@ -10,7 +10,7 @@ use crate::scheduler::{needs_open_processors, packed};
 
 /// The rule that places tasks with fixed allotments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Placing {
+pub enum PlacingRule {
     /// Tasks are placed by decreasing bottom level. Each task runs on the processors that become free first, as in
     /// CPA.
     #[default]
@@ -19,19 +19,19 @@ pub enum Placing {
     List,
 }
 
-named!(Placing { "first-free" => FirstFree, "list" => List });
+named!(PlacingRule { "first-free" => FirstFree, "list" => List });
 
 /// Returns the spec of the scheduler `name` with the rule `placing`.
-pub(in crate::scheduler) fn named(name: &str, placing: Placing) -> String {
-    if placing == Placing::default() { name.to_owned() } else { format!("{name}[placing={placing}]") }
+pub(in crate::scheduler) fn named(name: &str, placing: PlacingRule) -> String {
+    if placing == PlacingRule::default() { name.to_owned() } else { format!("{name}[placing={placing}]") }
 }
 
 /// Checks that a rule can place the tasks of an instance. `name` is the name of the scheduler.
-pub(in crate::scheduler) fn supports(name: &str, instance: &Instance, placing: Placing) -> Result<(), Unsupported> {
+pub(in crate::scheduler) fn supports(name: &str, instance: &Instance, placing: PlacingRule) -> Result<(), Unsupported> {
     needs_open_processors(instance)?;
     match placing {
-        Placing::List => packed::supports(instance),
-        Placing::FirstFree => {
+        PlacingRule::List => packed::supports(instance),
+        PlacingRule::FirstFree => {
             let instead = |error: Unsupported| Unsupported(format!("{error}, or `{name}[placing=list]`"));
             let packing = packing_on_clusters(instance).map_err(instead)?;
             one_cluster(name, &packing).map(drop)
@@ -55,7 +55,7 @@ pub(in crate::scheduler) fn planned(
     scheduler: &dyn Scheduler,
     name: &str,
     instance: &Instance,
-    placing: Placing,
+    placing: PlacingRule,
     allotments: impl FnOnce(&Packing<'_>) -> Vec<u32>,
 ) -> Result<Plan, ScheduleError> {
     let unsupported = |reason| ScheduleError::Unsupported { scheduler: scheduler.name(), reason };
@@ -63,7 +63,7 @@ pub(in crate::scheduler) fn planned(
     let packing = packed::packing(instance).map_err(unsupported)?;
     let choices = packed::repaired(&packing, allotments(&packing)).map_err(unsupported)?;
     let ranks = packing.ranks(&choices);
-    if placing == Placing::List {
+    if placing == PlacingRule::List {
         let list = packing.list(&choices, |row| -ranks[row.index()]);
         return packed::planned(scheduler, packed::carried_out(&packing, &list, false));
     }

@@ -9,7 +9,7 @@ use crate::kernel::clusters::{ClusterId, Clusters};
 use crate::kernel::packing::{Packing, Row};
 use crate::plan::Plan;
 
-pub use allotted::Placing;
+pub use allotted::PlacingRule;
 pub(super) use allotted::{named, planned, supports};
 
 /// Returns the packing of an instance. Checks that each task can be placed on a cluster after earlier tasks. This is

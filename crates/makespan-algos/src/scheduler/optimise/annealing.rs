@@ -8,7 +8,7 @@ use super::change::{Change, Solution};
 use super::goal::Goal;
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
-use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
+use crate::kernel::serial::{EvaluationLimit, SerialInsertion, SerialRequest};
 use crate::search::{Cooling, Neighbourhood, SearchCourse, anneal, heat};
 
 /// A search, with its current solution and the best solution.
@@ -240,9 +240,9 @@ impl<'a> Annealing<'a> {
         let request = |place: usize| {
             let task = present.order[place];
             let choice = choices.of(task)[present.chosen[task as usize] as usize];
-            Request { processors: choice.processors, duration: choice.time, release: choices.release(task) }
+            SerialRequest { processors: choice.processors, duration: choice.time, release: choices.release(task) }
         };
-        let fold = |costs: f64, place: usize, start: i64, request: &Request| {
+        let fold = |costs: f64, place: usize, start: i64, request: &SerialRequest| {
             let task = present.order[place];
             starts[task as usize] = start;
             costs + goal.cost(task, start, request, peaks)

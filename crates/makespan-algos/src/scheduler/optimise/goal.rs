@@ -3,7 +3,7 @@
 use makespan_core::{Instance, Objective, SimpleJob, Time};
 
 use super::wholes::NumberedWholes;
-use crate::kernel::serial::Request;
+use crate::kernel::serial::SerialRequest;
 
 /// An objective as a sum over tasks, in floats, and the rank of schedules.
 ///
@@ -215,7 +215,7 @@ impl<'a> Goal<'a> {
     /// Returns the cost that one task adds. For each whole, `peaks` contains a maximum over the parts that were placed
     /// so far: the time from the earliest to the actual end of the part.
     #[inline]
-    pub(super) fn cost(&self, task: u32, start: i64, request: &Request, peaks: &mut [i64]) -> f64 {
+    pub(super) fn cost(&self, task: u32, start: i64, request: &SerialRequest, peaks: &mut [i64]) -> f64 {
         let (end, processors) = (start + request.duration, f64::from(request.processors));
         let late = if end > self.after { (end - self.after) as f64 * processors * self.price } else { 0.0 };
         let held = self.area_price * processors * request.duration as f64;

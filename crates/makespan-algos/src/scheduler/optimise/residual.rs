@@ -11,7 +11,7 @@ use super::goal::{Goal, GoalTask};
 use super::wholes::NumberedWholes;
 use crate::free_time::Skyline;
 use crate::kernel::choices::Choices;
-use crate::kernel::serial::{EvaluationLimit, Request, SerialInsertion};
+use crate::kernel::serial::{EvaluationLimit, SerialInsertion, SerialRequest};
 use crate::search::SearchCourse;
 
 /// The remaining tasks, and a cost function for plans of these tasks.
@@ -61,15 +61,15 @@ impl Residual {
     /// Returns the end of the last task of a plan.
     fn end(&self, mut skyline: Skyline, plan: &Solution) -> i64 {
         for &task in &plan.order {
-            let Request { processors, duration, release } = self.request(plan, task);
+            let SerialRequest { processors, duration, release } = self.request(plan, task);
             skyline.place(processors, duration, release);
         }
         skyline.latest()
     }
 
-    fn request(&self, plan: &Solution, task: u32) -> Request {
+    fn request(&self, plan: &Solution, task: u32) -> SerialRequest {
         let choice = self.choices.of(task)[plan.chosen[task as usize] as usize];
-        Request { processors: choice.processors, duration: choice.time, release: self.choices.release(task) }
+        SerialRequest { processors: choice.processors, duration: choice.time, release: self.choices.release(task) }
     }
 
     /// Returns the cost of a plan. `starts` contains the starts of its tasks, in the order of the plan.
@@ -103,7 +103,7 @@ impl Residual {
                 let most = best.map_or(f64::INFINITY, |best| best.0);
                 goal.peaks(std::iter::empty(), &mut peaks);
                 let request = |place: usize| self.request(plan, plan.order[place]);
-                let fold = |costs: f64, place: usize, start: i64, request: &Request| {
+                let fold = |costs: f64, place: usize, start: i64, request: &SerialRequest| {
                     costs + goal.cost(plan.order[place], start, request, &mut peaks)
                 };
                 let costs = serial.evaluate(0..last + 1, EvaluationLimit::at(most), request, fold);

@@ -13,7 +13,7 @@ use makespan_formats::tree_plan::{StatedPeriod, TreePlanFile, write_tree_svg};
 use makespan_verify::{Bound, Proof};
 use miette::{Result, miette};
 
-use super::Told;
+use super::PlanFacts;
 use crate::args::{Format, PictureOptions, PlanOptions};
 use crate::output::{csv_names, draw, emit, table, write_file};
 use crate::summary;
@@ -31,8 +31,8 @@ pub struct TreePlan {
 }
 
 /// Writes and prints a steady state. If `length` is given, the period of the steady state has about this length.
-pub fn tell(told: Told<'_>, state: SteadyState, length: Option<Time>) -> Result<()> {
-    let Told { instance, options, title, algorithm, bounds, mut remarks } = told;
+pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> Result<()> {
+    let PlanFacts { instance, options, title, algorithm, bounds, mut remarks } = facts;
     let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
     let bound = bounds.into_iter().find(|bound| bound.objective == Objective::Throughput);
     let bound = bound.ok_or_else(|| miette!("the throughput has no bound, a defect of Makespan"))?;

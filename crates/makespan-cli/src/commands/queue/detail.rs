@@ -4,7 +4,7 @@ use makespan_core::counted;
 use makespan_slurm::forecast::{ExpectedJob, NodeCountStart, PredictionSource};
 
 use super::rows::{between, clocked, head, nodes, remarks, width};
-use super::{Chosen, Seen};
+use super::{ForecastQueue, SelectedJobs};
 use crate::output::{shown, wrapped};
 
 /// A function that returns the predicted starts of a job for other numbers of nodes that the job accepts.
@@ -15,7 +15,7 @@ const SHOWN: usize = 8;
 /// Number of jobs below which the text says that the estimate includes a default.
 const FEW: usize = 10;
 
-pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>, limit: Option<usize>, sizes: Sizes<'_>) -> String {
+pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, limit: Option<usize>, sizes: Sizes<'_>) -> String {
     let (waiting, limit) = (&chosen.waiting, limit.unwrap_or(SHOWN));
     let mut text = head(seen);
     let jobs = &seen.queue.jobs;
@@ -44,7 +44,7 @@ pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>, limit: Option<usize>, sizes: S
     text + &remarks(seen, width())
 }
 
-fn job(seen: &Seen<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> String {
+fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> String {
     let job = &seen.queue.jobs[one.job];
     let line = |label: &str, text: &str| wrapped(&format!("  {label:<12}"), 14, &shown(text));
     let account = job.account.as_ref().map_or(String::new(), |account| format!(" ({account})"));

@@ -4,9 +4,9 @@ use makespan_slurm::forecast::{ExpectedJob, PredictionSource};
 use serde_json::{Value, json};
 
 use super::detail::Sizes;
-use super::{Chosen, Seen};
+use super::{ForecastQueue, SelectedJobs};
 
-pub fn document(seen: &Seen<'_>, chosen: &Chosen<'_>, sizes: Option<Sizes<'_>>) -> Value {
+pub fn document(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, sizes: Option<Sizes<'_>>) -> Value {
     let remarks: Vec<&String> = seen.queue.remarks.iter().chain(&seen.forecast.remarks).collect();
     json!({
         "now": instant(seen, seen.queue.now),
@@ -20,11 +20,11 @@ pub fn document(seen: &Seen<'_>, chosen: &Chosen<'_>, sizes: Option<Sizes<'_>>) 
     })
 }
 
-fn instant(seen: &Seen<'_>, seconds: i64) -> Value {
+fn instant(seen: &ForecastQueue<'_>, seconds: i64) -> Value {
     json!({ "unix": seconds, "text": seen.clock.iso(seconds) })
 }
 
-fn job(seen: &Seen<'_>, one: &ExpectedJob, sizes: Option<Sizes<'_>>) -> Value {
+fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Option<Sizes<'_>>) -> Value {
     let of = &seen.queue.jobs[one.job];
     let at = |seconds: Option<i64>| seconds.map(|seconds| instant(seen, seconds));
     let (known, runs) = match one.known {
@@ -68,7 +68,7 @@ fn job(seen: &Seen<'_>, one: &ExpectedJob, sizes: Option<Sizes<'_>>) -> Value {
     value
 }
 
-fn running(seen: &Seen<'_>, job: usize, end: i64) -> Value {
+fn running(seen: &ForecastQueue<'_>, job: usize, end: i64) -> Value {
     let of = &seen.queue.jobs[job];
     let run = of.run.as_ref();
     let latest = run.and_then(|run| run.ends_by).map(|at| instant(seen, at));

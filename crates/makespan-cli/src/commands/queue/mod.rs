@@ -24,14 +24,14 @@ use crate::output::{check_kind, emit, write_file};
 use clock::QueueClock;
 
 /// A queue with its forecast.
-struct Seen<'a> {
+struct ForecastQueue<'a> {
     queue: &'a Queue,
     forecast: &'a Forecast,
     clock: &'a QueueClock,
 }
 
 /// The jobs that the options select.
-struct Chosen<'a> {
+struct SelectedJobs<'a> {
     /// Pending jobs, ordered by their predicted starts.
     waiting: Vec<&'a ExpectedJob>,
     /// Running jobs with their predicted ends, ordered by these ends.
@@ -42,7 +42,7 @@ struct Chosen<'a> {
     limit: usize,
 }
 
-impl<'a> Chosen<'a> {
+impl<'a> SelectedJobs<'a> {
     /// Returns the pending jobs to show.
     fn shown(&self) -> &[&'a ExpectedJob] {
         &self.waiting[..self.waiting.len().min(self.limit)]
@@ -144,7 +144,7 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let times = options.times.unwrap_or_default().into();
     let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, clock: &words };
     let forecast = forecast(&queue, &play);
-    let seen = Seen { queue: &queue, forecast: &forecast, clock: &clock };
+    let seen = ForecastQueue { queue: &queue, forecast: &forecast, clock: &clock };
     let chosen = chosen(&seen, options)?;
     if let Some(path) = &options.report {
         write_report(&seen, &chosen, from, path)?;
@@ -153,14 +153,16 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let text = match (options.format, &options.job) {
         (Format::Json, _) => format!("{:#}\n", json::document(&seen, &chosen, options.job.is_some().then_some(&sizes))),
         (Format::Text, Some(_)) => detail::text(&seen, &chosen, options.limit, &sizes),
-        (Format::Text, None) => rows::text(&seen, &Chosen { limit: options.limit.unwrap_or(rows::SHOWN), ..chosen }),
+        (Format::Text, None) => {
+            rows::text(&seen, &SelectedJobs { limit: options.limit.unwrap_or(rows::SHOWN), ..chosen })
+        }
     };
     emit(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the jobs that the options select.
-fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
+fn chosen<'a>(seen: &ForecastQueue<'a>, options: &QueueOptions) -> Result<SelectedJobs<'a>> {
     let jobs = &seen.queue.jobs;
     let mut waiting: Vec<&ExpectedJob> = seen.forecast.expected.iter().collect();
     waiting.sort_by_key(|one| (one.start.unwrap_or(i64::MAX), one.job));
@@ -192,7 +194,7 @@ fn chosen<'a>(seen: &Seen<'a>, options: &QueueOptions) -> Result<Chosen<'a>> {
         running.retain(|one| is_named(jobs, one.0, name));
         which.push(format!("with the number {name}"));
     }
-    Ok(Chosen { waiting, running, which: which.join(" "), limit: options.limit.unwrap_or(usize::MAX) })
+    Ok(SelectedJobs { waiting, running, which: which.join(" "), limit: options.limit.unwrap_or(usize::MAX) })
 }
 
 /// Returns true if `name` is the number of this job or of its array.
@@ -205,6 +207,6 @@ fn of_array(jobs: &[makespan_slurm::queue::QueueJob], job: usize, name: &str) ->
     jobs[job].array.is_some_and(|member| member.array.to_string() == name)
 }
 
-fn write_report(seen: &Seen<'_>, chosen: &Chosen<'_>, from: &str, path: &Path) -> Result<()> {
+fn write_report(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, from: &str, path: &Path) -> Result<()> {
     write_file(path, |out| page::write(seen, chosen, from, out))
 }

@@ -9,14 +9,14 @@ use makespan_formats::report::{QueueNode, QueueReport, QueuedJob, ReservedProces
 use makespan_slurm::forecast::ExpectedJob;
 
 use super::rows::{between, clocked, head, nodes};
-use super::{Chosen, Seen};
+use super::{ForecastQueue, SelectedJobs};
 
 /// Writes the page. The chart contains all jobs, and the tables contain the selected jobs.
-pub fn write(seen: &Seen<'_>, chosen: &Chosen<'_>, from: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, from: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut is_listed = vec![false; seen.queue.jobs.len()];
     chosen.shown().iter().for_each(|one| is_listed[one.job] = true);
     chosen.running.iter().for_each(|one| is_listed[one.0] = true);
-    let mut jobs: Vec<Drawn> = running(seen, &is_listed);
+    let mut jobs: Vec<ChartJob> = running(seen, &is_listed);
     jobs.extend(seen.forecast.expected.iter().map(|one| expected(seen, one, is_listed[one.job])));
     let waiting = jobs.iter().position(|one| !one.shown.runs).unwrap_or(jobs.len());
     jobs[waiting..].sort_by_key(|one| one.shown.start.unwrap_or(i64::MAX));
@@ -45,7 +45,7 @@ pub fn write(seen: &Seen<'_>, chosen: &Chosen<'_>, from: &str, out: &mut dyn Wri
 }
 
 /// Returns a note that says which jobs are in the tables. Returns `None` if the tables contain all jobs.
-fn listed(chosen: &Chosen<'_>) -> Option<String> {
+fn listed(chosen: &SelectedJobs<'_>) -> Option<String> {
     let more = (chosen.more() > 0).then(|| format!("{} more wait", chosen.more()));
     let which = (!chosen.which.is_empty()).then(|| format!("tables: jobs {}", chosen.which));
     let all: Vec<String> = which.into_iter().chain(more).collect();
@@ -53,7 +53,7 @@ fn listed(chosen: &Chosen<'_>) -> Option<String> {
 }
 
 /// A job of the chart, with the data from which its processors are chosen.
-struct Drawn {
+struct ChartJob {
     /// Index of the job in the queue.
     index: usize,
     /// Nodes of the job, each with its number of processors.
@@ -63,7 +63,7 @@ struct Drawn {
     shown: QueuedJob,
 }
 
-fn running(seen: &Seen<'_>, is_listed: &[bool]) -> Vec<Drawn> {
+fn running(seen: &ForecastQueue<'_>, is_listed: &[bool]) -> Vec<ChartJob> {
     let mut ends = seen.forecast.ends.clone();
     ends.sort_by_key(|&(job, end)| (end, job));
     let of = |(index, end): (usize, i64)| {
@@ -80,12 +80,12 @@ fn running(seen: &Seen<'_>, is_listed: &[bool]) -> Vec<Drawn> {
             ..named(seen, index)
         };
         let on = run.holds.iter().map(|hold| (hold.node, hold.cpus)).collect();
-        Some(Drawn { index, on, after: Vec::new(), shown })
+        Some(ChartJob { index, on, after: Vec::new(), shown })
     };
     ends.into_iter().filter_map(of).collect()
 }
 
-fn expected(seen: &Seen<'_>, one: &ExpectedJob, is_listed: bool) -> Drawn {
+fn expected(seen: &ForecastQueue<'_>, one: &ExpectedJob, is_listed: bool) -> ChartJob {
     let from_now = |at: i64| at.saturating_sub(seen.queue.now);
     let end = one.start.map(|start| start.saturating_add(one.lasts));
     let words = |at: Option<i64>| at.map_or("-".to_owned(), |at| seen.clock.words(at));
@@ -101,11 +101,11 @@ fn expected(seen: &Seen<'_>, one: &ExpectedJob, is_listed: bool) -> Drawn {
         remedy: one.why.remedy.clone(),
         ..named(seen, one.job)
     };
-    Drawn { index: one.job, on: one.nodes.clone(), after: one.after.clone(), shown }
+    ChartJob { index: one.job, on: one.nodes.clone(), after: one.after.clone(), shown }
 }
 
 /// Returns the fields that running and pending jobs have.
-fn named(seen: &Seen<'_>, index: usize) -> QueuedJob {
+fn named(seen: &ForecastQueue<'_>, index: usize) -> QueuedJob {
     let job = &seen.queue.jobs[index];
     QueuedJob {
         id: job.shown.clone(),
@@ -126,7 +126,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn of(seen: &Seen<'_>) -> Self {
+    fn of(seen: &ForecastQueue<'_>) -> Self {
         let of = |node: &makespan_slurm::Node| QueueNode {
             name: node.name.clone(),
             processors: node.cpus.max(node.usable_cpus),
@@ -146,14 +146,14 @@ impl Cluster {
 
     /// Assigns processors to the jobs, because Slurm does not report the cores of pending jobs. On each of its nodes,
     /// a job gets the lowest-numbered processors that are free at its start.
-    fn place(&self, jobs: &mut [Drawn]) {
+    fn place(&self, jobs: &mut [ChartJob]) {
         let mut free_from = vec![i64::MIN; self.first.last().map_or(0, |&all| all as usize)];
         let mut order: Vec<usize> = (0..jobs.len()).filter(|&at| jobs[at].shown.period().is_some()).collect();
         // A running job holds its processors now, so its start counts as 0.
         order.sort_by_key(|&at| (jobs[at].shown.start.map(|start| start.max(0)), Reverse(jobs[at].shown.runs), at));
         let mut own: Vec<u32> = Vec::new();
         for at in order {
-            let Drawn { on, shown, .. } = &mut jobs[at];
+            let ChartJob { on, shown, .. } = &mut jobs[at];
             let Some((start, end)) = shown.period() else { continue };
             let start = start.max(0);
             own.clear();
@@ -175,7 +175,7 @@ impl Cluster {
         }
     }
 
-    fn reserved(&self, seen: &Seen<'_>) -> Vec<ReservedProcessors> {
+    fn reserved(&self, seen: &ForecastQueue<'_>) -> Vec<ReservedProcessors> {
         let by_name: HashMap<&str, usize> =
             self.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
         let of = |reservation: &makespan_slurm::queue::SlurmReservation| {
@@ -221,7 +221,7 @@ mod tests {
             let mut first = vec![0];
             first.extend(sizes.iter().scan(0, |sum, size| { *sum += size; Some(*sum) }));
             let cluster = Cluster { nodes: Vec::new(), first };
-            let mut jobs: Vec<Drawn> = Vec::new();
+            let mut jobs: Vec<ChartJob> = Vec::new();
             for (index, (node, cpus, start, time, other, more)) in wished.into_iter().enumerate() {
                 let mut on = vec![(node % sizes.len(), cpus)];
                 if other % sizes.len() != node % sizes.len() {
@@ -229,13 +229,13 @@ mod tests {
                 }
                 let (start, end) = (start, start.max(0) + time);
                 let held = |node: usize, at: i64| -> u32 {
-                    let runs = jobs.iter().filter(|job: &&Drawn| job.shown.period().is_some_and(|(start, end)| start.max(0) <= at && at < end));
+                    let runs = jobs.iter().filter(|job: &&ChartJob| job.shown.period().is_some_and(|(start, end)| start.max(0) <= at && at < end));
                     runs.flat_map(|job| &job.on).filter(|one| one.0 == node).map(|one| one.1).sum()
                 };
                 let fits = on.iter().all(|&(node, cpus)| (start.max(0)..end).all(|at| held(node, at) + cpus <= sizes[node]));
                 if fits {
                     let shown = QueuedJob { runs: start <= 0, start: Some(start), end: Some(end), ..QueuedJob::default() };
-                    jobs.push(Drawn { index, on, after: Vec::new(), shown });
+                    jobs.push(ChartJob { index, on, after: Vec::new(), shown });
                 }
             }
             cluster.place(&mut jobs);

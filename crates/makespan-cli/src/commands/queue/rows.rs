@@ -5,7 +5,7 @@ use makespan_slurm::JobState;
 use makespan_slurm::forecast::ExpectedJob;
 use makespan_slurm::queue::{Queue, QueueJob};
 
-use super::{Chosen, Seen};
+use super::{ForecastQueue, SelectedJobs};
 use crate::output::shown;
 
 /// Default number of pending jobs that are shown.
@@ -22,7 +22,7 @@ const MAX_LINES: usize = 4;
 /// A column of the table: its heading, and its minimum and maximum width.
 struct Column(&'static str, usize, usize);
 
-pub fn text(seen: &Seen<'_>, chosen: &Chosen<'_>) -> String {
+pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>) -> String {
     let width = width();
     let mut text = head(seen);
     if chosen.waiting.is_empty() {
@@ -47,7 +47,7 @@ pub fn width() -> usize {
 }
 
 /// Returns two lines: the instant, and the numbers of nodes, free processors and jobs.
-pub fn head(seen: &Seen<'_>) -> String {
+pub fn head(seen: &ForecastQueue<'_>) -> String {
     let Queue { nodes, jobs, .. } = seen.queue;
     let away = nodes.iter().filter(|node| !node.state.takes_jobs()).count();
     let runs = jobs.iter().filter(|job| job.run.is_some()).count();
@@ -80,7 +80,7 @@ fn columns(width: usize) -> Vec<Column> {
     wide.into_iter().filter(|column| width >= WIDE || narrow.contains(&column.0)).collect()
 }
 
-fn row(seen: &Seen<'_>, one: &ExpectedJob, width: usize) -> Vec<String> {
+fn row(seen: &ForecastQueue<'_>, one: &ExpectedJob, width: usize) -> Vec<String> {
     let job = &seen.queue.jobs[one.job];
     let start = one.start.map_or("-".to_owned(), |at| seen.clock.words(at));
     let all = [
@@ -99,7 +99,7 @@ fn row(seen: &Seen<'_>, one: &ExpectedJob, width: usize) -> Vec<String> {
 }
 
 /// Returns the range of a start, or `-` if the start has no range.
-pub fn between(seen: &Seen<'_>, one: &ExpectedJob) -> String {
+pub fn between(seen: &ForecastQueue<'_>, one: &ExpectedJob) -> String {
     match (one.early, one.late) {
         (Some(early), Some(late)) if early != late => {
             let (early, late) = (seen.clock.words(early), seen.clock.words(late));
@@ -133,7 +133,7 @@ pub fn clocked(seconds: u64) -> String {
 }
 
 /// Returns a table of running jobs, in the order of `ends`.
-fn running(seen: &Seen<'_>, ends: &[(usize, i64)], width: usize) -> String {
+fn running(seen: &ForecastQueue<'_>, ends: &[(usize, i64)], width: usize) -> String {
     if ends.is_empty() {
         return String::new();
     }
@@ -163,7 +163,7 @@ fn running(seen: &Seen<'_>, ends: &[(usize, i64)], width: usize) -> String {
 }
 
 /// Returns the notes below the table.
-pub fn remarks(seen: &Seen<'_>, width: usize) -> String {
+pub fn remarks(seen: &ForecastQueue<'_>, width: usize) -> String {
     let all = seen.queue.remarks.iter().chain(&seen.forecast.remarks);
     let note = |remark: &String| format!("note: {}", folded(&shown(remark), width - 6, usize::MAX).join("\n      "));
     let text = all.take(20).map(note).collect::<Vec<_>>().join("\n");

@@ -75,7 +75,7 @@ pub trait RunPlace {
 /// Returns the place that the options select.
 pub fn place_of(options: &RunOptions) -> Result<Box<dyn RunPlace>> {
     Ok(match options.slurm.on {
-        None => Box::new(Here),
+        None => Box::new(LocalHost),
         Some(SlurmMode::Slurm) => Box::new(Cluster::of(options)?),
         Some(SlurmMode::SlurmJobs) => Box::new(ClusterOfJobs::of(options)?),
     })
@@ -95,9 +95,9 @@ impl dyn RunPlace + '_ {
 }
 
 /// This machine.
-struct Here;
+struct LocalHost;
 
-impl RunPlace for Here {
+impl RunPlace for LocalHost {
     fn platform(&self) -> Option<&Platform> {
         None
     }

@@ -47,7 +47,7 @@ fn command_entry(instance: &Instance, task: TaskId) -> serde_json::Result<String
 
 /// Similarity between the source of a recorded run and the source that the options name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Likeness {
+pub enum SourceMatch {
     /// The folder has no record of the source.
     Unknown,
     /// The same command with other arguments.
@@ -110,16 +110,16 @@ impl RunRecord {
     }
 
     /// Compares `source` with the source of the run in a folder. Returns `None` if the sources differ.
-    pub fn likeness(folder: &Path, source: &SourceOptions) -> Option<Likeness> {
-        let Some(record) = Self::read(folder) else { return Some(Likeness::Unknown) };
+    pub fn likeness(folder: &Path, source: &SourceOptions) -> Option<SourceMatch> {
+        let Some(record) = Self::read(folder) else { return Some(SourceMatch::Unknown) };
         let command = |words: &[String]| -> Vec<String> {
             words.iter().take_while(|word| !word.starts_with(":::")).cloned().collect()
         };
         match list(source) {
-            Some(list) => (record.list == Some(list)).then_some(Likeness::Same),
+            Some(list) => (record.list == Some(list)).then_some(SourceMatch::Same),
             None if record.list.is_some() => None,
-            None if record.template == source.template.words => Some(Likeness::Same),
-            None => (command(&record.template) == source.template.command()).then_some(Likeness::Command),
+            None if record.template == source.template.words => Some(SourceMatch::Same),
+            None => (command(&record.template) == source.template.command()).then_some(SourceMatch::Command),
         }
     }
 

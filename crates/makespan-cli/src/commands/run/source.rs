@@ -25,7 +25,7 @@ use crate::snakefile::is_snakefile;
 use super::job_changes::{SLOTS, set_cores, with_slot};
 use super::outcome::CoresNote;
 use super::strangers::{doubt, is_known};
-use super::stream::{self, Begin, InputLines, Stream};
+use super::stream::{self, InputLines, InputStart, Stream};
 
 /// Maximum size of a file with arguments, in bytes.
 const MAX_ARGUMENTS: u64 = 1 << 30;
@@ -54,11 +54,13 @@ impl Source {
         options: &SourceOptions,
         cluster: Option<&Platform>,
         names: &[String],
-        begin: Option<Begin>,
+        begin: Option<InputStart>,
         grew: bool,
     ) -> Result<Option<Self>> {
         let part = match begin {
-            Some(Begin::Part(text, lines, parts)) if !options.template.is_empty() || is_list(&bytes_of_text(&text)) => {
+            Some(InputStart::Part(text, lines, parts))
+                if !options.template.is_empty() || is_list(&bytes_of_text(&text)) =>
+            {
                 input::put_back(&text);
                 Some((lines, parts))
             }
@@ -113,7 +115,7 @@ impl Source {
         };
         check_shell(options, &loaded)?;
         refuse_folders(options, &loaded)?;
-        refuse_strangers(options, &loaded)?;
+        refuse_other_texts(options, &loaded)?;
         let loaded = if cluster.is_some() { placed_by_default(loaded)? } else { loaded };
         let grows = grew || part.is_some();
         let loaded = if grows { on_whole_machine(loaded, options)? } else { loaded };
@@ -166,7 +168,7 @@ fn refuse_command(path: &Path) -> Result<()> {
 ///
 /// `grew` is `None` for a new run. For a resumed run, `grew` is true if an earlier session received jobs while it ran,
 /// and `names` are the jobs of the earlier sessions.
-pub fn begin_of_stream(options: &RunOptions, grew: Option<bool>, names: &[String]) -> Result<Option<Begin>> {
+pub fn begin_of_stream(options: &RunOptions, grew: Option<bool>, names: &[String]) -> Result<Option<InputStart>> {
     let source = &options.source;
     let ArgumentOptions { args_from, null, link, max_args, .. } = &source.template.arguments;
     let is_list = source.template.is_empty() && is_input(source.instance.as_deref());
@@ -186,7 +188,7 @@ pub fn begin_of_stream(options: &RunOptions, grew: Option<bool>, names: &[String
     }
     let Some(lines) = InputLines::open(is_template && *null) else { return Ok(None) };
     // A resumed run needs all jobs of the earlier session.
-    Begin::read(lines, is_list, names.len().max(1)).map(Some)
+    InputStart::read(lines, is_list, names.len().max(1)).map(Some)
 }
 
 /// Returns the stream of the jobs that arrive after the first part of standard input.
@@ -429,7 +431,7 @@ fn refuse_folders(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()
 }
 
 /// Returns an error if a file was read as a list, but most of its first commands name no program of this machine.
-fn refuse_strangers(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
+fn refuse_other_texts(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
     let is_list = options.template.is_empty() && loaded.has_made_up_names && !is_asked(options);
     if !is_list || options.format.is_some() {
         return Ok(());

@@ -115,7 +115,7 @@ impl InputLines {
 }
 
 /// The first part of standard input.
-pub enum Begin {
+pub enum InputStart {
     /// All of standard input. No more lines follow.
     Whole(String),
     /// The lines that arrived so far. More lines may follow. If the lines are a list, `ListParts` contains their
@@ -123,7 +123,7 @@ pub enum Begin {
     Part(String, InputLines, ListParts),
 }
 
-impl Begin {
+impl InputStart {
     /// Reads standard input until its end, or until the input pauses after at least `jobs` jobs. `is_list` is true if
     /// the lines are a list, and false if the lines are arguments.
     pub fn read(lines: InputLines, is_list: bool, jobs: usize) -> Result<Self> {
@@ -169,7 +169,7 @@ impl Begin {
 }
 
 /// Makes jobs from lines of standard input.
-enum Maker {
+enum JobMaker {
     /// Each line is a command of a list.
     List(ListParts),
     /// Each line is an argument of a template.
@@ -187,7 +187,7 @@ enum Maker {
 /// The rest of standard input, from which jobs are made during the run.
 pub struct Stream {
     lines: InputLines,
-    maker: Maker,
+    maker: JobMaker,
     shell: Option<String>,
     cores_per_job: Option<u32>,
     /// True if each task holds one licence [`SLOTS`].
@@ -197,7 +197,7 @@ pub struct Stream {
 impl Stream {
     /// Returns the stream of a list whose first commands are in `parts`.
     pub fn of_list(lines: InputLines, parts: ListParts, options: &SourceOptions) -> Self {
-        Self::new(lines, Maker::List(parts), options)
+        Self::new(lines, JobMaker::List(parts), options)
     }
 
     /// Returns the stream of the next arguments of a template. The earlier arguments made `commands` commands.
@@ -210,21 +210,21 @@ impl Stream {
         let words = options.template.command();
         let template = Template::of_words(words).map_err(|error| miette!("{error}"))?;
         let (null, is_program) = (lines.null, words.len() > 1);
-        Ok(Self::new(lines, Maker::Template { template, rules, next: commands + 1, null, is_program }, options))
+        Ok(Self::new(lines, JobMaker::Template { template, rules, next: commands + 1, null, is_program }, options))
     }
 
-    fn new(lines: InputLines, maker: Maker, options: &SourceOptions) -> Self {
+    fn new(lines: InputLines, maker: JobMaker, options: &SourceOptions) -> Self {
         let (shell, cores_per_job) = (options.shell.clone(), options.cores_per_job);
         Self { lines, maker, shell, cores_per_job, has_slots: false }
     }
 
     /// Waits until more jobs arrive, and returns standard input from its beginning. `text` contains the earlier lines.
-    pub fn more(self, text: String) -> Result<Begin> {
+    pub fn more(self, text: String) -> Result<InputStart> {
         let (parts, is_list) = match self.maker {
-            Maker::List(parts) => (parts, true),
-            Maker::Template { .. } => (ListParts::new("standard input", DIGITS), false),
+            JobMaker::List(parts) => (parts, true),
+            JobMaker::Template { .. } => (ListParts::new("standard input", DIGITS), false),
         };
-        Begin::extended(text, self.lines, parts, is_list, 1)
+        InputStart::extended(text, self.lines, parts, is_list, 1)
     }
 
     /// Gives the later jobs a licence [`SLOTS`] if the instance has this licence.
@@ -248,11 +248,11 @@ impl Stream {
 
     fn made(&mut self, text: &str) -> Result<Arrival> {
         let (mut jobs, arguments) = match &mut self.maker {
-            Maker::List(parts) => {
+            JobMaker::List(parts) => {
                 let jobs = if text.is_empty() { parts.end() } else { parts.add(text) };
                 (jobs.map_err(|error| miette!("{error}"))?, Vec::new())
             }
-            Maker::Template { template, rules, next, null, is_program } => {
+            JobMaker::Template { template, rules, next, null, is_program } => {
                 let new = arguments(text, *null);
                 let source = ArgumentSource { arguments: new.clone(), is_linked: false };
                 let all = Arguments::new(vec![source], rules.clone());
@@ -317,17 +317,17 @@ pub struct Arrival {
 
 /// The jobs that were sent to a run, for its observer.
 #[derive(Default)]
-pub struct Feed(Mutex<Fed>);
+pub struct Feed(Mutex<FeedState>);
 
 #[derive(Default)]
-struct Fed {
+struct FeedState {
     arrivals: VecDeque<Arrival>,
     is_ended: bool,
     error: Option<String>,
 }
 
 impl Feed {
-    fn fed(&self) -> std::sync::MutexGuard<'_, Fed> {
+    fn fed(&self) -> std::sync::MutexGuard<'_, FeedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

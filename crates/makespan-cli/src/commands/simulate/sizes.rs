@@ -17,7 +17,7 @@ const LISTED: usize = 10;
 const MAX_SIZES: usize = 64;
 
 /// A job that would start earlier with another size.
-struct Earlier {
+struct EarlierAttempt {
     task: TaskId,
     /// Actual size (processors) and start.
     had: (u32, Time),
@@ -33,7 +33,7 @@ pub struct Sizes {
     /// Number of jobs that waited and accept several sizes.
     asked: usize,
     /// Jobs that would have started earlier, in descending order of the gain.
-    earlier: Vec<Earlier>,
+    earlier: Vec<EarlierAttempt>,
 }
 
 impl Sizes {
@@ -66,7 +66,7 @@ impl Sizes {
             // Chooses the earliest start, and among equal starts the earliest end.
             if let Some((start, end, size)) = first.min() {
                 let ends = (run.end, end);
-                earlier.push(Earlier { task: run.task, had: (own.0, run.start), other: (size, start), ends });
+                earlier.push(EarlierAttempt { task: run.task, had: (own.0, run.start), other: (size, start), ends });
             }
         }
         earlier.sort_by_key(|one| (std::cmp::Reverse(one.had.1 - one.other.1), one.task));
@@ -86,7 +86,7 @@ impl Sizes {
         if self.earlier.is_empty() {
             return text;
         }
-        let row = |one: &Earlier| {
+        let row = |one: &EarlierAttempt| {
             vec![
                 shown(&instance.name(one.task)).into_owned(),
                 one.had.0.to_string(),
@@ -104,7 +104,7 @@ impl Sizes {
 
     /// Returns the result for all jobs as JSON.
     pub fn json(&self, instance: &Instance) -> Value {
-        let job = |one: &Earlier| {
+        let job = |one: &EarlierAttempt| {
             json!({
                 "job": instance.name(one.task),
                 "processors": one.had.0,

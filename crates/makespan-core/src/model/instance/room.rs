@@ -23,7 +23,7 @@ struct Class {
 
 /// The requirements of a task on the platform.
 #[derive(Clone, Copy)]
-struct Wanted<'a> {
+struct TaskRequirements<'a> {
     profile: &'a Profile,
     demands: &'a [Demand],
     walltime: Option<Time>,
@@ -52,12 +52,12 @@ impl NodeClasses {
     /// fast enough for its walltime. Takes O(classes), or O(nodes) for a task with a time for each machine.
     pub fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let (demands, walltime) = (instance.demands(task), instance.walltime(task));
-        let wanted = Wanted { profile: instance.profile(task), demands, walltime };
+        let wanted = TaskRequirements { profile: instance.profile(task), demands, walltime };
         self.fit(instance.platform(), wanted, processors)
     }
 
-    fn fit(&self, platform: &Platform, wanted: Wanted<'_>, processors: u32) -> bool {
-        let Wanted { profile, demands, walltime } = wanted;
+    fn fit(&self, platform: &Platform, wanted: TaskRequirements<'_>, processors: u32) -> bool {
+        let TaskRequirements { profile, demands, walltime } = wanted;
         if !demands.iter().all(|demand| has_in_all(platform, demand, processors)) {
             return false;
         }
@@ -145,7 +145,7 @@ impl<'a> AllotmentFilter<'a> {
         }
         let demands = &self.demands[needs];
         let classes = self.classes.get_or_insert_with(|| NodeClasses::new(platform));
-        let wanted = Wanted { profile: &profile, demands, walltime };
+        let wanted = TaskRequirements { profile: &profile, demands, walltime };
         let fits = |&processors: &u32| classes.fit(platform, wanted, processors);
         let (min, max) = (profile.min_processors(), profile.max_processors());
         let first = (min..=max).find(fits);
@@ -178,7 +178,7 @@ fn unknown(platform: &Platform, job: String, resource: String) -> InstanceError 
 struct TooLittle<'a> {
     platform: &'a Platform,
     classes: &'a NodeClasses,
-    wanted: Wanted<'a>,
+    wanted: TaskRequirements<'a>,
 }
 
 impl TooLittle<'_> {
@@ -187,12 +187,12 @@ impl TooLittle<'_> {
     fn error(&self, job: String) -> InstanceError {
         let Self { platform, classes, wanted } = *self;
         let demands = wanted.demands;
-        let patient = Wanted { walltime: None, ..wanted };
+        let patient = TaskRequirements { walltime: None, ..wanted };
         let (min, max) = (wanted.profile.min_processors(), wanted.profile.max_processors());
         let slow = (min..=max).find(|&at| classes.fit(platform, patient, at));
         let processors = slow.unwrap_or(min);
         let short = |demand: &&Demand| {
-            !classes.fit(platform, Wanted { demands: std::slice::from_ref(*demand), ..patient }, processors)
+            !classes.fit(platform, TaskRequirements { demands: std::slice::from_ref(*demand), ..patient }, processors)
         };
         let all = |there: &str| {
             let names: Vec<&str> = demands.iter().map(|demand| self.name(demand.resource)).collect();

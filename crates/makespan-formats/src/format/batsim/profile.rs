@@ -72,7 +72,7 @@ fn amount(value: f64) -> Amount {
 
 /// Run time of a profile, and whether the profile communicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Took {
+pub(super) struct ProfileTime {
     /// Run time, or `None` if the run time is unknown.
     pub time: Option<Time>,
     pub communicates: bool,
@@ -89,11 +89,11 @@ impl WorkloadProfiles<'_> {
     ///
     /// # Errors
     /// An error message if no profile has this name, or if a composition contains itself or is nested too deeply.
-    pub(super) fn of(&self, label: &str, processors: u32) -> Result<Took, String> {
+    pub(super) fn of(&self, label: &str, processors: u32) -> Result<ProfileTime, String> {
         self.part(label, processors, 0, &mut MAX_PARTS.clone())
     }
 
-    fn part(&self, label: &str, processors: u32, depth: usize, left: &mut usize) -> Result<Took, String> {
+    fn part(&self, label: &str, processors: u32, depth: usize, left: &mut usize) -> Result<ProfileTime, String> {
         let profile = self.profiles.get(label).ok_or_else(|| {
             let near = nearest(label, self.profiles.keys().map(String::as_str));
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
@@ -110,7 +110,7 @@ impl WorkloadProfiles<'_> {
                     Err(ValueProblem::ZeroTime) => Some(Time::ZERO),
                     time => time.ok(),
                 };
-                Ok(Took { time, communicates: false })
+                Ok(ProfileTime { time, communicates: false })
             }
             "parallel" | "ptask" | "ParallelTaskProfile" | "msg_par" => Ok(self.computes(profile, operations)),
             "parallel_homogeneous" | "ptask_homogeneous" | "ParallelTaskHomogeneousProfile" | "msg_par_hg" => {
@@ -118,7 +118,7 @@ impl WorkloadProfiles<'_> {
                 let is_spread = match profile.generation_strategy.as_deref() {
                     None | Some("defined_amount_used_for_each_value" | "DefinedAmountsUsedForEachValue") => false,
                     Some("defined_amount_spread_uniformly" | "DefinedAmountsSpreadUniformly") => true,
-                    Some(_) => return Ok(Took { time: None, communicates: false }),
+                    Some(_) => return Ok(ProfileTime { time: None, communicates: false }),
                 };
                 let share = if is_spread { operations / f64::from(processors) } else { operations };
                 Ok(self.computes(profile, share))
@@ -129,15 +129,15 @@ impl WorkloadProfiles<'_> {
             "composed" | "sequential_composition" | "SequentialCompositionProfile" => {
                 self.composed(profile, processors, depth, left)
             }
-            _ => Ok(Took { time: None, communicates: false }),
+            _ => Ok(ProfileTime { time: None, communicates: false }),
         }
     }
 
     /// Returns the run time of a profile with `operations` floating-point operations on each processor.
-    fn computes(&self, profile: &ProfileEntry, operations: f64) -> Took {
+    fn computes(&self, profile: &ProfileEntry, operations: f64) -> ProfileTime {
         let time = Time::from_seconds_f64(operations / self.speed).ok().filter(|_| !profile.cpu.is_broken);
         let time = time.map(|time| if operations > 0.0 { time.max(Time::TICK) } else { time });
-        Took { time, communicates: profile.com.most > 0.0 || profile.com.is_broken }
+        ProfileTime { time, communicates: profile.com.most > 0.0 || profile.com.is_broken }
     }
 
     /// Returns the run time of a composition: the sum of the run times of its parts, multiplied by the number of
@@ -148,7 +148,7 @@ impl WorkloadProfiles<'_> {
         processors: u32,
         depth: usize,
         left: &mut usize,
-    ) -> Result<Took, String> {
+    ) -> Result<ProfileTime, String> {
         let (mut sum, mut communicates) = (Some(0_i64), false);
         for label in &profile.seq {
             let part = self.part(label, processors, depth + 1, left)?;
@@ -157,6 +157,6 @@ impl WorkloadProfiles<'_> {
         }
         let repeat = profile.repeat.text().map_or(Some(1), |text| text.parse::<i64>().ok().filter(|&count| count >= 0));
         let ticks = sum.zip(repeat).and_then(|(sum, repeat)| sum.checked_mul(repeat));
-        Ok(Took { time: ticks.map(Time::from_ticks), communicates })
+        Ok(ProfileTime { time: ticks.map(Time::from_ticks), communicates })
     }
 }

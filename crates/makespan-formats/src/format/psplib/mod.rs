@@ -24,19 +24,19 @@ use crate::format::workflow::job_name;
 use project::Project;
 
 /// Problem with a file, and its place.
-struct Wrong {
+struct FileProblem {
     place: FilePlace,
     problem: String,
 }
 
-impl Wrong {
+impl FileProblem {
     fn at(line: usize, problem: impl Into<String>) -> Self {
         Self { place: FilePlace::line(line), problem: problem.into() }
     }
 }
 
 /// Converts a problem with the whole file.
-impl From<String> for Wrong {
+impl From<String> for FileProblem {
     fn from(problem: String) -> Self {
         Self { place: FilePlace::default(), problem }
     }
@@ -72,17 +72,20 @@ pub(crate) fn read_patterson(file: &str, text: &str) -> Remarked {
     instance(file, patterson::read(text))
 }
 
-fn instance(file: &str, project: Result<Project, Wrong>) -> Remarked {
-    let wrong = |wrong: Wrong| FormatError::content(file, wrong.place, wrong.problem);
+fn instance(file: &str, project: Result<Project, FileProblem>) -> Remarked {
+    let wrong = |wrong: FileProblem| FormatError::content(file, wrong.place, wrong.problem);
     project.and_then(|project| project.instance(&job_name(file))).map_err(wrong)
 }
 
 /// Returns the whole numbers of a line.
-fn numbers(line: usize, text: &str) -> Result<Vec<u64>, Wrong> {
+fn numbers(line: usize, text: &str) -> Result<Vec<u64>, FileProblem> {
     text.split_whitespace().map(|word| number(line, word)).collect()
 }
 
-fn number(line: usize, word: &str) -> Result<u64, Wrong> {
+fn number(line: usize, word: &str) -> Result<u64, FileProblem> {
     let plain = word.bytes().all(|byte| byte.is_ascii_digit());
-    word.parse().ok().filter(|_| plain).ok_or_else(|| Wrong::at(line, format!("`{word}` is not a whole number from 0")))
+    word.parse()
+        .ok()
+        .filter(|_| plain)
+        .ok_or_else(|| FileProblem::at(line, format!("`{word}` is not a whole number from 0")))
 }

@@ -4,7 +4,7 @@
 //! from 1.
 
 use super::project::{Activity, Mode, Project, ResourceAmount};
-use super::{Wrong, number};
+use super::{FileProblem, number};
 
 /// Number of bytes at which a text may be truncated, because detection reads only the beginning of a file.
 const CUT: usize = 1 << 16;
@@ -64,16 +64,16 @@ impl<'a> Numbers<'a> {
     }
 
     /// Returns the next number. If the number is missing, the error describes it as `what`.
-    fn next(&mut self, what: impl Fn() -> String) -> Result<u64, Wrong> {
+    fn next(&mut self, what: impl Fn() -> String) -> Result<u64, FileProblem> {
         let Some((line, word)) = self.words.next() else {
-            return Err(Wrong::at(self.line, format!("expected {}, but the text ends", what())));
+            return Err(FileProblem::at(self.line, format!("expected {}, but the text ends", what())));
         };
         self.line = line;
         number(line, word)
     }
 }
 
-pub(super) fn read(text: &str) -> Result<Project, Wrong> {
+pub(super) fn read(text: &str) -> Result<Project, FileProblem> {
     let mut numbers = Numbers::of(text);
     let activities = numbers.next(|| "the number of activities".into())?;
     let resources = numbers.next(|| "the number of resources".into())?;
@@ -89,12 +89,12 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     }
     if let Some((line, word)) = numbers.words.next() {
         let problem = format!("unexpected `{word}` after the last of the {activities} activities; remove it");
-        return Err(Wrong::at(line, problem));
+        return Err(FileProblem::at(line, problem));
     }
     Ok(project)
 }
 
-fn activity(numbers: &mut Numbers<'_>, at: u64, activities: u64, resources: u64) -> Result<Activity, Wrong> {
+fn activity(numbers: &mut Numbers<'_>, at: u64, activities: u64, resources: u64) -> Result<Activity, FileProblem> {
     let due = |what: &str| format!("{what} of activity {at} of {activities}");
     let duration = numbers.next(|| due("the duration"))?;
     let line = numbers.line;

@@ -5,7 +5,7 @@
 use makespan_core::counted;
 
 use super::project::{Activity, Mode, Project, ResourceAmount};
-use super::{Wrong, number, numbers};
+use super::{FileProblem, number, numbers};
 
 /// Lines of the text, numbered from 1, without empty lines and without lines of asterisks or dashes.
 struct Lines<'a> {
@@ -21,9 +21,11 @@ impl<'a> Lines<'a> {
         Self { lines: lines.peekable(), last: 1 }
     }
 
-    fn next(&mut self, what: &str) -> Result<(usize, &'a str), Wrong> {
-        let next =
-            self.lines.next().ok_or_else(|| Wrong::at(self.last, format!("expected {what}, but the text ends")))?;
+    fn next(&mut self, what: &str) -> Result<(usize, &'a str), FileProblem> {
+        let next = self
+            .lines
+            .next()
+            .ok_or_else(|| FileProblem::at(self.last, format!("expected {what}, but the text ends")))?;
         self.last = next.0;
         Ok(next)
     }
@@ -36,12 +38,12 @@ impl<'a> Lines<'a> {
     }
 
     /// Skips the next line, which must begin with this heading.
-    fn heading(&mut self, heading: &str) -> Result<(), Wrong> {
+    fn heading(&mut self, heading: &str) -> Result<(), FileProblem> {
         let (line, text) = self.next(&format!("the section `{heading}`"))?;
         if begins(text, heading) {
             return Ok(());
         }
-        Err(Wrong::at(line, format!("expected the section `{heading}`, found `{text}`")))
+        Err(FileProblem::at(line, format!("expected the section `{heading}`, found `{text}`")))
     }
 }
 
@@ -63,7 +65,7 @@ pub(super) fn is_project(text: &[u8]) -> bool {
     head.lines().any(|line| HEADINGS.iter().any(|heading| line.trim_start().starts_with(heading)))
 }
 
-pub(super) fn read(text: &str) -> Result<Project, Wrong> {
+pub(super) fn read(text: &str) -> Result<Project, FileProblem> {
     let mut lines = Lines::of(text);
     let stated = head(&mut lines)?;
     let mut project = Project::default();
@@ -74,29 +76,31 @@ pub(super) fn read(text: &str) -> Result<Project, Wrong> {
     stated.agrees(&columns)?;
     project.stocks = availabilities(&mut lines, &columns)?;
     match lines.lines.next() {
-        Some((line, text)) => Err(Wrong::at(line, format!("unexpected `{text}` after the last section; remove it"))),
+        Some((line, text)) => {
+            Err(FileProblem::at(line, format!("unexpected `{text}` after the last section; remove it")))
+        }
         None => Ok(project),
     }
 }
 
 /// Numbers that the lines before the first section state, each with its line.
 #[derive(Default)]
-struct Announced {
+struct StatedNumbers {
     jobs: Option<(usize, u64)>,
     renewable: Option<(usize, u64)>,
     nonrenewable: Option<(usize, u64)>,
 }
 
-impl Announced {
+impl StatedNumbers {
     /// Checks that the stated number of resources of each kind is equal to the number of columns.
-    fn agrees(&self, columns: &[String]) -> Result<(), Wrong> {
+    fn agrees(&self, columns: &[String]) -> Result<(), FileProblem> {
         let kinds = [("renewable", 'R', self.renewable), ("nonrenewable", 'N', self.nonrenewable)];
         for (kind, letter, stated) in kinds {
             let found = columns.iter().filter(|name| name.starts_with(letter)).count() as u64;
             if let Some((line, stated)) = stated.filter(|&(_, stated)| stated != found) {
                 let problem =
                     format!("the file announces {stated} {kind} resources, but lists {found} under `{REQUESTS}`");
-                return Err(Wrong::at(line, problem));
+                return Err(FileProblem::at(line, problem));
             }
         }
         Ok(())
@@ -104,8 +108,8 @@ impl Announced {
 }
 
 /// Reads the lines before the first section.
-fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
-    let mut stated = Announced::default();
+fn head(lines: &mut Lines<'_>) -> Result<StatedNumbers, FileProblem> {
+    let mut stated = StatedNumbers::default();
     while let Some(&(line, text)) = lines.lines.peek() {
         if [INFORMATION, PRECEDENCE].iter().any(|heading| begins(text, heading)) {
             break;
@@ -122,9 +126,9 @@ fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
         } else if begins(key, "projects") && number(line, value)? != 1 {
             let problem =
                 format!("the file has {value} projects, but only one is supported; write each into a file of its own");
-            return Err(Wrong::at(line, problem));
+            return Err(FileProblem::at(line, problem));
         } else if begins(key, "- doubly constrained") && number(line, value)? > 0 {
-            return Err(Wrong::at(line, DOUBLY));
+            return Err(FileProblem::at(line, DOUBLY));
         }
     }
     Ok(stated)
@@ -134,7 +138,7 @@ fn head(lines: &mut Lines<'_>) -> Result<Announced, Wrong> {
 const DOUBLY: &str = "doubly constrained resources are not supported; write each as a renewable and a nonrenewable one";
 
 /// Reads the release date and the due date. The section of these dates may be missing.
-fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong> {
+fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), FileProblem> {
     if lines.lines.peek().is_none_or(|(_, text)| !begins(text, INFORMATION)) {
         return Ok(());
     }
@@ -143,17 +147,17 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong
     let Some((line, text)) = lines.row() else { return Ok(()) };
     let &[_, _, release, due, cost, ..] = numbers(line, text)?.as_slice() else {
         let problem = "expected five numbers: the number of the project, of its activities, its release date, its due date and its cost of tardiness";
-        return Err(Wrong::at(line, problem));
+        return Err(FileProblem::at(line, problem));
     };
     if let Some((line, _)) = lines.row() {
-        return Err(Wrong::at(
+        return Err(FileProblem::at(
             line,
             "this is a second project, but only one is supported; write each into a file of its own",
         ));
     }
     project.release = release;
     if due > 0 && due < release {
-        return Err(Wrong::at(
+        return Err(FileProblem::at(
             line,
             format!("the due date is {due}, before the release date {release}; state a later one"),
         ));
@@ -168,7 +172,11 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), Wrong
 }
 
 /// Reads the successors of each activity. Returns the number of modes that this section states for each activity.
-fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usize, u64)>) -> Result<Vec<u64>, Wrong> {
+fn precedence(
+    lines: &mut Lines<'_>,
+    project: &mut Project,
+    stated: Option<(usize, u64)>,
+) -> Result<Vec<u64>, FileProblem> {
     let mut announced = Vec::new();
     lines.heading(PRECEDENCE)?;
     lines.next("the names of its columns")?;
@@ -177,16 +185,16 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
         let [own, modes, count, successors @ ..] = row.as_slice() else {
             let problem =
                 "expected the number of an activity, its number of modes, its number of successors, and the successors";
-            return Err(Wrong::at(line, problem));
+            return Err(FileProblem::at(line, problem));
         };
         let due = project.activities.len() as u64 + 1;
         if *own != due {
             let problem =
                 format!("expected activity {due}, found activity {own}; activities are numbered from 1 in order");
-            return Err(Wrong::at(line, problem));
+            return Err(FileProblem::at(line, problem));
         }
         if successors.len() as u64 != *count {
-            return Err(Wrong::at(
+            return Err(FileProblem::at(
                 line,
                 format!("the line announces {count} successors but lists {}", successors.len()),
             ));
@@ -201,7 +209,7 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
     }
     let found = project.activities.len() as u64;
     match stated {
-        Some((line, stated)) if stated != found => Err(Wrong::at(
+        Some((line, stated)) if stated != found => Err(FileProblem::at(
             line,
             format!("the file announces {stated} activities, but lists {found} under `{PRECEDENCE}`"),
         )),
@@ -210,19 +218,19 @@ fn precedence(lines: &mut Lines<'_>, project: &mut Project, stated: Option<(usiz
 }
 
 /// Refuses an activity if its number of modes differs from the number in the section of successors.
-fn count_modes(project: &Project, announced: &[u64]) -> Result<(), Wrong> {
+fn count_modes(project: &Project, announced: &[u64]) -> Result<(), FileProblem> {
     let differs = |(activity, stated): &(&Activity, &u64)| activity.modes.len() as u64 != **stated;
     match project.activities.iter().zip(announced).find(differs) {
         Some((Activity { name, line, modes, .. }, stated)) => {
             let problem = format!("activity `{name}` states {}, but {} follow", counted(*stated, "mode"), modes.len());
-            Err(Wrong::at(*line, problem))
+            Err(FileProblem::at(*line, problem))
         }
         None => Ok(()),
     }
 }
 
 /// Reads the modes of all activities. Returns the names of the resources.
-fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>, Wrong> {
+fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>, FileProblem> {
     lines.heading(REQUESTS)?;
     let (line, header) = lines.next("the names of its columns")?;
     let at = header.to_ascii_lowercase().find("duration").map(|at| at + "duration".len());
@@ -234,7 +242,7 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
             Some(3) => {
                 own += 1;
                 if row[0] != own {
-                    return Err(Wrong::at(
+                    return Err(FileProblem::at(
                         line,
                         format!("expected the modes of activity {own}, found modes of activity {}", row[0]),
                     ));
@@ -248,16 +256,16 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
                      duration and {} needs, one for each resource",
                     columns.len()
                 );
-                return Err(Wrong::at(line, problem));
+                return Err(FileProblem::at(line, problem));
             }
         };
         let count = project.activities.len();
         let Some(activity) = usize::try_from(own - 1).ok().and_then(|at| project.activities.get_mut(at)) else {
-            return Err(Wrong::at(line, format!("activity {own} does not exist; the last is {count}")));
+            return Err(FileProblem::at(line, format!("activity {own} does not exist; the last is {count}")));
         };
         let due = activity.modes.len() as u64 + 1;
         if mode[0] != due {
-            return Err(Wrong::at(
+            return Err(FileProblem::at(
                 line,
                 format!("expected mode {due}, found mode {}; modes are numbered from 1", mode[0]),
             ));
@@ -267,25 +275,25 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
     let without = project.activities.iter().find(|activity| activity.modes.is_empty());
     match without {
         Some(Activity { name, line, .. }) => {
-            Err(Wrong::at(*line, format!("activity `{name}` has no mode under `{REQUESTS}`; give one")))
+            Err(FileProblem::at(*line, format!("activity `{name}` has no mode under `{REQUESTS}`; give one")))
         }
         None => Ok(columns),
     }
 }
 
 /// Returns the names of the resources in a line such as `R 1  R 2  N 1`.
-fn names(line: usize, text: &str) -> Result<Vec<String>, Wrong> {
+fn names(line: usize, text: &str) -> Result<Vec<String>, FileProblem> {
     let mut names: Vec<String> = Vec::new();
     let mut rest = text.trim();
     while let Some(kind) = rest.chars().next() {
         let digits = rest[kind.len_utf8()..].trim_start();
         let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         match kind.to_ascii_uppercase() {
-            'D' => return Err(Wrong::at(line, DOUBLY)),
+            'D' => return Err(FileProblem::at(line, DOUBLY)),
             'R' | 'N' if end > 0 => names.push(format!("{}{}", kind.to_ascii_uppercase(), &digits[..end])),
             _ => {
                 let problem = format!("`{rest}` is not a list of resources; write R 1, R 2 .. and N 1, N 2 ..");
-                return Err(Wrong::at(line, problem));
+                return Err(FileProblem::at(line, problem));
             }
         }
         rest = digits[end..].trim_start();
@@ -294,7 +302,7 @@ fn names(line: usize, text: &str) -> Result<Vec<String>, Wrong> {
 }
 
 /// Reads the amount of each resource, in the order of the columns.
-fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<ResourceAmount>, Wrong> {
+fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<ResourceAmount>, FileProblem> {
     lines.heading(AVAILABILITIES)?;
     if columns.is_empty() {
         return Ok(Vec::new());
@@ -307,12 +315,15 @@ fn availabilities(lines: &mut Lines<'_>, columns: &[String]) -> Result<Vec<Resou
             own.join(", "),
             columns.join(", ")
         );
-        return Err(Wrong::at(line, problem));
+        return Err(FileProblem::at(line, problem));
     }
     let (line, text) = lines.next("the amounts of the resources")?;
     let amounts = numbers(line, text)?;
     if amounts.len() != columns.len() {
-        return Err(Wrong::at(line, format!("there are {} amounts for {} resources", amounts.len(), columns.len())));
+        return Err(FileProblem::at(
+            line,
+            format!("there are {} amounts for {} resources", amounts.len(), columns.len()),
+        ));
     }
     let stock = |(name, amount): (&String, u64)| ResourceAmount {
         name: name.clone(),

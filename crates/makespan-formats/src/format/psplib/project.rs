@@ -5,7 +5,7 @@ use makespan_core::{
 };
 use rustc_hash::FxHashSet;
 
-use super::Wrong;
+use super::FileProblem;
 use crate::error::FilePlace;
 
 /// Amount of a resource.
@@ -66,7 +66,7 @@ struct LeftOut {
 
 impl Project {
     /// Returns the instance, and remarks for the user.
-    pub(super) fn instance(self, name: &str) -> Result<(Instance, Vec<String>), Wrong> {
+    pub(super) fn instance(self, name: &str) -> Result<(Instance, Vec<String>), FileProblem> {
         let whole = self.whole()?;
         let mut left_out = LeftOut::default();
         let mut tasks: Vec<Option<NamedTask>> = Vec::with_capacity(self.activities.len());
@@ -87,16 +87,16 @@ impl Project {
         let graph = joined(&whole, &tasks, &mut left_out)?;
         let platform = self.platform(&graph)?;
         let remarks = self.remarks.iter().cloned().chain(left_out.remarks()).chain(said(&platform)).collect();
-        let mut job = Job::compound(name, graph).with_release(periods(self.release).map_err(Wrong::from)?);
-        job.deadline = self.due.map(periods).transpose().map_err(Wrong::from)?;
+        let mut job = Job::compound(name, graph).with_release(periods(self.release).map_err(FileProblem::from)?);
+        job.deadline = self.due.map(periods).transpose().map_err(FileProblem::from)?;
         let instance =
-            Instance::new(platform, vec![job], Vec::new()).map_err(|error| Wrong::from(error.to_string()))?;
+            Instance::new(platform, vec![job], Vec::new()).map_err(|error| FileProblem::from(error.to_string()))?;
         Ok((instance, remarks))
     }
 
     /// Returns the graph of all activities, including activities without duration. Checks the successors. Each
     /// activity takes one tick in this graph.
-    fn whole(&self) -> Result<Graph, Wrong> {
+    fn whole(&self) -> Result<Graph, FileProblem> {
         let count = self.activities.len();
         let mut edges = Vec::new();
         for (from, activity) in (0..).zip(&self.activities) {
@@ -105,7 +105,7 @@ impl Project {
                 if !known.insert(successor) {
                     let problem =
                         format!("activity `{}` has the successor {successor} twice; write it once", activity.name);
-                    return Err(Wrong::at(activity.line, problem));
+                    return Err(FileProblem::at(activity.line, problem));
                 }
                 let to = u32::try_from(successor).ok().filter(|&to| to >= 1 && to as usize <= count);
                 let Some(to) = to else {
@@ -114,29 +114,29 @@ impl Project {
                          to {count}",
                         activity.name
                     );
-                    return Err(Wrong::at(activity.line, problem));
+                    return Err(FileProblem::at(activity.line, problem));
                 };
                 if to - 1 == from {
                     let problem = format!("activity `{}` is its own successor; leave it out", activity.name);
-                    return Err(Wrong::at(activity.line, problem));
+                    return Err(FileProblem::at(activity.line, problem));
                 }
                 edges.push(Edge { from, to: to - 1, payload: Payload::Bytes(0) });
             }
         }
         let tick = Profile::rigid(1, Time::TICK).map_err(|error| error.to_string())?;
         let tasks = self.activities.iter().map(|activity| NamedTask::new(activity.name.as_str(), tick.clone()));
-        Graph::new(tasks.collect(), edges).map_err(|error| Wrong::from(error.to_string()))
+        Graph::new(tasks.collect(), edges).map_err(|error| FileProblem::from(error.to_string()))
     }
 
     /// Returns the feasible modes of an activity. A mode is feasible if its need for each resource is at most the
     /// total amount.
-    fn feasible<'a>(&self, activity: &'a Activity, left_out: &mut LeftOut) -> Result<Vec<&'a Mode>, Wrong> {
+    fn feasible<'a>(&self, activity: &'a Activity, left_out: &mut LeftOut) -> Result<Vec<&'a Mode>, FileProblem> {
         let fits = |mode: &&Mode| mode.needs.iter().zip(&self.stocks).all(|(&need, stock)| need <= stock.amount);
         let mut modes: Vec<&Mode> = activity.modes.iter().filter(fits).collect();
         let without = activity.modes.len() - modes.len();
         left_out.modes.extend(std::iter::repeat_n(activity.name.clone(), without));
         if modes.is_empty() {
-            return Err(Wrong::at(activity.modes_line(), self.infeasible(activity)));
+            return Err(FileProblem::at(activity.modes_line(), self.infeasible(activity)));
         }
         // Allotments must be in ascending order of processors. More processors must be faster, so the slowest mode is
         // first.
@@ -161,9 +161,10 @@ impl Project {
     }
 
     /// Returns the task for an activity with these modes.
-    fn task(&self, activity: &Activity, modes: &[&Mode]) -> Result<NamedTask, Wrong> {
-        let wrong =
-            |problem: String| Wrong::at(activity.modes_line(), format!("activity `{}`: {problem}", activity.name));
+    fn task(&self, activity: &Activity, modes: &[&Mode]) -> Result<NamedTask, FileProblem> {
+        let wrong = |problem: String| {
+            FileProblem::at(activity.modes_line(), format!("activity `{}`: {problem}", activity.name))
+        };
         let times = modes.iter().map(|mode| periods(mode.duration)).collect::<Result<Vec<Time>, String>>();
         let profile = Profile::table(times.map_err(wrong)?).map_err(|error| wrong(error.to_string()))?;
         let need = |(at, stock): (usize, &ResourceAmount)| {
@@ -185,24 +186,24 @@ impl Project {
 
     /// Returns an error if an activity without duration uses up a resource. The instance omits such an activity, so
     /// the use of the resource would be lost.
-    fn check_timeless(&self, activity: &Activity) -> Result<(), Wrong> {
+    fn check_timeless(&self, activity: &Activity) -> Result<(), FileProblem> {
         for (at, stock) in self.stocks.iter().enumerate().filter(|(_, stock)| !stock.renewable) {
             let least = activity.modes.iter().map(|mode| mode.needs[at]).min().unwrap_or(0);
             if least > 0 {
                 let (name, stock) = (&activity.name, &stock.name);
                 let problem =
                     format!("activity `{name}` takes no time and uses up {least} of `{stock}`; give it a duration");
-                return Err(Wrong::at(activity.modes_line(), problem));
+                return Err(FileProblem::at(activity.modes_line(), problem));
             }
         }
         Ok(())
     }
 
-    fn check_consumption(&self, least: &[u128]) -> Result<(), Wrong> {
+    fn check_consumption(&self, least: &[u128]) -> Result<(), FileProblem> {
         let short = |(stock, least): &(&ResourceAmount, &u128)| !stock.renewable && **least > u128::from(stock.amount);
         match self.stocks.iter().zip(least).find(short) {
             None => Ok(()),
-            Some((ResourceAmount { name, amount, .. }, least)) => Err(Wrong::from(format!(
+            Some((ResourceAmount { name, amount, .. }, least)) => Err(FileProblem::from(format!(
                 "the activities use up at least {least} of `{name}` in all, each in the mode that takes the least of it, and \
                  there are {amount}; no plan keeps to that"
             ))),
@@ -211,7 +212,7 @@ impl Project {
 
     /// Returns a platform with one node. The node has enough processors to run all activities at once in their widest
     /// modes.
-    fn platform(&self, graph: &Graph) -> Result<Platform, Wrong> {
+    fn platform(&self, graph: &Graph) -> Result<Platform, FileProblem> {
         let widest = |task: &NamedTask| u64::from(task.task.profile.max_processors());
         let processors: u64 = graph.tasks().iter().map(widest).sum();
         let processors = u32::try_from(processors).unwrap_or(u32::MAX);
@@ -222,26 +223,26 @@ impl Project {
         let (licences, consumables) = (amounts(true)?, amounts(false)?);
         let platform = Platform::flat(processors).and_then(|platform| platform.with_licences(licences));
         let platform = platform.and_then(|platform| platform.with_consumables(consumables));
-        platform.map_err(|error| Wrong::from(error.to_string()))
+        platform.map_err(|error| FileProblem::from(error.to_string()))
     }
 }
 
 /// Returns whether an activity has a duration.
-fn takes_time(activity: &Activity) -> Result<bool, Wrong> {
+fn takes_time(activity: &Activity) -> Result<bool, FileProblem> {
     let timeless = activity.modes.iter().filter(|mode| mode.duration == 0).count();
     if timeless > 0 && timeless < activity.modes.len() {
         let problem = format!(
             "activity `{}` takes no time in some modes and some in others; give each mode a duration above 0, or none",
             activity.name
         );
-        return Err(Wrong::at(activity.modes_line(), problem));
+        return Err(FileProblem::at(activity.modes_line(), problem));
     }
     Ok(timeless == 0)
 }
 
 /// Returns the graph of the activities with a duration. If an activity is omitted, its successors wait for its
 /// predecessors instead.
-fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) -> Result<Graph, Wrong> {
+fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) -> Result<Graph, FileProblem> {
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); whole.len()];
     let mut awaited = vec![false; whole.len()];
     for edge in whole.edges() {
@@ -269,7 +270,7 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
             }
             if size + all.len() > most {
                 let name = whole.name(number);
-                return Err(Wrong::from(format!(
+                return Err(FileProblem::from(format!(
                     "activities without duration join so many others before activity `{name}` that more than {most} edges would stand for \
                      them; give them durations"
                 )));
@@ -292,12 +293,12 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
         edges.extend(before[at].iter().map(edge));
     }
     if kept.is_empty() {
-        return Err(Wrong {
+        return Err(FileProblem {
             place: FilePlace::default(),
             problem: "no activity takes any time; give one a duration".into(),
         });
     }
-    Graph::new(kept, edges).map_err(|error| Wrong::from(error.to_string()))
+    Graph::new(kept, edges).map_err(|error| FileProblem::from(error.to_string()))
 }
 
 /// Converts periods to seconds.

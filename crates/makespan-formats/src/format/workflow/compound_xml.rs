@@ -21,11 +21,11 @@ use roxmltree::Node;
 use rustc_hash::FxHashMap;
 
 use super::xml::{attribute, elements, parse, prepared, time, wrong};
-use super::{Read, Wrong};
+use super::{FileProblem, ReadJobs};
 use crate::odd::ImpossibleValues;
 
 /// Reads jobs. With `strict`, impossible values are errors.
-pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
+pub(super) fn read(text: &str, strict: bool) -> Result<ReadJobs, FileProblem> {
     let text = prepared(text);
     let document = parse(&text)?;
     let root = document.root_element();
@@ -37,16 +37,16 @@ pub(super) fn read(text: &str, strict: bool) -> Result<Read, Wrong> {
     }
     only(root, &["version"])?;
     let mut odd = ImpossibleValues::default();
-    let jobs = elements(root).map(|node| job(node, &mut odd)).collect::<Result<Vec<_>, Wrong>>()?;
+    let jobs = elements(root).map(|node| job(node, &mut odd)).collect::<Result<Vec<_>, FileProblem>>()?;
     if jobs.is_empty() {
         return Err(wrong(root, "there are no jobs; give at least one"));
     }
     odd.refuse(strict)?;
-    Ok(Read::of(jobs, odd.remarks().collect()))
+    Ok(ReadJobs::of(jobs, odd.remarks().collect()))
 }
 
 /// Returns an error if an element has an unknown attribute.
-fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), Wrong> {
+fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), FileProblem> {
     match node.attributes().find(|attribute| !known.contains(&attribute.name())) {
         Some(other) => {
             let known =
@@ -58,24 +58,24 @@ fn only(node: Node<'_, '_>, known: &[&str]) -> Result<(), Wrong> {
 }
 
 /// Returns an error if this element contains other elements.
-fn childless(node: Node<'_, '_>) -> Result<(), Wrong> {
+fn childless(node: Node<'_, '_>) -> Result<(), FileProblem> {
     match elements(node).next() {
         Some(other) => Err(wrong(other, format!("<{}> must not contain elements", node.tag_name().name()))),
         None => Ok(()),
     }
 }
 
-fn named<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Result<Node<'a, 'i>, Wrong> {
+fn named<'a, 'i>(node: Node<'a, 'i>, tag: &str) -> Result<Node<'a, 'i>, FileProblem> {
     if node.tag_name().name() == tag { Ok(node) } else { Err(wrong(node, format!("expected <{tag}> here"))) }
 }
 
-fn job(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<Job, Wrong> {
+fn job(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<Job, FileProblem> {
     only(named(node, "job")?, &["name", "release", "deadline", "walltime", "weight", "priority"])?;
     let (transfers, tasks): (Vec<_>, Vec<_>) = elements(node).partition(|node| node.tag_name().name() == "transfer");
-    let tasks = tasks.into_iter().map(|node| task(node, odd)).collect::<Result<Vec<NamedTask>, Wrong>>()?;
+    let tasks = tasks.into_iter().map(|node| task(node, odd)).collect::<Result<Vec<NamedTask>, FileProblem>>()?;
     let numbers: FxHashMap<&str, u32> = (0..).zip(&tasks).map(|(number, task)| (&*task.name, number)).collect();
     let edges =
-        transfers.into_iter().map(|node| transfer(node, &numbers, odd)).collect::<Result<Vec<Edge>, Wrong>>()?;
+        transfers.into_iter().map(|node| transfer(node, &numbers, odd)).collect::<Result<Vec<Edge>, FileProblem>>()?;
     let graph = Graph::new(tasks.clone(), edges).map_err(|error| wrong(node, error))?;
     let mut job = Job::compound(attribute(node, "name")?, graph);
     if node.has_attribute("release") {
@@ -98,7 +98,7 @@ fn job(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<Job, Wrong> {
     Ok(job)
 }
 
-fn task(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<NamedTask, Wrong> {
+fn task(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<NamedTask, FileProblem> {
     only(named(node, "task")?, &["name", "volume"])?;
     let name = attribute(node, "name")?;
     let (time, estimate) = odd.run_time(node.attribute("volume"), || format!("task `{name}`"));
@@ -115,7 +115,11 @@ fn task(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<NamedTask, Wro
     Ok(NamedTask { name: name.into(), task: Task { command: words, estimate, ..Task::new(profile) } })
 }
 
-fn transfer(node: Node<'_, '_>, numbers: &FxHashMap<&str, u32>, odd: &mut ImpossibleValues) -> Result<Edge, Wrong> {
+fn transfer(
+    node: Node<'_, '_>,
+    numbers: &FxHashMap<&str, u32>,
+    odd: &mut ImpossibleValues,
+) -> Result<Edge, FileProblem> {
     only(node, &["from", "to", "data", "time"])?;
     childless(node)?;
     let number = |key: &str| {

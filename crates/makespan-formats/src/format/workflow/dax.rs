@@ -6,7 +6,7 @@ use roxmltree::Node;
 
 use super::draft::Draft;
 use super::xml::{attribute, elements, parse, prepared, wrong};
-use super::{Read, Wrong, remarked};
+use super::{FileProblem, ReadJobs, remarked};
 use crate::ignored::Ignored;
 use crate::needs::Pool;
 
@@ -19,7 +19,7 @@ const SILENT: &str = " job child parent metadata invoke file filename executable
     uses.dontTransfer uses.temporaryHint child.ref parent.ref parent.edge-label ";
 
 /// Reads a file in DAX. With `strict`, impossible values and ignored parts are errors instead of warnings.
-pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
+pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<ReadJobs, FileProblem> {
     let text = prepared(text);
     let document = parse(&text)?;
     let root = document.root_element();
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
         remarks.extend(remarked(remark, strict)?);
     }
     let (graph, outside) = draft.graph(strict, &mut remarks)?;
-    Ok(Read { outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
+    Ok(ReadJobs { outside, ..ReadJobs::of(vec![Job::compound(name, graph)], remarks) })
 }
 
 /// Counts the ignored profiles of Pegasus, `HTCondor` and Globus for a warning. A profile may state a need of a job.
@@ -84,7 +84,7 @@ fn unread_profiles(root: Node<'_, '_>, ignored: &mut Ignored) {
 }
 
 /// Adds a job and its files as a task. Returns the number of the task.
-fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, Wrong> {
+fn job(draft: &mut Draft, node: Node<'_, '_>) -> Result<u32, FileProblem> {
     let id = attribute(node, "id")?;
     let runtime = node.attribute("runtime").or(profiled(node, "runtime").and_then(|profile| profile.text()));
     let task = draft.task(id, runtime, Vec::new()).map_err(|problem| wrong(node, problem))?;
@@ -204,14 +204,14 @@ impl Profiles {
     }
 }
 
-fn child(draft: &mut Draft, node: Node<'_, '_>) -> Result<(), Wrong> {
+fn child(draft: &mut Draft, node: Node<'_, '_>) -> Result<(), FileProblem> {
     let reference = |node| {
         let name = attribute(node, "ref")?;
         draft.number(name, "ref").map_err(|problem| wrong(node, problem))
     };
     let to = reference(node)?;
     let parents = elements(node).filter(|node| node.tag_name().name() == "parent");
-    let parents = parents.map(reference).collect::<Result<Vec<u32>, Wrong>>()?;
+    let parents = parents.map(reference).collect::<Result<Vec<u32>, FileProblem>>()?;
     for from in parents {
         draft.wait(from, to);
     }

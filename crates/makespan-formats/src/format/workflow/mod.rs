@@ -29,7 +29,7 @@ use draft::ExternalFiles;
 pub use draft::StatedFiles;
 
 /// Jobs read from a file, and remarks for the user.
-struct Read {
+struct ReadJobs {
     jobs: Vec<Job>,
     remarks: Vec<String>,
     /// Machines of the file, or `None` if the file states no machines. If the machines cannot be used, the error
@@ -39,7 +39,7 @@ struct Read {
     outside: ExternalFiles,
 }
 
-impl Read {
+impl ReadJobs {
     /// Returns a result without machines and without files from outside.
     fn of(jobs: Vec<Job>, remarks: Vec<String>) -> Self {
         Self { jobs, remarks, platform: Ok(None), outside: ExternalFiles::default() }
@@ -47,12 +47,12 @@ impl Read {
 }
 
 /// Problem with a file, and its place.
-struct Wrong {
+struct FileProblem {
     place: FilePlace,
     problem: String,
 }
 
-impl Wrong {
+impl FileProblem {
     fn at(place: FilePlace, problem: impl Into<String>) -> Self {
         Self { place, problem: problem.into() }
     }
@@ -63,7 +63,7 @@ impl Wrong {
 }
 
 /// Converts the text of a problem. The text states the place itself.
-impl From<String> for Wrong {
+impl From<String> for FileProblem {
     fn from(problem: String) -> Self {
         Self { place: FilePlace::default(), problem }
     }
@@ -155,14 +155,14 @@ type ReadFiles = fn(&str, &str) -> Result<TaskFiles, FormatError>;
 
 /// The reader of a workflow format.
 pub(crate) struct Reader {
-    read: fn(&Source<'_>) -> Result<Read, FormatError>,
+    read: fn(&Source<'_>) -> Result<ReadJobs, FormatError>,
     /// Function that returns the files that each task reads and writes. `None` if no task of this format has a command
     /// that names files.
     pub(crate) files: Option<ReadFiles>,
 }
 
 impl Reader {
-    const fn of(read: fn(&Source<'_>) -> Result<Read, FormatError>) -> Self {
+    const fn of(read: fn(&Source<'_>) -> Result<ReadJobs, FormatError>) -> Self {
         Self { read, files: None }
     }
 }
@@ -193,7 +193,7 @@ pub(crate) fn read(
 ) -> Result<(Instance, Vec<String>), FormatError> {
     let &WorkflowOptions { strict, trace, .. } = options;
     let read = (reader.read)(&Source { file, text, name: job_name(file), strict, trace })?;
-    let Read { jobs, mut remarks, platform, outside } = read;
+    let ReadJobs { jobs, mut remarks, platform, outside } = read;
     let own = options.platform.is_none();
     let platform = match (options.platform, platform) {
         (Some(stated), _) => stated.clone(),

@@ -10,7 +10,7 @@ use makespan_core::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dot::{self, DotGraph};
-use super::{Read, Wrong, remarked};
+use super::{FileProblem, ReadJobs, remarked};
 use crate::error::FilePlace;
 use crate::needs::{Pool, memory};
 use crate::odd::{ImpossibleValues, ValueProblem};
@@ -40,7 +40,7 @@ pub(super) struct TraceTasks<'a> {
 }
 
 /// Reads the completed tasks of a trace. With `strict`, impossible values and tasks that did not complete are errors.
-pub(super) fn tasks(trace: &str, strict: bool) -> Result<TraceTasks<'_>, Wrong> {
+pub(super) fn tasks(trace: &str, strict: bool) -> Result<TraceTasks<'_>, FileProblem> {
     let mut tasks = TraceTasks::default();
     tasks.read(trace)?;
     tasks.odd.refuse(strict)?;
@@ -50,7 +50,7 @@ pub(super) fn tasks(trace: &str, strict: bool) -> Result<TraceTasks<'_>, Wrong> 
 
 /// Reads the graph of processes. Returns a task graph, with each process replaced by its tasks in the trace. `name` is
 /// the name of the job. With `strict`, ignored attributes and tasks without a process in the graph are errors.
-pub(super) fn read(graph: &str, found: &TraceTasks<'_>, name: &str, strict: bool) -> Result<Read, Wrong> {
+pub(super) fn read(graph: &str, found: &TraceTasks<'_>, name: &str, strict: bool) -> Result<ReadJobs, FileProblem> {
     let rows = &found.rows;
     let DotGraph { labels, edges, unread } = dot::labels(graph)?;
     let mut of_label: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
@@ -100,7 +100,7 @@ pub(super) fn read(graph: &str, found: &TraceTasks<'_>, name: &str, strict: bool
     let paired = "Nextflow's files state dependencies between processes, not between tasks: tasks of consecutive processes are paired by \
                   their tags if both have tags; otherwise each task waits for all tasks of the previous process";
     remarks.push(paired.to_owned());
-    Ok(Read::of(vec![Job::compound(name, graph)], remarks))
+    Ok(ReadJobs::of(vec![Job::compound(name, graph)], remarks))
 }
 
 /// Returns a warning about tasks that have no process in the graph. The dependencies of these tasks are unknown.
@@ -150,11 +150,11 @@ fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>)
 
 impl<'a> TraceTasks<'a> {
     /// Reads the completed tasks. Tasks whose results Nextflow took from the cache of an earlier run are included.
-    fn read(&mut self, trace: &'a str) -> Result<(), Wrong> {
+    fn read(&mut self, trace: &'a str) -> Result<(), FileProblem> {
         let mut lines = (1..).zip(trace.lines());
         let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());
         let column = |name: &str| heading.iter().position(|one| *one == name);
-        let wrong = |line: usize, problem: String| Wrong::at(FilePlace::line(line), problem);
+        let wrong = |line: usize, problem: String| FileProblem::at(FilePlace::line(line), problem);
         let needed = |name: &str| {
             column(name).ok_or_else(|| wrong(1, format!("there is no column `{name}`; write it with -with-trace")))
         };

@@ -9,7 +9,7 @@
 use super::draft::Draft;
 use makespan_core::counted;
 
-use super::{Read, Wrong};
+use super::{FileProblem, ReadJobs};
 use crate::error::FilePlace;
 use crate::odd::{ValueProblem, run_time};
 
@@ -34,23 +34,23 @@ struct Row<'a> {
 }
 
 /// Reads a graph. With `strict`, impossible times are errors.
-pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
+pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<ReadJobs, FileProblem> {
     let content = |line| str::split(line, '#').next().unwrap_or_default().trim();
     let mut lines =
         text.lines().enumerate().map(|(at, line)| (at + 1, content(line))).filter(|line| !line.1.is_empty());
     let Some((line, first)) = lines.next() else { return Err("there is no number of tasks".to_owned().into()) };
     let stated: u64 = number(line, first)?;
-    let rows = lines.map(|(line, text)| row(line, text)).collect::<Result<Vec<Row<'_>>, Wrong>>()?;
+    let rows = lines.map(|(line, text)| row(line, text)).collect::<Result<Vec<Row<'_>>, FileProblem>>()?;
     for (at, row) in rows.iter().enumerate() {
         if row.number != at as u64 {
             let problem = format!("expected task {at}, found task {}; tasks are numbered from 0 in order", row.number);
-            return Err(Wrong::at(FilePlace::line(row.line), problem));
+            return Err(FileProblem::at(FilePlace::line(row.line), problem));
         }
     }
     let count = rows.len() as u64;
     if count != stated && count != stated.saturating_add(2) {
         let problem = format!("the first line announces {stated} tasks and two dummies, and {count} tasks follow");
-        return Err(Wrong::at(FilePlace::line(line), problem));
+        return Err(FileProblem::at(FilePlace::line(line), problem));
     }
     let last = rows.len().saturating_sub(1);
     let is_zero = |row: &Row<'_>| run_time(Some(row.time)) == Err(ValueProblem::ZeroTime);
@@ -60,7 +60,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     let mut draft = Draft::default();
     let mut numbers = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
-        let wrong = |problem| Wrong::at(FilePlace::line(row.line), problem);
+        let wrong = |problem| FileProblem::at(FilePlace::line(row.line), problem);
         let task = if is_dummy(at) {
             None
         } else {
@@ -72,7 +72,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
         for &before in &row.before {
             let Some(from) = usize::try_from(before).ok().and_then(|before| numbers.get(before)) else {
                 let problem = format!("task {at} waits for task {before}, which does not exist; the last is {last}");
-                return Err(Wrong::at(FilePlace::line(row.line), problem));
+                return Err(FileProblem::at(FilePlace::line(row.line), problem));
             };
             if let (Some(from), Some(to)) = (*from, numbers[at]) {
                 draft.wait(from, to);
@@ -81,24 +81,24 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> 
     }
     let mut remarks = Vec::new();
     let (graph, _) = draft.graph(strict, &mut remarks)?;
-    Ok(Read::of(vec![makespan_core::Job::compound(name, graph)], remarks))
+    Ok(ReadJobs::of(vec![makespan_core::Job::compound(name, graph)], remarks))
 }
 
-fn row(line: usize, text: &str) -> Result<Row<'_>, Wrong> {
+fn row(line: usize, text: &str) -> Result<Row<'_>, FileProblem> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [own, time, count, before @ ..] = words.as_slice() else {
         let problem = "expected the number of a task, its time, its number of predecessors, and the predecessors";
-        return Err(Wrong::at(FilePlace::line(line), problem));
+        return Err(FileProblem::at(FilePlace::line(line), problem));
     };
-    let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, Wrong>>()?;
+    let before = before.iter().map(|word| number(line, word)).collect::<Result<Vec<u64>, FileProblem>>()?;
     let count: u64 = number(line, count)?;
     if before.len() as u64 != count {
         let problem = format!("the line announces {} but lists {}", counted(count, "predecessor"), before.len());
-        return Err(Wrong::at(FilePlace::line(line), problem));
+        return Err(FileProblem::at(FilePlace::line(line), problem));
     }
     Ok(Row { line, number: number(line, own)?, time, before })
 }
 
-fn number(line: usize, text: &str) -> Result<u64, Wrong> {
-    text.parse().map_err(|_| Wrong::at(FilePlace::line(line), format!("`{text}` is not a whole number")))
+fn number(line: usize, text: &str) -> Result<u64, FileProblem> {
+    text.parse().map_err(|_| FileProblem::at(FilePlace::line(line), format!("`{text}` is not a whole number")))
 }

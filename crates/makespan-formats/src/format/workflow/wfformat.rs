@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 
 use super::draft::{Draft, StatedFiles};
 use super::machines::{Machine, machines};
-use super::{Read, remarked};
+use super::{ReadJobs, remarked};
 use crate::document::{Unique, UniquelyNamed, from_json};
 use crate::error::{FilePlace, FormatError};
 use crate::figure::Figure;
@@ -160,7 +160,7 @@ impl UniquelyNamed for OldTask {
 
 /// Data about tasks for remarks.
 #[derive(Default)]
-struct Seen {
+struct TaskRemarks {
     wide: Vec<String>,
     /// Impossible numbers of cores or bytes of memory.
     odd: Vec<String>,
@@ -185,10 +185,10 @@ fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<S
 
 /// Reads a document. With `strict`, impossible values, a missing version, and tasks that are only in `execution` are
 /// errors.
-pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatError> {
+pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<ReadJobs, FormatError> {
     let Document { name, schema_version, workflow } = from_json(file, text.as_bytes())?;
     let wrong = |field: &str, problem: &dyn Display| FormatError::content(file, FilePlace::field(field), problem);
-    let mut seen = Seen::default();
+    let mut seen = TaskRemarks::default();
     let mut remarks = Vec::new();
     let version = version(schema_version.as_deref(), &workflow, &mut remarks);
     if strict && schema_version.is_none() {
@@ -229,13 +229,13 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<Read, FormatE
     remarks.extend(wide.into_iter().chain(odd).chain(unspecified));
     let (graph, outside) = draft.graph(strict, &mut remarks).map_err(|problem| wrong("workflow", &problem))?;
     let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| super::job_name(file));
-    Ok(Read { platform, outside, ..Read::of(vec![Job::compound(name, graph)], remarks) })
+    Ok(ReadJobs { platform, outside, ..ReadJobs::of(vec![Job::compound(name, graph)], remarks) })
 }
 
 /// Returns the files that each task reads and writes, by task name. [`read`] must accept the document.
 pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFiles>, FormatError> {
     let Document { workflow, .. } = from_json(file, text.as_bytes())?;
-    let mut seen = Seen::default();
+    let mut seen = TaskRemarks::default();
     let draft = match workflow {
         Workflow { specification: Some(specification), execution, .. } => {
             apart(&specification, execution.unwrap_or_default(), &mut seen)
@@ -247,7 +247,7 @@ pub(super) fn files(file: &str, text: &str) -> Result<BTreeMap<String, StatedFil
     Ok(draft.files())
 }
 
-impl Seen {
+impl TaskRemarks {
     /// Sets the processors and the memory of a task to the amounts that the task used in the recorded run.
     fn equip(&mut self, draft: &mut Draft, task: u32, name: &str, stated: [&Figure; 2]) {
         let owner = || format!("task `{name}`");
@@ -296,7 +296,7 @@ fn command(command: Option<Command>) -> Vec<String> {
 }
 
 /// Reads the tasks of versions 1.5 and 1.6.
-fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -> Result<Draft, String> {
+fn apart(specification: &Specification, execution: Execution, seen: &mut TaskRemarks) -> Result<Draft, String> {
     let mut executed: FxHashMap<String, ExecutedTask> = FxHashMap::default();
     for task in execution.tasks.0 {
         executed.insert(task.id.clone(), task);
@@ -336,7 +336,7 @@ fn apart(specification: &Specification, execution: Execution, seen: &mut Seen) -
 
 /// Reads the tasks of versions 1.3 and 1.4. The key of a task is its `name` if the name is unique, or else its `id`.
 /// References may use the name or the id.
-fn together(tasks: Vec<OldTask>, seen: &mut Seen) -> Result<Draft, String> {
+fn together(tasks: Vec<OldTask>, seen: &mut TaskRemarks) -> Result<Draft, String> {
     let mut count: FxHashMap<&str, usize> = FxHashMap::default();
     for task in &tasks {
         *count.entry(&task.name).or_default() += 1;

@@ -36,13 +36,13 @@ pub(super) struct Column {
 pub(super) fn columns(levels: &[SimulationLevel], [from, to]: [Time; 2], exact: usize, columns: usize) -> Vec<Column> {
     let pieces = || Pieces { levels, at: 0, from, to };
     if levels.len() <= exact {
-        return pieces().map(|(from, to, level)| Gathered::new(from, level).done_at(to)).collect();
+        return pieces().map(|(from, to, level)| OpenColumn::new(from, level).done_at(to)).collect();
     }
     let span = i128::from((to - from).ticks());
     // Rounding differences are spread evenly: the lengths of two columns differ by at most one tick.
     let bound = |index: usize| from + Time::from_ticks((span * index as i128 / columns as i128) as i64);
     let mut gathered = Vec::with_capacity(columns);
-    let mut open: Option<Gathered> = None;
+    let mut open: Option<OpenColumn> = None;
     let mut index = 1;
     for (mut start, end, level) in pieces() {
         while start < end {
@@ -51,7 +51,7 @@ pub(super) fn columns(levels: &[SimulationLevel], [from, to]: [Time; 2], exact: 
             }
             let edge = bound(index);
             let until = end.min(edge);
-            let column = open.get_or_insert_with(|| Gathered::new(start, level));
+            let column = open.get_or_insert_with(|| OpenColumn::new(start, level));
             column.add(until - start, level);
             start = until;
             if until == edge {
@@ -90,7 +90,7 @@ impl Iterator for Pieces<'_> {
 }
 
 /// A column under construction.
-struct Gathered {
+struct OpenColumn {
     from: Time,
     least: [u32; 2],
     most: [u32; 2],
@@ -99,7 +99,7 @@ struct Gathered {
     last: SimulationLevel,
 }
 
-impl Gathered {
+impl OpenColumn {
     fn new(from: Time, level: SimulationLevel) -> Self {
         let both = [level.held, level.waiting];
         Self { from, least: both, most: both, areas: [0; 2], spanned: 0, last: level }

@@ -51,11 +51,11 @@ pub(super) struct Data<'a> {
     width: f64,
     left: f64,
     right: f64,
-    policies: Vec<Readings<'a>>,
+    policies: Vec<PanelSeries<'a>>,
 }
 
 #[derive(Serialize)]
-struct Readings<'a> {
+struct PanelSeries<'a> {
     name: &'a str,
     from: Vec<f64>,
     held: Vec<f64>,
@@ -143,7 +143,7 @@ impl<'a> Panels<'a> {
 
     /// Returns the series for the script.
     pub(super) fn data(&self) -> Data<'a> {
-        let readings = |(policy, series): (&PolicyPanel<'a>, &Vec<Column>)| Readings {
+        let readings = |(policy, series): (&PolicyPanel<'a>, &Vec<Column>)| PanelSeries {
             name: policy.name,
             from: series.iter().map(|column| (column.from - self.span[0]).seconds()).collect(),
             held: series.iter().map(|column| rounded(column.held.mean)).collect(),

@@ -20,7 +20,7 @@ fn played(network: &Network, options: &NetworkOptions) -> NetworkRun {
 fn a_link_cut_to_a_hundredth_in_mid_run_loses_no_task() {
     let network = chain();
     let before = played(&network, &NetworkOptions::default());
-    let cut = Change { at: Time::from_seconds(5), node: 1, what: Changed::Bandwidth(0.1) };
+    let cut = NetworkChange { at: Time::from_seconds(5), node: 1, what: NodeChange::Bandwidth(0.1) };
     let run = played(&network, &NetworkOptions { changes: vec![cut], ..NetworkOptions::default() });
     assert_eq!((run.unfinished(), run.stalled), (0, false));
     assert!(run.end > before.end);
@@ -30,8 +30,8 @@ fn a_link_cut_to_a_hundredth_in_mid_run_loses_no_task() {
 fn what_is_under_way_goes_on_at_the_new_rate() {
     let root = NetworkNode { processors: 0, ..node(None, 1.0, 1.0) };
     let network = Network::new(&[root, node(Some(0), 1.0, 1.0)], vec![kind(0, 10.0, 10.0, 1)]).unwrap();
-    let at = |seconds, what| Change { at: Time::from_seconds(seconds), node: 1, what };
-    let changes = vec![at(4, Changed::Bandwidth(2.0)), at(11, Changed::Speed(4.0))];
+    let at = |seconds, what| NetworkChange { at: Time::from_seconds(seconds), node: 1, what };
+    let changes = vec![at(4, NodeChange::Bandwidth(2.0)), at(11, NodeChange::Speed(4.0))];
     let run = played(&network, &NetworkOptions { changes, ..NetworkOptions::default() });
     // At the first bandwidth, four bytes take 4 s. At the second bandwidth, six bytes take 3 s. So the task arrives at
     // 7 s. At the first speed, four units of work are done by 11 s. At the second speed, six units take 1.5 s.
@@ -65,7 +65,7 @@ proptest! {
             second += 1;
         };
         let changes = changes.iter().map(|&(at, bandwidth)| {
-            Change { at: Time::from_seconds(at), node: 1, what: Changed::Bandwidth(bandwidth.into()) }
+            NetworkChange { at: Time::from_seconds(at), node: 1, what: NodeChange::Bandwidth(bandwidth.into()) }
         });
         let run = played(&network, &NetworkOptions { changes: changes.collect(), ..NetworkOptions::default() });
         // The computation takes one more second after the hop.
@@ -78,7 +78,7 @@ fn a_node_that_is_removed_loses_no_task() {
     let network = chain();
     for second in 0..25 {
         for removed in [1, 2] {
-            let change = Change { at: Time::from_seconds(second), node: removed, what: Changed::Removed };
+            let change = NetworkChange { at: Time::from_seconds(second), node: removed, what: NodeChange::Removed };
             let run = played(&network, &NetworkOptions { changes: vec![change], ..NetworkOptions::default() });
             assert_eq!((run.unfinished(), run.stalled), (0, false), "node {removed} removed at {second}");
             assert!(run.removed[2] && run.removed[1] == (removed == 1));
@@ -116,8 +116,8 @@ fn nodes_hear_of_changes() {
         }
     }
     let network = chain();
-    let at = |node, what| Change { at: Time::from_seconds(3), node, what };
-    let changes = vec![at(2, Changed::Bandwidth(3.0)), at(1, Changed::Speed(3.0)), at(2, Changed::Removed)];
+    let at = |node, what| NetworkChange { at: Time::from_seconds(3), node, what };
+    let changes = vec![at(2, NodeChange::Bandwidth(3.0)), at(1, NodeChange::Speed(3.0)), at(2, NodeChange::Removed)];
     let mut policies: Vec<Hears> = whims(&network, 1).into_iter().map(|whim| Hears(Vec::new(), whim)).collect();
     simulate(&network, &mut policies, &NetworkOptions { changes, ..NetworkOptions::default() }, &mut Silent).unwrap();
     let mut heard = policies[1].0.clone();
@@ -159,13 +159,13 @@ fn a_policy_that_waits_is_asked_again() {
 fn bad_input_has_clear_errors() {
     let network = chain();
     let with = |node, what| {
-        let change = Change { at: Time::ZERO, node, what };
+        let change = NetworkChange { at: Time::ZERO, node, what };
         let options = NetworkOptions { changes: vec![change], ..NetworkOptions::default() };
         simulate(&network, &mut whims(&network, 1), &options, &mut Silent).unwrap_err()
     };
-    assert_eq!(with(3, Changed::Removed), ChangeError::UnknownNode(0).into());
-    assert_eq!(with(0, Changed::Removed), ChangeError::Root(0).into());
-    assert_eq!(with(1, Changed::Speed(0.0)), ChangeError::Rate(0).into());
+    assert_eq!(with(3, NodeChange::Removed), ChangeError::UnknownNode(0).into());
+    assert_eq!(with(0, NodeChange::Removed), ChangeError::Root(0).into());
+    assert_eq!(with(1, NodeChange::Speed(0.0)), ChangeError::Rate(0).into());
     let none = NetworkOptions { buffer: 0, ..NetworkOptions::default() };
     let refused = simulate(&network, &mut whims(&network, 1), &none, &mut Silent);
     assert_eq!(refused.unwrap_err(), SimulationDefect::NoBuffer);

@@ -59,14 +59,14 @@ fn options() -> impl Strategy<Value = NetworkOptions> {
     let change = (0_i64..60, any::<prop::sample::Index>(), 0..4_u8);
     let changes = proptest::collection::vec(change, 0..4);
     (1_u32..5, any::<bool>(), 1_u32..3, any::<bool>(), changes).prop_map(|(buffer, lanes, sends, slow, changes)| {
-        let change = |(at, node, what): (i64, prop::sample::Index, u8)| Change {
+        let change = |(at, node, what): (i64, prop::sample::Index, u8)| NetworkChange {
             at: Time::from_seconds(at),
             node: 1 + node.index(11),
             what: match what {
-                0 => Changed::Removed,
-                1 => Changed::Bandwidth(0.05),
-                2 => Changed::Bandwidth(20.0),
-                _ => Changed::Speed(0.5),
+                0 => NodeChange::Removed,
+                1 => NodeChange::Bandwidth(0.05),
+                2 => NodeChange::Bandwidth(20.0),
+                _ => NodeChange::Speed(0.5),
             },
         };
         let changes = changes.into_iter().map(change).collect();

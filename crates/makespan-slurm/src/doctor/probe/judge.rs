@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{FILES, Finding, Nodes, Said, sum};
+use super::{FILES, Finding, NodeAnswers, Nodes, sum};
 
 /// Maximum difference between clocks that is ignored, in seconds. The transmission of a line alone causes a small
 /// difference.
@@ -15,7 +15,7 @@ const REFUSED: f64 = 300.0;
 /// is the most exact.
 pub(super) fn clocks(nodes: &Nodes) -> Finding {
     const TOPIC: &str = "clocks";
-    let ahead = |said: &Said| said.ahead.iter().copied().reduce(f64::max);
+    let ahead = |said: &NodeAnswers| said.ahead.iter().copied().reduce(f64::max);
     let known: Vec<(&str, f64)> = nodes.iter().filter_map(|(name, said)| Some((name.as_str(), ahead(said)?))).collect();
     let Some(&(name, most)) = known.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else {
         return Finding::unknown(
@@ -39,7 +39,7 @@ pub(super) fn clocks(nodes: &Nodes) -> Finding {
 pub(super) fn program(nodes: &Nodes, path: &Path) -> Finding {
     const TOPIC: &str = "program";
     const REMEDY: &str = "install it where all nodes see it, and start it from there";
-    let names = |is_it: &dyn Fn(&Said) -> bool| -> String {
+    let names = |is_it: &dyn Fn(&NodeAnswers) -> bool| -> String {
         let found = nodes.iter().filter(|(_, said)| is_it(said)).map(|(name, _)| name.as_str());
         found.collect::<Vec<_>>().join(", ")
     };

@@ -27,7 +27,7 @@ const RUNS: Duration = Duration::from_mins(1);
 
 /// The answers of one node.
 #[derive(Debug, Default)]
-struct Said {
+struct NodeAnswers {
     /// Differences between the node's clock and this machine's clock, in seconds, one for each received line. Positive
     /// if the node's clock is ahead. Each value is too small by the transmission time of its line.
     ahead: Vec<f64>,
@@ -40,7 +40,7 @@ struct Said {
 }
 
 /// The answers of all nodes, by name.
-type Nodes = BTreeMap<String, Said>;
+type Nodes = BTreeMap<String, NodeAnswers>;
 
 pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Finding> {
     const TOPIC: &str = "test job";

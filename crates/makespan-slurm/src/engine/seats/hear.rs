@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use makespan_exec::engine::Notice;
 
-use super::{Life, MAX_FRUITLESS, PilotSeat, Wants};
+use super::{Life, MAX_FRUITLESS, PilotNodes, PilotSeat};
 use crate::engine::watch::{FORGOTTEN, JobStateChange, PendingJob, SlurmReport};
 use crate::engine::{Allocation, Pilots};
 
@@ -63,7 +63,7 @@ impl Pilots {
                     if self.nodes.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
                         self.tell(format!("pilot {job} has begun"));
                     }
-                    (self.nodes.seats[seat].lacking, self.nodes.seats[seat].wants) = (None, Wants::Some);
+                    (self.nodes.seats[seat].lacking, self.nodes.seats[seat].wants) = (None, PilotNodes::Some);
                     self.nodes.seats[seat].life = Life::Runs;
                     self.nodes.seats[seat].ends = ends;
                     self.nodes.seats[seat].whole = self.nodes.seats[seat].whole.max(left.unwrap_or_default());

@@ -58,7 +58,7 @@ pub(super) struct PilotSeat {
     /// Instant since which the job has been waiting for nodes that accept no jobs.
     lacking: Option<Instant>,
     /// The nodes that the next pilot needs.
-    wants: Wants,
+    wants: PilotNodes,
     /// Number of nodes that the pilot has lost.
     lost: usize,
     /// The state of the job that Slurm reported last.
@@ -81,7 +81,7 @@ enum Life {
 
 /// The nodes that a pilot needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Wants {
+enum PilotNodes {
     /// The nodes that accept jobs now.
     #[default]
     Some,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{PilotSeat, Wants};
+use super::{PilotNodes, PilotSeat};
 use crate::engine::watch::PendingJob;
 use crate::engine::{Allocation, Pilots};
 
@@ -26,7 +26,7 @@ impl Pilots {
         let there: Vec<String> = there.take(pilots[seat].nodes).cloned().collect();
         let PilotSeat { job, wants, lacking, .. } = self.nodes.seats[seat];
         let Some(job) =
-            job.filter(|_| wants == Wants::Some && !there.is_empty() && (there.len() as u64) < waiting.nodes)
+            job.filter(|_| wants == PilotNodes::Some && !there.is_empty() && (there.len() as u64) < waiting.nodes)
         else {
             self.nodes.seats[seat].lacking = None;
             return;
@@ -72,7 +72,7 @@ impl Pilots {
         }
         self.nodes.idle = None;
         for seat in short {
-            self.nodes.seats[seat].wants = Wants::All;
+            self.nodes.seats[seat].wants = PilotNodes::All;
             let slots = self.nodes.slots.of_seat(seat);
             let (all, there) = (slots.len(), slots.filter(|&slot| self.place_of(slot).is_some()).count());
             let job = self.nodes.seats[seat].job.unwrap_or(0);

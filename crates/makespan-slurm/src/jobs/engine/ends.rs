@@ -5,9 +5,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use makespan_core::TaskId;
-use makespan_exec::engine::{Earlier, Notice, TakenAttempt};
+use makespan_exec::engine::{EarlierAttempt, Notice, TakenAttempt};
 
-use super::{Held, SlurmJobEngine, ThreadRequest};
+use super::{SlurmJobEngine, SubmittedAttempt, ThreadRequest};
 use crate::jobs::queue::snapshot;
 use crate::pilot::{AttemptEnd, AttemptOrder};
 
@@ -94,14 +94,14 @@ impl SlurmJobEngine<'_> {
 
     /// Adopts the attempts of earlier sessions that may still run. Also adopts attempts whose ends no session has
     /// handled.
-    pub(super) fn find_tasks(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
+    pub(super) fn find_tasks(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         let submissions = self.board.submissions();
         let known = |id: String| Some((self.board.order(&id).ok()?, id));
         let orders = self.board.orders().into_iter().filter_map(known);
         let mut orders: HashMap<String, (String, AttemptOrder)> =
             orders.map(|(order, id)| (order.files.status.clone(), (id, order))).collect();
         let mut taken = Vec::new();
-        for Earlier { task, files, .. } in earlier {
+        for EarlierAttempt { task, files, .. } in earlier {
             let Some((id, order)) = orders.remove(&files.status) else { continue };
             let Some(number) = submissions.get(&id) else { continue };
             let is_void = self.board.claimant(&id).is_some_and(|claim| claim.is_void());
@@ -111,8 +111,12 @@ impl SlurmJobEngine<'_> {
                 self.slurm.cancel.push(id);
                 continue;
             }
-            let held =
-                Held { is_let_go: true, submitted: Some(Instant::now()), number: *number, ..Held::new(id, order) };
+            let held = SubmittedAttempt {
+                is_let_go: true,
+                submitted: Some(Instant::now()),
+                number: *number,
+                ..SubmittedAttempt::new(id, order)
+            };
             self.hold(held);
             self.submissions.has_any = true;
             taken.push(TakenAttempt { task: *task, gpus: Vec::new() });

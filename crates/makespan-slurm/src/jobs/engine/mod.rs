@@ -12,7 +12,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::{Instance, ProcSet, TaskId};
-use makespan_exec::engine::{Earlier, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt};
+use makespan_exec::engine::{
+    EarlierAttempt, Engine, EngineStart, Identity, LeftProcesses, Notice, Refusal, TakenAttempt,
+};
 
 use super::board::{Claim, JobBoard, Submissions};
 use super::queue::{Queue, ThreadAnswer, ThreadRequest, cancel};
@@ -54,7 +56,7 @@ pub struct JobsOptions {
 
 /// An attempt whose job is or will be submitted.
 #[derive(Debug)]
-struct Held {
+struct SubmittedAttempt {
     id: String,
     order: AttemptOrder,
     /// The options of `sbatch` for this attempt.
@@ -97,7 +99,7 @@ pub struct SlurmJobEngine<'a> {
 /// Tasks that the run has given to the engine, and the engine's notices for the run.
 #[derive(Debug, Default)]
 struct RunSide {
-    tasks: BTreeMap<TaskId, Held>,
+    tasks: BTreeMap<TaskId, SubmittedAttempt>,
     by_id: HashMap<String, TaskId>,
     succeeded: BTreeSet<TaskId>,
     /// For running tasks whose processors Slurm does not report, the processors that they are assumed to hold.
@@ -363,7 +365,7 @@ impl Engine for SlurmJobEngine<'_> {
         status
     }
 
-    fn take_over(&mut self, earlier: &[Earlier]) -> Vec<TakenAttempt> {
+    fn take_over(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         self.find_tasks(earlier)
     }
 

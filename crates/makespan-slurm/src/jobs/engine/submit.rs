@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use makespan_core::TaskId;
 use makespan_exec::engine::{EngineStart, Notice};
 
-use super::{Held, SlurmJobEngine, ThreadRequest};
+use super::{SlurmJobEngine, SubmittedAttempt, ThreadRequest};
 use crate::jobs::shape::{limit_of, needs};
 use crate::pilot::{AttemptOrder, PredecessorAttempt};
 use crate::{CommandError, Refusal};
@@ -52,12 +52,12 @@ impl SlurmJobEngine<'_> {
             options.push(format!("--begin=now+{}", start.not_before.as_secs() + 1));
         }
         let id = self.id_of(&start.files.status);
-        let held = Held { options, after: start.after.to_vec(), ..Held::new(id, order) };
+        let held = SubmittedAttempt { options, after: start.after.to_vec(), ..SubmittedAttempt::new(id, order) };
         self.hold(held);
         self.submissions.waiting.push_back(start.task);
     }
 
-    pub(super) fn hold(&mut self, held: Held) {
+    pub(super) fn hold(&mut self, held: SubmittedAttempt) {
         self.run.by_id.insert(held.id.clone(), held.order.task);
         self.run.tasks.insert(held.order.task, held);
     }
@@ -204,7 +204,7 @@ fn clock(seconds: u64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-impl Held {
+impl SubmittedAttempt {
     pub fn new(id: String, order: AttemptOrder) -> Self {
         Self {
             id,

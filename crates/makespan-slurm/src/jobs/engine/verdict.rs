@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use makespan_core::TaskId;
 use makespan_exec::engine::{Notice, ended_by};
 
-use super::{Held, SlurmJobEngine};
+use super::{SlurmJobEngine, SubmittedAttempt};
 use crate::JobState;
 use crate::jobs::queue::{QueuedTask, Snapshot};
 use crate::pilot::AttemptEnd;
@@ -54,8 +54,8 @@ impl SlurmJobEngine<'_> {
     pub(super) fn judge(&mut self, at: Instant, snapshot: &Snapshot) {
         // Attempts that have ended since the last check report their own fate.
         self.look_for_news();
-        let due = |held: &Held| held.submitted.is_some_and(|since| since < at);
-        let open = |held: &&Held| due(held) && (held.fate.is_none() || held.is_stopped);
+        let due = |held: &SubmittedAttempt| held.submitted.is_some_and(|since| since < at);
+        let open = |held: &&SubmittedAttempt| due(held) && (held.fate.is_none() || held.is_stopped);
         let all: Vec<TaskId> = self.run.tasks.values().filter(open).map(|held| held.order.task).collect();
         for task in all {
             let Some(held) = self.run.tasks.get_mut(&task) else { continue };
@@ -96,7 +96,7 @@ impl SlurmJobEngine<'_> {
         self.carry_out(task, verdict);
     }
 
-    fn verdict(&self, held: &Held, entry: &QueuedTask) -> Verdict {
+    fn verdict(&self, held: &SubmittedAttempt, entry: &QueuedTask) -> Verdict {
         let job = entry.job;
         let has_begun = held.claim.is_some();
         let waits = held.after.iter().any(|before| !self.run.succeeded.contains(before));

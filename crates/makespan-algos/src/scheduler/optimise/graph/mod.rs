@@ -23,7 +23,7 @@ use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace};
 use crate::plan::Context;
 use crate::search::{Portfolio, SearchCourse, anneal};
 use annealing::Annealing;
-use relocating::Relocating;
+use relocating::RelocationSearch;
 
 /// The fraction of the time for lists by randomly changed ranks, before annealing.
 const LISTS: f64 = 0.1;
@@ -74,7 +74,7 @@ pub(in crate::scheduler) fn within(
 ) -> Option<Vec<TaskPlace>> {
     let weights: Vec<f64> = instance.jobs().iter().map(|job| job.weight.millionths() as f64).collect();
     let (objective, floor) = (Objective::Makespan, end as f64);
-    let each = Each { problem, objective, weights: &weights, limit: None, known: &[], floor };
+    let each = SearchData { problem, objective, weights: &weights, limit: None, known: &[], floor };
     let lists = (steps as f64 * LISTS) as u64 / STEPS_A_LIST + 1;
     let (lists, course) = (SearchCourse::of(lists, &context.stop), SearchCourse::of(steps, &context.stop));
     let (value, places) = each.search(0, ChaCha8Rng::seed_from_u64(context.seed), lists, course);
@@ -82,7 +82,7 @@ pub(in crate::scheduler) fn within(
 }
 
 /// The data of each independent search.
-struct Each<'a> {
+struct SearchData<'a> {
     problem: &'a GraphProblem,
     objective: Objective,
     weights: &'a [f64],
@@ -180,7 +180,7 @@ impl Proved {
         let Aim { objective, limit, .. } = aim;
         let bound = self.bound(objective).filter(|_| !objective.is_mean());
         let floor = bound.map_or(f64::NEG_INFINITY, |bound| bound as f64);
-        let each = Each { problem, objective, weights, limit, known, floor };
+        let each = SearchData { problem, objective, weights, limit, known, floor };
         let found = portfolio.each(|index| {
             let lists = course(portfolio, aim, LISTS, STEPS_A_LIST);
             each.search(index, portfolio.random(index), lists, course(portfolio, aim, 1.0 - RESERVE, 1))
@@ -201,7 +201,7 @@ fn course(portfolio: &Portfolio, aim: Aim, share: f64, steps_a_step: u64) -> Sea
     portfolio.course(aim.from + part, |steps| (steps as f64 * (aim.until - aim.from) * share) as u64 / steps_a_step + 1)
 }
 
-impl Each<'_> {
+impl SearchData<'_> {
     /// Performs one search. Each search uses a different stream of random numbers.
     fn search(
         &self,
@@ -229,7 +229,7 @@ impl Each<'_> {
     ) -> (f64, Vec<TaskPlace>) {
         let lines = MachineOrders::are_enough(self.problem) && !self.problem.is_plain();
         if let Some(floor) = self.shortest().filter(|_| lines && self.limit.is_none()) {
-            let mut search = Relocating::new(self.problem, &start.places(), random, floor);
+            let mut search = RelocationSearch::new(self.problem, &start.places(), random, floor);
             anneal(&mut search, course);
             return search.into_best();
         }

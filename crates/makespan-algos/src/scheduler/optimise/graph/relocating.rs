@@ -25,7 +25,7 @@ const DESCENT: f64 = 300.0;
 const COLD: f64 = 8.0;
 
 /// A search, with its current solution and the best solution.
-pub(super) struct Relocating<'a> {
+pub(super) struct RelocationSearch<'a> {
     problem: &'a GraphProblem,
     lines: MachineOrders<'a>,
     best: Best,
@@ -68,7 +68,7 @@ impl Descent {
     }
 }
 
-impl<'a> Relocating<'a> {
+impl<'a> RelocationSearch<'a> {
     /// Returns a search that begins with the places `places`.
     pub(super) fn new(problem: &'a GraphProblem, places: &[TaskPlace], random: ChaCha8Rng, floor: f64) -> Self {
         let mut order = problem.order().to_vec();
@@ -171,7 +171,7 @@ impl<'a> Relocating<'a> {
 }
 
 /// Lets the temperature fall repeatedly. Each fall begins with the best solution.
-impl Neighbourhood for Relocating<'_> {
+impl Neighbourhood for RelocationSearch<'_> {
     fn is_optimal(&self) -> bool {
         self.best.makespan as f64 <= self.floor
     }

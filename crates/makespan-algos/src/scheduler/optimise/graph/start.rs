@@ -7,7 +7,7 @@ use makespan_core::Objective;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::Each;
+use super::SearchData;
 use crate::kernel::graph::sequence::{ANY, Sequence, SequenceSolution};
 use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, rank};
 
@@ -26,7 +26,7 @@ const CHANGE: f64 = 0.5;
 /// Returns the best of several sequences: the sequences of HEFT, CPOP and PEFT, and three more with the same orders, in
 /// which each task runs on the processor on which it ends first. Until the course is over, also tries lists by randomly
 /// changed upward ranks.
-pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut SearchCourse) -> Sequence<'a> {
+pub(super) fn best<'a>(each: &SearchData<'a>, random: &mut ChaCha8Rng, course: &mut SearchCourse) -> Sequence<'a> {
     let problem = each.problem;
     let times = rank::mean_times(problem);
     let up = rank::upward(problem, &times);
@@ -77,7 +77,7 @@ pub(super) fn best<'a>(each: &Each<'a>, random: &mut ChaCha8Rng, course: &mut Se
     best.expect("HEFT is considered")
 }
 
-impl<'a> Each<'a> {
+impl<'a> SearchData<'a> {
     /// Returns whether a sum over the ends of jobs is minimised, and the instance is small enough for lists by the
     /// least time.
     fn counts_ends(&self) -> bool {
@@ -108,7 +108,7 @@ impl<'a> Each<'a> {
 
 /// Returns ranks that put all tasks of one job before the tasks of the next job. Jobs are sorted by increasing
 /// `figure`, and the tasks within a job by `ranks`.
-fn job_by_job(each: &Each<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f64> {
+fn job_by_job(each: &SearchData<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f64> {
     let problem = each.problem;
     let mut jobs: Vec<Job> = (0..problem.jobs()).map(|job| each.job(job)).collect();
     for task in 0..problem.tasks() as u32 {
@@ -153,7 +153,7 @@ fn due(job: &Job) -> f64 {
 /// the time of the task on the processor divided by the weight of the task's job. Pairs on which the task takes more
 /// than `patience` times its fastest time are ignored. A task waits until its predecessors have ended. Closed
 /// processors and transfers are ignored.
-fn by_least_time(each: &Each<'_>, patience: f64) -> SequenceSolution {
+fn by_least_time(each: &SearchData<'_>, patience: f64) -> SequenceSolution {
     let problem = each.problem;
     let tasks = problem.tasks();
     let is_mean = each.objective.is_mean();
@@ -233,7 +233,7 @@ fn urgency(problem: &GraphProblem) -> Vec<f64> {
 }
 
 /// Returns the tasks by start, each with its processor.
-fn by_start(each: &Each<'_>, places: &[TaskPlace]) -> SequenceSolution {
+fn by_start(each: &SearchData<'_>, places: &[TaskPlace]) -> SequenceSolution {
     let mut order = each.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);
     SequenceSolution { order, wanted: places.iter().map(|place| place.processor).collect() }

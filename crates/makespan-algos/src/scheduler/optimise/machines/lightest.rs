@@ -29,7 +29,7 @@ impl Run<'_> {
         let weights: Vec<f64> = self.instance.simple_jobs().map(weight).collect();
         let found = self.portfolio.each(|index| {
             let smith = Smith::new(self.problem, &weights, limit, first.clone());
-            let mut search = Lightening { smith, random: self.portfolio.random(index + 1) };
+            let mut search = MappingSearch { smith, random: self.portfolio.random(index + 1) };
             let steps = |steps: u64| (steps as f64 * (part.end - part.start)) as u64;
             anneal(&mut search, &mut self.portfolio.course(part.end * (1.0 - RESERVE), steps));
             search.smith.into_best()
@@ -39,12 +39,12 @@ impl Run<'_> {
 }
 
 /// A search for the mapping with the least weighted completion.
-struct Lightening<'a> {
+struct MappingSearch<'a> {
     smith: Smith<'a>,
     random: ChaCha8Rng,
 }
 
-impl Neighbourhood for Lightening<'_> {
+impl Neighbourhood for MappingSearch<'_> {
     /// Returns false, because no bound is known to compare a mapping with.
     fn is_optimal(&self) -> bool {
         false

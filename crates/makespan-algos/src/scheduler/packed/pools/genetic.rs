@@ -118,7 +118,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
 
     /// Returns this search, limited to the fraction `share` of the course.
     pub fn until(&mut self, share: f64) -> impl Neighbourhood {
-        Until { search: self, share }
+        PartialSearch { search: self, share }
     }
 
     /// Returns the best list, and also the best given list under the parallel scheme.
@@ -312,12 +312,12 @@ pub(super) fn shift(problem: &CumulativeProblem<'_>, order: &mut [u32], at: usiz
 }
 
 /// A search that ends after a fraction of its course.
-struct Until<'g, 's, 'p, 'a> {
+struct PartialSearch<'g, 's, 'p, 'a> {
     search: &'g mut Genetic<'s, 'p, 'a>,
     share: f64,
 }
 
-impl Neighbourhood for Until<'_, '_, '_, '_> {
+impl Neighbourhood for PartialSearch<'_, '_, '_, '_> {
     fn is_optimal(&self) -> bool {
         self.search.is_optimal()
     }

@@ -21,7 +21,7 @@ pub(super) struct ListStarts<'p, 'a> {
 }
 
 /// The best list so far, while initial lists are tried.
-struct Trying<'t> {
+struct StartTrials<'t> {
     course: &'t mut SearchCourse,
     until: f64,
     /// The number of lists that may still be tried without using up steps of the course.
@@ -29,7 +29,7 @@ struct Trying<'t> {
     best: Option<(f64, DecodedList)>,
 }
 
-impl Trying<'_> {
+impl StartTrials<'_> {
     /// Returns whether another list may be tried.
     fn goes_on(&mut self) -> bool {
         if self.free > 0 && self.course.leaves_time() {
@@ -53,9 +53,9 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         Self { packing, known: known.to_vec(), lists: balanced_lists(packing) }
     }
 
-    fn trying<'t>(&self, from: f64, course: &'t mut SearchCourse) -> Trying<'t> {
+    fn trying<'t>(&self, from: f64, course: &'t mut SearchCourse) -> StartTrials<'t> {
         let tasks = self.lists.first().map_or(1, |list| list.len().max(1));
-        Trying { course, until: from + TRIED, free: TASKS / tasks, best: None }
+        StartTrials { course, until: from + TRIED, free: TASKS / tasks, best: None }
     }
 
     /// Returns the best list by events. If no list can be decoded, returns `None`. Tries all known lists. Tries other

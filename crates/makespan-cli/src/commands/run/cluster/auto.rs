@@ -6,7 +6,7 @@ use makespan_core::{Instance, Objective, Time};
 use makespan_slurm::{PlanMachines, Pool};
 use miette::{Result, miette};
 
-use super::size::{Auto, PilotRequest, of_seconds, sizes};
+use super::size::{PilotLimits, PilotRequest, of_seconds, sizes};
 use super::{Cluster, Site};
 use crate::commands::run::BegunPlan;
 use crate::commands::run::decider::Decider;
@@ -29,7 +29,7 @@ pub(super) fn earlier(folder: &Path) -> Option<Vec<PilotRequest>> {
 }
 
 /// Returns the maximum number of nodes of all pilots together.
-pub(super) fn most(auto: &Auto, pool: &Pool) -> usize {
+pub(super) fn most(auto: &PilotLimits, pool: &Pool) -> usize {
     auto.most.unwrap_or_else(|| pool.size()).max(1)
 }
 
@@ -56,7 +56,7 @@ impl Candidate {
 
     /// Returns the time limit of the pilots: 5/4 of the planned makespan plus [`SPARE`], up to the maximum limit. If
     /// run times are guesses, returns the time limit that the user stated, or `None`.
-    fn pilot_time(&self, auto: &Auto, pool: &Pool) -> Option<String> {
+    fn pilot_time(&self, auto: &PilotLimits, pool: &Pool) -> Option<String> {
         if self.instance.has_guesses() {
             return auto.time.clone();
         }

@@ -18,7 +18,7 @@ use crate::args::{RunOptions, SlurmOptions};
 use crate::cluster::own_job;
 use crate::output::{complain, write_file};
 pub use size::slurm_time;
-use size::{Auto, PilotRequest, sizes, written};
+use size::{PilotLimits, PilotRequest, sizes, written};
 
 /// File in the folder of a run that stores the platform with which the run began.
 const PLATFORM: &str = "pilot/platform.json";
@@ -41,7 +41,7 @@ enum Site {
     /// The existing allocation in which this program runs.
     Here(Box<Allocated>),
     /// New Slurm jobs, and the options of `sbatch` for these jobs.
-    Asked { pool: Box<Pool>, sizes: Vec<PilotRequest>, auto: Option<Auto>, options: Vec<String> },
+    Asked { pool: Box<Pool>, sizes: Vec<PilotRequest>, auto: Option<PilotLimits>, options: Vec<String> },
 }
 
 impl Cluster {
@@ -96,7 +96,7 @@ impl Cluster {
         let options = option("account", &slurm.account).into_iter().chain(option("partition", &slurm.partition));
         let options: Vec<String> = options.chain(slurm.slurm.iter().cloned()).collect();
         let pool = commands.pool(slurm.partition.as_deref(), &options).map_err(|error| wrong(&error))?;
-        let auto = slurm.pilots.as_deref().and_then(Auto::parse).transpose()?;
+        let auto = slurm.pilots.as_deref().and_then(PilotLimits::parse).transpose()?;
         let mut sizes = match (&auto, &slurm.pilots) {
             (Some(auto), _) => chosen.map_or_else(
                 || auto::shapes(auto::most(auto, &pool), auto.time.as_ref(), false),

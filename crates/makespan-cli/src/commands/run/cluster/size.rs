@@ -24,14 +24,14 @@ impl PilotRequest {
 
 /// Limits for the pilots that the planner chooses (`--pilots auto`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Auto {
+pub struct PilotLimits {
     /// Maximum number of nodes of all pilots together. `None` means all nodes of the partition.
     pub most: Option<usize>,
     /// Maximum time limit in the format of Slurm. `None` means the limit of the partition.
     pub time: Option<String>,
 }
 
-impl Auto {
+impl PilotLimits {
     /// Reads `auto`, `auto:8nodes` or `auto:8nodes,2h`. Returns `None` if the text neither is `auto` nor begins with
     /// `auto:`.
     pub fn parse(text: &str) -> Option<Result<Self>> {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn sizes_that_the_plan_chooses_are_read() {
-        let auto = |text: &str| Auto::parse(text).and_then(Result::ok).map(|auto| (auto.most, auto.time));
+        let auto = |text: &str| PilotLimits::parse(text).and_then(Result::ok).map(|auto| (auto.most, auto.time));
         assert_eq!(auto("auto"), Some((None, None)));
         assert_eq!(auto("auto:8nodes"), Some((Some(8), None)));
         assert_eq!(auto("auto:1node,90m"), Some((Some(1), Some("1:30:00".into()))));

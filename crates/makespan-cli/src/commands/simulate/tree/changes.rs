@@ -1,13 +1,13 @@
 //! Parses the changes of `--change`: `TIME:NODE:WHAT`.
 
-use makespan::{Change, Changed};
+use makespan::{NetworkChange, NodeChange};
 use makespan_core::tree::TreeProblem;
 use makespan_core::{Instance, Quantity, Time};
 use makespan_formats::parse_bandwidth;
 use miette::{Result, miette};
 
 /// Parses one change.
-pub fn read(text: &str, instance: &Instance, problem: &TreeProblem) -> Result<Change> {
+pub fn read(text: &str, instance: &Instance, problem: &TreeProblem) -> Result<NetworkChange> {
     let fail = |reason: String| miette!("--change {text}: {reason}");
     let form =
         || fail("write TIME:NODE:WHAT, such as 90s:n3:bandwidth=7kbit/s, 2min:n3:speed=0.5 or 1h:n3:removed".into());
@@ -20,18 +20,18 @@ pub fn read(text: &str, instance: &Instance, problem: &TreeProblem) -> Result<Ch
     let place = place.ok_or_else(|| fail(format!("there is no node `{name}`")))?;
     let node = problem.order().iter().position(|&other| other == place).unwrap_or_default();
     let what = match what.split_once('=') {
-        None if what == "removed" => Changed::Removed,
-        Some(("bandwidth", value)) => Changed::Bandwidth(parse_bandwidth(value).map_err(fail)?),
+        None if what == "removed" => NodeChange::Removed,
+        Some(("bandwidth", value)) => NodeChange::Bandwidth(parse_bandwidth(value).map_err(fail)?),
         Some(("speed", value)) => {
             let speed = value.trim().parse();
             let speed = speed.map_err(|_| fail(format!("`{value}` is not a speed; write a positive number")))?;
             let speed = Quantity::SPEED.check(speed);
-            Changed::Speed(speed.map_err(|error| fail(format!("`{value}` is not a speed: {error}")))?)
+            NodeChange::Speed(speed.map_err(|error| fail(format!("`{value}` is not a speed: {error}")))?)
         }
         _ => return Err(form()),
     };
-    if node == 0 && !matches!(what, Changed::Speed(_)) {
+    if node == 0 && !matches!(what, NodeChange::Speed(_)) {
         return Err(fail(format!("`{name}` is the root, which holds the tasks: it has no link and cannot be removed")));
     }
-    Ok(Change { at, node, what })
+    Ok(NetworkChange { at, node, what })
 }

@@ -3,7 +3,7 @@
 use makespan_core::{Edge, Graph, NamedTask, Payload, Profile, Task};
 use rustc_hash::FxHashMap;
 
-use super::super::Wrong;
+use super::super::FileProblem;
 use super::attributes::Attributes;
 use super::{Parts, StatedEdge, contradiction};
 use crate::error::FilePlace;
@@ -12,10 +12,10 @@ use crate::odd::ImpossibleValues;
 
 impl Parts {
     /// Returns the task graph. Counts impossible and contradictory values in `odd`.
-    pub(super) fn graph(&self, odd: &mut ImpossibleValues) -> Result<Graph, Wrong> {
+    pub(super) fn graph(&self, odd: &mut ImpossibleValues) -> Result<Graph, FileProblem> {
         let tasks = self.names.iter().zip(&self.tasks);
         let tasks = tasks.map(|(name, (attributes, line))| task(name, attributes, *line, odd));
-        let tasks = tasks.collect::<Result<Vec<_>, Wrong>>()?;
+        let tasks = tasks.collect::<Result<Vec<_>, FileProblem>>()?;
         let mut edges: Vec<Edge> = Vec::with_capacity(self.edges.len());
         let mut known: FxHashMap<(u32, u32), usize> = FxHashMap::default();
         for stated in &self.edges {
@@ -68,8 +68,13 @@ impl Parts {
 }
 
 /// Returns the task of a node. The run time is the node's `time` if stated, or else its `work`, or else a guess.
-fn task(name: &str, attributes: &Attributes, line: usize, odd: &mut ImpossibleValues) -> Result<NamedTask, Wrong> {
-    let wrong = |problem: String| Wrong::at(FilePlace::line(line), format!("node `{name}`: {problem}"));
+fn task(
+    name: &str,
+    attributes: &Attributes,
+    line: usize,
+    odd: &mut ImpossibleValues,
+) -> Result<NamedTask, FileProblem> {
+    let wrong = |problem: String| FileProblem::at(FilePlace::line(line), format!("node `{name}`: {problem}"));
     let owner = || format!("node `{name}`");
     let [time, work] = ["time", "work"].map(|key| attributes.get(key).map(String::as_str));
     if let (Some(time), Some(work)) = (time, work)

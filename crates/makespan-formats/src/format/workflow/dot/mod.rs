@@ -16,7 +16,7 @@ mod tokens;
 use makespan_core::Job;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Read, Wrong, remarked};
+use super::{FileProblem, ReadJobs, remarked};
 use crate::odd::{ImpossibleValues, ValueProblem};
 use attributes::{Attributes, Element, IgnoredAttributes, is_read};
 use tokens::{Token, Tokens, shown};
@@ -66,13 +66,13 @@ struct Parts {
 }
 
 /// Reads a graph. With `strict`, impossible values and ignored attributes are errors.
-pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<Read, Wrong> {
+pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<ReadJobs, FileProblem> {
     let mut parts = parts(text)?;
     let mut odd = std::mem::take(&mut parts.odd);
     let job = Job::compound(name, parts.graph(&mut odd)?);
     odd.refuse(strict)?;
     let unread = remarked(parts.unread.remark(), strict)?;
-    Ok(Read::of(vec![job], odd.remarks().chain(unread).collect()))
+    Ok(ReadJobs::of(vec![job], odd.remarks().chain(unread).collect()))
 }
 
 /// The labels and edges of a graph, without the tasks' attributes.
@@ -87,7 +87,7 @@ pub(super) struct DotGraph {
 }
 
 /// Reads a graph, but returns only its labels and edges.
-pub(super) fn labels(text: &str) -> Result<DotGraph, Wrong> {
+pub(super) fn labels(text: &str) -> Result<DotGraph, FileProblem> {
     let Parts { names, tasks, edges, mut unread, .. } = parts(text)?;
     tasks.iter().for_each(|(attributes, _)| unread.count_read(Element::Node, attributes));
     edges.iter().for_each(|edge| unread.count_read(Element::Edge, &edge.attributes));
@@ -99,7 +99,7 @@ pub(super) fn labels(text: &str) -> Result<DotGraph, Wrong> {
     Ok(DotGraph { labels, edges, unread: unread.remark() })
 }
 
-fn parts(text: &str) -> Result<Parts, Wrong> {
+fn parts(text: &str) -> Result<Parts, FileProblem> {
     let mut tokens = Tokens { rest: text, line: 1 };
     let mut first = tokens.word("`digraph`")?;
     let is_strict = first.eq_ignore_ascii_case("strict");
@@ -124,7 +124,7 @@ fn parts(text: &str) -> Result<Parts, Wrong> {
 
 impl Parts {
     /// Reads a statement and returns its nodes, or `None` at the end of the graph or group.
-    fn statement(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Option<Vec<u32>>, Wrong> {
+    fn statement(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Option<Vec<u32>>, FileProblem> {
         let first = match tokens.next()? {
             Some(Token::Mark('}')) => return Ok(None),
             Some(Token::Mark(';')) => return Ok(Some(Vec::new())),
@@ -195,7 +195,7 @@ impl Parts {
     }
 
     /// Reads the nodes at one end of an edge: a node, several nodes separated by commas, or a group.
-    fn nodes(&mut self, first: Option<Token>, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
+    fn nodes(&mut self, first: Option<Token>, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, FileProblem> {
         match first {
             Some(Token::Word(word)) if word.eq_ignore_ascii_case("subgraph") => {
                 if let Some(Token::Word(_)) = tokens.peek()? {
@@ -221,7 +221,7 @@ impl Parts {
     }
 
     /// Reads the nodes of a group, after its `{`. Default attributes of a group apply only within this group.
-    fn group(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, Wrong> {
+    fn group(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, FileProblem> {
         if depth == DEEPEST {
             return Err(tokens.wrong(format!("subgraphs are nested more than {DEEPEST} deep")));
         }
@@ -248,7 +248,7 @@ impl Parts {
 
     /// Reads the attribute lists at this position, if there are any. If an attribute is stated several times, the last
     /// value is used.
-    fn attributes(&mut self, tokens: &mut Tokens<'_>, element: Element) -> Result<Attributes, Wrong> {
+    fn attributes(&mut self, tokens: &mut Tokens<'_>, element: Element) -> Result<Attributes, FileProblem> {
         let mut all = Attributes::default();
         while tokens.peek()? == Some(Token::Mark('[')) {
             tokens.next()?;

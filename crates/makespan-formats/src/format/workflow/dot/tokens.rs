@@ -1,6 +1,6 @@
 //! Splits a text in DOT into words and marks.
 
-use super::super::Wrong;
+use super::super::FileProblem;
 use crate::error::FilePlace;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -16,8 +16,8 @@ pub(super) struct Tokens<'a> {
 }
 
 impl Tokens<'_> {
-    pub(super) fn wrong(&self, problem: impl Into<String>) -> Wrong {
-        Wrong::at(FilePlace::line(self.line), problem)
+    pub(super) fn wrong(&self, problem: impl Into<String>) -> FileProblem {
+        FileProblem::at(FilePlace::line(self.line), problem)
     }
 
     fn skip(&mut self, bytes: usize) {
@@ -26,7 +26,7 @@ impl Tokens<'_> {
     }
 
     /// Skips blanks and comments.
-    fn skip_blank(&mut self) -> Result<(), Wrong> {
+    fn skip_blank(&mut self) -> Result<(), FileProblem> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
             self.skip(blank);
@@ -41,7 +41,7 @@ impl Tokens<'_> {
         }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Token>, Wrong> {
+    pub(super) fn next(&mut self) -> Result<Option<Token>, FileProblem> {
         self.skip_blank()?;
         let Some(first) = self.rest.chars().next() else { return Ok(None) };
         if self.rest.starts_with("->") {
@@ -86,7 +86,7 @@ impl Tokens<'_> {
         Err(self.wrong(format!("`{first}` is not expected here")))
     }
 
-    fn quoted(&mut self) -> Result<String, Wrong> {
+    fn quoted(&mut self) -> Result<String, FileProblem> {
         let mut word = String::new();
         let mut chars = self.rest.char_indices().skip(1);
         while let Some((at, c)) = chars.next() {
@@ -108,7 +108,7 @@ impl Tokens<'_> {
     }
 
     /// Reads an HTML-like text, from `<` to the matching `>`.
-    fn html(&mut self) -> Result<Token, Wrong> {
+    fn html(&mut self) -> Result<Token, FileProblem> {
         let mut depth = 0_usize;
         for (at, c) in self.rest.char_indices() {
             match c {
@@ -126,7 +126,7 @@ impl Tokens<'_> {
     }
 
     /// Skips the port of a node, such as `:p` or `:p:ne`. Ports only affect drawing.
-    pub(super) fn port(&mut self) -> Result<(), Wrong> {
+    pub(super) fn port(&mut self) -> Result<(), FileProblem> {
         for _ in 0..2 {
             if self.peek()? == Some(Token::Mark(':')) {
                 self.next()?;
@@ -136,21 +136,21 @@ impl Tokens<'_> {
         Ok(())
     }
 
-    pub(super) fn peek(&mut self) -> Result<Option<Token>, Wrong> {
+    pub(super) fn peek(&mut self) -> Result<Option<Token>, FileProblem> {
         let (rest, line) = (self.rest, self.line);
         let token = self.next();
         (self.rest, self.line) = (rest, line);
         token
     }
 
-    pub(super) fn expect(&mut self, mark: char) -> Result<(), Wrong> {
+    pub(super) fn expect(&mut self, mark: char) -> Result<(), FileProblem> {
         match self.next()? {
             Some(Token::Mark(found)) if found == mark => Ok(()),
             found => Err(self.wrong(format!("expected `{mark}`, found {}", shown(found.as_ref())))),
         }
     }
 
-    pub(super) fn word(&mut self, what: &str) -> Result<String, Wrong> {
+    pub(super) fn word(&mut self, what: &str) -> Result<String, FileProblem> {
         match self.next()? {
             Some(Token::Word(word)) => Ok(word),
             found => Err(self.wrong(format!("expected {what}, found {}", shown(found.as_ref())))),

@@ -9,29 +9,29 @@ use tokio::sync::Notify;
 
 /// Connections without a token, by address.
 #[derive(Debug)]
-pub(super) struct Strangers {
+pub(super) struct AnonymousConnections {
     /// Maximum number of connections without a token for each address.
     most: usize,
-    all: Mutex<Entered>,
+    all: Mutex<WaitingConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Entered {
+struct WaitingConnections {
     next: u64,
     by_address: HashMap<IpAddr, VecDeque<(u64, Arc<Notify>)>>,
 }
 
-/// Entry in the table [`Strangers`] for a connection without a token. The entry is removed when the connection ends or
-/// when it sends a valid token.
+/// Entry in the table [`AnonymousConnections`] for a connection without a token. The entry is removed when the
+/// connection ends or when it sends a valid token.
 #[derive(Debug)]
 pub(super) struct AnonymousConnection {
-    strangers: Arc<Strangers>,
+    anonymous: Arc<AnonymousConnections>,
     address: IpAddr,
     number: u64,
     end: Arc<Notify>,
 }
 
-impl Strangers {
+impl AnonymousConnections {
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most: most.max(1), all: Mutex::default() })
     }
@@ -50,14 +50,14 @@ impl Strangers {
         {
             oldest.notify_one();
         }
-        AnonymousConnection { strangers: Arc::clone(self), address, number, end }
+        AnonymousConnection { anonymous: Arc::clone(self), address, number, end }
     }
 }
 
 impl AnonymousConnection {
     /// Removes the connection from the table, for example after the connection has sent a valid token.
     pub(super) fn is_known(&self) {
-        let mut all = self.strangers.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.anonymous.all.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = all.by_address.get_mut(&self.address) else { return };
         own.retain(|(number, _)| *number != self.number);
         if own.is_empty() {
