@@ -38,7 +38,10 @@ enum Frame {
     /// `(..)` or `$(..)`. Inside, the shell splits the text into words again.
     Parenthesis,
     Expansion,
+    /// A parenthesis of an arithmetic expansion, but not its first one.
     Arithmetic,
+    /// The first parenthesis of an arithmetic expansion `$((..))`.
+    ArithmeticStart,
     Comment,
 }
 
@@ -49,6 +52,8 @@ pub(super) struct Scanner {
     before: PreviousCharacter,
     /// Open quotation that a backquote cuts off, because the backquote ends the text around the quotation.
     crossed: Option<Open>,
+    /// Expansion that begins with `${\`. Shells differ in how they read it.
+    unclear: Option<Open>,
     /// Last two characters outside quotations, without blanks.
     last: [char; 2],
     /// Line and column at which a here-document begins.
@@ -66,6 +71,8 @@ enum PreviousCharacter {
     Dollar,
     /// `$(`. Another `(` turns `$(` into an arithmetic expansion.
     DollarParenthesis,
+    /// `${`
+    DollarBrace,
     Backslash,
     Other,
 }
@@ -80,7 +87,7 @@ impl Scanner {
             Some(Frame::Double) => ShellContext::Double,
             Some(Frame::Backquotes) => ShellContext::Backquotes,
             Some(Frame::Expansion) => ShellContext::Expansion,
-            Some(Frame::Arithmetic) => ShellContext::Arithmetic,
+            Some(Frame::Arithmetic | Frame::ArithmeticStart) => ShellContext::Arithmetic,
             Some(Frame::Comment) => ShellContext::Comment,
         }
     }
@@ -130,9 +137,9 @@ impl Scanner {
 
     /// Returns the parenthesis or brace that is open at the end of the text, with line and column.
     pub(super) fn open_command(&self) -> Option<(&'static str, usize, usize)> {
-        self.open.iter().find_map(|open| {
+        self.unclear.iter().chain(&self.open).find_map(|open| {
             let mark = match open.what {
-                Frame::Parenthesis | Frame::Arithmetic => "(",
+                Frame::Parenthesis | Frame::Arithmetic | Frame::ArithmeticStart => "(",
                 Frame::Expansion => "${",
                 _ => return None,
             };
@@ -155,7 +162,7 @@ impl Scanner {
     /// marks and inside expansions within double quotation marks.
     fn has_literal_apostrophes(&self) -> bool {
         let around = self.open.iter().rev().find(|open| open.what != Frame::Expansion);
-        around.is_some_and(|open| matches!(open.what, Frame::Double | Frame::Arithmetic))
+        around.is_some_and(|open| matches!(open.what, Frame::Double | Frame::Arithmetic | Frame::ArithmeticStart))
     }
 
     /// Handles a backslash at the end of a line. The shell removes the backslash and the line break.
@@ -166,6 +173,10 @@ impl Scanner {
     /// Reads one character at a line and column.
     pub(super) fn read(&mut self, c: char, at: (usize, usize)) {
         let before = std::mem::replace(&mut self.before, PreviousCharacter::Other);
+        if c != ')' && self.open.last().is_some_and(|open| open.what == Frame::ArithmeticStart) {
+            // Only `))` ends an arithmetic expansion. The previous `)` was an ordinary character.
+            self.open.push(Open { what: Frame::Arithmetic, at });
+        }
         let within = self.within();
         let literal = before == PreviousCharacter::Backslash;
         if within == ShellContext::Words && (literal || !c.is_whitespace() && c != '\\') {
@@ -199,6 +210,7 @@ impl Scanner {
         }
         let push = |open: &mut Vec<Open>, what| open.push(Open { what, at });
         match c {
+            '\\' if before == PreviousCharacter::DollarBrace => self.unclear = self.open.last().copied(),
             '\\' => self.before = PreviousCharacter::Backslash,
             '\'' if within == ShellContext::Dollar => drop(self.open.pop()),
             _ if within == ShellContext::Dollar => {}
@@ -210,9 +222,14 @@ impl Scanner {
             }
             '"' if within == ShellContext::Double => drop(self.open.pop()),
             '"' => push(&mut self.open, Frame::Double),
-            '\'' if before == PreviousCharacter::Dollar && !self.has_literal_apostrophes() => push(&mut self.open, Frame::Dollar),
+            '\'' if before == PreviousCharacter::Dollar && !self.has_literal_apostrophes() => {
+                push(&mut self.open, Frame::Dollar)
+            }
             '\'' if !self.has_literal_apostrophes() => push(&mut self.open, Frame::Single),
-            '{' if before == PreviousCharacter::Dollar => push(&mut self.open, Frame::Expansion),
+            '{' if before == PreviousCharacter::Dollar => {
+                push(&mut self.open, Frame::Expansion);
+                self.before = PreviousCharacter::DollarBrace;
+            }
             '}' if within == ShellContext::Expansion => drop(self.open.pop()),
             '(' if before == PreviousCharacter::Dollar => {
                 push(&mut self.open, Frame::Parenthesis);
@@ -220,7 +237,7 @@ impl Scanner {
             }
             '(' if before == PreviousCharacter::DollarParenthesis => {
                 if let Some(open) = self.open.last_mut() {
-                    open.what = Frame::Arithmetic;
+                    open.what = Frame::ArithmeticStart;
                 }
                 push(&mut self.open, Frame::Arithmetic);
             }
@@ -234,7 +251,9 @@ impl Scanner {
                 self.open.pop();
                 self.before = PreviousCharacter::Gap;
             }
-            '#' if matches!(before, PreviousCharacter::Gap | PreviousCharacter::DollarParenthesis) && within == ShellContext::Words => {
+            '#' if matches!(before, PreviousCharacter::Gap | PreviousCharacter::DollarParenthesis)
+                && within == ShellContext::Words =>
+            {
                 push(&mut self.open, Frame::Comment)
             }
             '<' if within == ShellContext::Words => match before {

@@ -57,6 +57,8 @@ fn a_line_that_is_no_whole_command_is_refused() {
         "echo $(a\nb)",
         "echo ${a\n}",
         "echo $((1 +\n2))",
+        "echo $($((()a))",
+        "echo ${\\${a}",
         "for i in 1 2; do\na\ndone",
         "{ a\nb; }",
         "if a; then",
