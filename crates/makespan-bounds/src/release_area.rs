@@ -123,8 +123,8 @@ mod tests {
         // The largest lower bound follows from the last task: its release plus its time on the fast node.
         let tasks = [(3, 0), (6, 10), (6, 10), (6, 10), (6, 10), (6, 10), (6, 10), (3, 30)];
         near(bound(&flow(&[1.0, 3.0], &tasks)), 31.0);
-        // The lower bounds are 20 / 4 from all work and all speeds, (8 + 8) / 4 from the two largest tasks, and 8 / 3 from
-        // the largest task.
+        // The lower bounds are 20 / 4 from all work and all speeds, (8 + 8) / 4 from the two largest tasks, and 8 / 3
+        // from the largest task.
         near(bound(&flow(&[1.0, 3.0], &[(8, 0), (8, 0), (4, 0)])), 5.0);
         // The largest lower bound follows from the largest task.
         near(bound(&flow(&[1.0, 3.0], &[(30, 0), (2, 0)])), 10.0);

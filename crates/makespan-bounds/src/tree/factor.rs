@@ -10,7 +10,7 @@ use super::basis::{Basis, Share};
 use super::field::Field;
 use super::figures::Coefficients;
 
-/// The derivatives with respect to one open share of the amounts that a subtree takes. There is an entry for each
+/// The derivatives of the amounts that a subtree takes, with respect to one open share. There is an entry for each
 /// application, and one for the time of the ports.
 #[derive(Clone)]
 pub(super) struct Column<F> {

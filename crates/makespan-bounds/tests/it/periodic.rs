@@ -166,7 +166,8 @@ fn start_up_clean_up_and_buffers_are_those_of_the_period() {
     );
 }
 
-/// A link of bandwidth 1 and latency 9 s transfers a task of one byte in ten seconds. No schedule transfers the task in less time.
+/// A link of bandwidth 1 and latency 9 s transfers a task of one byte in ten seconds. No schedule transfers the task in
+/// less time.
 #[test]
 fn the_port_is_busy_for_the_latency() {
     let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 1, 9)], &[(1, 1, 40)]);

@@ -46,8 +46,8 @@ fn rejected(name: &str, problems: &[String]) -> String {
     text
 }
 
-/// Returns a table of the values of a schedule and their bounds, and the lines of [`other_metrics`]. If `minimised` is not empty, marks the objectives that
-/// `minimised` does not contain, except those with a proved optimal value.
+/// Returns a table of the values of a schedule and their bounds, and the lines of [`other_metrics`]. If `minimised` is
+/// not empty, marks the objectives that `minimised` does not contain, except those with a proved optimal value.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let heading = ["objective".into(), "value (s)".into(), bound_word(condition), "ratio".into(), String::new()];

@@ -94,7 +94,7 @@ struct Pass {
     neighbours: Vec<Beside>,
 }
 
-/// A neighbour of a task, as seen from a kind of node on which the task runs.
+/// The times of a neighbour of a task, if the task runs on a node of a given kind.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
     /// Arrival of the neighbour's data if the neighbour runs on another node.
@@ -319,7 +319,7 @@ impl Reaching {
         each.max().unwrap_or(0)
     }
 
-    /// Returns a neighbour of a task as seen from a kind of node.
+    /// Returns the times of a neighbour of a task, if the task runs on a node of this kind.
     fn beside(&self, link: &Link, kind: usize, heads: &[i128], ends: &Ends) -> Beside {
         let at = link.task as usize * self.kinds.len() + kind;
         let elsewhere = if ends.kind == kind { ends.second } else { ends.first };

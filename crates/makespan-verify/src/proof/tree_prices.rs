@@ -14,9 +14,9 @@ use makespan_core::{Instance, Objective, Time, tree::TreeProblem};
 /// a byte costs `P_v`, the sum of `m_u / B` over the links from the root to v, where u is the sender on a link and B
 /// its bandwidth. The latencies of a task cost `Q_v`, the sum of `m_u l` over these links, where l is the latency of a
 /// link. If a task of application k has `b_k` bytes and the work `c_k`, a unit of work on v earns at most
-/// `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`. A steady state of fair throughput r computes at least `w_k r`
-/// tasks of each application k per second, where `w_k` is its weight. These tasks are worth `r sum of w_k y_k` in
-/// total. Each node v earns at most `C_v L_v`, where `C_v` is its work per second. Each port costs at most `m_u` per
+/// `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`. A steady state of fair throughput r computes at least
+/// `w_k r` tasks of each application k per second, where `w_k` is its weight. These tasks are worth `r sum of w_k y_k`
+/// in total. Each node v earns at most `C_v L_v`, where `C_v` is its work per second. Each port costs at most `m_u` per
 /// second, because it is busy for at most a second in each second. Hence
 /// `r <= (sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
 ///

@@ -88,9 +88,10 @@ impl Kind for DualFeasible {
 
     /// Returns the proven makespan in ticks: `deadline + 1`.
     ///
-    /// If every term uses the number of processors, and not a function of this number, the check takes O(log m) for each job and step. Otherwise, the check tries
-    /// every allotment of a job. More than 256 allotments are grouped (see [`super::TimePrices`]), and the cost of a
-    /// group is the cost of its smallest allotment for its shortest time.
+    /// If every term uses the number of processors, and not a function of this number, the check takes O(log m) for
+    /// each job and step. Otherwise, the check tries every allotment of a job. More than 256 allotments are grouped
+    /// (see [`super::TimePrices`]), and the cost of a group is the cost of its smallest allotment for its shortest
+    /// time.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // A makespan is never negative, so the bound 0 is always valid.

@@ -63,7 +63,8 @@ fn times_just_over_a_third_leave_two_in_a_row() {
 #[test]
 fn a_job_pays_for_the_terms_together() {
     // A job takes 12 on one processor and 7 on two. The slow allotment is cheap under the term for the area, and the
-    // fast allotment is cheap under the term for chains. So each term alone does not refute the deadline.
+    // fast allotment is cheap under the term for jobs that run one after the other. So each term alone does not refute
+    // the deadline.
     let table = |index: usize| Job::new(index.to_string(), Profile::table(vec![ticks(12), ticks(7)]).unwrap());
     let four = Instance::new(Platform::flat(3).unwrap(), (0..4).map(table).collect(), vec![]).unwrap();
     let area = term(1, Scale::Whole, Scale::Whole);
