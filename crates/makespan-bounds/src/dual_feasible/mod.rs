@@ -82,7 +82,8 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         }
         let Some(board) = AllotmentBoard::new(&setting, deadline) else { break };
         let (rounds, enough) = if attempt == 0 { (FIRST_ROUNDS, f64::INFINITY) } else { (ROUNDS, sure + ENOUGH) };
-        // Pairs of functions make each round slow.
+        // With many functions of the width, each round is slow, because every pair of a function of the width and a
+        // function of the time has a price.
         let rounds = if setting.widths.len() > MANY_WIDTHS { rounds / 4 } else { rounds };
         let (needed, costs) = game.play(&board, rounds, enough, clock);
         if needed > sure {

@@ -76,9 +76,8 @@ impl Refutation {
     /// Maximum length of [`Refutation::steps`].
     pub const MAX_BYTES: usize = MAX_BYTES;
 
-    /// Returns the weight of the end of each task, and the unit of these weights in millionths of a unit of weight.
-    /// The unit is 0 if no task has a weight. All weights are 0 unless the objective is a sum of ends
-    /// ([`Objective::is_sum_of_ends`]).
+    /// Returns the weight of the end of each task, and the unit of these weights, in millionths. The unit is 0 if no
+    /// task has a weight. All weights are 0 unless the objective is a sum of ends ([`Objective::is_sum_of_ends`]).
     pub fn weights(objective: Objective, instance: &Instance) -> (Vec<i64>, i64) {
         if !objective.is_sum_of_ends() {
             return (vec![0; usize::try_from(instance.tasks()).unwrap_or(0)], 0);
