@@ -50,7 +50,7 @@ pub(super) enum Outcome {
 /// A search that can continue with a smaller value after it has found a solution.
 pub(super) struct Search {
     engine: Engine,
-    /// The task that is restricted to the first half of the schedule, if the schedule can be reversed.
+    /// If the schedule can be reversed: the task whose middle is restricted to the first half of the schedule.
     mirrored: Option<usize>,
     ascent: Option<Ascent>,
     is_open: bool,
@@ -147,7 +147,7 @@ fn mirrored(model: &Model, pairs: &[(usize, usize)]) -> Option<usize> {
     free.max_by_key(work).filter(|_| model.is_symmetric())
 }
 
-/// Restricts a task to the first half of the schedule.
+/// Restricts the middle of a task to the first half of the schedule.
 fn reflect(model: &mut Model, task: usize, most: i64) {
     let task = &mut model.tasks[task];
     for (latest, time) in task.latest.iter_mut().zip(&task.times) {

@@ -18,7 +18,7 @@ use longest::{LongestPath, PathStep, Paths};
 
 /// Maximum number of paths that are added to the flow.
 const PATHS: u64 = 300;
-/// Number of paths that are added before the search tries area arcs.
+/// Maximum number of paths that are added before the search tries area arcs.
 const WITHOUT: u64 = 40;
 /// Minimum number of paths that are added to the flow, however large the instance is.
 const MIN_PATHS: u64 = 3;

@@ -90,7 +90,7 @@ impl Log {
         self.records.push(Record::Bytes(bytes));
     }
 
-    /// Adds the task that is restricted to the first half of the schedule.
+    /// Adds the task whose middle is restricted to the first half of the schedule.
     pub(in crate::complete) fn mirror(&mut self, task: usize) {
         let mut bytes = vec![23];
         unsigned(&mut bytes, task as u64);

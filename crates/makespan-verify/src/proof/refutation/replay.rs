@@ -123,8 +123,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads a task that may be assumed to run in the first half of the time. This is valid if the time reversal of
-    /// every schedule is a schedule.
+    /// Reads a task whose middle may be assumed to be in the first half of the time. This is valid if the time
+    /// reversal of every schedule is a schedule.
     fn reflect(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {

@@ -33,7 +33,8 @@ impl Extras {
         let run = |rng: &mut ChaCha8Rng| (rng.random_range(0..4), 256 * rng.random_range(0..8));
         let prices = (0..3).map(|_| (0..count).map(|_| run(rng)).collect()).collect();
         let of_tasks = rng.random::<bool>().then(|| (rng.random_range(0..2), [(); 3].map(|()| rng.random_range(0..4))));
-        // If the instance has the mirror symmetry, task 0 is mirrored: it runs in the first half of the time.
+        // If the instance has the mirror symmetry, task 0 may be mirrored: its middle is in the first half of the
+        // time.
         Self { has_pairs: rng.random(), has_mirror: rng.random(), scale, of_tasks, prices }
     }
 }
