@@ -176,7 +176,7 @@ pub enum Command {
 /// Options of `setup`.
 #[derive(Args)]
 pub struct SetupOptions {
-    /// Install into the folder `share` of this folder, such as /usr/local for all users [default: ~/.local]
+    /// Install below FOLDER/share; /usr/local is for all users [default: ~/.local]
     #[arg(long, value_name = "FOLDER")]
     pub prefix: Option<PathBuf>,
     /// Remove the installed files

@@ -100,7 +100,10 @@ impl UnstatedNeeds {
         self.0.iter().map(move |(resource, without)| {
             let IgnoredNeeds { count, name, most } = without;
             let most = if &**resource == Resource::MEMORY { rounded(*most as f64) } else { most.to_string() };
-            format!("`{resource}` needed by {}, at most {most} (`{name}`); {why}", counted(count, who))
+            format!(
+                "`{resource}` is needed by {} (largest need: {most}, of {who} `{name}`); {why}",
+                counted(count, who)
+            )
         })
     }
 }
@@ -139,7 +142,7 @@ mod tests {
         assert_eq!(kept, Needs::new([(Resource::GPUS, Need::whole(1))]).unwrap());
         unstated.kept(&needs, &platform, 1, "b");
         let remarks: Vec<String> = unstated.remarks("job", "so").collect();
-        assert_eq!(remarks, ["`memory` needed by 2 jobs, at most 3.00 GB (`a`); so"]);
+        assert_eq!(remarks, ["`memory` is needed by 2 jobs (largest need: 3.00 GB, of job `a`); so"]);
         assert_eq!(unstated.kept(&kept, &platform, 1, "c"), kept);
     }
 }

@@ -42,7 +42,7 @@ impl Deviation {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed ^ OWN);
             random.set_stream(index as u64);
             let (first, second): (f64, f64) = (random.random(), random.random());
-            // The transformation of Box and Muller, The Annals of Mathematical Statistics 29(2), 1958.
+            // Apply the transformation of Box and Muller, The Annals of Mathematical Statistics 29(2), 1958.
             let normal = libm::sqrt(-2.0 * libm::log1p(-first)) * libm::cos(2.0 * std::f64::consts::PI * second);
             let factor = libm::exp(libm::sqrt(variance) * normal - variance / 2.0);
             (factor * 1e6).round().max(1.0) as u64

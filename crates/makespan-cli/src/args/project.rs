@@ -23,7 +23,7 @@ pub struct GenerateProjectOptions {
     /// PSPLIB uses 1.5, 1.8 and 2.1
     #[arg(long, default_value_t = 1.5, value_name = "EDGES", allow_negative_numbers = true)]
     pub complexity: f64,
-    /// Resource factor: the share of all resources that an activity needs
+    /// Resource factor: the share of the kinds of resources that an activity needs
     #[arg(long, default_value_t = 0.5, value_name = "SHARE", allow_negative_numbers = true)]
     pub factor: f64,
     /// Resource strength: the amount of each resource, from 0 (the least feasible amount) to 1 (no activity waits for

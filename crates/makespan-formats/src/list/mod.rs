@@ -232,7 +232,7 @@ impl NamedCommands {
                 after.extend(found.iter().map(|name| name.as_str().into()));
                 if self.waits + after.len() > MAX_AFTER {
                     let problem =
-                        format!("the commands of the list wait for more than {MAX_AFTER} others in all; state fewer");
+                        format!("the commands of the list have more than {MAX_AFTER} dependencies in all; state fewer");
                     return Err(ListProblem::at(command.line, problem));
                 }
             }

@@ -66,7 +66,7 @@ struct JobData {
     kind: Option<Distinct<u8>>,
 }
 
-/// Distinct tasks. All tasks of a bag are one distinct task. Used only if there are bags or compound jobs.
+/// Distinct tasks. All tasks of a bag count as one distinct task. Used only if there are bags or compound jobs.
 #[derive(Serialize)]
 struct TaskData {
     count: usize,

@@ -251,7 +251,10 @@ fn memory_is_needed_for_each_processor() {
     assert!(bare.instance.task_ids().all(|task| bare.instance.task(task).needs.is_empty()));
     assert_eq!(bare.instance.jobs().len(), 4);
     let remarks = bare.remarks.join("; ");
-    assert!(remarks.contains("`memory` needed by 3 jobs, at most 9.22 TB (`3`); the machines state none"), "{remarks}");
+    assert!(
+        remarks.contains("`memory` is needed by 3 jobs (largest need: 9.22 TB, of job `3`); the machines state none"),
+        "{remarks}"
+    );
     assert!(!remarks.contains("request no amount"), "{remarks}");
 }
 

@@ -36,7 +36,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     vec![
         Claim::new(
             "Section 4, figure 2",
-            "One after the other, both jobs end by their deadlines, and the last ends by 250, not by 140",
+            "Planned one after the other, both jobs end by their deadlines; the last task ends by 250 s, but not by 140 s",
             format!(
                 "the second starts at {:.1} s, the last task ends at {until:.1} s, {} of 2 in time",
                 one.second_starts(),
@@ -46,7 +46,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         ),
         Claim::new(
             "Section 4, figure 3",
-            "Planned together, both jobs end by their deadlines, and the last ends by 140",
+            "Planned together, both jobs end by their deadlines; the last task ends by 140 s",
             format!("the last task ends at {:.1} s, {} of 2 in time", both.end(), both.in_time),
             &[both.end() <= 140.0 && both.in_time == 2],
         ),

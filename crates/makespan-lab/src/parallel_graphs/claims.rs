@@ -15,17 +15,17 @@ pub(super) fn all(options: &ParallelGraphsOptions, cells: &[Cell<'_>]) -> Vec<Cl
         Some((format!("{better:.4} and {worse:.4}"), better < worse))
     };
     vec![
-        Claim::one("Target, 1 s", "The mean of makespan over verified bound is at most 1.03", mean(1000, 1.03)),
-        Claim::one("Target, 10 s", "The mean of makespan over verified bound is at most 1.02", mean(10_000, 1.02)),
+        Claim::one("Target, 1 s", "The mean of makespan / verified bound is at most 1.03", mean(1000, 1.03)),
+        Claim::one("Target, 10 s", "The mean of makespan / verified bound is at most 1.02", mean(10_000, 1.02)),
         Claim::one(
             "Target, 1 s",
-            "The mean of makespan over the best of CPA, MCPA and LP rounding, each also with a list, is at most 0.90",
+            "The mean of makespan / best makespan of CPA, MCPA and LP rounding (CPA and MCPA also with list placement) is at most 0.90",
             over,
         ),
         Claim::one("Bansal et al. 2006", "MCPA is better than CPA in the geometric mean", ordered("mcpa", "cpa")),
         Claim::one(
             "N'Takpé et al. 2007",
-            "The geometric mean of M-HEFT is better if each task takes at most half of a cluster than without this limit",
+            "With at most half of a cluster for each task, the geometric mean of M-HEFT is better than without this limit",
             ordered("mheft[share=50]", "mheft"),
         ),
     ]

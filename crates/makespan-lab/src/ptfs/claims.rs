@@ -134,10 +134,10 @@ fn targets(points: &Points) -> Vec<Claim> {
     let gaps = rows(&|row| row.points[flow].gap);
     let better = rows(&|row| row.points[ptfs].makespan / row.points[flow].makespan - 1.0);
     vec![
-        claim("Target", "The makespan of flow is within 0.3 % of its bound at every rate", &gaps, |gap| gap <= 0.003),
+        claim("Target", "The makespan of `flow` is within 0.3 % of its bound at every rate", &gaps, |gap| gap <= 0.003),
         claim(
             "Target",
-            "The makespan of flow is not above PTFS's makespan at any rate (here: by at most 0.05 %)",
+            "At every rate, the makespan of `flow` is no longer than the makespan of PTFS (here: longer by at most 0.05 %)",
             &better,
             |gain| gain > -SAME / 2.0,
         ),

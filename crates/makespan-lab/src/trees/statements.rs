@@ -177,13 +177,13 @@ impl<'a> Evidence<'a> {
         (!answers.is_empty()).then(|| yes as f64 / answers.len() as f64)
     }
 
-    /// Returns a geometric mean as text, and `true` if it is near the printed mean.
+    /// Returns the geometric mean of LP divided by a heuristic as text, and `true` if it is near the printed mean.
     fn near(&self, name: &str, group: TreeGroup, printed: f64) -> Option<(String, bool)> {
         let mean = self.mean(group, name)?;
         Some((format!("{mean:.3}"), (mean - printed).abs() <= TOLERANCE * printed))
     }
 
-    /// Returns a largest ratio as text, and `true` if it is near the printed ratio.
+    /// Returns the largest ratio of LP to a heuristic as text, and `true` if it is near the printed ratio.
     fn worst(&self, name: &str, printed: f64) -> Option<(String, bool)> {
         let worst = self.of(TreeGroup::All, name)?.max;
         Some((format!("largest {worst:.1}"), (printed / FACTOR..=printed * FACTOR).contains(&worst)))

@@ -655,7 +655,7 @@ def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
 
 
 def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
-    """Finds the job field that is named in an error about the whole instance."""
+    """Returns the path of the job, or of its field ``after``, that an error about the whole instance names."""
     cycle = re.search("in a cycle: (.+?) -> ", problem)
     named = cycle or re.search("(?:job|task) `([^`]+)`", problem)
     if named is None:

@@ -302,7 +302,7 @@ class Executor(concurrent.futures.Executor):
             call = self._unwanted.popleft()
             if not call.told:
                 call.told = True
-                # This notifies callers that wait for several futures.
+                # This call notifies callers that wait for several futures.
                 call.future.set_running_or_notify_cancel()
                 if call.task is not None:
                     self._back.append(call.task)
@@ -453,7 +453,7 @@ def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         by_value = _cloudpickled((fn, args, kwargs))
         if by_value is not None:
             return head + by_value
-        problem = f"the call cannot be pickled: {error}; functions at the top level of a module can, others with cloudpickle"
+        problem = f"the call cannot be pickled: {error}; functions at the top level of a module can be pickled, other functions only with cloudpickle"
         raise InputError(problem, field="fn") from error
 
 

@@ -57,7 +57,7 @@ impl<'a> SelectedJobs<'a> {
 /// Minimum time between two updates of `--watch`, in seconds. For each update, Slurm's controller must send the whole
 /// queue.
 const MIN_PAUSE: u64 = 5;
-/// Default number of days of ended jobs from which run times are learned.
+/// By default, run times are learned from the jobs that ended in the last `DAYS` days.
 const DAYS: u32 = 7;
 /// Default number of simulations with random run times.
 const DRAWS: u32 = 20;

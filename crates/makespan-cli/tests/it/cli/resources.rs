@@ -61,7 +61,10 @@ fn memory_of_a_log_is_kept_on_machines_that_state_it() {
     sandbox.write("machines.toml", machines);
     let said = sandbox.makespan("convert log.swf a.json").succeeds();
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("`memory` needed by 1 job, at most 4.19 MB (`1`); the machines state none"), "{said}");
+    assert!(
+        words.contains("`memory` is needed by 1 job (largest need: 4.19 MB, of job `1`); the machines state none"),
+        "{said}"
+    );
     assert!(!sandbox.read("a.json").contains("needs"));
     sandbox.makespan("convert log.swf b.json --platform machines.toml").succeeds();
     let kept = sandbox.read("b.json");

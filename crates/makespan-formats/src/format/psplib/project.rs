@@ -117,7 +117,10 @@ impl Project {
                     return Err(FileProblem::at(activity.line, problem));
                 };
                 if to - 1 == from {
-                    let problem = format!("activity `{}` is its own successor; leave it out", activity.name);
+                    let problem = format!(
+                        "activity `{}` is its own successor; remove it from its list of successors",
+                        activity.name
+                    );
                     return Err(FileProblem::at(activity.line, problem));
                 }
                 edges.push(Edge { from, to: to - 1, payload: Payload::Bytes(0) });

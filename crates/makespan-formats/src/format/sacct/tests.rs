@@ -133,10 +133,10 @@ fn what_jobs_need_is_read_where_the_machines_state_it() {
     assert_eq!(bare.instance.jobs().len(), 6);
     let remarks = bare.remarks.join("; ");
     assert!(
-        remarks.contains("`memory` needed by 4 jobs, at most 96.64 GB (`6`); the machines state none"),
+        remarks.contains("`memory` is needed by 4 jobs (largest need: 96.64 GB, of job `6`); the machines state none"),
         "{remarks}"
     );
-    assert!(remarks.contains("`gpus` needed by 1 job, at most 1 (`3`); "), "{remarks}");
+    assert!(remarks.contains("`gpus` is needed by 1 job (largest need: 1, of job `3`); "), "{remarks}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub(super) fn read(graph: &str, found: &TraceTasks<'_>, name: &str, strict: bool
         for next in following(node, &outgoing, &tasks) {
             join(rows, own, &tasks[next], &mut pairs);
             if pairs.len() > MAX_EDGES {
-                return Err(format!("tasks wait for more than {MAX_EDGES} others in all").into());
+                return Err(format!("the tasks have more than {MAX_EDGES} dependencies in all").into());
             }
         }
     }

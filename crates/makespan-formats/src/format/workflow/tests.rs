@@ -396,12 +396,15 @@ fn wfformat_states_cores_and_memory() {
     // The machines of the file have too little memory. Such files must remain readable.
     let (instance, remarks) = planned(&with(", 'memoryInBytes': 4e9"), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [Some(1), None]);
-    assert!(remarks.contains("`memory` needed by 1 task, at most 5.00 GB (`b`); no machine of"), "{remarks}");
+    assert!(
+        remarks.contains("`memory` is needed by 1 task (largest need: 5.00 GB, of task `b`); no machine of"),
+        "{remarks}"
+    );
     // The machines do not state memory.
     let (instance, remarks) = planned(&with(""), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [None, None]);
     assert!(
-        remarks.contains("`memory` needed by 2 tasks, at most 5.00 GB (`b`); the machines state none"),
+        remarks.contains("`memory` is needed by 2 tasks (largest need: 5.00 GB, of task `b`); the machines state none"),
         "{remarks}"
     );
     // The platform has fewer cores than the task used.
@@ -497,5 +500,5 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
     }
     let (bare, remarks) = planned(&text, &options());
     assert_eq!((bare.profile(TaskId(0)).min_processors(), needed(&bare, 0, "memory")), (1, None));
-    assert!(remarks.contains("`memory` needed by 1 task, at most 2.10 MB (`A`)"), "{remarks}");
+    assert!(remarks.contains("`memory` is needed by 1 task (largest need: 2.10 MB, of task `A`)"), "{remarks}");
 }
