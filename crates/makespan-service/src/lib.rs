@@ -3,8 +3,10 @@
 //! `makespan run`.
 //!
 //! [`Service`] is the trait with the operations of the service, and [`words`] contains their argument and result
-//! types. [`http`] is the HTTP server, [`client`] is an HTTP client, and [`tokens`] authenticates users.
+//! types. [`http`] is the HTTP server, [`client`] is an HTTP client, [`tokens`] authenticates users,
+//! and [`backup`] copies the store.
 
+pub mod backup;
 pub mod client;
 mod clock;
 pub mod host;

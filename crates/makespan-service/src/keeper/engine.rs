@@ -68,6 +68,11 @@ impl Runner {
             self.begin(&own)?;
             return read()?.ok_or_else(|| "no round has begun".into());
         };
+        // No job of a round without a stored platform has started.
+        if round.platform != own && !self.folder_of(&round).join(PLATFORM).exists() {
+            self.begin(&own)?;
+            return read()?.ok_or_else(|| "no round has begun".into());
+        }
         let wear = match (round.platform == own, worn) {
             (true, false) => return Ok(round),
             (true, true) => self.wear.waits(self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner).count()),
@@ -240,7 +245,7 @@ impl Estimator for Learning {
 }
 
 /// Returns the folder of a round.
-pub(super) fn folder_of(folder: &Path, round: u64) -> PathBuf {
+pub(crate) fn folder_of(folder: &Path, round: u64) -> PathBuf {
     folder.join(format!("round-{round}"))
 }
 

@@ -11,7 +11,7 @@ use crate::words::JobNumber;
 
 /// A job in the engine.
 #[derive(Clone, Debug)]
-pub(super) struct EngineJob {
+pub(crate) struct EngineJob {
     pub first: u64,
     pub tasks: u64,
     pub job: JobNumber,
@@ -25,7 +25,7 @@ pub(super) struct EngineJob {
 
 /// The jobs in the engine, in the order of their tasks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Owners {
+pub(crate) struct Owners {
     all: Vec<EngineJob>,
     last: BTreeMap<JobNumber, usize>,
 }
@@ -62,7 +62,7 @@ impl Owners {
 ///
 /// # Errors
 /// The reason why the job does not fit the platform.
-pub(super) fn engine_job(handed: &HandedJob, platform: &Platform) -> Result<Job, String> {
+pub(crate) fn engine_job(handed: &HandedJob, platform: &Platform) -> Result<Job, String> {
     let mut job = job_of(&handed.spec, platform)?;
     wrap(&mut job, &handed.title, handed.directory.as_deref(), &handed.environment);
     job.name.clone_from(&handed.name);

@@ -80,13 +80,7 @@ impl Watcher {
     }
 
     fn ended_as(&mut self, run: &Run, reason: Option<&str>, progress: &Progress<'_>) {
-        let (state, exit) = match run.outcome {
-            Outcome::Succeeded => (State::Succeeded, Some(0)),
-            Outcome::Failed { status } => (State::Failed, Some(status)),
-            Outcome::TimedOut => (State::TimedOut, None),
-            Outcome::NotStarted => (State::NotStarted, None),
-            Outcome::Interrupted => (State::Waiting, None),
-        };
+        let (state, exit) = TaskEnd::after(run.outcome);
         let Some(end) = self.task(run.task, state) else { return };
         let ended = Some(self.instant(run.end, progress));
         let reason = reason.map(Self::named);

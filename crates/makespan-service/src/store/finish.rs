@@ -1,5 +1,6 @@
 //! Changes of the store when tasks and jobs start and end.
 
+use makespan_core::Outcome;
 use rusqlite::{Error, OptionalExtension, params};
 
 use super::change::{JobEvent, StoreChange, StoreResult, StoredState, state_of};
@@ -37,6 +38,19 @@ pub struct TaskEnd {
     pub memory: Option<u64>,
     /// The reason why the task did not succeed.
     pub reason: Option<String>,
+}
+
+impl TaskEnd {
+    /// Returns the state and the exit status of a task after an attempt with the given outcome.
+    pub const fn after(outcome: Outcome) -> (State, Option<i32>) {
+        match outcome {
+            Outcome::Succeeded => (State::Succeeded, Some(0)),
+            Outcome::Failed { status } => (State::Failed, Some(status)),
+            Outcome::TimedOut => (State::TimedOut, None),
+            Outcome::NotStarted => (State::NotStarted, None),
+            Outcome::Interrupted => (State::Waiting, None),
+        }
+    }
 }
 
 /// Returns the column with the number of a job's tasks in the given state.
@@ -211,10 +225,17 @@ impl StoreChange<'_> {
         if self.place(job)?.is_some() {
             return Ok(Ok((known.state, true)));
         }
-        let sql = "UPDATE jobs SET not_started = tasks, reason = 'it was cancelled' WHERE number = ?1";
-        self.connection().prepare_cached(sql)?.execute([job.0 as i64])?;
-        self.finish(job, &known.user, State::Cancelled, None)?;
+        self.end_cancelled(job)?;
         Ok(Ok((State::Cancelled, false)))
+    }
+
+    /// Ends a cancelled job that the engine does not have.
+    pub(super) fn end_cancelled(&mut self, job: JobNumber) -> Result<(), Error> {
+        let Some(known) = self.known(job)? else { return Ok(()) };
+        let sql = "UPDATE jobs SET running = 0, not_started = tasks - succeeded - failed - timed_out, \
+                   reason = coalesce(reason, 'it was cancelled') WHERE number = ?1";
+        self.connection().prepare_cached(sql)?.execute([job.0 as i64])?;
+        self.finish(job, &known.user, State::Cancelled, None)
     }
 
     /// Returns tasks to the waiting state if they were running when the previous session of the engine died and are

@@ -7,6 +7,7 @@ mod hand;
 mod handed;
 mod read;
 mod schema;
+mod snapshot;
 mod spans;
 #[cfg(test)]
 mod tests;
@@ -26,9 +27,14 @@ pub use finish::TaskEnd;
 pub use hand::Round;
 pub use handed::HandedJob;
 pub use read::{JobRow, PendingRow, Reader, TaskRow};
+pub use snapshot::{is_served, is_store, newer_version, snapshot};
 
 /// File name of the database.
-const FILE: &str = "store.sqlite";
+pub const DATABASE: &str = "store.sqlite";
+/// File name of the list of files of a backup.
+pub const BACKUP: &str = "backup.json";
+/// File name of a note about a restore, which the next service writes to its log.
+pub const RESTORED: &str = "restored";
 /// Maximum wait of a connection for another connection that holds the database lock.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum wait for the lock of the store.
@@ -92,8 +98,12 @@ impl Store {
             let why = "all users may write to this folder, which contains commands and tokens";
             return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
         }
+        if folder.join(BACKUP).exists() {
+            let remedy = "restore it into a new folder: makespan service restore";
+            return Err(format!("{}: this folder is a backup; {remedy} {0} FOLDER", folder.display()));
+        }
         let lock = locked(&folder.join("lock")).map_err(|error| at(&folder, &error))?;
-        let path = folder.join(FILE);
+        let path = folder.join(DATABASE);
         let is_new = fs::metadata(&path).map_or(true, |metadata| metadata.len() == 0);
         if is_new && let Some(round) = a_round_of(&folder) {
             let message = "the database is missing or empty, but its jobs have run in";
@@ -102,10 +112,15 @@ impl Store {
         }
         private(&path).map_err(|error| at(&path, &error))?;
         // A service that ends cleanly empties the write-ahead log.
-        let was_killed = fs::metadata(folder.join(format!("{FILE}-wal"))).is_ok_and(|log| log.len() > 0);
+        let was_killed = fs::metadata(folder.join(format!("{DATABASE}-wal"))).is_ok_and(|log| log.len() > 0);
         let mut remarks = Vec::new();
         if was_killed {
             remarks.push("the previous service on this store did not stop cleanly".to_owned());
+        }
+        let restored = folder.join(RESTORED);
+        if let Ok(note) = fs::read_to_string(&restored) {
+            remarks.push(note);
+            fs::remove_file(&restored).map_err(|error| at(&restored, &error))?;
         }
         let mut writer = open(&path, true).map_err(|error| at(&path, &error))?;
         let found = schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
@@ -169,7 +184,7 @@ impl Store {
 
     /// Returns a pool of connections that read this store.
     pub fn readers(&self) -> Readers {
-        Readers { path: self.folder.join(FILE), idle: Mutex::new(Vec::new()) }
+        Readers { path: self.folder.join(DATABASE), idle: Mutex::new(Vec::new()) }
     }
 }
 
@@ -196,7 +211,7 @@ impl Readers {
 /// Returns the size of the database in the folder of a store, with its write-ahead log, in bytes.
 pub fn database_size(folder: &Path) -> u64 {
     let size = |name: String| fs::metadata(folder.join(name)).map_or(0, |file| file.len());
-    size(FILE.to_owned()) + size(format!("{FILE}-wal"))
+    size(DATABASE.to_owned()) + size(format!("{DATABASE}-wal"))
 }
 
 /// Returns the name of a round's folder in `folder`, if there is such a folder.
@@ -214,7 +229,7 @@ fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let last_job = number("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'jobs'), 0)")? as u64;
     let older = |what: String| {
         Err(format!(
-            "the database is older than the folders of its rounds: it lacks {what}. Its last changes are in {FILE}-wal; restore \
+            "the database is older than the folders of its rounds: it lacks {what}. Its last changes are in {DATABASE}-wal; restore \
              both files, or choose another folder"
         ))
     };

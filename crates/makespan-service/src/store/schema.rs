@@ -4,7 +4,7 @@ use makespan_history::tables::{self, DatabaseKind};
 use rusqlite::Connection;
 
 /// The application number `Mksv` in the header of the database, which marks a database of this program.
-const APPLICATION: i64 = 0x4d6b_7376;
+pub(super) const APPLICATION: i64 = 0x4d6b_7376;
 
 /// SQL statements that change a database of version `k` to version `k + 1`. Version 0 is an empty database. A released
 /// step must never change. To change the tables, append a step.

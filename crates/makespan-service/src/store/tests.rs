@@ -99,7 +99,7 @@ fn a_store_without_counts_gets_them() {
 #[test]
 fn what_is_not_ours_or_of_a_later_version_is_refused_and_left_alone() {
     let temporary = tempfile::tempdir().unwrap();
-    let path = temporary.path().join(FILE);
+    let path = temporary.path().join(DATABASE);
     let other = Connection::open(&path).unwrap();
     other.execute_batch("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)").unwrap();
     drop(other);
@@ -116,7 +116,7 @@ fn what_is_not_ours_or_of_a_later_version_is_refused_and_left_alone() {
         b"no database at all, and longer than a header of one: 0123456789 0123456789 0123456789 0123456789",
     )
     .unwrap();
-    assert!(Store::open(temporary.path()).unwrap_err().contains(FILE));
+    assert!(Store::open(temporary.path()).unwrap_err().contains(DATABASE));
 }
 
 #[test]

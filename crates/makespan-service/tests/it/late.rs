@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use common::{admin, script, state, submit, until, until_state, until_there};
+use common::{Running, admin, script, state, submit, until, until_state, until_there};
 use makespan_core::Platform;
 use makespan_exec::ExecuteOptions;
 use makespan_exec::engine::Engine;
@@ -57,7 +57,7 @@ fn what_is_asked_before_the_engine_runs_is_done_when_it_does() {
         oversubscribe: true,
         ..KeeperOptions::new(temporary.path())
     };
-    let keeper = Keeper::start(&options, Box::new(host)).unwrap();
+    let keeper = Running::from(Keeper::start(&options, Box::new(host)).unwrap());
     // The first attempt to start the engine has failed. A round has begun, so jobs are handed to the engine although
     // there is no session.
     until("the engine is asked for", || asked.load(Ordering::Relaxed) > 0);

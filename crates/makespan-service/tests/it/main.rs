@@ -1,5 +1,6 @@
 //! Integration tests of this crate. They are one program, because one program links faster than several.
 
+mod backup;
 mod common;
 mod http;
 mod keeper;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{PATIENCE, admin, keeper, keeper_on, script, state, submit, until, until_state, until_there};
+use common::{PATIENCE, Running, admin, keeper, keeper_on, script, state, submit, until, until_state, until_there};
 use makespan_core::Platform;
 use makespan_service::host::ThisMachine;
 use makespan_service::words::{Filter, JobNumber, RefusalKind, Reservation, State, Stream, Submission};
@@ -182,7 +182,7 @@ fn three_hundred_kills() {
 }
 
 /// Starts a service that replaces a run of the engine as soon as the run has six jobs.
-fn short_runs(folder: &Path, keep: Option<Duration>) -> Keeper {
+fn short_runs(folder: &Path, keep: Option<Duration>) -> Running {
     let options = KeeperOptions {
         shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
         oversubscribe: true,
@@ -190,7 +190,7 @@ fn short_runs(folder: &Path, keep: Option<Duration>) -> Keeper {
         keep,
         ..KeeperOptions::new(folder)
     };
-    Keeper::start(&options, Box::new(ThisMachine(Platform::flat(2).unwrap()))).unwrap()
+    Keeper::start(&options, Box::new(ThisMachine(Platform::flat(2).unwrap()))).unwrap().into()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use makespan_service::words::{JobNumber, State, Stream};
-use makespan_service::{Service, tokens};
+use makespan_service::{Keeper, Service, tokens};
 use rusqlite::Connection;
 
 use crate::common::{admin, keeper, script, state, submit, until_state};
@@ -23,7 +23,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn output(service: &dyn Service, job: u64) -> String {
+fn output(service: &Keeper, job: u64) -> String {
     String::from_utf8(service.log(&admin(), JobNumber(job), 0, Stream::Out, 0, 100).unwrap().bytes).unwrap()
 }
 

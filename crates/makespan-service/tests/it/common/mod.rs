@@ -1,29 +1,79 @@
 //! Functions for tests of a service.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use makespan_core::Platform;
 use makespan_service::host::ThisMachine;
-use makespan_service::words::{Content, JobNumber, Needs, Role, State, Submission, Who};
+use makespan_service::words::{Content, Filter, JobNumber, Needs, Role, State, Submission, Who};
 use makespan_service::{Keeper, KeeperOptions, Service};
 
 /// Maximum time for any step on a busy machine.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
+/// A service in this process. When this value is dropped, all unfinished jobs are cancelled and ended first. Jobs
+/// continue after the end of a service, so a test would otherwise leave their processes behind.
+pub struct Running(Option<Arc<Keeper>>);
+
+impl Running {
+    /// Ends the service. Its jobs continue, and the next service on its store takes them over.
+    pub fn close(mut self) {
+        Arc::into_inner(self.0.take().unwrap()).unwrap().close();
+    }
+}
+
+impl Running {
+    /// Returns this service for an HTTP server.
+    pub fn shared(&self) -> Arc<dyn Service> {
+        Arc::clone(self.0.as_ref().unwrap()) as Arc<dyn Service>
+    }
+}
+
+impl From<Keeper> for Running {
+    fn from(keeper: Keeper) -> Self {
+        Self(Some(Arc::new(keeper)))
+    }
+}
+
+impl Deref for Running {
+    type Target = Keeper;
+
+    fn deref(&self) -> &Keeper {
+        self.0.as_ref().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(keeper) = &self.0 else { return };
+        let open = Filter { state: vec![State::Held, State::Waiting, State::Running], ..Filter::default() };
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let open = keeper.jobs(&admin(), &open, None, 1000).map_or_else(|_| Vec::new(), |page| page.items);
+            if open.is_empty() {
+                return;
+            }
+            open.iter().for_each(|job| _ = keeper.cancel(&admin(), job.number));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
 /// Starts a service with the given folder and number of processors.
-pub fn keeper_on(folder: &Path, processors: u32) -> Keeper {
+pub fn keeper_on(folder: &Path, processors: u32) -> Running {
     let options = KeeperOptions {
         shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
         grace: Duration::from_millis(500),
         oversubscribe: true,
         ..KeeperOptions::new(folder)
     };
-    Keeper::start(&options, Box::new(ThisMachine(Platform::flat(processors).unwrap()))).unwrap()
+    Keeper::start(&options, Box::new(ThisMachine(Platform::flat(processors).unwrap()))).unwrap().into()
 }
 
-pub fn keeper(folder: &Path) -> Keeper {
+pub fn keeper(folder: &Path) -> Running {
     keeper_on(folder, 2)
 }
 
@@ -66,13 +116,13 @@ pub fn submission(content: Content) -> Submission {
 }
 
 /// Submits one job.
-pub fn submit(keeper: &dyn Service, submission: Submission) -> JobNumber {
+pub fn submit(keeper: &Keeper, submission: Submission) -> JobNumber {
     let receipt = keeper.submit(&admin(), submission, None).unwrap();
     assert_eq!(receipt.jobs.len(), 1);
     receipt.jobs[0]
 }
 
-pub fn state(keeper: &dyn Service, job: JobNumber) -> State {
+pub fn state(keeper: &Keeper, job: JobNumber) -> State {
     keeper.job(&admin(), job).unwrap().summary.state
 }
 
@@ -86,7 +136,7 @@ pub fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// Waits until a job has the given state.
-pub fn until_state(keeper: &dyn Service, job: JobNumber, state: State) {
+pub fn until_state(keeper: &Keeper, job: JobNumber, state: State) {
     let begun = Instant::now();
     loop {
         let now = keeper.job(&admin(), job).unwrap();

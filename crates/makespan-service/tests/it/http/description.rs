@@ -7,7 +7,7 @@ use makespan_service::http::openapi;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::common::{admin, keeper, script, until};
+use crate::common::{Running, admin, keeper, script, until};
 use crate::http::site::{Answer, Site, submission};
 
 /// A request and the expected status: method, path in the `OpenAPI` document, path of the request, body, status.
@@ -189,12 +189,12 @@ proptest! {
     /// The document also describes the responses of a service that stores and runs jobs.
     #[test]
     fn any_request_to_a_real_service_is_answered_as_described(which in 0..cases().len(), body in any_json(), word in "[0-9]|[a-z0-9%.-]{1,8}", query in "[a-z]{1,6}=[a-z0-9]{0,3}") {
-        static SITE: std::sync::OnceLock<(Site, Document, tempfile::TempDir)> = std::sync::OnceLock::new();
+        static SITE: std::sync::OnceLock<(Site, Document, (Running, tempfile::TempDir))> = std::sync::OnceLock::new();
         let (site, document, _) = SITE.get_or_init(|| {
             let temporary = tempfile::tempdir().unwrap();
             let keeper = keeper(temporary.path());
             until("there is a plan", || keeper.what_if(&admin(), script("true")).is_ok());
-            (Site::of(std::sync::Arc::new(keeper)), Document::new(), temporary)
+            (Site::of(keeper.shared()), Document::new(), (keeper, temporary))
         });
         asked((site, document), which, &body, (&word, &query))?;
     }

@@ -2,7 +2,6 @@
 //! service must accept this request, or refuse it for a reason that a description cannot express. The service must
 //! refuse all requests that the description does not allow. Every answer must match the description.
 
-use std::sync::Arc;
 
 use makespan_service::http::openapi;
 use proptest::strategy::{Strategy, ValueTree};
@@ -323,7 +322,7 @@ fn requests_that_are_generated_from_the_description_are_answered_by_it() {
     let keeper = keeper(temporary.path());
     submit(&keeper, script("true"));
     until("there is a plan", || keeper.what_if(&admin(), script("true")).is_ok());
-    let site = Site::of(Arc::new(keeper));
+    let site = Site::of(keeper.shared());
     let document = Document::new();
     let value = serde_json::to_value(openapi()).unwrap();
     let random = ChaCha8Rng::seed_from_u64(43);

@@ -1,0 +1,86 @@
+//! Adds the ends of tasks in a journal to a copy of the database.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use makespan_core::{Outcome, Run, TaskId};
+use makespan_exec::journal::{Progression, RecordedRun};
+
+use super::BackupError;
+use crate::keeper::{Owners, folder_of};
+use crate::store::{Reader, Store, TaskEnd, is_served};
+use crate::words::{JobNumber, State};
+
+/// Maximum wait for a running service to write an end of a task to the journal.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Adds the ends of tasks in the journal of the current round to `copy`, a copy of the database of the store in
+/// `folder`. If a task has ended and its end is not in the journal yet, waits until the running service has written
+/// the end.
+///
+/// # Errors
+/// [`BackupError`], for example if ends are missing and no service runs.
+pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupError> {
+    let database = |error: rusqlite::Error| BackupError::Database(format!("{}: {error}", copy.folder().display()));
+    let round = copy.readers().read(Reader::round).map_err(database)?;
+    let Some(round) = round else { return Ok(()) };
+    let path = folder_of(folder, round.number);
+    if !path.join(makespan_exec::journal::FILE).exists() {
+        return Ok(());
+    }
+    let mut owners = Owners::default();
+    copy.readers().read(|reader| reader.handed(&round, 0)).map_err(database)?.iter().for_each(|job| owners.push(job));
+    let begun = Instant::now();
+    let recorded = loop {
+        let recorded = RecordedRun::read(&path).map_err(|error| BackupError::Journal(error.to_string()))?;
+        let missing = unrecorded(&path, &recorded, &owners);
+        if missing.is_empty() {
+            break recorded;
+        }
+        if !is_served(folder) || begun.elapsed() > PATIENCE {
+            return Err(BackupError::Unrecorded(missing));
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    let added = copy.change(|change| {
+        let ends = recorded.history.runs.iter().filter_map(|run| end_of(run, &recorded, &owners));
+        ends.into_iter().try_for_each(|end| change.note(&end))
+    });
+    added.map(drop).map_err(|error| BackupError::Database(format!("{}: {error}", copy.folder().display())))
+}
+
+/// Returns the jobs of the tasks that have ended, but whose ends are not in the journal.
+fn unrecorded(round: &Path, recorded: &RecordedRun, owners: &Owners) -> Vec<JobNumber> {
+    let has_ended = |(index, state): (usize, &Progression)| {
+        let Progression::Running(attempt) = state else { return None };
+        let status = round.join("status").join(format!("{}.{}", recorded.stems.get(index)?, attempt.attempt));
+        let (owned, _) = owners.of(TaskId::at(index))?;
+        fs::metadata(status).is_ok_and(|file| file.len() > 0).then_some(owned.job)
+    };
+    recorded.history.tasks.iter().enumerate().filter_map(has_ended).collect()
+}
+
+/// Returns the change of the store for the end of a task, or `None` if the task waits again or its job is unknown.
+fn end_of(run: &Run, recorded: &RecordedRun, owners: &Owners) -> Option<TaskEnd> {
+    let (state, exit) = TaskEnd::after(run.outcome);
+    let (owned, task) = owners.of(run.task).filter(|_| state != State::Waiting)?;
+    let instant = |ticks: i64| Some((recorded.history.origin as f64 + ticks as f64) / 1e9);
+    let has_started = run.outcome != Outcome::NotStarted;
+    Some(TaskEnd {
+        job: owned.job,
+        position: owned.position,
+        task,
+        state,
+        started: instant(run.start.ticks()).filter(|_| has_started),
+        ended: instant(run.end.ticks()),
+        processors: has_started.then(|| run.processors.to_string()),
+        width: if has_started { run.processors.len() } else { 0 },
+        nodes: None,
+        output: recorded.stems.get(run.task.index()).filter(|_| has_started).cloned(),
+        exit,
+        memory: run.accounting.map(|accounting| accounting.peak_memory),
+        reason: None,
+    })
+}
