@@ -11,6 +11,8 @@ mod halt;
 mod history;
 mod machines;
 mod needs;
+#[cfg(feature = "service")]
+mod operate;
 mod printing;
 mod project;
 mod queue;
@@ -44,6 +46,11 @@ pub use history::{
 };
 pub use machines::{MachineOptions, QUEUE};
 pub use needs::NeedsArguments;
+#[cfg(feature = "service")]
+pub use operate::{
+    Quota, ReservationAction, ReservationAddOptions, ReservationCommands, ServiceAction, ServiceCommands, UserAction,
+    UserCommands, UserSetOptions,
+};
 pub use printing::PrintingOptions;
 pub use project::GenerateProjectOptions;
 pub use queue::{KnownTimes, QueueOptions};
@@ -146,6 +153,9 @@ pub enum Command {
     /// Create, list and remove the tokens of a service
     #[cfg(feature = "service")]
     Token(TokenCommands),
+    /// Operate a service: backups, weights and quotas of users, reservations
+    #[cfg(feature = "service")]
+    Service(ServiceCommands),
     /// Run the agent on a node of a pilot (`run --on slurm` starts this command)
     #[command(hide = true)]
     Agent(AgentOptions),

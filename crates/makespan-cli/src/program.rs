@@ -48,6 +48,8 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
         Command::Wait(options) => commands::service::wait(options),
         #[cfg(feature = "service")]
         Command::Token(options) => commands::service::token(options),
+        #[cfg(feature = "service")]
+        Command::Service(options) => commands::service::operate(options),
         Command::Agent(options) => commands::agent::agent(options),
         Command::Shard(options) => commands::compare::shard(options),
         Command::Profile(options) => commands::profile::profile(options),
@@ -75,7 +77,7 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
     }
     #[cfg(not(feature = "service"))]
     if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
-        && ["serve", "submit", "cancel", "hold", "release", "wait", "token"].contains(&name.as_str())
+        && ["serve", "submit", "cancel", "hold", "release", "wait", "token", "service"].contains(&name.as_str())
     {
         return Some(format!(
             "error: `{name}` needs the feature `service`, but this makespan was built without it; build makespan with the default features"

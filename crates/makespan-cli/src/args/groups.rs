@@ -9,7 +9,7 @@ use super::Command;
 /// Commands by purpose. The groups do not contain hidden commands, which only the program itself starts.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Run", &["run", "status", "profile", "history"]),
-    ("Serve", &["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token"]),
+    ("Serve", &["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token", "service"]),
     ("Plan and prove", &["plan", "bound", "verify", "convert"]),
     ("Simulate", &["simulate"]),
     ("Clusters", &["queue", "slurm"]),

@@ -21,6 +21,13 @@ pub struct RestoreSummary {
     pub made: f64,
 }
 
+impl RestoreSummary {
+    /// Returns the jobs that start again as text, such as `jobs 3 and 4`, or `None` if there are none.
+    pub fn again(&self) -> Option<String> {
+        (!self.reset.is_empty()).then(|| jobs(&self.reset))
+    }
+}
+
 /// Restores a backup into the new folder `target`. Jobs that had started and not ended wait again, with all of their
 /// tasks.
 ///
@@ -47,7 +54,8 @@ pub fn restore(backup: &Path, target: &Path) -> Result<RestoreSummary, BackupErr
     let (reset, _) = store.change(|change| change.reset()).map_err(database)?;
     store.checkpoint().map_err(database)?;
     drop(store);
-    let again = if reset.is_empty() { String::new() } else { format!("; {} start again", jobs(&reset)) };
+    let verb = if reset.len() == 1 { "starts" } else { "start" };
+    let again = if reset.is_empty() { String::new() } else { format!("; {} {verb} again", jobs(&reset)) };
     let note = format!("the store was restored from the backup {}{again}", backup.display());
     write(&new.path.join(RESTORED), note.as_bytes())?;
     Ok(RestoreSummary { folder: new.finish()?, jobs: list.jobs, reset, made: list.made })

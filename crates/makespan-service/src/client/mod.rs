@@ -14,7 +14,10 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 use crate::http::{Changed, Problem, Receipts, Submissions};
-use crate::words::{JobNumber, JobSummary, LogPart, Page, Receipt, State, Stream, Submission, WhatIf};
+use crate::words::{
+    JobNumber, JobSummary, LogPart, Page, Receipt, Reservation, State, Stream, Submission, UserSettings, UserSummary,
+    WhatIf,
+};
 
 pub use events::Events;
 pub use place::{ClientOptions, default_store, write_url};
@@ -253,6 +256,42 @@ impl Client {
     pub fn change(&self, job: JobNumber, what: &str) -> Result<State, ClientError> {
         let changed: Changed = self.post(&format!("jobs/{job}/{what}"), &(), None)?;
         Ok(changed.state)
+    }
+
+    /// Replaces the settings of a user.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn set_user(&self, user: &str, settings: &UserSettings) -> Result<UserSummary, ClientError> {
+        let body = serde_json::to_vec(settings).map_err(|error| ClientError::Setup(error.to_string()))?;
+        let path = self.at(&format!("users/{user}"));
+        let answer = self.repeated(|| {
+            let request = self.agent.put(&path).header("Authorization", self.bearer());
+            request.header("Content-Type", "application/json").send(&body[..])
+        });
+        self.json(answer?)
+    }
+
+    /// Makes a reservation, and returns it with its number. If no response arrives, the service may have made the
+    /// reservation.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn reserve(&self, reservation: &Reservation) -> Result<Reservation, ClientError> {
+        let body = serde_json::to_vec(reservation).map_err(|error| ClientError::Setup(error.to_string()))?;
+        let request = self.agent.post(self.at("reservations")).header("Authorization", self.bearer());
+        let sent = request.header("Content-Type", "application/json").send(&body[..]);
+        self.json(self.accepted(sent.map_err(|error| self.unreachable(&error))?)?)
+    }
+
+    /// Removes a reservation.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn unreserve(&self, number: u64) -> Result<(), ClientError> {
+        let path = self.at(&format!("reservations/{number}"));
+        let request = || self.agent.delete(&path).header("Authorization", self.bearer()).call();
+        self.repeated(request).map(drop)
     }
 
     /// Returns the jobs that match a query such as `state=running&user=me`. Stops after the page with which the number

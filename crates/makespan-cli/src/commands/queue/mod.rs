@@ -1,6 +1,6 @@
 //! `makespan queue`: the queue of a service, or of a cluster that Slurm runs.
 
-mod clock;
+pub mod clock;
 mod detail;
 mod json;
 mod page;

@@ -1,23 +1,28 @@
 //! The commands that connect to a service.
 
+mod backup;
 mod job;
 mod listen;
 mod logs;
 mod queue;
+mod reservation;
 mod submit;
 mod token;
+mod user;
 mod wait;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use makespan_core::Time;
-use makespan_service::client::{Client, ClientError, ClientOptions};
+use makespan_service::client::{Client, ClientError, ClientOptions, default_store};
 use makespan_service::words::JobNumber;
 use miette::{Report, Result, miette};
 
-use crate::args::{ConnectionOptions, JobsOptions};
+use super::queue::clock::QueueClock;
+use crate::args::{ConnectionOptions, JobsOptions, ServiceAction, ServiceCommands};
 use crate::output::emit;
 
 pub use job::job;
@@ -27,6 +32,27 @@ pub use queue::queue;
 pub use submit::submit;
 pub use token::token;
 pub use wait::wait;
+
+/// Carries out `makespan service`.
+pub fn operate(commands: &ServiceCommands) -> Result<ExitCode> {
+    match &commands.action {
+        ServiceAction::Backup { backup, store } => backup::back_up(store.as_ref(), backup),
+        ServiceAction::Restore { backup, store } => backup::restore(backup, store),
+        ServiceAction::User(commands) => user::user(commands),
+        ServiceAction::Reservation(commands) => reservation::reservation(commands),
+    }
+}
+
+/// Returns the folder of the store. A missing folder is an error, so that a mistyped name does not create a second
+/// store.
+fn known_store(stated: Option<&PathBuf>) -> Result<PathBuf> {
+    let store = stated.cloned().or_else(default_store);
+    let store = store.ok_or_else(|| miette!("no store is known; name it with --store or MAKESPAN_STORE"))?;
+    if !store.is_dir() {
+        return Err(miette!("{}: there is no store; `makespan serve --store FOLDER` makes it", store.display()));
+    }
+    Ok(store)
+}
 
 fn connect(options: &ConnectionOptions) -> Result<Client> {
     Client::open(&ClientOptions::from(options)).map_err(fail)
@@ -62,6 +88,12 @@ pub fn change(options: &JobsOptions, what: &str) -> Result<ExitCode> {
 /// Returns the current time, in seconds after 1970.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// Formats an instant in seconds after 1970 with its date and the time zone of this machine.
+fn instant(seconds: f64) -> String {
+    let seconds = seconds.round() as i64;
+    QueueClock::new(seconds).full(seconds)
 }
 
 /// Parses the duration in an option. Returns seconds.

@@ -1,19 +1,17 @@
 //! `makespan token`
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use makespan_service::client::default_store;
 use makespan_service::tokens::{self, TokenError};
 use makespan_service::words::Role;
 use miette::{Report, Result, miette};
 
-use super::{now, span};
+use super::{known_store, now, span};
 use crate::args::{TokenAction, TokenCommands};
 use crate::output::{emit, table};
 
 pub fn token(options: &TokenCommands) -> Result<ExitCode> {
-    let store = store(options)?;
+    let store = known_store(options.store.as_ref())?;
     match &options.action {
         TokenAction::Add { user, role, name } => {
             let token = tokens::add(&store, user, (*role).into(), name.as_deref()).map_err(fail)?;
@@ -38,17 +36,6 @@ pub fn token(options: &TokenCommands) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the folder of the store. A missing folder is an error, so that a mistyped name does not create a second
-/// store.
-fn store(options: &TokenCommands) -> Result<PathBuf> {
-    let store = options.store.clone().or_else(default_store);
-    let store = store.ok_or_else(|| miette!("no store is known; name it with --store or MAKESPAN_STORE"))?;
-    if !store.is_dir() {
-        return Err(miette!("{}: there is no store; `makespan serve --store FOLDER` makes it", store.display()));
-    }
-    Ok(store)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]

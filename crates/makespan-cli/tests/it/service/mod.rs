@@ -182,3 +182,51 @@ fn tokens_are_made_shown_and_removed() {
     assert!(error(&run(&site, &["token", "add", "../x", "--role", "admin"])).contains("not a name of a user"));
     assert!(error(&run(&site, &["token", "list", "--store", "/nowhere"])).contains("there is no store"));
 }
+
+/// An admin sets, lists and removes quotas, weights and reservations. Settings without an option stay as they are.
+#[test]
+fn quotas_weights_and_reservations_are_set_listed_and_removed() {
+    let site = Site::new();
+    let of = |token: &str, words: &[&str]| command(&site, token).args(["service"]).args(words).output().unwrap();
+    let admin = |words: &[&str]| said(&of(&site.admin, words));
+    let set = admin(&["user", "set", "ann", "--weight", "2", "--most-waiting", "100"]);
+    assert_eq!(set, "ann: weight 2, at most 100 waiting jobs, any number of processors\n");
+    let set = admin(&["user", "set", "ann", "--most-processors", "8", "--most-waiting", "none"]);
+    assert_eq!(set, "ann: weight 2, any number of waiting jobs, at most 8 processors at once\n");
+    let list = admin(&["user", "list"]);
+    assert!(list.lines().any(|line| line.split_whitespace().take(4).eq(["ann", "2", "-", "8"])), "{list}");
+    let json: Value = serde_json::from_str(&admin(&["user", "list", "--format", "json"])).unwrap();
+    assert!(json.as_array().unwrap().iter().any(|user| user["most_processors"] == 8), "{json}");
+    let removed = admin(&["user", "remove", "ann"]);
+    assert_eq!(removed, "ann: weight 1, any number of waiting jobs, any number of processors\n");
+    assert_eq!(admin(&["reservation", "list"]), "no reservations\n");
+    let made = admin(&["reservation", "add", "a demo", "--processors", "0-1,3", "--start", "1h", "--for", "2h"]);
+    assert!(made.starts_with("reservation 1: processors 0-1,3 from 20"), "{made}");
+    let kept: Value = serde_json::from_str(&admin(&["reservation", "list", "--format", "json"])).unwrap();
+    let (start, end) = (kept[0]["start"].as_f64().unwrap(), kept[0]["end"].as_f64().unwrap());
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    assert!((end - start - 7200.0).abs() < 0.01 && (start - now - 3600.0).abs() < 60.0, "{kept}");
+    assert!(admin(&["reservation", "list"]).contains("a demo"));
+    assert_eq!(admin(&["reservation", "remove", "1"]), "reservation 1 is removed\n");
+    let cases: [(&str, &[&str], &str); 6] = [
+        (&site.admin, &["reservation", "remove", "1"], "service reservation list"),
+        (&site.admin, &["reservation", "add", "x", "--processors", "3-1", "--for", "1h"], "--processors 3-1"),
+        (&site.admin, &["reservation", "add", "x", "--processors", "1", "--end", "soon"], "2026-11-22T02:04:10"),
+        (&site.admin, &["user", "set", "../x", "--weight", "1"], "not a name of a user"),
+        (&site.alice, &["user", "set", "ann", "--weight", "1"], "only an admin"),
+        (&site.alice, &["reservation", "add", "x", "--processors", "1", "--for", "1h"], "only an admin"),
+    ];
+    for (token, words, part) in cases {
+        let text = error(&of(token, words));
+        assert!(text.contains(part) && text.trim().lines().count() == 1, "{words:?}: {text}");
+    }
+    for (words, part) in [
+        (&["user", "set", "ann"][..], "--weight"),
+        (&["user", "set", "ann", "--most-processors", "0"], "from 1 to"),
+        (&["reservation", "add", "x", "--processors", "1"], "--end"),
+    ] {
+        let output = of(&site.admin, words);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && text.contains(part), "{words:?}: {text}");
+    }
+}

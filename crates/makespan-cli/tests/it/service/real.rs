@@ -175,3 +175,39 @@ fn nothing_that_is_expected_is_in_the_past() {
     assert!(unknown > 0 && known > 0, "{unknown} {known} {}", said(&store, &["queue", "--state", "all"]));
     assert!(served.stop());
 }
+
+/// A running service is backed up, and the backup is served in another folder.
+#[test]
+fn a_backup_is_made_restored_and_served() {
+    let temporary = tempfile::tempdir().unwrap();
+    let [store, kept, new] = ["store", "kept", "new"].map(|name| temporary.path().join(name));
+    let served = Served::start(&store);
+    said(&store, &["submit", "--", "echo one"]);
+    said(&store, &["wait", "1"]);
+    let go = temporary.path().join("go");
+    said(&store, &["submit", "--", &format!("until [ -e '{}' ]; do sleep 0.02; done; echo two", go.display())]);
+    while !said(&store, &["queue"]).contains("running") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let [kept, new] = [&kept, &new].map(|path| path.to_str().unwrap());
+    let made = said(&store, &["service", "backup", kept]);
+    assert!(made.starts_with("2 jobs (1 not ended), 2 output files, "), "{made}");
+    let restored = said(&store, &["service", "restore", kept, new]);
+    assert!(
+        restored.contains("job 2 had not ended, and will start again\nnext: makespan serve --store "),
+        "{restored}"
+    );
+    let again = run(&store, &["service", "restore", kept, new]);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("not an empty folder; name a new folder"));
+    std::fs::write(go, "").unwrap();
+    said(&store, &["wait", "2"]);
+    assert!(served.stop());
+    let new = Path::new(new);
+    let log = temporary.path().join("log");
+    let second = Served::start_with(new, &["--no-history", "--log", log.to_str().unwrap()]);
+    said(new, &["wait", "1", "2"]);
+    assert_eq!((said(new, &["logs", "1"]), said(new, &["logs", "2"])), ("one\n".into(), "two\n".into()));
+    assert!(second.stop());
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains("the store was restored from the backup") && log.contains("; job 2 starts again"), "{log}");
+}

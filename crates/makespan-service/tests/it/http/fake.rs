@@ -302,7 +302,9 @@ impl Service for Fake {
     }
 
     fn users(&self, who: &Who) -> Result<Vec<UserSummary>, Refusal> {
-        Ok(vec![summary(&who.user, &UserSettings::default())])
+        let mut all = vec![summary(&who.user, &UserSettings::default())];
+        all.extend(self.inner().users.iter().map(|(user, settings)| summary(user, settings)));
+        Ok(all)
     }
 
     fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal> {

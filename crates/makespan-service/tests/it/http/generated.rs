@@ -2,7 +2,6 @@
 //! service must accept this request, or refuse it for a reason that a description cannot express. The service must
 //! refuse all requests that the description does not allow. Every answer must match the description.
 
-
 use makespan_service::http::openapi;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;

@@ -1,0 +1,77 @@
+//! `makespan service user`
+
+use std::process::ExitCode;
+
+use makespan_service::tokens::{TokenError, is_user};
+use makespan_service::words::{UserSettings, UserSummary};
+use miette::{Result, miette};
+
+use super::{connect, fail};
+use crate::args::{Format, Quota, UserAction, UserCommands, UserSetOptions};
+use crate::output::{emit, table};
+
+pub fn user(commands: &UserCommands) -> Result<ExitCode> {
+    let client = connect(&commands.connection)?;
+    match &commands.action {
+        UserAction::List { format } => {
+            let users: Vec<UserSummary> = client.get("users").map_err(fail)?;
+            match format {
+                Format::Text if users.is_empty() => emit("no users\n")?,
+                Format::Text => emit(&listed(&users))?,
+                Format::Json => emit(&format!("{:#}\n", serde_json::json!(users)))?,
+            }
+        }
+        UserAction::Set(UserSetOptions { user, settings }) => {
+            let user = checked(user)?;
+            let users: Vec<UserSummary> = client.get("users").map_err(fail)?;
+            let before = users.into_iter().find(|one| one.user == *user);
+            let (waiting, processors) =
+                before.as_ref().map_or((None, None), |before| (before.most_waiting, before.most_processors));
+            // The option `--most-processors` accepts only numbers that fit.
+            let quota = |Quota(quota)| quota.and_then(|number| u32::try_from(number).ok());
+            let new = UserSettings {
+                weight: settings.weight.or(before.map(|before| before.weight)),
+                most_waiting: settings.most_waiting.map_or(waiting, |Quota(quota)| quota),
+                most_processors: settings.most_processors.map_or(processors, quota),
+            };
+            emit(&described(&client.set_user(user, &new).map_err(fail)?))?;
+        }
+        UserAction::Remove { user } => {
+            emit(&described(&client.set_user(checked(user)?, &UserSettings::default()).map_err(fail)?))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the name of a user, or an error if no user can have this name.
+fn checked(user: &str) -> Result<&str> {
+    if is_user(user) { Ok(user) } else { Err(miette!("{}", TokenError::User(user.to_owned()))) }
+}
+
+fn listed(users: &[UserSummary]) -> String {
+    let quota = |quota: Option<u64>| quota.map_or_else(|| "-".to_owned(), |quota| quota.to_string());
+    let row = |one: &UserSummary| {
+        vec![
+            one.user.clone(),
+            one.weight.to_string(),
+            quota(one.most_waiting),
+            quota(one.most_processors.map(u64::from)),
+            one.waiting.to_string(),
+            one.running.to_string(),
+            one.ended.to_string(),
+            format!("{:.0} %", one.share * 100.0),
+        ]
+    };
+    let heading = ["user", "weight", "most waiting", "most processors", "waiting", "running", "ended", "share"];
+    table(&heading, 1, users.iter().map(row))
+}
+
+fn described(user: &UserSummary) -> String {
+    let waiting = user
+        .most_waiting
+        .map_or_else(|| "any number of waiting jobs".to_owned(), |most| format!("at most {most} waiting jobs"));
+    let processors = user
+        .most_processors
+        .map_or_else(|| "any number of processors".to_owned(), |most| format!("at most {most} processors at once"));
+    format!("{}: weight {}, {waiting}, {processors}\n", user.user, user.weight)
+}
