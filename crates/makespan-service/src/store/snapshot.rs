@@ -6,7 +6,7 @@ use std::path::Path;
 use makespan_history::tables::{self, DatabaseKind};
 use rusqlite::Error;
 
-use super::change::Change;
+use super::change::StoreChange;
 use super::read::Reader;
 use super::schema::{APPLICATION, STEPS};
 use super::{DATABASE, open, private};
@@ -95,7 +95,7 @@ impl Reader {
     }
 }
 
-impl Change<'_> {
+impl StoreChange<'_> {
     /// Returns all jobs that have started and not ended to the waiting state, with all of their tasks, and begins a
     /// new round. Ends the unfinished jobs that were cancelled. Returns the jobs that wait again.
     ///
