@@ -77,7 +77,7 @@ pub(super) fn text(options: &CriticalJobsOptions, runs: &[Run], example: &Exampl
     let cost = |way: &WayResult| way.cost as f64 / 1e3;
     let mut text = format!(
         "Two jobs, deadlines 110 and 140, 8 processors: one after the other {:.1} s at cost {:.3}, together {:.1} s at cost \
-         {:.3}.\n\n{} graphs a shape, 20 to 100 tasks, 8 processors; seed {}. Mean ratios to HEFT's values. In \
+         {:.3}.\n\n{} graphs for each shape, 20 to 100 tasks, 8 processors; seed {}. Mean ratios to HEFT's values. In \
          brackets:\nthe number of graphs for which the method found no plan and uses HEFT's plan.\n",
         one.end(),
         cost(one),

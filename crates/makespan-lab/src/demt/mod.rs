@@ -93,11 +93,11 @@ impl DemtOptions {
     fn text(&self) -> String {
         let sizes: Vec<String> = self.instances.sizes.iter().map(ToString::to_string).collect();
         format!(
-            "{} runs a point, {} jobs on {} processors, seed {}. The figures are in\n\
+            "{} runs for each point, {} jobs on {} processors, seed {}. The figures are in\n\
              the order of these numbers of jobs. A ratio is the sum of the values over the sum of the references:\n\
              for the makespan, the best proven bound; for the weighted completion, the value of the paper's\n\
-             linear programme as printed. This value is an estimate and not a bound, so that the ratios\n\
-             compare with the paper's. Ratios to the proven bound are in summary.csv and in figures 3c to 6c.\n",
+             linear programme as printed. This value is an estimate and not a bound. With it, the ratios\n\
+             can be compared with the paper's ratios. Ratios to the proven bound are in summary.csv and in figures 3c to 6c.\n",
             self.instances.runs,
             sizes.join(", "),
             self.instances.processors,

@@ -41,8 +41,8 @@ fn head(options: &HierarchicalOptions) -> String {
     let per_node: Vec<String> = options.jobs_per_node.iter().map(ToString::to_string).collect();
     format!(
         "Moldable jobs in best placement on m = {} SMPs of k = {} processors, {} jobs for each SMP.\n\
-         Instances a point: {}; seed {}; {}.\n\
-         A ratio is makespan over verified bound; all plans are validated. Times are of planning, in seconds.\n",
+         Instances for each point: {}; seed {}; {}.\n\
+         A ratio is makespan / verified bound; all plans are validated. Times are planning times in seconds.\n",
         list(&options.nodes),
         list(&options.each),
         per_node.join(", "),

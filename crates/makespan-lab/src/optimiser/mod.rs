@@ -57,9 +57,9 @@ impl OptimiserOptions {
         const WIDTHS: [i32; 7] = [-8, 6, 10, 10, 10, 14, 14];
         let (instances, searches) = (&self.instances, self.search.searches);
         let mut text = format!(
-            "Moldable jobs on {} processors; instances a point: {}; seed {}.\n\
-             Searches a plan: {searches}; {}.\n\
-             A ratio is value over verified bound; a time runs from the instance to the plan with its bounds.\n",
+            "Moldable jobs on {} processors; instances for each point: {}; seed {}.\n\
+             Searches for each plan: {searches}; {}.\n\
+             A ratio is value / verified bound. A time is the time from the instance to the plan with its bounds.\n",
             instances.processors,
             instances.runs,
             instances.seed,
