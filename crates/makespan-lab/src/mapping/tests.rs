@@ -20,7 +20,7 @@ fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
     assert!(measured.iter().all(|(mean, max)| *mean >= 0.0 && max >= mean), "{measured:?}");
     assert!(first.text.contains("Skipped files of the benchmark: u_c_hihi.0, u_c_lolo.0"), "{}", first.text);
     let unmeasured = first.claims.iter().filter(|claim| claim.verdict == Verdict::NotMeasured).count();
-    assert_eq!(unmeasured, 3 + 3, "what speaks of files and of seconds");
+    assert_eq!(unmeasured, 3 + 3, "the claims about files and about seconds have no verdict");
     let lines = std::fs::read_to_string(folder.path().join("results.csv")).unwrap().lines().count();
     assert_eq!(lines, 1 + 24 * 14);
     let (again, reused) = played(&options, folder.path());

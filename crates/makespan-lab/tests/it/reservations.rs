@@ -103,7 +103,7 @@ fn reservations_do_not_wreck_any_scheduler() {
             }
         }
     }
-    assert!(worst.len() > 8, "too few were asked: {worst:?}");
+    assert!(worst.len() > 8, "too few schedulers planned: {worst:?}");
     for (spec, ratio) in worst {
         println!("{spec:45} {ratio:.3}");
         assert!(ratio <= 2.0, "{spec}: {ratio} times the better of sequential and sweep");

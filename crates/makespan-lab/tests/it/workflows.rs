@@ -12,7 +12,7 @@ const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
 fn files(folder: &str) -> Vec<PathBuf> {
     let path = Path::new(DATA).join(folder);
     let Ok(entries) = std::fs::read_dir(&path) else {
-        eprintln!("SKIPPED: {} is not there, so nothing in it is tested", path.display());
+        eprintln!("SKIPPED: {} does not exist, so its files are not tested", path.display());
         return Vec::new();
     };
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();

@@ -69,7 +69,7 @@ class Executor(concurrent.futures.Executor):
             # The process of a call is loading the program to find its functions.
             raise RuntimeError(
                 "this program creates an Executor at import, and each call imports the program to find its function; "
-                "put what the program does, the Executor too, under `if __name__ == \"__main__\":`"
+                "put the statements of the program, including the Executor, under `if __name__ == \"__main__\":`"
             )
         # In the process that executes a call, the classes of this program are members of `__makespan_main__`. The alias lets pickle find
         # these classes in results.
@@ -80,7 +80,7 @@ class Executor(concurrent.futures.Executor):
         self._folder.mkdir(parents=True, exist_ok=True)
         self._run = self._folder / "run"
         if self._run.exists():
-            problem = f"{self._folder} has the files of another executor; give each a folder of its own, or remove that one"
+            problem = f"{self._folder} has the files of another executor; give each executor its own folder, or remove this folder"
             raise InputError(problem, field="folder")
         self._lock = threading.Lock()
         #: Submitted calls that the run does not know yet, in order.

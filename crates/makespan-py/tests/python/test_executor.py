@@ -288,7 +288,7 @@ if __name__ == "__main__":
 def test_a_program_without_a_guard_is_told_of_it(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(UNGUARDED)
     ended = ran(UNGUARDED, "program.py", cwd=tmp_path)
-    assert ended.returncode == 1 and 'put what the program does, the Executor too, under `if __name__ == "__main__":`' in ended.stderr
+    assert ended.returncode == 1 and 'put the statements of the program, including the Executor, under `if __name__ == "__main__":`' in ended.stderr
 
 
 def test_programs_of_files_and_of_standard_input(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ ANSWERS: dict[str, Callable[[m.Task], object]] = {
     "an empty set": lambda task: [m.Start(task, [])],
     "another instance": lambda task: [m.Start(m.Instance(processors=1, jobs=[m.Job("a", time=1)]).tasks[0])],
     "giving up twice": lambda task: [m.Cancel(task), m.Cancel(task)],
-    "starting what is given up": lambda task: [m.Start(task), m.Cancel(task)],
+    "starting and cancelling one task": lambda task: [m.Start(task), m.Cancel(task)],
 }
 WRONG: dict[str, Callable[[m.Task], object]] = {
     "fewer than none": lambda task: [m.Start(task, -1)],

@@ -99,7 +99,7 @@ def test_frames_of_all_libraries_agree() -> None:
     by_numpy = schedule._arrays()
     assert list(by_numpy["start"]) == schedule["start"] and by_numpy["allotment"].dtype == "int64"
     by_numpy["start"][0] = -1.0
-    assert schedule["start"][0] != -1.0, "what is handed out may be changed"
+    assert schedule["start"][0] != -1.0, "a change of a returned array does not change the plan"
 
 
 def test_pages_load_nothing_and_charts_are_pictures() -> None:
