@@ -6,7 +6,7 @@ mod search;
 mod tests;
 
 use makespan_core::{Instance, JobId, Objective, ProcSet, Time};
-use makespan_verify::proof::{JobWindows, NodeKinds, Reaching, Spans, TimeWindow};
+use makespan_verify::proof::{JobReach, JobWindows, NodeKinds, Spans, TimeWindow};
 use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
@@ -34,7 +34,7 @@ pub(crate) struct TaskArrays {
     pub(crate) kind_of: Vec<Option<usize>>,
     /// The jobs with transfers that can delay tasks. The number of a job is the index of its first task in these
     /// arrays.
-    reaching: Vec<(usize, Reaching)>,
+    reaching: Vec<(usize, JobReach)>,
 }
 
 /// For each task and kind of node: the earliest start of the task, in `heads`, and the least time from the end of the
@@ -131,7 +131,7 @@ impl TaskArrays {
                 tasks.tails.push(ticks(span.tail));
                 tasks.counts.push(if sequential { job.equal_tasks() } else { 0 });
             }
-            let reaching = Reaching::new(instance, id).map(|reaching| (begin, reaching.within(own)));
+            let reaching = JobReach::new(instance, id).map(|reaching| (begin, reaching.within(own)));
             tasks.reaching.extend(reaching);
         }
         tasks.join_equal_nodes(&rows, instance, &column_of);

@@ -38,7 +38,7 @@ impl Wishes {
     /// Returns the spec of the algorithm that these options select.
     fn spec(&self, py: Python<'_>, instance: &makespan::Instance) -> PyResult<String> {
         let objective = self.objective.as_deref().map(|name| objective(py, name)).transpose()?;
-        let wishes = makespan::Wishes {
+        let wishes = makespan::PlanWishes {
             algorithm: self.algorithm.clone(),
             objective: objective.map(|objective| objective.name().to_owned()),
             time_limit: self.time_limit.clone(),

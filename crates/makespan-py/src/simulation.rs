@@ -11,8 +11,8 @@ use makespan::formats::report::{PolicyPanel, Section, SimulationLevel, Simulatio
 use makespan::formats::{CsvNames, jobs_csv};
 use makespan::policy::policy_for;
 use makespan::{
-    CircumstanceError, Circumstances, Instance as CoreInstance, Measures, Observer, Scene, SimulateError, Simulated,
-    SimulationOptions, Stop, Time, simulate as simulated_by, simulate_policy,
+    CircumstanceError, Circumstances, Instance as CoreInstance, Measures, Observer, SimulateError, Simulated,
+    SimulationInput, SimulationOptions, Stop, Time, simulate as simulated_by, simulate_policy,
 };
 use makespan_core::{Schedule, Usage, UsageStep};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
@@ -160,7 +160,7 @@ pub fn simulate(
     let (instance, actual, seed) = (Arc::clone(&log.instance), Arc::clone(&log.actual), rules.seed);
     let watch = Watch { stop, is_anytime: false, limit: None, progress };
     let (made, _) = watch.wait(py, Some(&done), move || {
-        let scene = Scene { instance: &instance, actual: &actual, options: &options, seed };
+        let scene = SimulationInput { instance: &instance, actual: &actual, options: &options, seed };
         play(&scene, &specs, threads, &ended)
     })?;
     let simulation = |(made, seconds): (Result<Simulated, SimulateError>, f64)| {
@@ -173,7 +173,7 @@ pub fn simulate(
 /// The result of a simulation, and the time that it took in seconds.
 type Timed = (Result<Simulated, SimulateError>, f64);
 
-fn play(scene: &Scene<'_>, specs: &[String], threads: usize, ended: &AtomicUsize) -> Vec<Timed> {
+fn play(scene: &SimulationInput<'_>, specs: &[String], threads: usize, ended: &AtomicUsize) -> Vec<Timed> {
     let done: Mutex<Vec<Option<Timed>>> = Mutex::new(specs.iter().map(|_| None).collect());
     let next = AtomicUsize::new(0);
     let work = || {
@@ -232,7 +232,7 @@ pub fn simulate_with<'py>(
 ) -> PyResult<Simulation> {
     let stop = Stop::default();
     let options = rules.options(py, log, &stop)?;
-    let scene = Scene { instance: &log.instance, actual: &log.actual, options: &options, seed: rules.seed };
+    let scene = SimulationInput { instance: &log.instance, actual: &log.actual, options: &options, seed: rules.seed };
     let mut own = Own::new(policy, name, &log.instance, &stop)?;
     let begin = Instant::now();
     let tasks = log.instance.tasks() as f64;

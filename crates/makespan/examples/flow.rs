@@ -5,7 +5,7 @@
 
 use std::error::Error;
 
-use makespan::{Deviation, Instance, Job, Node, Platform, Profile, Scene, Time};
+use makespan::{Deviation, Instance, Job, Node, Platform, Profile, SimulationInput, Time};
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
@@ -22,7 +22,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     // The estimates are inexact: the real time of each task is its estimate multiplied by a random factor of standard
     // deviation 0.2.
     let actual = Deviation::new(0.2, 1)?.draw(instance.tasks() as usize);
-    let scene = Scene { actual: &actual, ..Scene::new(&instance) };
+    let scene = SimulationInput { actual: &actual, ..SimulationInput::new(&instance) };
     for policy in ["fcfs", "flow", "ptfs"] {
         let simulated = makespan::simulate(&scene, policy, &mut makespan::Silent)?;
         let flow = simulated.task_flow.ok_or("a flow of tasks has measures of its flow")?;

@@ -6,7 +6,8 @@
 use std::error::Error;
 
 use makespan::{
-    Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Planner, Platform, Profile, Scene, Time,
+    Edge, Graph, Instance, Job, Link, NamedTask, Node, Objective, Payload, Planner, Platform, Profile, SimulationInput,
+    Time,
 };
 
 /// Runs the example.
@@ -33,7 +34,8 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             println!("  {} on {} from {} s", instance.name(placement.task), placement.processors, placement.start);
         }
     }
-    let simulated = makespan::simulate(&Scene::new(&instance), "follow[scheduler=heft]", &mut makespan::Silent)?;
+    let simulated =
+        makespan::simulate(&SimulationInput::new(&instance), "follow[scheduler=heft]", &mut makespan::Silent)?;
     println!("in a simulation that follows this plan, the last task ends at {} s", simulated.measures.makespan);
     Ok(())
 }

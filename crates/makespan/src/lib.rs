@@ -50,14 +50,14 @@ pub use choice::{
 pub use circumstances::{CircumstanceError, Circumstances};
 pub use makespan_sim::network::{EndCondition, NetworkChange, NetworkOptions, NetworkRun, NodeChange};
 pub use makespan_sim::{Deviation, FailureModel, Observer, Silent, Simulation, SimulationError, SimulationOptions};
-pub use moment::{Moment, expected_at};
+pub use moment::{ClusterState, expected_at};
 pub use network::{TreeRun, TreeRunError, TreeScene};
 pub use planning::{PlanError, Planned, Planner, bound, bounds_for, cheapest, plan, plan_ratio, thorough_bound};
-pub use simulation::{Scene, SimulateError, Simulated, simulate, simulate_policy};
+pub use simulation::{SimulateError, Simulated, SimulationInput, simulate, simulate_policy};
 pub use unknown::unknown;
 
 /// Reads and writes files: instances, logs, plans, Gantt charts and reports ([`makespan_formats`]).
 pub mod formats {
     pub use makespan_formats::*;
 }
-pub use wishes::{WishError, Wishes};
+pub use wishes::{PlanWishes, WishError};

@@ -8,11 +8,11 @@ use makespan_core::{
 };
 use makespan_sim::{Silent, SimulationError, SimulationOptions};
 
-use crate::{Scene, SimulateError, Simulated};
+use crate::{SimulateError, Simulated, SimulationInput};
 
 /// The state of the cluster at an instant, after the decisions of the policy at this instant.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct ClusterState {
     now: Time,
     /// The waiting tasks.
     pub waiting: TaskSet,
@@ -21,11 +21,11 @@ pub struct Moment {
     down: Vec<Unavailable>,
 }
 
-impl Moment {
+impl ClusterState {
     /// Returns the state at `now`. A task waits from its release until its last run starts, except during earlier
     /// runs, which failures interrupted. A task that has no run in the whole trace was cancelled, so such a task never
     /// counts as waiting.
-    pub fn of(scene: &Scene<'_>, trace: &Trace, now: Time) -> Self {
+    pub fn of(scene: &SimulationInput<'_>, trace: &Trace, now: Time) -> Self {
         let instance = scene.instance;
         let mut failures = scene.options.failures.clone();
         if let Some(model) = &scene.options.failure_model {
@@ -95,11 +95,11 @@ fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable
 /// # Errors
 /// [`SimulateError`] if the simulation fails.
 pub fn expected_at(
-    scene: &Scene<'_>,
+    scene: &SimulationInput<'_>,
     simulated: &Simulated,
-    moment: &Moment,
+    moment: &ClusterState,
 ) -> Result<Vec<ExpectedStart>, SimulateError> {
-    let Scene { instance, actual, options, seed, .. } = *scene;
+    let SimulationInput { instance, actual, options, seed, .. } = *scene;
     let stop = Stop::default();
     let inner = policy_for(&simulated.policy, instance, seed)?;
     let mut policy = UntilInstant { inner, until: moment.now, wake: None, restated: None, stop: stop.clone() };
@@ -208,7 +208,7 @@ mod tests {
             let actual = Actual::AsEstimated;
             let played = makespan_sim::simulate(&instance, &actual, &mut seen, &options, &mut Silent).unwrap();
             for (now, down) in seen.down {
-                prop_assert_eq!(Moment::seen(&instance, &played.trace, &failures, now).down, down);
+                prop_assert_eq!(ClusterState::seen(&instance, &played.trace, &failures, now).down, down);
             }
         }
 
@@ -234,14 +234,14 @@ mod tests {
             let options = SimulationOptions::default();
             for spec in SPECS {
                 let actual = Actual::Profiles(real.clone());
-                let scene = Scene { instance: &instance, actual: &actual, options: &options, seed: 1 };
+                let scene = SimulationInput { instance: &instance, actual: &actual, options: &options, seed: 1 };
                 let simulated = simulate(&scene, spec, &mut Silent).unwrap();
                 // The comparison is skipped if a run was interrupted, because the runs of one task then differ in
                 // length.
                 if simulated.measures.interrupted_runs > 0 {
                     continue;
                 }
-                let moment = Moment::of(&scene, &simulated.simulation.trace, t(seen));
+                let moment = ClusterState::of(&scene, &simulated.simulation.trace, t(seen));
                 let expected = expected_at(&scene, &simulated, &moment).unwrap();
                 let mut expected: Vec<_> = expected.iter().map(|one| (one.task, one.start)).collect();
                 // The second simulation is equal to the first up to the moment. After the moment, all tasks take their
@@ -259,7 +259,7 @@ mod tests {
                     }
                 }
                 let (instance, actual) = (of(jobs).unwrap(), Actual::Profiles(real));
-                let scene = Scene { instance: &instance, actual: &actual, ..scene };
+                let scene = SimulationInput { instance: &instance, actual: &actual, ..scene };
                 let runs = simulate(&scene, spec, &mut Silent).unwrap().simulation.trace.runs;
                 // The comparison is skipped if an unavailable period interrupts a task that exceeds its estimate,
                 // because policies do not expect this interruption.

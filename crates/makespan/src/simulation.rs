@@ -31,7 +31,7 @@ pub struct Simulated {
 
 /// The input of a simulation. Policies that are compared receive equal inputs.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
+pub struct SimulationInput<'a> {
     /// The instance with the estimated times, which the policy sees.
     pub instance: &'a Instance,
     /// The real run times.
@@ -45,7 +45,7 @@ pub struct Scene<'a> {
 static AS_ESTIMATED: Actual = Actual::AsEstimated;
 static PLAIN: LazyLock<SimulationOptions> = LazyLock::new(SimulationOptions::default);
 
-impl<'a> Scene<'a> {
+impl<'a> SimulationInput<'a> {
     /// Creates a scene with seed 0 in which tasks take their estimated times and nothing fails.
     pub fn new(instance: &'a Instance) -> Self {
         Self { instance, actual: &AS_ESTIMATED, options: &PLAIN, seed: 0 }
@@ -87,7 +87,11 @@ pub enum SimulateError {
 ///
 /// # Errors
 /// [`SimulateError`] if the spec is not a policy for this instance, or if the simulation fails.
-pub fn simulate(scene: &Scene<'_>, spec: &str, observer: &mut dyn Observer) -> Result<Simulated, SimulateError> {
+pub fn simulate(
+    scene: &SimulationInput<'_>,
+    spec: &str,
+    observer: &mut dyn Observer,
+) -> Result<Simulated, SimulateError> {
     let mut policy = policy_for(spec, scene.instance, scene.seed)?;
     simulate_policy(scene, spec, policy.as_mut(), observer)
 }
@@ -98,12 +102,12 @@ pub fn simulate(scene: &Scene<'_>, spec: &str, observer: &mut dyn Observer) -> R
 /// # Errors
 /// [`SimulateError::Simulation`] if the simulation fails.
 pub fn simulate_policy(
-    scene: &Scene<'_>,
+    scene: &SimulationInput<'_>,
     name: &str,
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
 ) -> Result<Simulated, SimulateError> {
-    let Scene { instance, actual, options, .. } = *scene;
+    let SimulationInput { instance, actual, options, .. } = *scene;
     let simulation = makespan_sim::simulate(instance, actual, policy, options, observer)
         .map_err(|source| SimulateError::Simulation { policy: name.to_owned(), source })?;
     let measures = Measures::with_failures(instance, &simulation.trace, &simulation.down);
@@ -115,8 +119,8 @@ pub fn simulate_policy(
 
 /// Computes the measures of a flow. The bound on the makespan is computed for the tasks that succeeded, with their real
 /// times.
-fn task_flow(scene: &Scene<'_>, simulation: &Simulation) -> TaskFlowMeasures {
-    let Scene { instance, actual, .. } = *scene;
+fn task_flow(scene: &SimulationInput<'_>, simulation: &Simulation) -> TaskFlowMeasures {
+    let SimulationInput { instance, actual, .. } = *scene;
     let runs = &simulation.trace.runs;
     let done = runs.iter().filter(|run| run.outcome == Outcome::Succeeded).map(|run| run.task);
     let real = |task: TaskId| -> Job {
@@ -185,7 +189,7 @@ mod tests {
         let job = job.with_deadline(Time::from_seconds(5));
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
         let options = SimulationOptions::default();
-        let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
+        let scene = SimulationInput { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
         let told = simulate_policy(&scene, "teller", &mut Teller(Vec::new()), &mut Silent).unwrap();
         assert_eq!(told.log.iter().map(|entry| entry.task).collect::<Vec<_>>(), [TaskId(0), TaskId(1)]);
         let flow = told.compound.unwrap().flow;

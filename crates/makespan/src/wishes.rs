@@ -17,7 +17,7 @@ use crate::{STEADY_STATE, catalogue, default_algorithm};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct PlanWishes {
     /// Spec of the algorithm. `None` selects the default algorithm for the instance.
     pub algorithm: Option<String>,
     /// Name of the objective to minimise, or `pareto`.
@@ -53,7 +53,7 @@ pub enum WishError {
     },
 }
 
-impl Wishes {
+impl PlanWishes {
     /// Returns the spec of the algorithm with its parameters. If neither the algorithm nor the objective is stated,
     /// the objective is the makespan for task graphs, because users wait for the last task of a graph. On machines
     /// that differ in speed, the objective is also the makespan, because the search supports no other objective there.

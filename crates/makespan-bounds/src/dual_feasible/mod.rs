@@ -74,7 +74,7 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
     let mut refuted = Vec::new();
     let mut deadline = known;
     let mut low = None;
-    let mut high: Option<Tried> = None;
+    let mut high: Option<TriedDeadline> = None;
     let rigid = setting.jobs.iter().all(|job| job.profile().is_rigid());
     for attempt in 0..if rigid { ATTEMPTS_RIGID } else { ATTEMPTS } {
         if clock.is_over() {
@@ -88,9 +88,9 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         let (needed, costs) = game.play(&board, rounds, enough, clock);
         if needed > sure {
             refuted.push(rounding::certificate(&board, &costs, deadline));
-            low = Some(Tried { deadline, needed });
+            low = Some(TriedDeadline { deadline, needed });
         } else {
-            high = Some(Tried { deadline, needed });
+            high = Some(TriedDeadline { deadline, needed });
         }
         // If the first deadline is not refuted, no later deadline can be refuted.
         let Some(tried) = low.and_then(|low| next(from, sure, low, high)) else { break };
@@ -103,7 +103,7 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
 
 /// A deadline that was tried, and the need of the jobs for this deadline as a fraction of the capacity.
 #[derive(Clone, Copy)]
-struct Tried {
+struct TriedDeadline {
     deadline: Time,
     needed: f64,
 }
@@ -111,7 +111,7 @@ struct Tried {
 /// Returns the next deadline to try: an estimate of the deadline at which the need equals the capacity. `low` is the
 /// last refuted deadline, and `high` is the last deadline that was not refuted. Returns `None` if the estimate is
 /// close to `low`.
-fn next(from: Time, sure: f64, low: Tried, high: Option<Tried>) -> Option<Time> {
+fn next(from: Time, sure: f64, low: TriedDeadline, high: Option<TriedDeadline>) -> Option<Time> {
     let span = (low.deadline - from).ticks() as f64;
     let step = match high {
         // The step is smaller than the need suggests, because at a later deadline, jobs may also choose allotments of

@@ -1,7 +1,7 @@
 //! Jobs, tasks and runs of tasks in flat arrays of floats.
 
 use makespan_core::{Instance, Objective, ProcSet, Time};
-use makespan_verify::proof::{NodeKinds, Reaching, Spans};
+use makespan_verify::proof::{JobReach, NodeKinds, Spans};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 
@@ -51,7 +51,7 @@ pub(super) fn programme(
         // costs begin at zero. A later begin at the release date would only subtract a constant.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
-        let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&own));
+        let reaching = JobReach::new(instance, id).map(|reaching| reaching.within(&own));
         let reach = reaching.and_then(|reaching| Some((reaching.by(LATE)?, reaching)));
         let begin = flat.tasks.len();
         let (mut soonest, mut work) = (0.0_f64, 0.0);

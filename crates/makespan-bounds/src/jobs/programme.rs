@@ -60,7 +60,7 @@ pub(super) struct Point {
 /// The soft minimum of the payments of one task, for one end of its job. `least` is the least payment so far. `sum` is
 /// the sum of the weights of all payments so far. The least payment has the weight one.
 #[derive(Clone, Copy)]
-struct Soft {
+struct SoftMinimum {
     least: f64,
     sum: f64,
 }
@@ -69,7 +69,7 @@ struct Soft {
 #[derive(Default)]
 struct Buffers {
     /// For each end of the job and each task, the soft minimum of the payments of the task.
-    softs: Vec<Soft>,
+    softs: Vec<SoftMinimum>,
     /// For each end of the job and each run, the payment of the task.
     paid: Vec<f64>,
     /// For each end of the job, the soft minimum of the cost of the job.
@@ -159,7 +159,7 @@ impl JobProgramme {
             let (mut hard, mut soft) = (late, late);
             for (number, own) in tasks.iter().enumerate() {
                 let mut state = match index {
-                    0 => Soft { least: f64::INFINITY, sum: 0.0 },
+                    0 => SoftMinimum { least: f64::INFINITY, sum: 0.0 },
                     _ => softs[from + number - tasks.len()],
                 };
                 for way in &self.ways[own.clone()] {

@@ -129,7 +129,7 @@ struct Matching<'a> {
 
 /// The state of a slot, or of the first free position of a processor, in the search that adds a job.
 #[derive(Clone, Copy)]
-struct Reached {
+struct SlotState {
     /// The length of the shortest path found so far to the position.
     distance: i128,
     /// The slot before the position on this path. `None` if the path begins with the job that is added.
@@ -150,7 +150,7 @@ impl Matching<'_> {
     /// negative length, because every job already has its cheapest position.
     fn add(&mut self, job: u32) -> bool {
         let (used, processors) = (self.slots.len(), self.of.len());
-        let unknown = Reached { distance: i128::MAX, from: None, is_done: false };
+        let unknown = SlotState { distance: i128::MAX, from: None, is_done: false };
         let mut reached = vec![unknown; used + processors];
         let mut row = vec![0; processors];
         // The job that moves next, the slot that it leaves, and the distance of this slot.

@@ -14,7 +14,7 @@ mod report;
 use std::fmt;
 
 use clap::Args;
-use makespan::{Scene, simulate};
+use makespan::{SimulationInput, simulate};
 use makespan_bounds::release_area_bound;
 use makespan_core::{Actual, Objective, Phase, Time};
 use makespan_generate::{FlowOptions, flow};
@@ -188,7 +188,7 @@ impl Campaign for PtfsOptions {
         let instance = flow(&drawn)?;
         let bound = release_area_bound(&instance);
         let rules = SimulationOptions::default();
-        let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &rules, seed };
+        let scene = SimulationInput { instance: &instance, actual: &Actual::AsEstimated, options: &rules, seed };
         let mut outcomes = Vec::with_capacity(SCHEDULERS.len());
         for scheduler in SCHEDULERS {
             let failed = |reason: String| failed(scheduler.spec, key, reason);

@@ -1,7 +1,7 @@
 //! Tests of flows of compound jobs with failing nodes, or with run times that differ from the estimates. The seeds are
 //! fixed.
 
-use makespan::{Deviation, FailureModel, Scene, Silent, Simulated, SimulationOptions, simulate};
+use makespan::{Deviation, FailureModel, Silent, Simulated, SimulationInput, SimulationOptions, simulate};
 use makespan_core::{Actual, Instance};
 use makespan_generate::{GraphOptions, Law, Shape, generate_graphs};
 
@@ -27,7 +27,7 @@ fn flow(gap: f64, seed: u64) -> Instance {
 }
 
 fn play(instance: &Instance, actual: &Actual, options: &SimulationOptions, spec: &str) -> Simulated {
-    let scene = Scene { instance, actual, options, seed: 1 };
+    let scene = SimulationInput { instance, actual, options, seed: 1 };
     simulate(&scene, spec, &mut Silent).unwrap()
 }
 

@@ -8,7 +8,7 @@ use super::error::malformed;
 use super::prefix::PriceIntegral;
 use super::prices::{self, Sum};
 use super::spans::{NodeTimes, Spans};
-use super::{CertificateError, Kind, NodeKinds, Reaching, Scope, Value};
+use super::{CertificateError, JobReach, Kind, NodeKinds, Scope, Value};
 use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume};
 
 /// Prices for the time of processors, and for the time between the two tasks of each edge.
@@ -24,7 +24,7 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 /// the edges from and to the task. The minimum is over the nodes k and the starts s. The longest path of tasks before
 /// task i determines its earliest start. The longest path of tasks after task i determines its latest start. On these
 /// paths, each task has its shortest time. The paths include the transfers that no placement can avoid if all tasks
-/// end by H ([`Reaching`]).
+/// end by H ([`JobReach`]).
 ///
 /// *Proof* (weak duality). Along an edge from u to v, `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero. At every
 /// instant, tasks hold at most the open processors of a node. So the sum of the integrals over the runs, minus the
@@ -101,7 +101,7 @@ impl Kind for CostPrices {
         for (id, job) in instance.ids().zip(instance.jobs()) {
             let flows = self.flows(instance, id, &mut edge);
             let spans = all.as_ref().map_or(&[][..], |all| all.of_job(instance, id));
-            let reaching = Reaching::new(instance, id).filter(|_| self.horizon.is_some());
+            let reaching = JobReach::new(instance, id).filter(|_| self.horizon.is_some());
             let reaching = reaching.map(|reaching| reaching.within(spans));
             let reach = reaching.map(|reaching| (reaching.by(self.horizon.map_or(0, ticks)), reaching));
             for task in 0..job.different_tasks() {

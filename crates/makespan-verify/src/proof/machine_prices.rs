@@ -40,7 +40,7 @@ pub struct MachinePrices {
 }
 
 /// A job and the minimum payment of one of its tasks.
-struct Paid {
+struct PaidJob {
     weight: i128,
     tasks: i128,
     price: i128,
@@ -131,9 +131,9 @@ impl MachinePrices {
                 shortest = shortest.min(i128::from(time.ticks()));
             }
             let (weight, tasks, release) = (weight(job), i128::from(job.tasks()), i128::from(job.release.ticks()));
-            jobs.push(Paid { weight, tasks, price: paid, shortest, release });
+            jobs.push(PaidJob { weight, tasks, price: paid, shortest, release });
         }
-        let alone = |job: &Paid| (job.weight * job.tasks).checked_mul(job.release.checked_add(job.shortest)?);
+        let alone = |job: &PaidJob| (job.weight * job.tasks).checked_mul(job.release.checked_add(job.shortest)?);
         let alone = sum(jobs.iter().map(alone));
         // Jobs without weight add nothing to the sum. If these jobs run last, they do not delay a job with a weight.
         jobs.retain(|job| job.weight > 0);
@@ -143,7 +143,7 @@ impl MachinePrices {
 
     /// Returns the bound on the weighted completion of jobs with positive weight. The result is multiplied by twice
     /// the price of a tick on all processors, so that the result is a whole number. Returns `None` on overflow.
-    fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [Paid]) -> Option<i128> {
+    fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [PaidJob]) -> Option<i128> {
         let nodes = instance.platform().nodes();
         let all = sum(self
             .prices

@@ -64,7 +64,7 @@ pub use path_flow::{Areas, PathFlow};
 pub use paths::Paths;
 pub use places::{NodeKinds, NodeRun};
 pub use position_prices::PositionPrices;
-pub use reach::{Reach, Reaching};
+pub use reach::{JobReach, Reach};
 pub use refutation::Refutation;
 pub use rejection::{Rejection, Selection};
 pub use resource_window::ResourceWindow;

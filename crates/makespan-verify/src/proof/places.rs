@@ -54,11 +54,11 @@ pub struct NodeRun {
     pub last: u32,
     /// The shortest time of the represented allotments, in ticks.
     pub time: i128,
-    on: On,
+    on: PlaceKind,
 }
 
 #[derive(Clone, Debug)]
-enum On {
+enum PlaceKind {
     Node(usize),
     /// The task runs on this number of the fastest kinds of nodes. If resources limit the task, the second field
     /// contains, for each kind, the maximum number of the task's processors on one node.
@@ -121,7 +121,7 @@ impl<'a> NodeKinds<'a> {
             for (node, &time) in row.iter().enumerate() {
                 let runs = self.instance.platform().time_on(profile, node).is_some() && time <= walltime;
                 if runs && (demands.is_empty() || self.instance.platform().room_for(node, demands, 1) > 0) {
-                    take(&NodeRun { first: 1, last: 1, time: time.ticks().into(), on: On::Node(node) });
+                    take(&NodeRun { first: 1, last: 1, time: time.ticks().into(), on: PlaceKind::Node(node) });
                 }
             }
             return;
@@ -157,8 +157,8 @@ impl<'a> NodeKinds<'a> {
     /// `by_kind` the minimum price of each kind.
     pub fn price(&self, run: &NodeRun, by_node: &[u64], by_kind: &[u64]) -> u64 {
         match &run.on {
-            On::Node(node) => by_node[*node],
-            On::Kinds(kinds, rooms) => {
+            PlaceKind::Node(node) => by_node[*node],
+            PlaceKind::Kinds(kinds, rooms) => {
                 let open = |kind: &usize| rooms.as_ref().is_none_or(|rooms| rooms[*kind] > 0);
                 (0..*kinds).filter(open).map(|kind| by_kind[kind]).min().unwrap_or(0)
             }
@@ -214,7 +214,7 @@ impl<'a> NodeKinds<'a> {
             }
             let slowed = self.instance.platform().slowed(time, &kind.processor);
             if slowed <= walltime {
-                let on = On::Kinds(at + 1, rooms.clone());
+                let on = PlaceKind::Kinds(at + 1, rooms.clone());
                 take(&NodeRun { first, last, time: slowed.ticks().into(), on });
             }
         }

@@ -37,7 +37,7 @@ const NEVER: i128 = i128::MAX / 4;
 /// the task and a transfer after it. So there is a minimum time from the first to the last task, which depends on the
 /// kinds of their nodes (module `phases`).
 #[derive(Clone, Debug)]
-pub struct Reaching {
+pub struct JobReach {
     /// The earliest start of each task on any node.
     heads: Vec<i128>,
     /// The minimum time from the end of each task to the end of the job.
@@ -63,7 +63,7 @@ pub struct Reaching {
 
 /// The values that a pass raises: heads (earliest starts) or tails (times to the end of the job).
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum PassDirection {
     Heads,
     Tails,
 }
@@ -91,12 +91,12 @@ struct Pass {
     /// The earliest ends of the tasks that the pass has visited.
     ends: Vec<Ends>,
     /// The neighbours of one task. The list is reused for every task, to avoid allocation.
-    neighbours: Vec<Beside>,
+    neighbours: Vec<Neighbour>,
 }
 
 /// The times of a neighbour of a task, if the task runs on a node of a given kind.
 #[derive(Clone, Copy, Debug)]
-struct Beside {
+struct Neighbour {
     /// Arrival of the neighbour's data if the neighbour runs on another node.
     elsewhere: i128,
     /// Arrival of the neighbour's data if the neighbour runs on the task's node.
@@ -125,7 +125,7 @@ impl Reach {
     }
 }
 
-impl Reaching {
+impl JobReach {
     /// Collects the tasks and edges of a job. Returns `None` if the job has no edges, has tasks that may hold several
     /// processors, or exceeds `MAX_TIMES` or `MAX_NODES`. Takes O(tasks * nodes + nodes^2).
     pub fn new(instance: &Instance, id: JobId) -> Option<Self> {
@@ -243,10 +243,10 @@ impl Reaching {
         let mut pass = Pass { ends: vec![Ends::default(); self.order.len()], neighbours: Vec::new() };
         for _ in 0..ROUNDS {
             for &task in &self.order {
-                self.raise(task, Side::Heads, &mut heads, &mut pass);
+                self.raise(task, PassDirection::Heads, &mut heads, &mut pass);
             }
             for &task in self.order.iter().rev() {
-                self.raise(task, Side::Tails, &mut tails, &mut pass);
+                self.raise(task, PassDirection::Tails, &mut tails, &mut pass);
             }
             let mut changed = false;
             for task in 0..self.order.len() {
@@ -271,12 +271,12 @@ impl Reaching {
         Some(Reach { kinds, heads, tails })
     }
 
-    /// Raises the earliest start of a task on each kind of node, from its predecessors. If `side` is [`Side::Tails`],
+    /// Raises the earliest start of a task on each kind of node, from its predecessors. If `side` is [`PassDirection::Tails`],
     /// raises the time from the task to the end of the job, from its successors. `pass` contains the ends of these
     /// neighbours.
-    fn raise(&self, task: u32, side: Side, heads: &mut [i128], pass: &mut Pass) {
+    fn raise(&self, task: u32, side: PassDirection, heads: &mut [i128], pass: &mut Pass) {
         let Pass { ends, neighbours } = pass;
-        let links = if side == Side::Heads { &self.before[task as usize] } else { &self.after[task as usize] };
+        let links = if side == PassDirection::Heads { &self.before[task as usize] } else { &self.after[task as usize] };
         let row = task as usize * self.kinds.len();
         let mut own = Ends { first: NEVER, kind: 0, second: NEVER };
         for (kind, &(nodes, processors)) in self.kinds.iter().enumerate() {
@@ -303,34 +303,34 @@ impl Reaching {
 
     /// Returns a lower bound on the start of a task on a kind of node, from the phases that end (or, backwards, begin)
     /// at the task.
-    fn over_phases(&self, task: usize, kind: usize, side: Side, heads: &[i128]) -> i128 {
+    fn over_phases(&self, task: usize, kind: usize, side: PassDirection, heads: &[i128]) -> i128 {
         let end = |task: u32, kind: usize| {
             let head = heads[task as usize * self.kinds.len() + kind];
             if head < NEVER { head + self.time(task as usize, kind) } else { NEVER }
         };
         let own = match side {
-            Side::Heads => self.ended[task].as_slice(),
-            Side::Tails => &self.begun[task],
+            PassDirection::Heads => self.ended[task].as_slice(),
+            PassDirection::Tails => &self.begun[task],
         };
         let each = own.iter().map(|&number| &self.phases[number]).map(|phase| match side {
-            Side::Heads => phase.after(kind, &self.kinds, |other| end(phase.from, other)),
-            Side::Tails => phase.before(kind, &self.kinds, |other| end(phase.to, other)),
+            PassDirection::Heads => phase.after(kind, &self.kinds, |other| end(phase.from, other)),
+            PassDirection::Tails => phase.before(kind, &self.kinds, |other| end(phase.to, other)),
         });
         each.max().unwrap_or(0)
     }
 
     /// Returns the times of a neighbour of a task, if the task runs on a node of this kind.
-    fn beside(&self, link: &Link, kind: usize, heads: &[i128], ends: &Ends) -> Beside {
+    fn beside(&self, link: &Link, kind: usize, heads: &[i128], ends: &Ends) -> Neighbour {
         let at = link.task as usize * self.kinds.len() + kind;
         let elsewhere = if ends.kind == kind { ends.second } else { ends.first };
         let here = if heads[at] < NEVER { heads[at] + self.times[at] } else { NEVER };
-        Beside { elsewhere: elsewhere + link.far, here: here + link.near, head: heads[at], time: self.times[at] }
+        Neighbour { elsewhere: elsewhere + link.far, here: here + link.near, head: heads[at], time: self.times[at] }
     }
 
     /// Returns the earliest instant at which all data have arrived. A neighbour runs on another node if its data
     /// arrive early enough from that node. Otherwise, the neighbour runs on this node and shares the `processors`
     /// processors.
-    fn earliest(neighbours: &mut [Beside], processors: i128) -> i128 {
+    fn earliest(neighbours: &mut [Neighbour], processors: i128) -> i128 {
         neighbours.sort_unstable_by_key(|other| (Reverse(other.elsewhere), other.head, other.time));
         let (mut best, mut here) = (NEVER, 0);
         for count in 0..=neighbours.len() {

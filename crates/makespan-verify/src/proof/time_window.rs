@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::capacity::{DeadlineWindow, open_cost};
 use super::error::malformed;
 use super::prices::{Sum, refute};
-use super::reach::{Reach, Reaching};
+use super::reach::{JobReach, Reach};
 use super::spans::{NodeTimes, TaskSpan};
 use super::{CertificateError, Kind, NodeKinds, Scope, Spans, Value};
 use makespan_core::{Instance, JobId, Objective, TaskId, Time};
@@ -24,7 +24,7 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time};
 /// between `from` and `until` costs, the supposition is also false. In both cases, the makespan is at least `deadline`
 /// plus one tick.
 ///
-/// Paths include the edges between jobs, and the transfers that no placement can avoid ([`Reaching`]). A task that
+/// Paths include the edges between jobs, and the transfers that no placement can avoid ([`JobReach`]). A task that
 /// holds several processors pays, for each of them, a minimum price. The minimum is over its allotments and over the
 /// possible speeds of its slowest processor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl<'a> WindowData<'a> {
 }
 
 /// A window, the price of each node, and the minimum price of each kind of node.
-struct Priced<'a> {
+struct PricedWindow<'a> {
     window: DeadlineWindow,
     by_node: &'a [u64],
     by_kind: Vec<u64>,
@@ -102,7 +102,7 @@ impl TimeWindow {
         }
         let window = DeadlineWindow::new(self.deadline, self.from, self.until)?;
         let by_kind = known.places.least_prices(&self.prices);
-        let priced = Priced { window, by_node: &self.prices, by_kind };
+        let priced = PricedWindow { window, by_node: &self.prices, by_kind };
         let mut needed = Sum::default();
         for id in jobs {
             let Some(paid) = priced.paid_by(known, id, alone)? else { return Ok(window.deadline + 1) };
@@ -113,7 +113,7 @@ impl TimeWindow {
     }
 }
 
-impl Priced<'_> {
+impl PricedWindow<'_> {
     /// Returns the minimum total payment of the tasks of a job, or `None` if some task has too little time.
     fn paid_by(&self, known: &WindowData<'_>, id: JobId, alone: bool) -> Result<Option<i128>, CertificateError> {
         let instance = known.times.instance;
@@ -124,7 +124,7 @@ impl Priced<'_> {
         if spans.iter().any(|span| span.head + span.fastest + span.tail > deadline) {
             return Ok(None);
         }
-        let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(spans));
+        let reaching = JobReach::new(instance, id).map(|reaching| reaching.within(spans));
         let reach = match &reaching {
             Some(reaching) => match reaching.by(deadline) {
                 Some(reach) => Some((reaching, reach)),

@@ -2,7 +2,7 @@
 
 use makespan::formats::list::read_list;
 use makespan::{
-    Actual, Instance, Node, Placement, Planner, Platform, Scene, Silent, algorithm_of_run, policy_of_run,
+    Actual, Instance, Node, Placement, Planner, Platform, Silent, SimulationInput, algorithm_of_run, policy_of_run,
     simulate_policy,
 };
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ proptest! {
             let mut policy = policy_of_run(&instance, 0, schedule);
             // The real times of jobs differ from their estimates.
             let actual = Actual::Factors(instance.task_ids().map(|task| 200_000 + task.0 * 7 % 11 * 300_000).collect());
-            let scene = Scene { actual: &actual, ..Scene::new(&instance) };
+            let scene = SimulationInput { actual: &actual, ..SimulationInput::new(&instance) };
             let simulated = simulate_policy(&scene, "run", policy.as_mut(), &mut Silent).unwrap();
             let ran: Vec<Placement> = simulated.simulation.trace.runs.iter().map(|run| Placement {
                 task: run.task, start: run.start, end: run.end, processors: run.processors.clone(),

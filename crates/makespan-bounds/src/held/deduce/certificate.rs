@@ -12,14 +12,14 @@ pub(super) struct Pruning<'a> {
     /// The windows of all tasks before any deduction. These windows follow from the paths between tasks alone.
     root: &'a [DeductionWindow],
     windows: Vec<DeductionWindow>,
-    needed: Vec<Sides>,
+    needed: Vec<WindowLimits>,
     /// The number of steps that are kept, including nested steps.
     pub(super) kept: usize,
 }
 
 /// The limits of a window on which the contradiction depends: the start, the end, both, or none.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sides {
+struct WindowLimits {
     start: bool,
     end: bool,
 }
@@ -27,7 +27,7 @@ struct Sides {
 impl<'a> Pruning<'a> {
     /// Returns a pass that begins at the contradiction. `windows` are the windows of all tasks at the contradiction.
     pub(super) fn new(problem: &'a Problem, root: &'a [DeductionWindow], windows: Vec<DeductionWindow>) -> Self {
-        let needed = vec![Sides::default(); problem.rows()];
+        let needed = vec![WindowLimits::default(); problem.rows()];
         Self { problem, root, windows, needed, kept: 0 }
     }
 
@@ -40,7 +40,7 @@ impl<'a> Pruning<'a> {
                 steps.push(Step::Full(*thing, *from, *until));
             }
             Conflict::Limit(row, limit, cause) => {
-                self.need(*row, Sides { start: true, end: true });
+                self.need(*row, WindowLimits { start: true, end: true });
                 steps.extend(self.step(*row, *limit, cause));
             }
         }
@@ -53,10 +53,10 @@ impl<'a> Pruning<'a> {
             if !(start && needed.start || end && needed.end) {
                 continue;
             }
-            self.needed[row] = Sides { start: needed.start && !start, end: needed.end && !end };
+            self.needed[row] = WindowLimits { start: needed.start && !start, end: needed.end && !end };
             if !self.problem.only[row] {
                 // The runs that fit depend on both limits of the window.
-                self.needed[row] = Sides { start: true, end: true };
+                self.needed[row] = WindowLimits { start: true, end: true };
             }
             steps.extend(self.step(entry.row, entry.limit, &entry.cause));
         }
@@ -70,14 +70,14 @@ impl<'a> Pruning<'a> {
     fn step(&mut self, row: u32, limit: WindowLimit, cause: &Cause) -> Option<Step> {
         let is_start = matches!(limit, WindowLimit::Start(_) | WindowLimit::LastStart(_));
         let own = if self.problem.only[row as usize] {
-            Sides { start: is_start, end: !is_start }
+            WindowLimits { start: is_start, end: !is_start }
         } else {
-            Sides { start: true, end: true }
+            WindowLimits { start: true, end: true }
         };
         let reason = match cause {
             Cause::Supposed => return None,
             Cause::Edge(other) => {
-                self.need(*other, Sides { start: is_start, end: !is_start });
+                self.need(*other, WindowLimits { start: is_start, end: !is_start });
                 return None;
             }
             Cause::Window(thing, from, until) => {
@@ -87,7 +87,7 @@ impl<'a> Pruning<'a> {
             }
             Cause::Pair(other) => {
                 self.need(row, own);
-                self.need(*other, Sides { start: true, end: true });
+                self.need(*other, WindowLimits { start: true, end: true });
                 Reason::Pair(*other)
             }
             Cause::Refuted(refuted) => {
@@ -104,7 +104,7 @@ impl<'a> Pruning<'a> {
 
     /// Returns the steps of a refuted supposition. They are nested in the step that follows from the refutation.
     fn refuted(&mut self, refuted: &RefutedSupposition) -> Vec<Step> {
-        let outside = std::mem::replace(&mut self.needed, vec![Sides::default(); self.problem.rows()]);
+        let outside = std::mem::replace(&mut self.needed, vec![WindowLimits::default(); self.problem.rows()]);
         for entry in &refuted.entries {
             self.windows[entry.row as usize] = entry.new;
         }
@@ -116,7 +116,7 @@ impl<'a> Pruning<'a> {
         steps
     }
 
-    fn need(&mut self, row: u32, sides: Sides) {
+    fn need(&mut self, row: u32, sides: WindowLimits) {
         let needed = &mut self.needed[row as usize];
         needed.start |= sides.start;
         needed.end |= sides.end;
@@ -143,9 +143,9 @@ impl<'a> Pruning<'a> {
             let sides = if problem.only[row as usize] {
                 let without_start = DeductionWindow { start: root.start, first_end: root.first_end, ..window };
                 let without_end = DeductionWindow { last_start: root.last_start, end: root.end, ..window };
-                Sides { start: least(without_start) < now, end: least(without_end) < now }
+                WindowLimits { start: least(without_start) < now, end: least(without_end) < now }
             } else {
-                Sides { start: true, end: true }
+                WindowLimits { start: true, end: true }
             };
             self.need(row, sides);
         }

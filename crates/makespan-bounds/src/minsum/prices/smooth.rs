@@ -38,7 +38,7 @@ struct Candidate {
 }
 
 /// The choices of one job, which are collected while choices are tried.
-struct Found<'a> {
+struct CollectedChoices<'a> {
     /// The integrals of all terms at each instant.
     integrals: &'a [f64],
     terms: usize,
@@ -50,7 +50,7 @@ struct Found<'a> {
     candidates: Vec<Candidate>,
 }
 
-impl Found<'_> {
+impl CollectedChoices<'_> {
     /// Returns the integral of the price of a term up to a point in time.
     #[inline]
     fn at(&self, term: u32, place: Place) -> f64 {
@@ -260,7 +260,7 @@ impl Landscape {
         candidates.clear();
         let near = if all { NEAR } else { 0.0 };
         let (terms, margin) = (self.terms.count(), NEGLIGIBLE * width);
-        let mut found = Found { integrals, terms, margin, near, least: f64::INFINITY, candidates };
+        let mut found = CollectedChoices { integrals, terms, margin, near, least: f64::INFINITY, candidates };
         for shape in self.jobs.all(job) {
             let window = if all { (0, u32::MAX) } else { self.windows[shape] };
             if window != CLOSED {
@@ -278,7 +278,7 @@ impl Landscape {
                 self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
         }
-        let Found { least, mut candidates, .. } = found;
+        let CollectedChoices { least, mut candidates, .. } = found;
         if all {
             let near = least + (NEGLIGIBLE * width).max(NEAR * least);
             if scope == Scope::All {
@@ -298,7 +298,14 @@ impl Landscape {
     }
 
     /// Collects the choices with one allotment and a start in `window`.
-    fn starts(&self, job: usize, shape: usize, window: Window, rooms: Option<&LevelPeriods>, found: &mut Found<'_>) {
+    fn starts(
+        &self,
+        job: usize,
+        shape: usize,
+        window: Window,
+        rooms: Option<&LevelPeriods>,
+        found: &mut CollectedChoices<'_>,
+    ) {
         let (weight, release) = (self.jobs.weights[job], self.jobs.releases[job]);
         let PricedAllotment { processors, time, .. } = self.jobs.shapes[shape];
         let latest = self.horizon - time;
@@ -306,7 +313,7 @@ impl Landscape {
             return;
         }
         let values = self.values.of(shape);
-        let offer = |start: Place, completion: f64, end: Place, found: &mut Found<'_>| {
+        let offer = |start: Place, completion: f64, end: Place, found: &mut CollectedChoices<'_>| {
             let cost = weight * completion + found.paid(start, end, values);
             found.offer(Candidate { cost, start, end, shape });
         };

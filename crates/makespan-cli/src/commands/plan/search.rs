@@ -4,7 +4,7 @@ use std::process;
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
-use makespan::Wishes;
+use makespan::PlanWishes;
 use makespan_core::{Instance, Stop};
 use miette::{Result, miette};
 
@@ -18,7 +18,7 @@ pub fn spec(options: &PlanOptions, instance: &Instance) -> Result<String> {
     let objective = objective.and_then(|name| name.to_possible_value()).map(|name| name.get_name().to_owned());
     let time_limit = time_limit.as_ref().map(|limit| limit.text().to_owned());
     let makespan_at_most = makespan_at_most.clone();
-    let wishes = Wishes { algorithm: options.algorithm.clone(), objective, time_limit, makespan_at_most };
+    let wishes = PlanWishes { algorithm: options.algorithm.clone(), objective, time_limit, makespan_at_most };
     wishes.spec(instance).map_err(|error| miette!("{error}"))
 }
 

@@ -1,7 +1,7 @@
 //! The algorithm or the policy that decides when the jobs of a run start.
 
 use makespan::policy::policy_for;
-use makespan::{Planner, Scene, SimulationOptions, simulate};
+use makespan::{Planner, SimulationInput, SimulationOptions, simulate};
 use makespan_core::{Actual, Instance, Objective, Policy};
 use miette::{Result, miette};
 
@@ -118,7 +118,7 @@ impl Decider {
             Self::Policy { spec, is_stated } => (spec, *is_stated),
         };
         let rules = SimulationOptions::default();
-        let scene = Scene { instance, actual: &Actual::AsEstimated, options: &rules, seed };
+        let scene = SimulationInput { instance, actual: &Actual::AsEstimated, options: &rules, seed };
         let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
         if is_stated {
             remarks.push("the plan is a simulation of the policy, in which all run times equal their estimates".into());

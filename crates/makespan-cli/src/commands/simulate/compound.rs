@@ -131,7 +131,7 @@ fn job_json(name: &str, job: &JobMeasures) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use makespan::{Scene, Silent, SimulationOptions, simulate};
+    use makespan::{Silent, SimulationInput, SimulationOptions, simulate};
     use makespan_core::{Actual, CompoundMeasures, Edge, Graph, Job, LogEntry, LoggedDecision, Payload};
     use makespan_core::{NamedTask, Platform, Profile, StartPlace, TaskId};
 
@@ -146,7 +146,7 @@ mod tests {
         job.deadline = Some(Time::from_seconds(7));
         let instance = Instance::new(Platform::flat(2).unwrap(), vec![job], vec![]).unwrap();
         let options = SimulationOptions::default();
-        let scene = Scene { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
+        let scene = SimulationInput { instance: &instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
         let mut simulated = simulate(&scene, "follow", &mut Silent).unwrap();
         let spot = |processor, start| StartPlace { processor, start: Time::from_seconds(start) };
         let what = LoggedDecision::Collision { planned: spot(0, 1), resolved: spot(1, 2), penalty: 3 };

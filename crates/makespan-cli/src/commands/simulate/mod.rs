@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use std::thread::available_parallelism;
 
 use makespan::policy::policy_for;
-use makespan::{Scene, Simulated};
+use makespan::{Simulated, SimulationInput};
 use makespan_core::tree::TreeProblem;
 use miette::{Result, miette};
 use serde_json::json;
@@ -80,7 +80,7 @@ fn cluster(
     log: &Log,
 ) -> Result<ExitCode> {
     let rules = scene::rules(options, log)?;
-    let scene = Scene { instance: &log.instance, actual: &log.actual, options: &rules, seed: options.seed };
+    let scene = SimulationInput { instance: &log.instance, actual: &log.actual, options: &rules, seed: options.seed };
     // An error in a question or a policy is reported before the simulation starts.
     let question = Question::new(&options.question, &scene, &log.past)?;
     if options.sizes {
@@ -89,7 +89,7 @@ fn cluster(
     for spec in specs {
         policy_for(spec, &log.instance, options.seed).map_err(|error| miette!("{error}"))?;
     }
-    let scenes: Vec<(Scene<'_>, &str)> = specs.iter().map(|spec| (scene, spec.as_str())).collect();
+    let scenes: Vec<(SimulationInput<'_>, &str)> = specs.iter().map(|spec| (scene, spec.as_str())).collect();
     let simulated = play::play(&scenes, threads)?;
     let answer = |one: &Simulated| question.as_ref().map(|question| question.answer(&scene, one)).transpose();
     let answers: Vec<Option<PolicyAnswer>> = simulated.iter().map(answer).collect::<Result<_>>()?;

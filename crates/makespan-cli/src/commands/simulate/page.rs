@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use makespan::{Scene, Simulated};
+use makespan::{Simulated, SimulationInput};
 use makespan_core::{Instance, Measures, Schedule, Usage, UsageStep};
 use makespan_formats::LogRow;
 use makespan_formats::gantt::{GanttOptions, Marks, NamedSchedule, duration, write_svg};
@@ -20,7 +20,7 @@ use crate::summary::{column, grouped};
 const MAX_CHARTED: u64 = 1_500_000;
 
 /// Writes one page about all policies.
-pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: &[Simulated]) -> Result<()> {
+pub fn write(path: &Path, title: &str, scene: &SimulationInput<'_>, log: &Log, simulated: &[Simulated]) -> Result<()> {
     let charted = scene.instance.tasks().saturating_mul(simulated.len() as u64) <= MAX_CHARTED;
     let levels: Vec<Vec<SimulationLevel>> = simulated.iter().map(|one| levels(scene, one)).collect();
     let schedules: Vec<Schedule> =
@@ -69,7 +69,7 @@ pub fn write(path: &Path, title: &str, scene: &Scene<'_>, log: &Log, simulated: 
 
 /// Draws the schedules of all policies below each other. Policies treat the tasks of a bag like jobs, so each task has
 /// its own colour.
-pub fn draw_gantt(paths: &[PathBuf], title: &str, scene: &Scene<'_>, simulated: &[Simulated]) -> Result<()> {
+pub fn draw_gantt(paths: &[PathBuf], title: &str, scene: &SimulationInput<'_>, simulated: &[Simulated]) -> Result<()> {
     let schedules: Vec<Schedule> = simulated.iter().map(|one| one.simulation.trace.schedule()).collect();
     let marks: Vec<Marks> = simulated.iter().map(|one| marks(scene, one)).collect();
     let named: Vec<NamedSchedule<'_>> =
@@ -82,7 +82,7 @@ pub fn draw_gantt(paths: &[PathBuf], title: &str, scene: &Scene<'_>, simulated: 
 pub fn write_scenarios(
     path: &Path,
     title: &str,
-    scene: &Scene<'_>,
+    scene: &SimulationInput<'_>,
     (remarks, log): (&[String], &Log),
     outcomes: &[(&Instance, &Simulated)],
     sections: &[Section],
@@ -122,13 +122,13 @@ pub fn write_scenarios(
     write_file(path, |mut out| write_simulation(&mut out, &report))
 }
 
-fn marks(scene: &Scene<'_>, simulated: &Simulated) -> Marks {
+fn marks(scene: &SimulationInput<'_>, simulated: &Simulated) -> Marks {
     let rows = LogRow::all(scene.instance, &simulated.log);
     decisions::marks(scene.instance, &rows, simulated.compound.as_ref()).with_outcomes(&simulated.simulation.trace)
 }
 
 /// Returns the tables of compound jobs and decisions of each policy.
-fn sections(scene: &Scene<'_>, simulated: &[Simulated]) -> Vec<Section> {
+fn sections(scene: &SimulationInput<'_>, simulated: &[Simulated]) -> Vec<Section> {
     let instance = scene.instance;
     let of = |one: &Simulated| {
         let name = |what: &str| if simulated.len() == 1 { what.to_owned() } else { format!("{what}: {}", one.policy) };
@@ -140,7 +140,7 @@ fn sections(scene: &Scene<'_>, simulated: &[Simulated]) -> Vec<Section> {
     simulated.iter().flat_map(of).flatten().collect()
 }
 
-fn levels(scene: &Scene<'_>, simulated: &Simulated) -> Vec<SimulationLevel> {
+fn levels(scene: &SimulationInput<'_>, simulated: &Simulated) -> Vec<SimulationLevel> {
     levels_of(scene.instance, simulated)
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use indicatif::ProgressBar;
-use makespan::{Observer, Scene, SimulateError, Simulated, simulate};
+use makespan::{Observer, SimulateError, Simulated, SimulationInput, simulate};
 use makespan_core::{Measures, TaskId, Time, Trace};
 use miette::{Result, miette};
 
@@ -17,7 +17,7 @@ const STEP: usize = 1 << 12;
 
 /// Simulates each scene under its policy, up to `threads` scenes at the same time. Returns the results in the order of
 /// the scenes. If several simulations fail, returns the error of the first failed scene.
-pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulated>> {
+pub fn play(scenes: &[(SimulationInput<'_>, &str)], threads: usize) -> Result<Vec<Simulated>> {
     let bar = bar(scenes.iter().map(|(scene, _)| scene.instance.tasks()).sum(), "simulating");
     let done: Mutex<Vec<Option<Result<Simulated, SimulateError>>>> = Mutex::new(scenes.iter().map(|_| None).collect());
     let next = AtomicUsize::new(0);
@@ -45,7 +45,7 @@ pub fn play(scenes: &[(Scene<'_>, &str)], threads: usize) -> Result<Vec<Simulate
 
 /// Computes waits, flow times and slowdowns without the jobs that ran from the beginning, because these jobs did not
 /// wait.
-fn of_those_that_waited(scene: &Scene<'_>, mut one: Simulated) -> Simulated {
+fn of_those_that_waited(scene: &SimulationInput<'_>, mut one: Simulated) -> Simulated {
     let ran: HashSet<TaskId> = scene.options.running.iter().map(|run| run.0).collect();
     if !ran.is_empty() {
         let runs = one.simulation.trace.runs.iter().filter(|run| !ran.contains(&run.task));

@@ -1,7 +1,7 @@
 //! Answers the question when a job starts and which jobs delay it.
 
 use makespan::policy::ExpectedStart;
-use makespan::{Moment, Scene, Simulated, expected_at};
+use makespan::{ClusterState, Simulated, SimulationInput, expected_at};
 use makespan_core::{Outcome, TaskId, Time, counted};
 use makespan_formats::gantt::duration;
 use makespan_formats::{Clock, LoggedStarts};
@@ -55,7 +55,7 @@ enum State {
 
 impl Question {
     /// Finds the job and parses the instant. Returns `None` if the options ask no question.
-    pub fn new(options: &StartQuestion, scene: &Scene<'_>, past: &LoggedStarts) -> Result<Option<Self>> {
+    pub fn new(options: &StartQuestion, scene: &SimulationInput<'_>, past: &LoggedStarts) -> Result<Option<Self>> {
         let Some(name) = &options.start_time_of else { return Ok(None) };
         let instance = scene.instance;
         if !instance.edges().is_empty() || instance.has_compound_jobs() {
@@ -91,11 +91,11 @@ impl Question {
     }
 
     /// Returns the prediction of the policy at the instant of the question, computed from estimates only.
-    pub fn answer(&self, scene: &Scene<'_>, simulated: &Simulated) -> Result<PolicyAnswer> {
+    pub fn answer(&self, scene: &SimulationInput<'_>, simulated: &Simulated) -> Result<PolicyAnswer> {
         let trace = &simulated.simulation.trace;
         let runs = || trace.runs.iter().filter(|run| run.task == self.task && run.outcome != Outcome::NotStarted);
         let last = runs().map(|run| run.start).max();
-        let moment = Moment::of(scene, trace, self.at);
+        let moment = ClusterState::of(scene, trace, self.at);
         let state = if moment.waiting.contains(self.task) {
             let expected = expected_at(scene, simulated, &moment).map_err(|error| miette!("{error}"))?;
             State::Waiting(expected.into_iter().find(|expected| expected.task == self.task))
@@ -110,7 +110,7 @@ impl Question {
     }
 
     /// Formats the question in one line.
-    pub fn text(&self, scene: &Scene<'_>) -> String {
+    pub fn text(&self, scene: &SimulationInput<'_>) -> String {
         let (release, at) = (self.dated(scene.instance.release(self.task)), self.dated(self.at));
         let profile = scene.instance.profile(self.task);
         let (fewest, most) = (profile.min_processors(), profile.max_processors());
@@ -126,7 +126,7 @@ impl Question {
     }
 
     /// Formats the answer of a policy in a few lines.
-    pub fn describe(&self, scene: &Scene<'_>, policy: &str, answer: &PolicyAnswer) -> String {
+    pub fn describe(&self, scene: &SimulationInput<'_>, policy: &str, answer: &PolicyAnswer) -> String {
         let release = scene.instance.release(self.task);
         let started = answer.simulated.map_or("it never starts".into(), |start| {
             format!(
@@ -155,7 +155,7 @@ impl Question {
     }
 
     /// Returns the answer of a policy as JSON.
-    pub fn json(&self, scene: &Scene<'_>, answer: &PolicyAnswer) -> Value {
+    pub fn json(&self, scene: &SimulationInput<'_>, answer: &PolicyAnswer) -> Value {
         let names = |tasks: &[TaskId]| -> Value {
             tasks.iter().map(|&task| scene.instance.name(task)).collect::<Vec<_>>().into()
         };
@@ -182,7 +182,7 @@ impl Question {
 }
 
 /// Lists the jobs that delay a job, such as `behind 2 running jobs: a, b`.
-fn held_back(scene: &Scene<'_>, kind: &str, jobs: &[TaskId]) -> String {
+fn held_back(scene: &SimulationInput<'_>, kind: &str, jobs: &[TaskId]) -> String {
     let names: Vec<_> = jobs.iter().take(NAMED).map(|&task| scene.instance.name(task)).collect();
     let more = jobs.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -151,7 +151,7 @@ fn sizes(all: Vec<u32>) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use makespan::Scene;
+    use makespan::SimulationInput;
     use makespan_core::{Job, Need, Needs, Platform, Profile, Resources};
 
     use super::*;
@@ -164,7 +164,8 @@ mod tests {
         let moldable = Profile::table([7, 4].map(seconds).to_vec()).unwrap();
         let other = Job::new("b", moldable).with_release(seconds(1));
         let instance = Instance::new(Platform::flat(4).unwrap(), vec![wide, other], vec![]).unwrap();
-        let done = makespan::simulate(&Scene::new(&instance), "fcfs[request=fastest]", &mut makespan::Silent).unwrap();
+        let done = makespan::simulate(&SimulationInput::new(&instance), "fcfs[request=fastest]", &mut makespan::Silent)
+            .unwrap();
         let sizes = Sizes::of(&instance, &done).unwrap();
         assert_eq!((sizes.asked, sizes.earlier.len()), (1, 1));
         let one = &sizes.earlier[0];
@@ -189,7 +190,8 @@ mod tests {
             let instance = Instance::new(platform, vec![a, b], vec![]).unwrap();
             check(&instance).unwrap();
             let done =
-                makespan::simulate(&Scene::new(&instance), "fcfs[request=fastest]", &mut makespan::Silent).unwrap();
+                makespan::simulate(&SimulationInput::new(&instance), "fcfs[request=fastest]", &mut makespan::Silent)
+                    .unwrap();
             let earlier = Sizes::of(&instance, &done).unwrap().earlier;
             earlier.iter().map(|one| (one.had, one.other)).collect::<Vec<_>>()
         };
@@ -219,7 +221,7 @@ mod tests {
             let platform = platform.with_licences(Resources::new([("seats", 6)]).unwrap()).unwrap();
             let jobs = rows.into_iter().enumerate().map(job).collect();
             let instance = Instance::new(platform, jobs, vec![]).unwrap();
-            let done = makespan::simulate(&Scene::new(&instance), "easy", &mut makespan::Silent).unwrap();
+            let done = makespan::simulate(&SimulationInput::new(&instance), "easy", &mut makespan::Silent).unwrap();
             let Some(rooms) = NodeAmounts::of(&instance, &done) else { return Ok(()) };
             for run in &done.simulation.trace.runs {
                 let width = run.processors.len();

@@ -3,7 +3,7 @@
 mod at_most;
 mod report;
 
-use makespan::{Scene, Silent, SimulationOptions, simulate};
+use makespan::{Silent, SimulationInput, SimulationOptions, simulate};
 use makespan_core::{Actual, CompoundMeasures, Instance, Schedule};
 
 use super::{CriticalJobsOutcome, Served};
@@ -47,7 +47,7 @@ pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<CriticalJobsO
 pub(super) fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
     let unusable = |reason: String| failed(policy, "a flow", reason);
     let options = SimulationOptions::default();
-    let scene = Scene { instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
+    let scene = SimulationInput { instance, actual: &Actual::AsEstimated, options: &options, seed: 1 };
     let simulated = simulate(&scene, policy, &mut Silent).map_err(|error| unusable(error.to_string()))?;
     let schedule = simulated.simulation.trace.schedule();
     valid(instance, &schedule).map_err(unusable)?;

@@ -189,16 +189,16 @@ impl<T: FromLiteral, M: ListEntry> Visitor<'_> for RawVisitor<T, M> {
 
 /// Returns the error together with its position in the list, if `text` is a JSON list.
 fn placed<T: FromLiteral, M: ListEntry, E: Error>(text: &str, error: E) -> E {
-    struct Listed<T, M>(PhantomData<(T, M)>);
+    struct ListedValues<T, M>(PhantomData<(T, M)>);
 
-    impl<'de, T: FromLiteral, M: ListEntry> Deserialize<'de> for Listed<T, M> {
+    impl<'de, T: FromLiteral, M: ListEntry> Deserialize<'de> for ListedValues<T, M> {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             deserializer.deserialize_any(OneOrManyVisitor::<T, M>(PhantomData)).map(|_| Self(PhantomData))
         }
     }
 
     let found =
-        serde_path_to_error::deserialize::<_, Listed<T, M>>(&mut serde_json::Deserializer::from_str(text)).err();
+        serde_path_to_error::deserialize::<_, ListedValues<T, M>>(&mut serde_json::Deserializer::from_str(text)).err();
     let place = found.filter(|_| text.starts_with('[')).and_then(|found| {
         let back = text.len() - offset_of(text.as_bytes(), found.inner())?;
         Some((message_of(found.inner()), InList { back, entry: field(found.path())? }))

@@ -27,7 +27,7 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// `[s, s + t]`. The minimum is over the ways to run the task, and over the starts s from its head until
 /// `C - tail - t`. The head of a task is the length of the longest path before it, and its tail is the length of the
 /// longest path after it. For sequential tasks, heads and tails include the transfers that no placement avoids
-/// ([`super::Reaching`]). If a task holds several processors, it pays, for each of them, the minimum price of the
+/// ([`super::JobReach`]). If a task holds several processors, it pays, for each of them, the minimum price of the
 /// nodes that are at least as fast as the slowest one.
 ///
 /// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.

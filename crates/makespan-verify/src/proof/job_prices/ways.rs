@@ -3,7 +3,7 @@
 use makespan_core::{Instance, JobId};
 
 use crate::proof::time_window::WindowData;
-use crate::proof::{CertificateError, Reaching};
+use crate::proof::{CertificateError, JobReach};
 
 /// A way to run a task: it starts at or after `head`, runs for `time` ticks, and ends at least `tail` ticks before the
 /// end of the job. In each tick, it pays the price multiplied by `rate`.
@@ -38,7 +38,7 @@ pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Resul
     let instance: &Instance = known.times.instance;
     let job = instance.job(id);
     let spans = known.spans.alone(instance, id);
-    let reaching = Reaching::new(instance, id).map(|reaching| reaching.within(&spans));
+    let reaching = JobReach::new(instance, id).map(|reaching| reaching.within(&spans));
     let reach = match reaching {
         Some(reaching) => Some((reaching.by(LATE).ok_or(CertificateError::Overflow)?, reaching)),
         None => None,

@@ -62,7 +62,7 @@ impl<'a> ArcSet<'a> {
         let rate = Rate::new(instance, places, &areas.prices, &areas.resources)?;
         let all = rate.of_all().ok_or(CertificateError::Overflow)?;
         let mut flows = vec![0_i128; instance.different_tasks()];
-        let walk = Walk::new(instance);
+        let walk = TaskGraph::new(instance);
         let mut arcs: Vec<_> = areas.arcs.iter().collect();
         arcs.sort_unstable();
         let mut between = Vec::new();
@@ -102,7 +102,7 @@ impl<'a> ArcSet<'a> {
 }
 
 /// The graph of the distinct tasks.
-struct Walk<'a> {
+struct TaskGraph<'a> {
     instance: &'a Instance,
     /// The tasks in a topological order of the graph.
     order: Vec<TaskId>,
@@ -110,7 +110,7 @@ struct Walk<'a> {
     place: Vec<usize>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TaskGraph<'a> {
     fn new(instance: &'a Instance) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let mut place = vec![0; order.len()];

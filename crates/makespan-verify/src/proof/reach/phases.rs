@@ -1,6 +1,6 @@
 //! Phases of a graph. A phase is a task, its dominator and the tasks between them.
 
-use super::{Link, NEVER, Reaching};
+use super::{JobReach, Link, NEVER};
 
 /// Maximum number of tasks in all phases of a job, multiplied by the number of pairs of kinds of nodes.
 const MAX_LOOKED_AT: usize = 1 << 19;
@@ -44,8 +44,8 @@ struct Inner {
 
 /// The tasks of a phase. Two lists of indices sort them: by the transfer before the task, and by the transfer after
 /// it.
-struct Between<'a> {
-    reaching: &'a Reaching,
+struct PhaseTasks<'a> {
+    reaching: &'a JobReach,
     rates: &'a [i128],
     /// The kinds of nodes, sorted by descending rate.
     order: &'a [usize],
@@ -81,7 +81,7 @@ impl Phase {
 }
 
 /// Returns the phases of a job, until the limit [`MAX_LOOKED_AT`] is reached.
-pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
+pub(super) fn of(reaching: &JobReach) -> Vec<Phase> {
     let kinds = reaching.kinds.len();
     let mut left = MAX_LOOKED_AT;
     let rates = rates(reaching);
@@ -95,7 +95,7 @@ pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
             continue;
         }
         left -= cost;
-        let between = Between::new(reaching, &rates, &order, &inner, (from, to));
+        let between = PhaseTasks::new(reaching, &rates, &order, &inner, (from, to));
         let same = (0..kinds).map(|kind| between.least(Home::Same(kind))).collect();
         let pairs = (0..kinds).flat_map(|first| (0..kinds).map(move |last| (first, last)));
         let apart = pairs.map(|(first, last)| between.least(Home::Apart(first, last))).collect();
@@ -106,7 +106,7 @@ pub(super) fn of(reaching: &Reaching) -> Vec<Phase> {
 
 /// Returns, for each kind of node, the rate of a processor: its work in a tick relative to the fastest kind, averaged
 /// over the tasks. The bound is valid for any rates.
-fn rates(reaching: &Reaching) -> Vec<i128> {
+fn rates(reaching: &JobReach) -> Vec<i128> {
     let kinds = reaching.kinds.len();
     let mut sums = vec![(0_i128, 1_i128); kinds];
     for times in reaching.times.chunks(kinds) {
@@ -120,7 +120,7 @@ fn rates(reaching: &Reaching) -> Vec<i128> {
 
 /// Returns each task that has several predecessors and a dominator, with its immediate dominator. Source: K. D.
 /// Cooper, T. J. Harvey, K. Kennedy, "A simple, fast dominance algorithm", 2001.
-fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
+fn dominators(reaching: &JobReach) -> Vec<(u32, u32)> {
     let tasks = reaching.order.len();
     let mut place = vec![0; tasks];
     reaching.order.iter().enumerate().for_each(|(at, &task)| place[task as usize] = at);
@@ -152,7 +152,7 @@ fn dominators(reaching: &Reaching) -> Vec<(u32, u32)> {
 }
 
 /// Returns the tasks between the dominator `from` and the task `to`, each after the tasks that it waits for.
-fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
+fn inner(reaching: &JobReach, from: u32, to: u32) -> Vec<u32> {
     let mut seen = vec![false; reaching.order.len()];
     let mut open = vec![to];
     while let Some(task) = open.pop() {
@@ -171,7 +171,7 @@ fn inner(reaching: &Reaching, from: u32, to: u32) -> Vec<u32> {
 /// second value if the task runs on another node. Tasks outside the phase get `None`. `tasks` must be sorted along the
 /// edges, beginning at this end.
 fn delays<'a>(
-    reaching: &Reaching,
+    reaching: &JobReach,
     tasks: impl Iterator<Item = &'a u32>,
     end: u32,
     links: &[Vec<Link>],
@@ -191,9 +191,9 @@ fn delays<'a>(
     delays
 }
 
-impl<'a> Between<'a> {
+impl<'a> PhaseTasks<'a> {
     fn new(
-        reaching: &'a Reaching,
+        reaching: &'a JobReach,
         rates: &'a [i128],
         order: &'a [usize],
         inner: &[u32],

@@ -73,7 +73,7 @@ struct Range {
 
 /// The kind of the instants of a range: starts or ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum RangeKind {
     Starts,
     Ends,
 }
@@ -103,8 +103,8 @@ impl<'a> CostMinimiser<'a> {
         // A good first cell rules out most other cells. Consecutive jobs are often similar, so the best cell of the
         // previous job is tried first.
         let (choice, start) = (self.before.0.min(self.groups.len() - 1), self.before.1.min(self.starts.len() - 1));
-        self.descend(&mut search, Side::Starts, self.blocks.index(choice), Range { first: start, last: start });
-        for side in [Side::Starts, Side::Ends] {
+        self.descend(&mut search, RangeKind::Starts, self.blocks.index(choice), Range { first: start, last: start });
+        for side in [RangeKind::Starts, RangeKind::Ends] {
             let last = self.events(side).len();
             if last > 0 {
                 self.descend(&mut search, side, Blocks::ROOT, Range { first: 0, last: last - 1 });
@@ -150,24 +150,24 @@ impl<'a> CostMinimiser<'a> {
         Some(())
     }
 
-    fn events(&self, side: Side) -> &[Event] {
+    fn events(&self, side: RangeKind) -> &[Event] {
         match side {
-            Side::Starts => &self.starts,
-            Side::Ends => &self.ends,
+            RangeKind::Starts => &self.starts,
+            RangeKind::Ends => &self.ends,
         }
     }
 
     /// Returns a lower bound on the cost of all cells of a block. For a single cell whose paid time has been computed,
     /// the bound is exact. For a block without cells, returns the maximum value.
-    fn bound(&self, search: &Search, side: Side, block: Block, range: Range) -> i128 {
+    fn bound(&self, search: &Search, side: RangeKind, block: Block, range: Range) -> i128 {
         let (from, until) = (self.events(side)[range.first], self.events(side)[range.last]);
         let Block { processors, shortest, paid, .. } = block;
-        if processors == 0 || (side == Side::Ends && until.0 - shortest <= search.release) {
+        if processors == 0 || (side == RangeKind::Ends && until.0 - shortest <= search.release) {
             return i128::MAX;
         }
         let completion = match side {
-            Side::Starts => i128::from(from.0) + i128::from(shortest),
-            Side::Ends => i128::from(from.0),
+            RangeKind::Starts => i128::from(from.0) + i128::from(shortest),
+            RangeKind::Ends => i128::from(from.0),
         };
         let waiting = search.weight * completion;
         if waiting >= search.least || completion > i128::from(self.horizon) {
@@ -175,8 +175,8 @@ impl<'a> CostMinimiser<'a> {
         }
         // The period in which all runs of the block overlap. It may be empty.
         let (begin, end) = match side {
-            Side::Starts => (until.0, from.0.saturating_add(shortest)),
-            Side::Ends => (until.0 - shortest, from.0),
+            RangeKind::Starts => (until.0, from.0.saturating_add(shortest)),
+            RangeKind::Ends => (until.0 - shortest, from.0),
         };
         let closed = |closed: &ClosedPeriods| begin < end && !closed.allows(processors, begin, end);
         if self.closed.as_ref().is_some_and(closed) {
@@ -184,14 +184,14 @@ impl<'a> CostMinimiser<'a> {
         }
         let price = if search.falling {
             let latest = match side {
-                Side::Starts => until,
-                Side::Ends => (begin, self.prefix.at(begin)),
+                RangeKind::Starts => until,
+                RangeKind::Ends => (begin, self.prefix.at(begin)),
             };
             self.prefix.over(latest, paid)
         } else {
             let (latest, common) = match side {
-                Side::Starts => (until.0, self.prefix.at(from.0.saturating_add(shortest)) - until.1),
-                Side::Ends => (until.0 - shortest, from.1 - self.prefix.at(until.0 - shortest)),
+                RangeKind::Starts => (until.0, self.prefix.at(from.0.saturating_add(shortest)) - until.1),
+                RangeKind::Ends => (until.0 - shortest, from.1 - self.prefix.at(until.0 - shortest)),
             };
             // If the block is a single cell, the overlap is its whole run.
             let single = range.first == range.last && paid == shortest;
@@ -201,7 +201,7 @@ impl<'a> CostMinimiser<'a> {
     }
 
     /// Tries the cells of a block. Skips cells that cannot cost less than the minimum so far.
-    fn descend(&mut self, search: &mut Search, side: Side, index: usize, range: Range) {
+    fn descend(&mut self, search: &mut Search, side: RangeKind, index: usize, range: Range) {
         let choice = self.blocks.choice(index);
         if let Some(choice) = choice {
             self.learn(search, choice);
@@ -209,7 +209,7 @@ impl<'a> CostMinimiser<'a> {
                 let cost = self.bound(search, side, self.blocks.get(index), range);
                 if cost < search.least {
                     search.least = cost;
-                    self.before = if side == Side::Starts { (choice, range.first) } else { self.before };
+                    self.before = if side == RangeKind::Starts { (choice, range.first) } else { self.before };
                 }
                 return;
             }

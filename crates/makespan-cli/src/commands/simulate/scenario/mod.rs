@@ -10,7 +10,7 @@ mod waits;
 use std::collections::HashSet;
 
 use makespan::policy::policy_for;
-use makespan::{Scene, Simulated, SimulationOptions};
+use makespan::{Simulated, SimulationInput, SimulationOptions};
 use makespan_core::{Instance, Outcome as Ending, Run, TaskId};
 use makespan_formats::report::Section;
 use miette::{Result, miette};
@@ -66,12 +66,12 @@ pub fn simulate(
         policy_for(&variant.policy, &variant.log.instance, options.seed)
             .map_err(|error| miette!("--scenario '{}': {error}", variant.name))?;
     }
-    let scenes: Vec<(Scene<'_>, &str)> = variants
+    let scenes: Vec<(SimulationInput<'_>, &str)> = variants
         .iter()
         .zip(&rules)
         .map(|(variant, rules)| {
             let Log { instance, actual, .. } = &variant.log;
-            (Scene { instance, actual, options: rules, seed: options.seed }, variant.policy.as_str())
+            (SimulationInput { instance, actual, options: rules, seed: options.seed }, variant.policy.as_str())
         })
         .collect();
     let mut simulated = play::play(&scenes, threads)?;
@@ -104,7 +104,7 @@ pub fn simulate(
     let outcome = Outcome { log, instances: of, all, running, policies: policies(&variants), remarks };
     if let Some(path) = &options.outputs.report {
         let usual = scenes[0].0;
-        let scene = Scene { instance: &log.instance, actual: &log.actual, ..usual };
+        let scene = SimulationInput { instance: &log.instance, actual: &log.actual, ..usual };
         page::write_scenarios(path, &title, &scene, (&outcome.remarks, log), &outcome.columns(), &outcome.sections())?;
     }
     match options.format {
