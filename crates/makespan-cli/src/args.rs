@@ -444,7 +444,7 @@ pub struct RunOptions {
     #[command(flatten)]
     pub history: HistoryChoice,
     /// Print the commands as the shell gets them, with their cores and needs, in planned order, and run nothing
-    #[arg(long, conflicts_with_all = ["resume", "folder"])]
+    #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     /// Run each task in its own folder below this one on the disk of its node, such as /tmp
     ///

@@ -91,19 +91,67 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
 }
 
 /// Options of xargs and GNU parallel that `run` does not have, and what to write instead.
-const FOREIGN: [(&[&str], &str); 16] = [
+const FOREIGN: [(&[&str], &str); 26] = [
     (&["-n", "--max-lines", "-L", "-l"], "each command gets one argument; -N 2 gives it two"),
     (&["-I", "-i", "--replace"], "`{}` always stands for the argument; leave the option out"),
     (&["-t", "-v", "--trace"], "--dry-run prints the commands, and --joblog FILE records them"),
     (&["-u", "--ungroup"], "--line-buffer prints lines as they come"),
-    (&["--group", "--will-cite", "--citation", "--bibtex", "--gnu"], "leave the option out"),
-    (&["-X", "-m", "--xargs"], "state how many arguments a command gets, such as -N 100"),
     (
-        &["--pipe", "--pipepart", "--block", "--spreadstdin", "--cat", "--fifo", "--recstart", "--recend"],
+        &["--group", "--will-cite", "--citation", "--bibtex", "--gnu", "--silent", "--record-env"],
+        "leave the option out",
+    ),
+    (
+        &["-X", "-m", "-x", "-s", "--xargs", "--exit", "--max-chars"],
+        "state how many arguments a command gets, such as -N 100",
+    ),
+    (
+        &[
+            "--pipe",
+            "--pipepart",
+            "--pipe-part",
+            "--block",
+            "--spreadstdin",
+            "--cat",
+            "--fifo",
+            "--recstart",
+            "--recend",
+        ],
         "jobs read no input; split it into files, and run the command for each file",
     ),
-    (&["-S", "--sshlogin", "--sshloginfile", "--slf"], "jobs run on this machine, or with --on slurm on a cluster"),
-    (&["--files"], "the outputs of the jobs are files in the folder of the run"),
+    (
+        &[
+            "-S",
+            "--sshlogin",
+            "--sshloginfile",
+            "--slf",
+            "--transfer",
+            "--transferfile",
+            "--return",
+            "--cleanup",
+            "--trc",
+            "--basefile",
+            "--onall",
+            "--nonall",
+        ],
+        "jobs run on this machine, or with --on slurm on a cluster",
+    ),
+    (&["--files", "--tmpdir", "--compress"], "the outputs of the jobs are files in the folder of the run (--folder)"),
+    (&["--tmux", "--bg"], "`makespan status` and `makespan logs` show a run from another terminal"),
+    (&["-p", "--interactive"], "--dry-run prints the commands and runs nothing"),
+    (&["-E", "-e", "--eof"], "cut the arguments off before, such as: sed '/^END$/,$d' FILE | makespan run -a - .."),
+    (&["--filter"], "leave arguments out before, such as: grep .. FILE | makespan run -a - .."),
+    (&["--csv"], "--colsep , splits arguments at commas, but does not read quotation marks"),
+    (
+        &["--plus", "--rpl"],
+        "compute other parts of an argument in the command, such as: -- 'x={}; echo \"${x%.tar.gz}\"'",
+    ),
+    (
+        &["--noswap", "--memsuspend", "--limit"],
+        "--memfree SIZE and --load PERCENT delay starts while the machine is busy",
+    ),
+    (&["--termseq"], "at the end of a time limit or of the run, jobs get SIGTERM, and SIGKILL after 5 s"),
+    (&["--arg-sep", "--arg-file-sep"], "write ::: before arguments, and :::: before files of arguments"),
+    (&["--shebang", "--hashbang"], "write the commands in a file, and begin a script with: makespan run - <<'END'"),
     (
         &["--fg", "--semaphore", "--sem"],
         "to add commands one by one, start `makespan serve`, and add each with `makespan submit`",
@@ -113,7 +161,7 @@ const FOREIGN: [(&[&str], &str); 16] = [
         "arguments are lines, or with -0 end with a NUL byte; change other separators: tr , '\\n' | makespan run -a - ..",
     ),
     (&["--resume-failed"], "write --resume --retry-failed"),
-    (&["--header"], "leave out the first line, such as: tail -n +2 FILE | makespan run -a - .."),
+    (&["--header", "--skip-first-line"], "leave out the first line, such as: tail -n +2 FILE | makespan run -a - .."),
     (
         &["--trim"],
         "--colsep removes the blanks around columns; remove other blanks from the arguments, such as with sed",

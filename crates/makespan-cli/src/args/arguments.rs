@@ -21,7 +21,7 @@ pub struct ArgumentOptions {
     ///
     /// Without this option, the sources form all combinations. `:::+` and `::::+` link one source to the source before,
     /// and stop at the end of the shorter one
-    #[arg(help_heading = "Arguments", long)]
+    #[arg(help_heading = "Arguments", long, alias = "xapply")]
     pub link: bool,
     /// Split each argument into columns {1} {2} .. at this regular expression
     ///

@@ -31,6 +31,9 @@ impl FromStr for TimeLimit {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.ends_with('%') {
+            return Err("a percentage of the other jobs' run times is not supported; state a time, such as 60s");
+        }
         let duration = duration(text).filter(|duration| !duration.is_zero());
         let duration = duration.ok_or("it must be a positive time, such as 60s")?;
         Ok(Self { text: text.to_owned(), duration })

@@ -91,7 +91,7 @@ impl Source {
             ));
         }
         let arguments = if stated.is_some() { Arguments::default() } else { arguments(&options.template)? };
-        if !options.template.is_empty() && names.is_empty() && has_no_arguments(&options.template, &arguments) {
+        if !options.template.is_empty() && names.is_empty() && arguments.commands() == 0 {
             complain("no arguments: nothing to run");
             return Ok(None);
         }
@@ -133,14 +133,6 @@ impl Source {
 /// Returns whether a path of a list stands for standard input.
 fn is_input(path: Option<&Path>) -> bool {
     path.is_some_and(|path| path.as_os_str() == STANDARD_INPUT)
-}
-
-/// Returns whether all sources of arguments are empty.
-fn has_no_arguments(template: &TemplateOptions, arguments: &Arguments) -> bool {
-    let is_mark = |word: &String| SOURCES.contains(&word.as_str());
-    let reads_files = !template.arguments.args_from.is_empty();
-    let mut behind = template.words.iter().skip_while(|word| !is_mark(word));
-    arguments.commands() == 0 && (reads_files || behind.all(is_mark))
 }
 
 /// Returns an error if the path of a list is probably a command: no file has this name, and it contains a blank or is the
@@ -396,7 +388,7 @@ pub fn operator(words: &[String]) -> Option<String> {
     ))
 }
 
-/// Returns the arguments in a file: its nonempty lines, or, with `null`, its nonempty parts between NUL bytes.
+/// Returns the arguments in a file ([`stream::arguments`]).
 pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
     let name = if file.as_os_str() == STANDARD_INPUT { "standard input".into() } else { file.display().to_string() };
     let bytes = if file.as_os_str() == STANDARD_INPUT {

@@ -303,10 +303,13 @@ impl Stream {
     }
 }
 
-/// Returns the nonempty arguments in a text: its lines or, with `null`, its parts between NUL bytes.
+/// Returns the arguments in a text: its nonempty lines or, with `null`, all its parts that end with a NUL byte or at the
+/// end of the text.
 pub fn arguments(text: &str, null: bool) -> Vec<String> {
-    let parts: Box<dyn Iterator<Item = &str>> = if null { Box::new(text.split('\0')) } else { Box::new(text.lines()) };
-    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    if null {
+        return text.split_terminator('\0').map(str::to_owned).collect();
+    }
+    text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 /// Jobs that were sent to a run together, with the arguments of their commands.

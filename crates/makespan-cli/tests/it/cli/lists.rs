@@ -163,6 +163,8 @@ fn templates_make_commands() {
     assert_eq!(sandbox.sorted("named"), ["1 one", "2 two words"]);
     sandbox.fed("run -0 --args-from - -- 'echo {} >> nul'", "a\nb\0c\0").succeeds();
     assert_eq!(sandbox.sorted("nul"), ["a", "b", "c"]);
+    sandbox.fed("run -0 -a - -- 'printf \"[%s]\\\\n\" {} >> empty'", "a\0\0b").succeeds();
+    assert_eq!(sandbox.sorted("empty"), ["[]", "[a]", "[b]"]);
     sandbox.makespan("run -- 'touch alone'").succeeds();
     assert!(
         sandbox.path("alone").exists() && sandbox.path("runs/echo-1").is_dir() && sandbox.path("runs/touch-1").is_dir()
@@ -204,6 +206,10 @@ fn templates_that_are_wrong_are_refused() {
     sandbox.makespan("run lists/missing").refused(&["lists/missing: cannot open"]);
     let said = sandbox.makespan("run -- 'a {}' :::");
     assert_eq!((said.status, said.err.as_str()), (Some(0), "no arguments: nothing to run\n"));
+    for line in ["run -- 'a {}' :::: /dev/null", "run -- 'a {1} {2}' ::: b :::: /dev/null"] {
+        let said = sandbox.makespan(line);
+        assert_eq!((said.status, said.err.as_str()), (Some(0), "no arguments: nothing to run\n"), "{line}");
+    }
     sandbox.makespan(r"run -- 'find . -exec echo {} \;'").refused(&["`{}`", "there are none", ":::", "a list"]);
     sandbox.makespan("run -- 'touch {/.}.txt'").refused(&["`{/.}`", "there are none"]);
     sandbox.makespan("run -- 'a {2}' ::: x").refused(&["`{2}`", "there is 1"]);
