@@ -108,7 +108,7 @@ pub fn plan_with(
     Ok(made(instance, planned, seed, false, begin))
 }
 
-/// Returns the bounds for plans of one instance: one bound for each objective that measures the plans.
+/// Returns bounds for plans of one instance: one for each objective by which the plans are measured.
 #[pyfunction]
 pub fn bounds_of_plans(py: Python<'_>, instance: &Instance, plans: Vec<PyRef<'_, Plan>>) -> PyResult<Vec<Proven>> {
     let planned: Vec<Arc<Planned>> = plans.iter().map(|plan| Arc::clone(&plan.planned)).collect();

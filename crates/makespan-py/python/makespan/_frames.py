@@ -22,7 +22,7 @@ def records(rows: Any) -> Iterable[Any]:
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):  # pandas
         return [_stated(row, at) for at, row in enumerate(rows.to_dict(orient="records"))]
     if isinstance(rows, (str, bytes, Mapping)):
-        raise InputError("give a list of jobs, or a DataFrame with one a row", field="jobs")
+        raise InputError("give a list of jobs, or a DataFrame with one job in each row", field="jobs")
     return rows  # type: ignore[no-any-return]
 
 

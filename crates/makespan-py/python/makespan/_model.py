@@ -506,7 +506,7 @@ class Instance:
         if rows is not jobs:
             rows = [_named(row) for row in rows]
         if type(rows) is not list:
-            rows = _listed(rows, "jobs", "jobs, or a DataFrame with one a row")
+            rows = _listed(rows, "jobs", "jobs, or a DataFrame with one job in each row")
         fields = [job._fields if type(job) is Job else _fields(job, f"jobs[{at}]") for at, job in enumerate(rows)]
         document: dict[str, Any] = {"version": 2, "platform": machines, "jobs": fields}
         what = "a dict such as {'processors': '0-3', 'start': 0, 'end': '1h'}"

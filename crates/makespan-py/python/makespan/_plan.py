@@ -66,7 +66,7 @@ class Bound:
 
     @property
     def makespan_at_most(self) -> float | None:
-        """The largest makespan for which the bound is proved. None if the bound is proved for all schedules."""
+        """The bound is proved for all schedules with at most this makespan. None if it is proved for all schedules."""
         return self._native.makespan_at_most
 
     @property
@@ -170,7 +170,7 @@ def _bound(instance: Instance, objective: str, certificate: str) -> Bound:
 
 
 def _plain(value: Any) -> Any:
-    """Returns the value of a bound, and any other value unchanged."""
+    """Returns the value of a bound. Returns anything that is not a bound unchanged."""
     return value.value if isinstance(value, Bound) else value
 
 
@@ -326,7 +326,7 @@ class Plan:
 
 
 def _restored(instance: Instance, text: str, objective: str | None, stopped: bool, seconds: float) -> Plan:
-    """Restores a pickled plan from the text of its file."""
+    """Restores a pickled plan. `text` is the content of a plan file."""
     return Plan(_native.plan_of_text(instance._native, text, stopped, seconds), objective)
 
 

@@ -363,7 +363,7 @@ class Executor(concurrent.futures.Executor):
 
 
 class RemoteTraceback(Exception):
-    """The traceback of an exception in the process of its call. This traceback is the cause of the exception that is raised here."""
+    """The traceback of an exception that a call raised in its own process. It is the cause of the exception that `result` raises."""
 
     def __init__(self, trace: str) -> None:
         super().__init__(trace)

@@ -1,4 +1,4 @@
-"""Tests that wrong input is rejected with its place and a valid alternative, and that unusual but valid input is accepted."""
+"""Tests that wrong input is rejected with a message that names its place and a valid alternative. Unusual but valid input is accepted."""
 
 from __future__ import annotations
 

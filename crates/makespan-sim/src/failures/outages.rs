@@ -66,7 +66,7 @@ impl<'a> Outages<'a> {
         Some(OutageChange { at, down, outage, processors: self.units[unit].0.clone(), expected_up })
     }
 
-    /// Draws how long a unit stays up or down from `from` on, and adds its next change to the queue.
+    /// Draws how long a unit stays up or down after the instant `from`, and adds its next change to the queue.
     fn draw(&mut self, unit: usize, from: Time, down: bool) {
         let Some(model) = self.model else { return };
         let draws = &mut self.units[unit].1;

@@ -48,9 +48,10 @@ pub struct NetworkRun {
     pub received: Vec<u32>,
     /// For each node, the time that its processors were computing, summed over the processors.
     pub processor_busy: Vec<Time>,
-    /// For each node, the time that its port was sending.
+    /// For each node, the total time that its port spent sending.
     pub port_busy: Vec<Time>,
-    /// For each node, the time that its parent's port sent to it. Simultaneous sends share the time of the port.
+    /// For each node, the total time that the port of its parent spent sending to this node. Simultaneous sends share
+    /// the time of the port.
     pub link_busy: Vec<Time>,
     /// For each node, the maximum number of tasks in one of its buffers. Zero for the root.
     pub peak: Vec<u32>,
@@ -62,7 +63,7 @@ pub struct NetworkRun {
     pub events: u64,
     /// Number of tasks that returned to the root from removed nodes. A macro-task is counted once.
     pub resent: u64,
-    /// True if tasks remained when the run stopped because no event was pending.
+    /// True if the run stopped because no event was pending, although tasks remained.
     pub stalled: bool,
 }
 
@@ -94,8 +95,8 @@ impl NetworkRun {
         self.tasks.iter().zip(&self.completions).map(|(tasks, done)| tasks - done.len() as u64).sum()
     }
 
-    /// Returns the nodes that received no task, although they or nodes below them compute. Removed nodes are omitted.
-    /// If a task was still being sent to such a node at the end of the run, the link to the node is too slow.
+    /// Returns the nodes that received no task, although they or nodes below them have processors. Removed nodes are
+    /// omitted. If a task was still being sent to such a node at the end of the run, the link to the node is too slow.
     pub fn unreached(&self, network: &Network) -> Vec<usize> {
         let kinds = network.kinds().len();
         let serves = network.serves();
