@@ -62,7 +62,7 @@ pub(crate) fn six(figure: impl Into<Option<f64>>) -> String {
     figure.into().map_or_else(String::new, |figure| format!("{figure:.6}"))
 }
 
-/// Returns a figure of a report with some decimals, or a dash.
+/// Formats a number of a report with `decimals` decimals, or as a dash if there is no number.
 pub(crate) fn shown(figure: impl Into<Option<f64>>, decimals: usize) -> String {
     figure.into().map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
 }

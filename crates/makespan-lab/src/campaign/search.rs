@@ -60,7 +60,7 @@ impl SearchOptions {
         SearchSetting { objective: Objective::Makespan, limit }.spec(self.searches)
     }
 
-    /// Returns the spec with this time limit, if it is one of the limits.
+    /// Returns the spec of the search with a time limit of `milliseconds`, or `None` if the campaign has no such limit.
     pub(crate) fn known(&self, milliseconds: i64) -> Option<String> {
         let limit = SearchLimit::Time(Time::from_ticks(milliseconds * (Time::TICKS_PER_SECOND / 1000)));
         self.limits.0.contains(&limit).then(|| self.spec(limit))

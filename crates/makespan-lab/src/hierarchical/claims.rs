@@ -63,7 +63,7 @@ fn decided(guesses: &BTreeMap<u32, Guesses>) -> Claim {
     let all = guesses.values().fold(Guesses::default(), Guesses::and);
     let Guesses { attempted, refuted, undecided, .. } = all;
     let measured =
-        format!("{attempted} attempted, {refuted} refuted with verified certificates, {undecided} undecided");
+        format!("{attempted} guesses attempted, {refuted} refuted with verified certificates, {undecided} undecided");
     let answers: Vec<bool> = (attempted > 0).then_some(undecided == 0).into_iter().collect();
     let statement = "Each guess that is not accepted is refuted with proof: no schedule, with any placement, is as short as the guess";
     Claim::new("Section 3.1", statement, measured, &answers)

@@ -49,7 +49,7 @@ pub(super) struct Ratios {
 pub(super) type Points = BTreeMap<(PaperReading, Setting, TreeGroup, String), Ratios>;
 
 impl Ratios {
-    /// Returns the geometric mean of LP divided by the heuristic.
+    /// Returns the geometric mean of the throughput of LP divided by the throughput of the heuristic.
     pub fn geometric_mean(&self) -> Option<f64> {
         (self.compared > 0).then(|| (self.logarithms / self.compared as f64).exp())
     }
@@ -139,7 +139,7 @@ fn cells(PaperReading { applications, unit, latency, data }: PaperReading) -> Ve
     texts(&[&applications, &unit, &latency, &data])
 }
 
-/// Formats a group as `all`, `large`, `small` or the largest ratio.
+/// Formats a group as `all`, `large` or `small`, or as the largest ratio in the group.
 impl fmt::Display for TreeGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -3,7 +3,7 @@
 use super::points::{Points, Ratios, TreeGroup};
 use super::{PaperReading, Run, Setting, TreeOutcome, outcome};
 
-/// The measurements under one reading.
+/// The measurements under one reading (interpretation) of the paper.
 pub(super) struct Evidence<'a> {
     pub(super) reading: PaperReading,
     pub(super) runs: Vec<&'a Run>,
@@ -18,7 +18,7 @@ pub(super) struct Statement {
     pub(super) judge: fn(&Evidence<'_>) -> Option<(String, bool)>,
 }
 
-/// Maximum relative difference between a measured mean ratio and a printed mean ratio that agree.
+/// A measured mean ratio agrees with the printed mean ratio if their relative difference is at most this value.
 const TOLERANCE: f64 = 0.10;
 /// A measured maximum ratio agrees with the printed maximum if they differ by at most this factor.
 const FACTOR: f64 = 2.0;

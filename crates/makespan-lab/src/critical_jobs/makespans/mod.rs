@@ -23,7 +23,7 @@ use crate::campaign::{
 /// Default folder of the standard task graphs.
 const STANDARD: &str = "../shared/data/stg";
 
-/// The drawn graphs: two kinds of layers and four workflows.
+/// The shapes of the random graphs: two kinds of layered graphs, and four workflows.
 const SHAPES: [(&str, Shape); 6] = [
     ("layers", Shape::Layers { width: 8, density: 0.3 }),
     ("narrow layers", Shape::Layers { width: 4, density: 0.5 }),
@@ -115,7 +115,7 @@ impl fmt::Display for MakespansKey {
     }
 }
 
-/// Returns the standard graphs of a folder with known optima, sorted by name.
+/// Returns the files of a folder that contain standard task graphs with known optima, sorted by name.
 fn files(folder: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
     let Some(folder) = folder else { return Ok(Vec::new()) };
     let entries = std::fs::read_dir(folder).map_err(LabError::file(folder))?;
