@@ -1,8 +1,8 @@
-//! The checker of Makespan: bounds, the certificates from which they follow, and the check of plan files.
+//! The checker of Makespan: bounds, the certificates that prove them, and the check of plan files.
 //!
-//! A [`Bound`] carries a certificate that [`Bound::verify`] checks in exact integers. [`native`] reads instances and plan
-//! files in JSON. [`check`] checks a plan file: its placements, values and bounds. The program `makespan-verify` does so
-//! for two files.
+//! A [`Bound`] carries a certificate that [`Bound::verify`] checks in exact integers. [`native`] reads instances and
+//! plan files in JSON. [`check`] checks a plan file: its placements, values and bounds. The program `makespan-verify`
+//! checks a plan file against an instance file.
 //!
 //! The crate uses the model of [`makespan_core`] and libraries for integers and JSON. It has no solver, no search and no
 //! thread, so that people can read the code that they must trust.

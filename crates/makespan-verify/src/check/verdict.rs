@@ -47,7 +47,8 @@ fn rejected(name: &str, problems: &[String]) -> String {
 }
 
 /// Returns a table of the values of a schedule and their bounds, and the lines of [`other_metrics`]. If `minimised` is
-/// not empty, marks the objectives that `minimised` does not contain, except those with a proved optimal value.
+/// not empty, the table marks each objective that `minimised` does not contain as not minimised, unless its value is
+/// proved optimal.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let heading = ["objective".into(), "value (s)".into(), bound_word(condition), "ratio".into(), String::new()];
@@ -92,7 +93,7 @@ pub fn other_metrics(instance: &Instance, schedule: &Schedule) -> String {
     }
     if let Some(SeparateEnds { others, best_effort }) = SeparateEnds::of(instance, schedule) {
         let (others, best_effort) = (figure(others.seconds()), figure(best_effort.seconds()));
-        let _ = writeln!(text, "best effort ends at {best_effort} s, and all that is not best effort at {others} s");
+        let _ = writeln!(text, "best-effort bags end at {best_effort} s, all other jobs at {others} s");
     }
     text
 }

@@ -19,9 +19,9 @@ pub fn value(objective: Objective, value: impl Into<Value>) -> String {
     figure(amount(objective, value))
 }
 
-/// Returns a value of an objective as a number, in the unit of [`value`].
+/// Returns a value of an objective as a number, in the unit that [`value`] prints.
 pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
-    // A throughput is a fraction in its own unit. The value of each other objective is a whole number of a smaller unit.
+    // A throughput is stored in the printed unit. All other values are stored as whole numbers of a smaller unit.
     let places = if objective == Objective::Throughput { 0 } else { objective.places() };
     value.into().as_f64() / 10_f64.powi(places as i32)
 }

@@ -12,8 +12,8 @@ pub fn parse_amount(text: &str) -> Result<u64, String> {
     Amount::from_literal(text, true).map(|amount| amount.0)
 }
 
-/// Units of bytes and their sizes in bytes. A search takes the first unit with which a text ends. All units end with
-/// `B`, so `B` is last.
+/// Units of bytes and their sizes in bytes. The unit of a text is the first entry with which the text ends. All units
+/// end with `B`, so `B` is the last entry.
 const UNITS: [(&str, u64); 14] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -69,7 +69,7 @@ impl FromLiteral for Amount {
     }
 }
 
-/// Returns the text with the correct case of the unit, or `None` if more than the case of the unit is wrong.
+/// Returns the text with the correct case of the unit, or `None` if the text contains another error.
 fn in_other_case(text: &str) -> Option<String> {
     let unit = text.find(|letter: char| letter.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(unit);

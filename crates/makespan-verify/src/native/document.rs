@@ -1,4 +1,4 @@
-//! Reads JSON texts into typed documents. Errors state the place.
+//! Reads JSON texts into typed documents. Each error states its place in the text.
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault};

@@ -54,8 +54,8 @@ fn shorten(task: &mut Task, walltime: Time) {
     }
 }
 
-/// Returns the profile with this law on `1 ..= max` processors that takes exactly `time` on `processors`. Returns
-/// `None` if the sequential time is too long.
+/// Returns a profile on 1 to `max` processors with the speed-up `law`. Its time on `processors` processors is exactly
+/// `time`. Returns `None` if its time on one processor would exceed the maximum time.
 pub fn through(time: Time, processors: u32, law: SpeedupLaw, max: u32) -> Option<Profile> {
     let profile = |ticks: i64| Profile::law(Time::from_ticks(ticks), law, 1, max).ok();
     let at = |ticks: i64| profile(ticks).map(|profile| profile.time(processors));

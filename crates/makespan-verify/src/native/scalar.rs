@@ -1,8 +1,8 @@
 //! Numbers and texts of JSON and TOML, read exactly.
 //!
 //! A reader receives each JSON number as its literal text. If the feature `arbitrary_precision` of `serde_json` is on,
-//! `serde_json` passes this text as a map with one private key. If the reader requests a raw value, `serde_json`
-//! passes the text in the same way without this feature. A TOML float is converted to the shortest decimal number that
+//! `serde_json` passes this text as a map with one private key. If the reader requests a raw value, `serde_json` passes
+//! the text in the same way even without this feature. A TOML float is converted to the shortest decimal number that
 //! has the value of the float. So times and weights are never rounded to floating point.
 
 use std::fmt;
@@ -19,8 +19,8 @@ pub const NUMBER_KEY: &str = "$serde_json::private::Number";
 /// raw text of the value in a map. The only key of the map is this name. Other formats ignore the name.
 pub const RAW_KEY: &str = "$serde_json::private::RawValue";
 
-/// In an error about a JSON list that was read from its raw text, separates the message from the position
-/// ([`InList`]).
+/// Separator between the message and the position ([`InList`]), in an error about a JSON list that was read from its
+/// raw text.
 const LIST_KEY: &str = "$makespan::private::List";
 
 /// The position of an error in a JSON list that was read from its raw text.

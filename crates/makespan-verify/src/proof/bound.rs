@@ -48,8 +48,8 @@ impl Bound {
         if self.objective.is_maximised() { *value > self.value } else { *value < self.value }
     }
 
-    /// Returns `value` divided by the bound, or, for a throughput, the bound divided by `value`. If the two are equal,
-    /// returns 1. Otherwise, if the divisor is not positive, returns `None`.
+    /// Returns `value` divided by the bound, or, for a throughput, the bound divided by `value`. If `value` equals the
+    /// bound, returns 1. Otherwise, if the divisor is not positive, returns `None`.
     pub fn ratio(&self, value: &Value) -> Option<f64> {
         if self.value == *value {
             return Some(1.0);
@@ -64,8 +64,8 @@ impl Bound {
         Some(if more > less { ratio.max(1.0_f64.next_up()) } else { ratio })
     }
 
-    /// Returns the value of a schedule divided by the bound. The ratio is at least 1, and it is 1 only if the two are
-    /// equal. A larger ratio means a worse schedule. Returns `None` if the bound is zero or is not valid for the
+    /// Returns the value of a schedule divided by the bound. The ratio is at least 1. It is 1 only if the value equals
+    /// the bound. A larger ratio means a worse schedule. Returns `None` if the bound is zero or is not valid for the
     /// schedule.
     pub fn ratio_of(&self, instance: &Instance, schedule: &Schedule) -> Option<f64> {
         self.ratio(&self.objective.value(instance, schedule).into()).filter(|_| self.speaks_of(schedule))

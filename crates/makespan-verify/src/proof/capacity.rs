@@ -13,7 +13,7 @@ pub(super) struct OpenProcessors<'a> {
 }
 
 impl<'a> OpenProcessors<'a> {
-    /// Collects the processors of a node. Takes O(classes of processors).
+    /// Collects the processors of a node. Takes O(groups of processors that are closed in the same periods).
     pub(super) fn new(instance: &'a Instance, node: usize) -> Self {
         let own = instance.platform().processors_of(node);
         let classes = instance.availability().classes().iter().filter(|class| !class.closed.is_empty());
@@ -31,9 +31,9 @@ impl<'a> OpenProcessors<'a> {
     }
 }
 
-/// Returns the price of all open processors within a window: the sum over nodes of the open time of the node's
-/// processors, multiplied by the price of the node. Takes O(nodes * classes of processors). Returns `None` on
-/// overflow.
+/// Returns the price of all open processors within a window: the open time of each node's processors, multiplied by the
+/// price of the node, and summed over all nodes. Takes O(nodes * groups), where a group is a set of processors that are
+/// closed in the same periods. Returns `None` on overflow.
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
     let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
     priced.try_fold(0_i128, |sum, (node, &price)| {
@@ -100,8 +100,9 @@ impl DeadlineWindow {
         Ok(Self { deadline, from, until })
     }
 
-    /// Returns the minimum time, in ticks, for which a task of duration `time` runs within the window. The minimum
-    /// occurs at the earliest or at the latest start of the task. Returns `None` if the task cannot meet the deadline.
+    /// Returns the minimum time, in ticks, for which a task of duration `time` runs within the window, over all its
+    /// possible starts. This minimum occurs at the earliest or at the latest start. Returns `None` if the task cannot
+    /// meet the deadline.
     pub(super) fn least(&self, head: i128, time: i128, tail: i128) -> Option<i128> {
         let latest = self.deadline - tail;
         if head + time > latest {

@@ -32,10 +32,10 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 /// the cost. The result is a sum over tasks, and the term of each task is at least its minimum. ∎
 ///
 /// Transfers have no prices of their own. If a task may hold several processors, `c_ik` is its minimum cost, which is
-/// the cost of its longest time. For the prices of its edges, such a task has its shortest time. Such a task does not
-/// pay prices of processors. The sum includes each task of a bag separately. The expression in brackets is piecewise
-/// linear in s. The minimum occurs at the beginning or the end of the range of s, or at an s for which s or s + t is
-/// one of the instants of the prices.
+/// the cost of its longest time. In the term `out_i (s + t_ik)`, `t_ik` is the shortest time of this task. The integral
+/// of `lambda_k` is omitted for this task. The sum includes each task of a bag separately. The expression in brackets
+/// is piecewise linear in s. The minimum occurs at the beginning or the end of the range of s, or at an s for which s
+/// or s + t is one of the instants of the prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
 /// there are no prices. The bound is then the sum of the minimum costs of all tasks.
@@ -72,7 +72,7 @@ fn ticks(time: Time) -> i128 {
     time.ticks().into()
 }
 
-/// A way to run a task: a node, and the time and cost of the task on this node.
+/// A choice for a task: a node, and the time and cost of the task on this node.
 struct Choice {
     node: usize,
     time: i128,
@@ -88,8 +88,8 @@ impl Kind for CostPrices {
         Scope::Any
     }
 
-    /// Returns the proven cost in thousandths, rounded up. Takes O(J log J) for each task and node, if there are J
-    /// instants.
+    /// Returns the proven cost in thousandths, rounded up. If there are J instants, takes O(J log J) for each pair of a
+    /// task and a node.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let integrals: Option<Vec<PriceIntegral>> =
@@ -111,8 +111,8 @@ impl Kind for CostPrices {
                     Some(horizon) => {
                         let span = spans[task as usize];
                         let room = |choice: &Choice| match &reach {
-                            // Transfers are included only if every task of the job takes one processor, because only
-                            // these tasks run on a single node.
+                            // Transfers are included only if every task of the job takes one processor. A task of
+                            // several processors may run on several nodes.
                             Some((reach, reaching)) => {
                                 let kind = reaching.kind_of(choice.node)?;
                                 let (head, tail) = reach.as_ref()?.of(task as usize, kind)?;

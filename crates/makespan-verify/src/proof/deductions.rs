@@ -40,10 +40,10 @@ const MAX_TICKS: i128 = 1 << 100;
 /// makespan starts every task at a multiple of the unit. So the makespan is at least the next multiple after the
 /// deadline.
 ///
-/// Sources: windows of energy, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and
-/// resources constraints" (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999), DOI
-/// 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996, DOI 10.1007/3-540-61310-2_29; lower bounds by
-/// a refuted deadline, R. Klein, A. Scholl, Eur. J. Oper. Res. 112 (1999), DOI 10.1016/S0377-2217(97)00442-6.
+/// Sources: energetic reasoning, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and
+/// resources constraints" (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999),
+/// DOI 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996, DOI 10.1007/3-540-61310-2_29; lower bounds
+/// by a refuted deadline, R. Klein, A. Scholl, Eur. J. Oper. Res. 112 (1999), DOI 10.1016/S0377-2217(97)00442-6.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deductions {
     /// The refuted deadline.
@@ -92,9 +92,9 @@ impl Kind for Deductions {
         Scope::Any
     }
 
-    /// Returns the proven makespan in ticks. Let n be the number of distinct tasks, r the number of all ways to run
-    /// them, e the number of edges, and s the number of steps including nested ones. Each step takes O((n + e) log n +
-    /// r) time, but only O(r) in most cases. The memory is O(n + r + e) in addition to the certificate.
+    /// Returns the proven makespan in ticks. Let n be the number of distinct tasks, r the number of their choices
+    /// ([`super::NodeRun`]) in total, and e the number of edges. Each step takes O((n + e) log n + r) time, but only
+    /// O(r) in most cases. The memory is O(n + r + e) in addition to the certificate.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.unit < 1 || self.unit > 1 && time_grid(instance) % self.unit != 0 {
             return unproved("its unit does not divide all times, releases and ends of closed periods");
@@ -194,8 +194,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Checks that tasks must hold more of a limited amount than is available. `special` replaces the window of one
-    /// task.
+    /// Checks that, between `from` and `until`, tasks must hold more of a limited amount than is available. `special`
+    /// replaces the window of one task.
     fn check_full(
         &self,
         held: u32,

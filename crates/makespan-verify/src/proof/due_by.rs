@@ -10,12 +10,12 @@ use makespan_core::{Instance, JobId, Objective, Time};
 /// that consists only of these jobs. In the whole instance, other jobs can only delay the early jobs.
 ///
 /// Suppose that the early jobs and their predecessors cannot all end before M. Then one of the early jobs ends at M or
-/// later, because its predecessors end earlier. The lateness of this job is at least M minus `due`. So a bound on the
-/// makespan yields a bound on the largest lateness.
+/// later, because each predecessor ends before the early job that waits for it. The lateness of this job is at least M
+/// minus `due`. So a bound on the makespan yields a bound on the largest lateness.
 ///
-/// The weighted lateness of the early jobs is at least their weighted completion, minus the sum of their deadlines
-/// multiplied by their weights. So a bound on the weighted completion of the early jobs yields a bound on the weighted
-/// lateness.
+/// For each early job, multiply the deadline by the weight. The weighted lateness of the early jobs is at least their
+/// weighted completion minus the sum of these products. So a bound on the weighted completion of the early jobs yields
+/// a bound on the weighted lateness.
 ///
 /// A bound on the makespan also yields a bound on the weighted lateness: the minimum weight of an early job,
 /// multiplied by the bound on the largest lateness.

@@ -15,7 +15,8 @@ pub enum CertificateError {
     /// A step of the certificate does not follow from the steps before it.
     #[error("step {step} of the certificate is not valid: {reason}")]
     InvalidStep {
-        /// The number of the step, from 1. The number of a step within another step follows a point, as in `12.3`.
+        /// The number of the step, from 1. If the step is nested in another step, both numbers are given, separated by
+        /// a point, as in `12.3`.
         step: String,
         /// The reason why the step is not valid: [`CertificateError::Unproved`] or [`CertificateError::NotRefuted`].
         reason: Box<Self>,

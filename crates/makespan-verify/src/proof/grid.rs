@@ -3,11 +3,11 @@
 use super::{CertificateError, Value};
 use makespan_core::{Instance, Objective, Payload, ProcSet, Route, TaskId, Time, mean};
 
-/// If a task has more allotments than this, the grid is one tick.
+/// Maximum number of allotments of a task. If a task has more, the grid is one tick.
 const MAX_ALLOTMENTS: u32 = 4096;
-/// If tasks send data and the platform has more nodes than this, the grid is one tick.
+/// Maximum number of nodes of the platform if tasks send data. If there are more, the grid is one tick.
 const MAX_NODES: usize = 64;
-/// If there are more transfers than this (edges times distinct routes), the grid is one tick.
+/// Maximum number of edges times distinct routes. If there are more, the grid is one tick.
 const MAX_TRANSFERS: usize = 1 << 20;
 
 /// Returns the largest number of ticks that divides all times of an instance. These times are: release dates, ends of
@@ -15,9 +15,10 @@ const MAX_TRANSFERS: usize = 1 << 20;
 /// speeds, and times of transfers. If there are too many times to examine, returns 1.
 ///
 /// Every valid schedule can be replaced by a valid schedule in which no task ends later. In the new schedule, all
-/// starts and ends are multiples of this number. Proof: consider the valid schedules in which each task has the
-/// same processors and does not start later. Take one of them with the minimum sum of starts. In this schedule, no task
-/// can start earlier if all other tasks keep their starts. So each start is one of these instants:
+/// starts and ends are multiples of this number. Proof: consider the valid schedules in which each task has the same
+/// processors as in the given schedule and does not start later than in it. Take one of them with the minimum sum of
+/// starts. In this schedule, no task can start earlier if all other tasks keep their starts. So each start is one of
+/// these instants:
 ///
 /// * the release of the task;
 /// * the end of a closed period of one of the task's processors, or the end of another task on one of them;

@@ -23,11 +23,11 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 /// Programming 46, 1990, DOI 10.1007/BF01585745.
 ///
 /// For weighted completion, let `Lambda` be the sum of the prices of all processors for one tick. Job `i` needs at
-/// least `q_i = N_i / Lambda` units, and is served at a rate of at most `lambda_k / Lambda` on node `k`. All rates
-/// together are at most 1. So the mean busy times of the jobs are at least as large as on one machine on which job `i`
-/// takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is optimal. The end of a job is later than its
-/// mean busy time by at least half of its run time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964,
-/// DOI 10.1287/mnsc.11.2.268:
+/// least `q_i = N_i / Lambda` units of service. On node `k`, it is served at a rate of at most `lambda_k / Lambda`. The
+/// rates of all running jobs sum to at most 1. So the weighted sum of the mean busy times of the jobs is at least its
+/// minimum on one machine on which job `i` takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is
+/// optimal. The end of a job is later than its mean busy time by at least half of its run time, as in W. Eastman, S.
+/// Even, I. Isaacs, Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
 ///
@@ -76,8 +76,8 @@ impl MachinePrices {
         }
         let priced: Vec<(i64, OpenProcessors)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
-        // The first bound assumes that every job can run on every machine. The search begins at this bound and tries
-        // later instants. In most cases, it refutes none of them.
+        // The first bound assumes that every job can run on every machine. The search begins at this bound. In most
+        // cases, no later instant is refuted.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
         while low < high {
@@ -163,8 +163,8 @@ impl MachinePrices {
         let first = i128::from(instance.first_release().ticks());
         let (mut before, mut value) = (0_i128, 0_i128);
         for job in jobs {
-            // The i-th of the equal tasks of a bag ends after the work of i tasks, so the ends sum to 1 + 2 + ... +
-            // count.
+            // The i-th of the equal tasks of a bag ends when the work of i tasks is done. So their ends sum to the work
+            // of a task, multiplied by `1 + 2 + ... + count`.
             let last = job.tasks.checked_mul(job.tasks.checked_add(1)?)?;
             let ends = job.price.checked_mul(last)?.checked_add(before.checked_mul(2 * job.tasks)?)?;
             let halves = all.checked_mul(job.shortest)?.checked_sub(job.price)?.checked_mul(job.tasks)?;

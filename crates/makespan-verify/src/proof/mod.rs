@@ -151,7 +151,7 @@ impl Proof {
             Self::Deductions(_) => "deductions that rule out an earlier end",
             Self::Refutation(_) => "a complete search that found nothing better",
             Self::DueBy(_) => "the jobs with early deadlines",
-            Self::LastJob(_) => "the bound on the makespan, which the last job reaches",
+            Self::LastJob(_) => "the bound on the makespan, before which the last job cannot end",
             Self::CostPrices(_) => "the minimum cost of every task",
             Self::TreePrices(_) => "prices of the nodes and links of the tree",
         }
@@ -234,8 +234,8 @@ impl Proof {
         grid::rounded(objective, self.proves_unrounded(objective, instance)?, instance)
     }
 
-    /// Returns [`time_grid`] if it is longer than a tick and [`Proof::proves`] rounds values up to this grid.
-    /// Otherwise, returns `None`.
+    /// Returns the length of the grid of times ([`time_grid`]) if this length exceeds one tick and the result of
+    /// [`Proof::proves`] was rounded up to the grid. Otherwise, returns `None`.
     pub fn rounding(&self, objective: Objective, instance: &Instance) -> Option<Time> {
         let (exact, proven) =
             (self.proves_unrounded(objective, instance).ok()?, self.proves(objective, instance).ok()?);

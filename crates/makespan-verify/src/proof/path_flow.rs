@@ -18,23 +18,25 @@ use rate::Rate;
 
 /// A flow along edges and area arcs ([`Areas`]) between tasks, and prices of processors and resources. A flow is a sum
 /// of paths. Along each path, tasks run one after the other from a release on, so the makespan C is at least the
-/// release plus their times. Multiply the inequality of each path by the flow of the path. The sum over all paths is
-/// `F C >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i, and `t_i`
-/// the time of the task. `s_i` is the part of the flow that begins at task i, at its release `r_i`. Let `open(C)` be
-/// the price of the amounts that are available between the first release and C. Let `q_i` be the price of the amounts
-/// that task i holds in a tick. Tasks hold at most the available amounts, so `open(C) >= sum_i q_i t_i`. Together,
+/// release plus the times of these tasks. Multiply the inequality of each path by the flow of the path. The sum over
+/// all paths is `F C >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i,
+/// and `t_i` the time of the task. `s_i` is the part of the flow that begins at task i, at its release `r_i`. Let
+/// `open(C)` be the price of the amounts that are available between the first release and C. Let `q_i` be the price of
+/// the amounts that task i holds in one tick. Tasks hold at most the available amounts, so `open(C) >= sum_i q_i t_i`.
+/// Together,
 ///
 /// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`
 ///
-/// Each minimum is over the ways to run the task. The smallest C that satisfies this inequality is a lower bound on the
-/// makespan. On few processors, a task takes long and pays mainly for the flow, `Y_i t`. On many processors, a task
-/// pays mainly for its area, `q t`. Only one task of each bag is on the paths.
+/// Each minimum is over the choices of an allotment and nodes for task i. The choice determines its time t and its
+/// price q. The smallest C that satisfies this inequality is a lower bound on the makespan. On few processors, a task
+/// takes long and pays mainly for the flow, `Y_i t`. On many processors, a task pays mainly for its area, `q t`. Only
+/// one task of each bag is on the paths.
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
 /// divided by the available amount. So a task between u and v also pays for its part of this area. If `L_i` is the
 /// total flow of the arcs that have task i between their ends, the minimum of task i becomes
-/// `min { Y_i t + q t + L_i q' t / R }`, rounded down. Here, q' is the price of the amounts that task i holds at the
-/// prices of the arcs, and R the price of all available amounts ([`Areas`]).
+/// `min { Y_i t + q t + L_i q' t / R }`, rounded down. Here, q' is the price of the amounts that task i holds in one
+/// tick, at the prices of the arcs. R is the price of all available amounts for one tick, at these prices ([`Areas`]).
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
 /// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed
@@ -147,7 +149,7 @@ fn needed(
             let row = instance.different(task);
             let (mut on_path, mut beside): (Option<i128>, Option<i128>) = (None, None);
             places.each(task, |run| {
-                // A payment that overflows cannot be the minimum, so this way to run is skipped.
+                // A payment that overflows cannot be the minimum, so this choice is skipped.
                 let Some(held) = held(rate, over, row, task, run) else { return };
                 let Some(paid) = through[row].checked_mul(run.time).and_then(|time| time.checked_add(held)) else {
                     return;

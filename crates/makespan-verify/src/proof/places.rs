@@ -1,4 +1,4 @@
-//! The kinds of nodes on which a task can run, and the times of the task on them when it runs alone.
+//! The kinds of nodes on which a task can run, and the times of the task on these nodes.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ const ALL: u32 = 256;
 /// Divisor that determines the size of groups: a group that starts at allotment k contains `k / GROUP` allotments.
 const GROUP: u32 = 32;
 
-/// The nodes of a platform, grouped by kind. Computes the ways to run a task on these nodes.
+/// The nodes of a platform, grouped by kind. Lists the choices of an allotment and nodes for a task ([`NodeRun`]).
 ///
 /// If a task holds several processors, its time is the time on the slowest of these processors. The task holds a share
 /// of its needs on each of its nodes. So the task cannot use a node that has too little of a resource for one
@@ -44,15 +44,15 @@ struct NodeKind {
     count: u64,
 }
 
-/// A way to run a task, which represents one or more allotments. Each of these allotments holds at least the amounts
-/// of this way, for at least the time of this way.
+/// A choice for a task: nodes, and one or more successive allotments. On each of these allotments, the task holds at
+/// least the amounts of this choice, for at least the time of this choice.
 #[derive(Clone, Debug)]
 pub struct NodeRun {
-    /// The smallest allotment that this way represents.
+    /// The smallest allotment of this choice.
     pub first: u32,
-    /// The largest allotment that this way represents.
+    /// The largest allotment of this choice.
     pub last: u32,
-    /// The shortest time of the represented allotments, in ticks.
+    /// The shortest time of the allotments of this choice, in ticks.
     pub time: i128,
     on: PlaceKind,
 }
@@ -111,8 +111,8 @@ impl<'a> NodeKinds<'a> {
         self.kinds[kind].speed
     }
 
-    /// Calls `take` with every way to run a task within its walltime. In every schedule, the run of the task holds at
-    /// least the amounts of some way in this list, for at least the time of this way. Takes O(a * kinds of nodes),
+    /// Calls `take` with every choice for a task that ends within its walltime. In every schedule, the task holds at
+    /// least the amounts of one of these choices, for at least the time of this choice. Takes O(a * kinds of nodes),
     /// where a is the number of allotments, or about 256 if there are more.
     pub fn each(&self, task: TaskId, mut take: impl FnMut(&NodeRun)) {
         let (profile, walltime) = (self.instance.profile(task), self.instance.walltime(task).unwrap_or(Time::MAX));
@@ -129,7 +129,7 @@ impl<'a> NodeKinds<'a> {
         self.groups(task, |first, last, time| self.on_kinds(task, first, last, time, walltime, &mut take));
     }
 
-    /// Returns the minimum time of a task over all ways to run it.
+    /// Returns the minimum time of a task over all its choices.
     pub fn fastest(&self, task: TaskId) -> i128 {
         let profile = self.instance.profile(task);
         let one_speed = self.kinds.first().zip(self.kinds.last()).filter(|(first, last)| first.speed <= last.speed);
@@ -153,8 +153,8 @@ impl<'a> NodeKinds<'a> {
         least
     }
 
-    /// Returns the minimum price of the processors that a run can hold. `by_node` contains the price of each node, and
-    /// `by_kind` the minimum price of each kind.
+    /// Returns the minimum price of a processor that the task can hold in this choice. `by_node` contains the price of
+    /// each node, and `by_kind` the minimum price of each kind.
     pub fn price(&self, run: &NodeRun, by_node: &[u64], by_kind: &[u64]) -> u64 {
         match &run.on {
             PlaceKind::Node(node) => by_node[*node],
@@ -231,7 +231,7 @@ impl<'a> NodeKinds<'a> {
 }
 
 impl NodeRun {
-    /// Returns the minimum amount that a task needs over all allotments that this run represents.
+    /// Returns the minimum amount that a task needs over all allotments of this choice.
     pub fn least(&self, need: &Need) -> u64 {
         match need {
             // Linear needs grow with the number of processors, so the smallest allotment has the minimum.
@@ -240,9 +240,9 @@ impl NodeRun {
         }
     }
 
-    /// Returns the minimum amount of a resource that a task holds over all allotments that this run represents.
-    /// Returns zero if the task does not need the resource, or if the resource is a consumable, because tasks use up
-    /// consumables instead of holding them.
+    /// Returns the minimum amount of a resource that a task holds over all allotments of this choice. Returns zero if
+    /// the task does not need the resource, or if the resource is a consumable, because tasks use up consumables
+    /// instead of holding them.
     pub fn holds(&self, demands: &[Demand], resource: makespan_core::ResourceId) -> u64 {
         let held = demands.iter().find(|demand| demand.resource == resource);
         held.filter(|demand| demand.kind != ResourceKind::Consumable).map_or(0, |demand| self.least(&demand.need))

@@ -10,8 +10,8 @@ pub(super) fn check<'p>(prices: impl IntoIterator<Item = &'p i64>) -> Result<(),
     if prices.into_iter().any(|&price| price < 0) { malformed("a price must not be negative") } else { Ok(()) }
 }
 
-/// Checks lists of prices in units of `2^-scale`. A list contains one price for each period between two consecutive
-/// instants.
+/// Checks the instants, the scale and the lists of prices of a certificate. Each list contains one price for each
+/// period between two consecutive instants, in units of `2^-scale`.
 pub(super) fn check_in_time<'p>(
     instants: &[Time],
     scale: u32,

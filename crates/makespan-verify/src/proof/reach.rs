@@ -24,12 +24,12 @@ const NEVER: i128 = i128::MAX / 4;
 /// The tasks of one compound job, each on one processor: their times by kind of node, and the minimum times of
 /// transfers between them.
 ///
-/// Consider an instant s and a node of a task. The predecessors whose data cannot arrive from another node by s must
-/// run on this node before s, and share its processors. So the task starts on this node no earlier than the smallest s
-/// for which these predecessors fit onto the processors of the node. This argument is from C. H. Papadimitriou and M.
-/// Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, here for tasks that are not duplicated. For the
-/// successors of a task, the argument is applied backwards from the end. If a task cannot meet the deadline on a node,
-/// the node is excluded for this task. Then the earliest starts are computed again.
+/// Consider a node on which a task may run, and an instant s. The predecessors whose data cannot arrive from another
+/// node by s must run on this node before s, and share its processors. So the task starts on this node no earlier than
+/// the smallest s for which these predecessors fit onto the processors of the node. This argument is from C. H.
+/// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, here for tasks that are not
+/// duplicated. For the successors of a task, the argument is applied backwards from the end. If a task cannot meet the
+/// deadline on a node, the node is excluded for this task. Then the earliest starts are computed again.
 ///
 /// Some paths begin at a common first task and meet again at a common last task. A task between these two tasks either
 /// runs on the node of the first or last task, or on another node. On the node of the first or last task, the task
@@ -228,9 +228,10 @@ impl JobReach {
         self.kind_of[node]
     }
 
-    /// Assumes that all tasks end by the deadline. Returns their earliest starts, and their minimum times to the end
-    /// of the job. Returns `None` if some task cannot end by the deadline. Takes O(r e k (log d + d')) for r rounds, e
-    /// edges and k kinds of nodes, if a task has up to d neighbours, of which up to d' must share its node.
+    /// Assumes that all tasks end by the deadline. Returns their earliest starts, and their minimum times to the end of
+    /// the job. Returns `None` if some task cannot end by the deadline. Let r be the number of rounds, e the number of
+    /// edges and k the number of kinds of nodes. Each task has at most d neighbours, and at most d' of them must share
+    /// its node. Takes O(r e k (log d + d')).
     pub fn by(&self, deadline: i128) -> Option<Reach> {
         let kinds = self.kinds.len();
         let each = |own: &[i128]| own.iter().flat_map(|&one| std::iter::repeat_n(one, kinds)).collect::<Vec<i128>>();
@@ -271,9 +272,9 @@ impl JobReach {
         Some(Reach { kinds, heads, tails })
     }
 
-    /// Raises the earliest start of a task on each kind of node, from its predecessors. If `side` is [`PassDirection::Tails`],
-    /// raises the time from the task to the end of the job, from its successors. `pass` contains the ends of these
-    /// neighbours.
+    /// Raises the earliest start of a task on each kind of node, based on the earliest ends of its predecessors. If
+    /// `side` is [`PassDirection::Tails`], raises the time from the end of the task to the end of the job, based on its
+    /// successors. `pass` contains the ends of the predecessors or successors.
     fn raise(&self, task: u32, side: PassDirection, heads: &mut [i128], pass: &mut Pass) {
         let Pass { ends, neighbours } = pass;
         let links = if side == PassDirection::Heads { &self.before[task as usize] } else { &self.after[task as usize] };

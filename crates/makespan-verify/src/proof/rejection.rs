@@ -16,8 +16,7 @@ use makespan_core::{Area, Instance, Job, Objective, Profile, Rows, Time};
 /// cross this instant is short enough to end before `at` or to start after it. Each of the two cases gives a minimum
 /// work of the job. Consider the choice of crossing jobs with the least total work. If this work exceeds the open area
 /// between `from` and `deadline`, the supposition is false, and the makespan is at least `deadline` plus one tick. The
-/// tasks of a bag are treated as equal jobs. The number of them that cross is at most the number that can run at the
-/// same time.
+/// tasks of a bag are treated as equal jobs. At most as many of these jobs cross as can run at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.
@@ -136,8 +135,8 @@ fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
     total.saturating_sub(price.saturating_mul(Area::from(capacity)))
 }
 
-/// Returns the minimum total work if the crossing jobs hold at most `capacity` processors, or `None` if this is
-/// impossible.
+/// Returns the minimum total work if the crossing jobs hold at most `capacity` processors. Returns `None` if the jobs
+/// that must cross hold more.
 fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     let mut least: Vec<Option<Area>> = vec![Some(0); capacity as usize + 1];
     let mut stays: Area = 0;

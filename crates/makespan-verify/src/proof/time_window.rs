@@ -19,14 +19,15 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time};
 /// shortest time. If the remaining time is too short for some task, the supposition is false.
 ///
 /// Otherwise, consider a task on a machine. The time for which the task runs within `from .. until` is smallest at its
-/// earliest or at its latest start, and the task pays the price of its machine for this time. Over all machines, the
-/// task pays at least the minimum of this payment. If all tasks together pay more than the open time of the machines
-/// between `from` and `until` costs, the supposition is also false. In both cases, the makespan is at least `deadline`
-/// plus one tick.
+/// earliest or at its latest start, and the task pays the price of its machine for this time. So the task pays at least
+/// the minimum of this payment over all machines. If the payments of all tasks sum to more than the price of the open
+/// time of the machines between `from` and `until`, the supposition is also false. In both cases, the makespan is at
+/// least `deadline` plus one tick.
 ///
 /// Paths include the edges between jobs, and the transfers that no placement can avoid ([`JobReach`]). A task that
-/// holds several processors pays, for each of them, a minimum price. The minimum is over its allotments and over the
-/// possible speeds of its slowest processor.
+/// holds several processors pays, for each of them, the minimum price of the nodes that are at least as fast as its
+/// slowest processor. Its payment is the minimum over its allotments and over the possible speeds of its slowest
+/// processor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindow {
     /// The refuted deadline.
@@ -114,7 +115,7 @@ impl TimeWindow {
 }
 
 impl PricedWindow<'_> {
-    /// Returns the minimum total payment of the tasks of a job, or `None` if some task has too little time.
+    /// Returns the minimum total payment of the tasks of a job, or `None` if some task cannot run within its span.
     fn paid_by(&self, known: &WindowData<'_>, id: JobId, alone: bool) -> Result<Option<i128>, CertificateError> {
         let instance = known.times.instance;
         let job = instance.job(id);

@@ -384,9 +384,11 @@ impl<'de> Visitor<'de> for EstimateVisitor {
         match runs {
             Some(runs @ 1..) if spread >= 0.0 => Ok(EstimateEntry(Estimate::Learned { runs, spread })),
             Some(1..) => {
-                Err(Error::custom("`spread` is negative; write the standard deviation over the mean, at least 0"))
+                Err(Error::custom("`spread` is negative; write the standard deviation divided by the mean, at least 0"))
             }
-            Some(_) => Err(Error::custom("`runs` is 0; write the number of runs that the time is from, at least 1")),
+            Some(_) => {
+                Err(Error::custom("`runs` is 0; write the number of runs from which the time was computed, at least 1"))
+            }
             None => Err(Error::missing_field("runs")),
         }
     }

@@ -38,7 +38,8 @@ impl FromLiteral for TaskName {
     }
 }
 
-/// Returns the task of a job with the given name. `tasks` are the tasks of a compound job by name.
+/// Returns the task that has the number or name `name` in a job. If the job is compound, `tasks` contains its tasks by
+/// name.
 fn task_of(
     job: &Job<Rows>,
     tasks: &FxHashMap<Cow<'_, str>, TaskId>,

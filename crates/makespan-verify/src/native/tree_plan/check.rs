@@ -38,9 +38,10 @@ impl TreePlanFile {
             .then(|| format!("the stated bound on the {objective} is {stated}; its certificate proves {proven}"))
     }
 
-    /// Checks the period. The tasks per second must be a steady state. The length of the period includes the rounding
-    /// of single tasks to ticks. The number of tasks must be the stated rate times the length of the period, rounded
-    /// down. Otherwise, the file would state two different plans. The throughput must be the stated throughput.
+    /// Checks the period. The rates of the period are its numbers of tasks, divided by its length. They must be a
+    /// steady state with the stated throughput. The numbers of tasks must be the stated rates, multiplied by the
+    /// requested length of the period and rounded down. Otherwise, the file would state two different plans. The period
+    /// may be longer than the requested length, because the time of each task is rounded to ticks.
     fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
         let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
         let seconds = periodic.period;

@@ -23,7 +23,7 @@ pub enum LimitedAmount {
 }
 
 /// Maximum number of lists of prices. The limit bounds the memory of the check, because each list needs memory for all
-/// ways to run the tasks.
+/// choices of all tasks.
 const MAX_PRICES: usize = 16;
 
 enum Kind<'a> {
@@ -32,21 +32,22 @@ enum Kind<'a> {
     One(&'a [u32]),
 }
 
-/// The distinct tasks that hold some of a limited amount, each with the amount that it holds in each way to run it.
+/// The distinct tasks that hold some of a limited amount, and the amount that each of them holds in each of its choices
+/// ([`NodeRun`](crate::proof::NodeRun)).
 #[derive(Default)]
 struct Members {
     rows: Vec<u32>,
     amounts: Vec<i128>,
 }
 
-/// The minimum amounts that a task holds while it runs, over all ways to run it.
+/// The minimum amounts that a task holds while it runs, over all its choices.
 struct Least {
     processors: i128,
     resources: Box<[(ResourceId, i128)]>,
 }
 
-/// All limited amounts that a certificate names. The memory is O(names + ways to run the tasks), with at most 17
-/// entries for each way.
+/// All limited amounts that a certificate names. The memory is O(names + choices of all tasks), with at most 17 entries
+/// for each choice.
 pub(super) struct All<'a> {
     instance: &'a Instance,
     runs: &'a Runs<'a>,
@@ -123,8 +124,8 @@ impl<'a> All<'a> {
         }
     }
 
-    /// Checks that no two of these k tasks can run at the same time. For an instance with n tasks and e edges, takes
-    /// O(k (n + e)), and O(k^2) for each resource.
+    /// Checks that no two of these k tasks can run at the same time. Takes O(k (n + e) + k^2 r) for an instance with n
+    /// tasks, e edges and r resources.
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
         if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
             return malformed("`one_at_a_time` names a bag, or a task that the instance does not have");
@@ -198,7 +199,8 @@ impl<'a> All<'a> {
         }
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));
-        // The minimum amount that a task holds if it runs in one of its ways.
+        // Returns the minimum of the amount that a task holds between `from` and `until`, summed over the ticks. Its
+        // run lies in `window`, takes at least `time`, and holds `amount`.
         let held = |window: TaskWindow, time, amount| Some(window.within(time, from, until)?.saturating_mul(amount));
         let of_members = |members: &Members| {
             let mut first = 0;
@@ -235,7 +237,7 @@ impl<'a> All<'a> {
 }
 
 impl Members {
-    /// Adds a task with its amount for each way to run it, unless all these amounts are zero.
+    /// Adds a task with its amount for each of its choices, unless all these amounts are zero.
     fn add(&mut self, row: usize, amounts: impl Iterator<Item = i128>) {
         let first = self.amounts.len();
         self.amounts.extend(amounts);

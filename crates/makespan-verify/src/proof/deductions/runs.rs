@@ -1,22 +1,22 @@
-//! The ways to run the tasks.
+//! The choices of an allotment and nodes for each task ([`NodeRun`]).
 
 use makespan_core::{Instance, ResourceId, ResourceKind, TaskId};
 
 use crate::proof::{NodeKinds, NodeRun};
 
-/// The ways to run each distinct task.
+/// The choices for each distinct task.
 pub(super) struct Runs<'a> {
     pub(super) places: NodeKinds<'a>,
     begins: Vec<usize>,
     all: Vec<NodeRun>,
-    /// The minimum time of each distinct task, or `None` if the task has no way to run.
+    /// The minimum time of each distinct task, or `None` if the task has no choice.
     fastest: Vec<Option<i128>>,
     pub(super) tasks: Vec<TaskId>,
     pub(super) counts: Vec<u64>,
 }
 
 impl<'a> Runs<'a> {
-    /// Collects the ways to run all tasks. Omits a way that uses up so much of a consumable that too little remains
+    /// Collects the choices for all tasks. Omits a choice if it uses up so much of a consumable that too little remains
     /// for the minimum needs of the other tasks.
     pub(super) fn new(instance: &'a Instance) -> Self {
         let places = NodeKinds::new(instance);
@@ -62,16 +62,17 @@ impl<'a> Runs<'a> {
         &self.all[self.begins[row]..self.begins[row + 1]]
     }
 
-    /// Returns the minimum time of a task, or `None` if the task has no way to run.
+    /// Returns the minimum time of a task, or `None` if the task has no choice.
     pub(super) fn fastest(&self, row: usize) -> Option<i128> {
         self.fastest[row]
     }
 
-    /// Returns the time of a task that has only one way to run, with one allotment. Returns `None` for any other task.
+    /// If a task has only one choice, and this choice has only one allotment, returns the time of the task. Otherwise,
+    /// returns `None`.
     ///
     /// A dominated allotment has more processors than another allotment, but is not faster. If a task needs no other
-    /// resources, a dominated allotment is not a way to run: on a subset of these processors, the task would start at
-    /// the same instant and end no later.
+    /// resources, its dominated allotments are not among its choices: on a subset of these processors, the task would
+    /// start at the same instant and end no later.
     pub(super) fn only(&self, row: usize) -> Option<i128> {
         match self.of(row) {
             [run] if run.first == run.last => Some(run.time),

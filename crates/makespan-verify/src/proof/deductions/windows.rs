@@ -29,19 +29,20 @@ impl TaskWindow {
         }
     }
 
-    /// Returns the latest start and the earliest end of a run within the window that takes at least `time`, or `None`
-    /// if no such run fits.
+    /// Returns the latest start and the earliest end of a run that takes at least `time` and lies within the window.
+    /// Returns `None` if no such run exists.
     fn of_run(&self, time: i128) -> Option<(i128, i128)> {
         let last_start = self.last_start.min(self.end - time);
         let first_end = self.first_end.max(self.start + time);
         (self.start <= last_start && first_end <= self.end).then_some((last_start, first_end))
     }
 
-    /// Returns the minimum time, between the instants `from` and `until`, for which a run that takes at least `time`
-    /// ticks runs. Returns `None` if the run does not fit into the window.
+    /// Returns the minimum number of ticks between `from` and `until` during which a task runs. The run of the task
+    /// lies within the window and takes at least `time` ticks. Returns `None` if no such run exists.
     ///
-    /// The result is the largest of three lower bounds. Each is the time, between `from` and `until`, of one part of
-    /// the run: its first `time` ticks, its last `time` ticks, and the time from its latest start to its earliest end.
+    /// The result is the largest of three lower bounds. Each of them counts the ticks between `from` and `until` in one
+    /// part of the run: its first `time` ticks, its last `time` ticks, and the ticks from its latest start to its
+    /// earliest end.
     pub(super) fn within(&self, time: i128, from: i128, until: i128) -> Option<i128> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -119,7 +120,8 @@ impl<'a> Windows<'a> {
             window.start = window.start.max(window.first_end - time);
             window.end = window.end.min(window.last_start + time);
         }
-        // If any way to run fits, the fastest way fits and leaves the widest window.
+        // If any choice fits into the window, the fastest choice also fits. Its limits on the start and the end are the
+        // widest.
         let (last_start, first_end) = window.of_run(self.runs.fastest(row)?)?;
         Some(TaskWindow { last_start, first_end, ..window })
     }

@@ -30,24 +30,25 @@ const MAX_TERMS: usize = 16;
 /// on `k_i` processors for a time `p_i`.
 ///
 /// *Proof.* Job i precedes job j if i ends no later than j starts. Construct a new schedule: give job i the duration
-/// `g(p_i)` and the width `f(k_i)`, and start it as soon as all jobs that precede it have ended. So it starts at the
-/// largest sum of new durations along a chain of jobs, each of which precedes the next. In the old schedule, the jobs
-/// of such a chain run one after the other, so their times sum to at most d, and their new durations to at most G(d).
-/// So the new schedule lasts at most G(d). Jobs that run at the same time in the new schedule do not precede each
-/// other, so in the old schedule every two of them overlap. Intervals that overlap pairwise have an instant in common
-/// (Helly). At this instant, the widths of the jobs sum to at most m, so their new widths sum to at most F(m). The
-/// total area of the jobs in the new schedule is the left side of the inequality, and it is at most F(m) G(d). ∎
+/// `g(p_i)` and the width `f(k_i)`, and start it as soon as all jobs that precede it have ended. So a job starts at the
+/// largest sum of new durations over all chains of jobs before it. In a chain, each job precedes the next job. In the
+/// old schedule, the jobs of such a chain run one after the other, so their times sum to at most d, and their new
+/// durations to at most G(d). So the new schedule lasts at most G(d). Jobs that run at the same time in the new
+/// schedule do not precede each other, so in the old schedule every two of them overlap. Intervals that overlap
+/// pairwise have an instant in common (Helly). At this instant, the widths of the jobs sum to at most m, so their new
+/// widths sum to at most F(m). The total area of the jobs in the new schedule is the left side of the inequality, and
+/// it is at most F(m) G(d). ∎
 ///
-/// The processors of a job need not be contiguous. A period in which c processors are closed for a time l is treated
-/// as a grid of additional jobs that add F(c) G(l) to the left side. So this value is subtracted from the right side.
-/// If g is the time itself, a stronger right side is used: at each instant, the values of the widths sum to at most
-/// F(open processors), so the right side is the integral of this value.
+/// The processors of a job need not be contiguous. A period in which c processors are closed for a time l is treated as
+/// a set of additional jobs, which add F(c) G(l) to the left side. So F(c) G(l) is subtracted from the right side. If g
+/// is the time itself, a stronger right side is used: at each instant, the values of the widths sum to at most F(open
+/// processors). So the right side is the integral of F(open processors) over time.
 ///
 /// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest of
-/// its allotments that meet the deadline. The cost of an allotment is the sum over the terms of the price times f times
-/// g. If the costs of all these jobs sum to more than the sum of the right sides multiplied by their prices, the
-/// inequalities cannot all be true, whatever the prices are. Then no schedule ends by `deadline`, so the makespan is at
-/// least `deadline` plus one tick.
+/// its allotments that meet the deadline. The cost of an allotment is the sum of price times f times g over all terms.
+/// Multiply each right side by the price of its term, and add these products. If the costs of all jobs sum to more than
+/// this, the inequalities cannot all be true. Then no schedule ends by `deadline`, so the makespan is at least
+/// `deadline` plus one tick. This argument is valid for any prices that are not negative.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.
@@ -88,10 +89,10 @@ impl Kind for DualFeasible {
 
     /// Returns the proven makespan in ticks: `deadline + 1`.
     ///
-    /// If every term uses the number of processors, and not a function of this number, the check takes O(log m) for
-    /// each job and step. Otherwise, the check tries every allotment of a job. More than 256 allotments are grouped
-    /// (see [`super::TimePrices`]), and the cost of a group is the cost of its smallest allotment for its shortest
-    /// time.
+    /// If f is the number of processors itself in every term, the check takes O(log m) for each job and step, where m
+    /// is the number of processors. Otherwise, the check tries every allotment of a job. If a job has more than 256
+    /// allotments, they are grouped (see [`super::TimePrices`]), and the cost of a group is the cost of its smallest
+    /// allotment for its shortest time.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // A makespan is never negative, so the bound 0 is always valid.
@@ -153,7 +154,7 @@ impl DualFeasible {
 }
 
 impl Bounded<'_> {
-    /// Returns F(width) G(time), the maximum value that fits into this width and time.
+    /// Returns F(width) G(time), an upper bound on the left side of the inequality within this width and time.
     fn product(&self, width: i64, time: i64) -> Option<i128> {
         i128::from(self.widths.at(width)).checked_mul(i128::from(self.times.at(time)))
     }

@@ -52,19 +52,19 @@ impl Scale {
     }
 }
 
-/// The maximum sum of values over all multisets of sizes whose total is at most a limit, which is called the room (an
-/// unbounded knapsack problem).
+/// The maximum sum of values over all multisets of sizes whose total is at most a capacity (an unbounded knapsack
+/// problem).
 pub(in crate::proof) enum MaxSum {
-    /// The function is the size itself, so the maximum is the room.
+    /// The function is the size itself, so the maximum sum equals the capacity.
     Whole,
-    /// A table with the maximum for each room from 0 up to the largest room.
+    /// Entry c is the maximum sum of values for the capacity c.
     ByRoom(Vec<i64>),
-    /// A table with the minimum room in which values can sum to at least 1, 2, ...
+    /// Entry v - 1 is the minimum capacity for which values can sum to at least v.
     ByValue(Vec<i64>),
 }
 
 impl MaxSum {
-    /// Creates the table for rooms up to `largest`, in O(largest x number of steps).
+    /// Creates the table of the maximum sums for all capacities up to `largest`. Takes O(largest * number of steps).
     pub(in crate::proof) fn by_room(scale: &Scale, largest: u32) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         if u64::from(largest) * steps.len() as u64 > MAX_EFFORT {
@@ -80,14 +80,14 @@ impl MaxSum {
         Ok(Self::ByRoom(most))
     }
 
-    /// Creates the table for rooms up to `largest`, in O(v x number of steps), where v is the maximum sum of values in
-    /// the room `largest`.
+    /// Creates the table of the minimum capacities up to `largest`. Takes O(v * number of steps), where v is the
+    /// maximum sum of values for the capacity `largest`.
     pub(super) fn by_value(scale: &Scale, largest: i64) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         let mut least: Vec<i64> = Vec::new();
         loop {
-            // Computes the minimum room for a sum of at least `least.len() + 1`. The sum may exceed this number,
-            // because the value of the last size may be larger than the part of the sum that is still missing.
+            // Computes the minimum capacity for a sum of values of at least `least.len() + 1`. The sum may exceed this
+            // number, because the value of the last size may be larger than the part of the sum that is still missing.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {
@@ -100,7 +100,8 @@ impl MaxSum {
         }
     }
 
-    /// Returns the maximum for a room. The room must be at least 0 and at most the largest room.
+    /// Returns the maximum sum of values for the capacity `room`, which must be from 0 to the largest capacity of the
+    /// table.
     pub(in crate::proof) fn at(&self, room: i64) -> i64 {
         match self {
             Self::Whole => room,

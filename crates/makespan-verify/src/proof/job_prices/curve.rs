@@ -6,10 +6,10 @@ use crate::proof::prefix::PriceIntegral;
 /// An instant, and the minimum payment of a task if its job ends by this instant.
 type Point = (i128, i128);
 
-/// Returns, ascending, the instants at which the payment curve of a task can begin to fall or stop falling. Each of
-/// these instants is an end of the job: if the job ends then and the task runs as late as possible in one of its ways,
-/// the run begins or ends at an instant of the prices. Between two of these instants, the curve is concave. Returns
-/// `None` on overflow.
+/// Returns the points of the payment curve of `count` equal tasks, in ascending order of the end of their job. These
+/// are the ends at which the curve can begin to fall or stop falling. If the job ends at one of them, the latest run in
+/// some choice begins at its earliest start, or it begins or ends at an instant of the prices. Between two points, the
+/// curve is concave. Returns `None` on overflow.
 fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(TaskWay::first).collect();
     for way in ways {
@@ -38,9 +38,9 @@ fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec
 /// payments of the job's tasks if the job ends by C. Each row represents `count` equal tasks. Returns `None` on
 /// overflow.
 ///
-/// Between two points, the payment of a task is concave, so it is at least the chord. The sum of the chords is minimal
-/// at a point of some task, or at `from`, where the cost of the job begins to rise. The slopes of the chords are
-/// rounded so that the chords become lower.
+/// Between two points, the payment of a task is concave, so it is at least the value of the chord between the points.
+/// The sum of the chords is minimal at a point of some task, or at `from`, where the cost of the job begins to rise.
+/// The slopes of the chords are rounded so that the chords become lower.
 pub(super) fn least(
     rows: &[Vec<TaskWay>],
     count: u64,
@@ -61,7 +61,7 @@ pub(super) fn least(
     let fall = |curve: &[Point], index: usize| {
         let Some(&(next, then)) = curve.get(index + 1) else { return 0 };
         let (at, now) = curve[index];
-        // The quotient is rounded up.
+        // The fall per tick is rounded up, so the chord becomes lower.
         (now - then + (next - at) - 1) / (next - at)
     };
     let (mut paid, mut falls, mut before) = (0_i128, 0_i128, events[0].0);

@@ -22,13 +22,13 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`
 ///
 /// Here, `f_j(C)` is `w_j C` for the weighted completion, C for the mean flow, and `w_j max(0, C - d_j)` for the
-/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of
-/// length t from s on is the number of processors of the run, multiplied by the integral of `a_k lambda` over
-/// `[s, s + t]`. The minimum is over the ways to run the task, and over the starts s from its head until
+/// weighted lateness. `m_i(C)` is the minimum that task i can pay if the job ends by C. The payment for a run of length
+/// t from s on is the number of processors of the run, multiplied by the integral of `a_k lambda` over `[s, s + t]`.
+/// The minimum is over the choices of an allotment and nodes for the task, and over the starts s from its head until
 /// `C - tail - t`. The head of a task is the length of the longest path before it, and its tail is the length of the
 /// longest path after it. For sequential tasks, heads and tails include the transfers that no placement avoids
-/// ([`super::JobReach`]). If a task holds several processors, it pays, for each of them, the minimum price of the
-/// nodes that are at least as fast as the slowest one.
+/// ([`super::JobReach`]). If a task holds several processors, it pays, for each of them, the minimum price of the nodes
+/// that are at least as fast as the slowest one.
 ///
 /// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
 /// All tasks together pay at most `sum_k integral of a_k lambda open_k`, because tasks never hold more processors of a
@@ -64,7 +64,7 @@ impl Kind for JobPrices {
     }
 
     /// Returns the proven value. Values are integers, so a fractional bound is rounded up. With J prices, takes O(a^2
-    /// J) and a sort for each task, where a <= 16 is its number of ways to run.
+    /// J) and a sort for each task, where a is the number of its choices (at most 16).
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;
@@ -87,8 +87,8 @@ impl JobPrices {
         if self.shares.is_empty() { Ok(()) } else { prices::check_nodes(&self.shares, instance) }
     }
 
-    /// Returns the bound on the sum over all jobs of the cost of their ends. `weigh` returns a job's cost per tick,
-    /// and the instant from which ticks are counted.
+    /// Returns a lower bound on the sum of the costs of all jobs. The cost of a job is the number of ticks from an
+    /// instant to its end, multiplied by the cost per tick. `weigh` returns the cost per tick and this instant.
     fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> (u64, Time)) -> Result<i128, CertificateError> {
         let overflow = || CertificateError::Overflow;
         let shares =
@@ -100,7 +100,8 @@ impl JobPrices {
             negative.add(open.and_then(|open| open.checked_mul(price.into())))?;
         }
         for (id, job) in instance.ids().zip(instance.jobs()) {
-            // Delaying a job without weight costs nothing. So the job runs after the last price and pays nothing.
+            // Delaying a job without weight costs nothing. So the job can run after the last instant of the prices, and
+            // pays nothing.
             let (weight, from) = weigh(job);
             if weight == 0 {
                 continue;

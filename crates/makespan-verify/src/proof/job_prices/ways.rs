@@ -1,12 +1,12 @@
-//! The ways to run the tasks of a job, with their payments per tick.
+//! The choices of an allotment and nodes for the tasks of a job, with their payments per tick.
 
 use makespan_core::{Instance, JobId};
 
 use crate::proof::time_window::WindowData;
 use crate::proof::{CertificateError, JobReach};
 
-/// A way to run a task: it starts at or after `head`, runs for `time` ticks, and ends at least `tail` ticks before the
-/// end of the job. In each tick, it pays the price multiplied by `rate`.
+/// A choice of an allotment and nodes for a task. The task starts at or after `head`, runs for `time` ticks, and ends
+/// at least `tail` ticks before the end of the job. In each tick, it pays the price multiplied by `rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TaskWay {
     pub(super) head: i128,
@@ -16,24 +16,25 @@ pub(super) struct TaskWay {
 }
 
 impl TaskWay {
-    /// Returns the earliest end of the job if the task runs in this way.
+    /// Returns the earliest end of the job if the task uses this choice.
     pub(super) fn first(&self) -> i128 {
         self.head + self.time + self.tail
     }
 
-    /// Returns true if this way is at least as good as the other way, whatever the prices are.
+    /// Returns true if this choice is at least as good as `other`, whatever the prices are.
     fn replaces(&self, other: &Self) -> bool {
         self.head <= other.head && self.time <= other.time && self.tail <= other.tail && self.rate <= other.rate
     }
 }
 
-/// Maximum number of ways to run a task. If there are more, several ways are replaced by one way that is at least as
+/// Maximum number of choices for a task. If there are more, several choices are replaced by one that is at least as
 /// good as each of them.
 const MAX_WAYS: usize = 16;
 /// An instant after the end of every schedule.
 const LATE: i128 = i64::MAX as i128;
 
-/// Returns the ways to run each distinct task of a job. Ways that another way can replace are omitted.
+/// Returns the choices for each distinct task of a job. Omits a choice if another choice is at least as good at any
+/// prices.
 pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Result<Vec<Vec<TaskWay>>, CertificateError> {
     let instance: &Instance = known.times.instance;
     let job = instance.job(id);
@@ -73,7 +74,8 @@ pub(super) fn of_job(known: &WindowData<'_>, id: JobId, shares: &[u64]) -> Resul
     each.collect()
 }
 
-/// If there are too many ways, joins ways with similar times into one way that can replace each of them.
+/// If there are more than [`MAX_WAYS`] choices, replaces choices with similar times by one choice that is at least as
+/// good as each of them.
 fn joined(mut ways: Vec<TaskWay>) -> Vec<TaskWay> {
     if ways.len() <= MAX_WAYS {
         return ways;

@@ -13,8 +13,8 @@ use makespan_core::{Instance, TaskId};
 /// the end of u and the start of v. So the price of the amounts that they hold is at most the price of the available
 /// amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of all available amounts for one
 /// tick, and `q_i` the price for one tick of the amounts that task i holds. An arc without u begins at the first
-/// release of a task of B. An arc without v ends with the schedule. The instants at which an arc begins and ends are
-/// unknown, so closed periods cannot be subtracted from the available amounts.
+/// release of a task of B. An arc without v ends at the end of the schedule. The instants at which an arc begins and
+/// ends are unknown, so closed periods cannot be subtracted from the available amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Areas {
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
@@ -28,7 +28,7 @@ pub struct Areas {
     pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
 }
 
-/// A set of area arcs. For each task, also the total flow of the arcs that have the task strictly between their ends.
+/// A set of area arcs, with sums of their flows.
 pub(super) struct ArcSet<'a> {
     rate: Rate<'a>,
     /// The price of all available amounts for one tick.
@@ -87,8 +87,8 @@ impl<'a> ArcSet<'a> {
         Ok(Self { rate, all, flows })
     }
 
-    /// Multiplies the length of each arc by its flow. Returns the minimum that a run of a task adds to the sum of
-    /// these products, or `None` on overflow.
+    /// Consider the sum, over all arcs, of the length of the arc multiplied by its flow. Returns the minimum amount
+    /// that a run of a task adds to this sum, or `None` on overflow.
     pub(super) fn paid(&self, row: usize, task: TaskId, run: &NodeRun) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {

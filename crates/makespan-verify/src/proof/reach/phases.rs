@@ -2,7 +2,8 @@
 
 use super::{JobReach, Link, NEVER};
 
-/// Maximum number of tasks in all phases of a job, multiplied by the number of pairs of kinds of nodes.
+/// Maximum effort for the phases of a job: the number of tasks in all phases, multiplied by the number of pairs of
+/// kinds of nodes.
 const MAX_LOOKED_AT: usize = 1 << 19;
 /// The rate of a kind of node on which every task is fastest.
 const RATE: i128 = 1 << 20;
@@ -80,7 +81,7 @@ impl Phase {
     }
 }
 
-/// Returns the phases of a job, until the limit [`MAX_LOOKED_AT`] is reached.
+/// Returns the phases of a job. Skips a phase if it would exceed the limit [`MAX_LOOKED_AT`].
 pub(super) fn of(reaching: &JobReach) -> Vec<Phase> {
     let kinds = reaching.kinds.len();
     let mut left = MAX_LOOKED_AT;
@@ -104,8 +105,8 @@ pub(super) fn of(reaching: &JobReach) -> Vec<Phase> {
     phases
 }
 
-/// Returns, for each kind of node, the rate of a processor: its work in a tick relative to the fastest kind, averaged
-/// over the tasks. The bound is valid for any rates.
+/// Returns, for each kind of node, the rate of a processor: the work that it does in a tick, as a fraction of the work
+/// on the kind on which the task is fastest, averaged over the tasks. The bound is valid for any rates.
 fn rates(reaching: &JobReach) -> Vec<i128> {
     let kinds = reaching.kinds.len();
     let mut sums = vec![(0_i128, 1_i128); kinds];
@@ -166,10 +167,9 @@ fn inner(reaching: &JobReach, from: u32, to: u32) -> Vec<u32> {
     reaching.order.iter().copied().filter(|&task| seen[task as usize]).collect()
 }
 
-/// Returns, for each task of a phase, two minimum times between the task and one end of the phase. The end is the
-/// first or the last task of the phase. The first value is valid if the task runs on the same node as the end, and the
-/// second value if the task runs on another node. Tasks outside the phase get `None`. `tasks` must be sorted along the
-/// edges, beginning at this end.
+/// Returns, for each task of a phase, two minimum times between the task and the task `end`, which is the first or the
+/// last task of the phase. The first value is valid if the two tasks run on one node, and the second value if they run
+/// on different nodes. Tasks outside the phase get `None`. `tasks` must be sorted along the edges, beginning at `end`.
 fn delays<'a>(
     reaching: &JobReach,
     tasks: impl Iterator<Item = &'a u32>,
@@ -224,7 +224,7 @@ impl<'a> PhaseTasks<'a> {
         Self { reaching, rates, order, tasks, by_after, by_before }
     }
 
-    /// Returns, by bisection, the smallest length of the phase that is not refuted.
+    /// Computes, by bisection, the smallest length of the phase that [`Self::fits`] does not refute.
     fn least(&self, home: Home) -> i128 {
         // The upper limit is later than the end of every schedule.
         let (mut low, mut high) = (0, i128::from(i64::MAX));
@@ -238,13 +238,13 @@ impl<'a> PhaseTasks<'a> {
         low
     }
 
-    /// Returns false if no phase can have this length. The home nodes are the nodes of the first and the last task.
-    /// Two conditions must hold: the tasks that can run only on the home nodes must fit onto these nodes, and all work
-    /// must fit onto all processors.
+    /// Returns false if the phase cannot have this length. The home nodes are the nodes of its first and its last task.
+    /// The length is possible only if the tasks that can run only on the home nodes fit onto these nodes, and all tasks
+    /// fit onto all nodes.
     ///
-    /// A processor outside the home nodes is idle until the data of its first task have arrived, and after the data of
-    /// its last task have been sent. So the i-th such processor loses at least the i-th smallest transfer time at the
-    /// beginning and at the end.
+    /// A processor outside the home nodes is idle until the data for the first task that it runs have arrived. It is
+    /// also idle while the data of the last task that it runs are sent. So the i-th such processor loses at least the
+    /// i-th smallest transfer time at the beginning and at the end.
     fn fits(&self, length: i128, home: Home) -> bool {
         let kinds = &self.reaching.kinds;
         let others = |kind: usize| match home {

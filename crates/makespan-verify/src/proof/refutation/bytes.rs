@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
 fn within(number: u64, count: usize) -> Result<usize, CertificateError> {
     match usize::try_from(number) {
         Ok(number) if number < count => Ok(number),
-        _ => malformed(format!("its steps name entry {number} of a list of {count}")),
+        _ => malformed(format!("its steps name entry {number} of a list with {count} entries")),
     }
 }
 

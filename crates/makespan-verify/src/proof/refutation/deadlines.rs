@@ -49,13 +49,14 @@ fn set(
     Ok(())
 }
 
-/// Returns the largest weight, in millionths, that divides the weight of the end of every task. The weighted sum of
-/// ends is a multiple of this weight times the grid.
+/// Returns the greatest common divisor of the weights of the ends of all tasks, in millionths. The weighted sum of ends
+/// is a multiple of this divisor times the grid.
 pub(super) fn unit(instance: &Instance, objective: Objective) -> u64 {
     weights(instance, objective).into_iter().fold(0, divisor)
 }
 
-/// Returns the weight of the end of each task in units of [`unit`], and this unit.
+/// Returns the weight of the end of each task, divided by the greatest common divisor of all these weights ([`unit`]),
+/// and this divisor.
 pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Vec<i64>, i64) {
     let unit = unit(instance, objective);
     let weight = |weight: u64| weight.checked_div(unit).unwrap_or(0).cast_signed();
@@ -84,8 +85,8 @@ fn number(job: &Job<Rows>, task: TaskId) -> usize {
     task.index() - job.first().index()
 }
 
-/// Sets the deadlines for a sum of weighted ends. A task must end by its deadline even if all other tasks end as early
-/// as possible.
+/// Sets the deadlines for a sum of weighted ends. The deadline of a task is its latest end for which the sum satisfies
+/// the claim if all other tasks end as early as possible.
 fn by_weight(relaxation: &mut Relaxation, horizon: i64) -> Result<(), CertificateError> {
     let least = |task: &RelaxedTask| i128::from(task.weight) * (i128::from(task.head) + i128::from(task.shortest()));
     let base = relaxation.tasks.iter().try_fold(0_i128, |sum, task| sum.checked_add(least(task)));
@@ -106,7 +107,7 @@ fn by_weight(relaxation: &mut Relaxation, horizon: i64) -> Result<(), Certificat
     Ok(())
 }
 
-/// Sets the latest starts: a task ends before the latest starts of the tasks that wait for it.
+/// Sets the latest starts: a task ends no later than the latest starts of the tasks that wait for it.
 fn set_latest(relaxation: &mut Relaxation) {
     let mut deadlines: Vec<i64> = relaxation.tasks.iter().map(|task| task.due).collect();
     loop {

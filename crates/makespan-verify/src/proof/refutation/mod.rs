@@ -24,7 +24,7 @@ use relaxation::Relaxation;
 use replay::Replay;
 use supply::Supply;
 
-/// Maximum length of the byte string of a refutation.
+/// Maximum length of [`Refutation::steps`], in bytes.
 const MAX_BYTES: usize = 1 << 20;
 /// Maximum number of tasks, including all tasks of bags.
 const MAX_TASKS: u64 = 1000;
@@ -58,11 +58,11 @@ const LIMIT: i64 = 1 << 58;
 /// and [`Objective::MeanFlow`], whose unit is the grid times the greatest common divisor of the weights. For the mean
 /// flow, `value` is a bound on the sum of the ends.
 ///
-/// Sources: lazy clause generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009, DOI
-/// 10.1007/s10601-008-9064-x; energy, J. Erschler, P. Lopez (PMS 1990).
+/// Sources: lazy clause generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009,
+/// DOI 10.1007/s10601-008-9064-x; energetic reasoning, J. Erschler, P. Lopez (PMS 1990).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refutation {
-    /// The bound that is proved, in units of the objective on the grid.
+    /// The bound that is proved. Its unit depends on the objective, as stated above.
     pub value: i64,
     /// Length of the unit of time, in ticks, such as [`crate::proof::time_grid`]. Times that are not multiples of the
     /// unit are rounded, which weakens the bound but keeps it valid.
@@ -73,11 +73,12 @@ pub struct Refutation {
 }
 
 impl Refutation {
-    /// Maximum length of [`Refutation::steps`].
+    /// Maximum length of [`Refutation::steps`], in bytes.
     pub const MAX_BYTES: usize = MAX_BYTES;
 
-    /// Returns the weight of the end of each task, and the unit of these weights, in millionths. The unit is 0 if no
-    /// task has a weight. All weights are 0 unless the objective is a sum of ends ([`Objective::is_sum_of_ends`]).
+    /// Returns the weight of the end of each task, divided by the greatest common divisor of all these weights, and
+    /// this divisor in millionths. The divisor is 0 if no task has a weight. All weights are 0 unless the objective is
+    /// a sum of ends ([`Objective::is_sum_of_ends`]).
     pub fn weights(objective: Objective, instance: &Instance) -> (Vec<i64>, i64) {
         if !objective.is_sum_of_ends() {
             return (vec![0; usize::try_from(instance.tasks()).unwrap_or(0)], 0);
@@ -95,8 +96,9 @@ impl Kind for Refutation {
         Scope::Any
     }
 
-    /// Returns the proven value. Takes at most about 2^30 elementary operations. The memory is O(tasks) for each
-    /// nogood that is stored at a time, plus the certificate, the amounts of all modes, and 2^20 points of prices.
+    /// Returns the proven value. Takes at most about 2^30 elementary operations. The memory is linear in the number of
+    /// tasks, the length of the certificate, the number of amounts of all modes, and the number of points of all cost
+    /// functions (at most 2^20).
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.steps.len() > MAX_BYTES {
             return malformed(format!("its steps have more than {MAX_BYTES} bytes"));
@@ -122,14 +124,15 @@ impl Kind for Refutation {
     }
 }
 
-/// Multiplies a value on the grid by the unit of weight, if the objective is a sum of ends.
+/// Multiplies a sum of weighted ends by the greatest common divisor of the weights of the ends, by which these weights
+/// were divided.
 fn weighted(value: i128, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
     let unit = i128::from(deadlines::unit(instance, objective));
     value.checked_mul(unit).ok_or(CertificateError::Overflow)
 }
 
-/// Returns true if reversing the time turns every schedule of the relaxed problem that ends by a deadline into another
-/// schedule that ends by this deadline.
+/// Returns true if the relaxed problem has mirror symmetry: reversing the time of any schedule that ends by a deadline
+/// gives a schedule that ends by this deadline.
 fn is_symmetric(relaxation: &Relaxation) -> bool {
     relaxation.waits.is_empty()
         && relaxation.tasks.iter().all(|task| task.release == 0)

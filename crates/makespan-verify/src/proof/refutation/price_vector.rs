@@ -20,9 +20,9 @@ const MAX_PRICE: i64 = 1 << 36;
 pub(super) struct PriceVector {
     /// The cost of each task in each mode: its weighted end plus its payments.
     curves: Vec<Vec<Curve>>,
-    /// The price of all amounts that are available.
+    /// The price of all available amounts of all supplies, over all instants.
     sold: i128,
-    /// The minimum total cost that contradicts the claim.
+    /// The claim is contradicted if the costs of all tasks sum to at least `limit + sold`.
     limit: i128,
     /// For each task, the last window for which its minimum cost was computed, and the minimum cost.
     known: Vec<Option<(StartWindow, Option<i128>)>>,
@@ -72,7 +72,7 @@ impl Line {
         self.runs.iter().map(|run| run.0).chain([self.end])
     }
 
-    /// Returns the price of all amounts of the supply.
+    /// Returns the price of the available amounts of the supply, over all instants.
     fn sold(&self, supply: &Supply) -> Result<i128, CertificateError> {
         let ends = self.runs.iter().skip(1).map(|run| run.0).chain([self.end]);
         self.runs.iter().zip(ends).try_fold(0_i128, |sum, (&(start, price, _), end)| {
@@ -111,14 +111,15 @@ impl PriceVector {
             let own: Result<Vec<Curve>, _> = task.modes.iter().map(|mode| curve(task, mode)).collect();
             curves.push(own?);
         }
-        // The value of a sum of ends is a whole number of the unit of the claim. Without weights, all costs are
-        // payments, and their sum is at most the price of all amounts.
+        // The payments of all tasks sum to at most `sold`. If the objective is a sum of ends, the rest of the costs
+        // sums to at most the claimed value in every schedule that satisfies the claim. Otherwise, all costs are
+        // payments.
         let limit = if relaxation.is_sum { SCALE * i128::from(relaxation.value) + 1 } else { 1 };
         let known = vec![None; relaxation.tasks.len()];
         Ok(Self { curves, sold, limit, known })
     }
 
-    /// Returns the exclusive maximum of the cost of one task if all other tasks have their minimum costs. Refutes the
+    /// Returns a limit: the cost of `task` must be below it if all other tasks have their minimum costs. Refutes the
     /// state if the minimum costs of all tasks contradict the claim.
     pub(super) fn room(
         &mut self,
@@ -175,7 +176,7 @@ impl PriceVector {
         self.curves[task][mode].least(window.earliest, latest)
     }
 
-    /// Returns the first start of a task, in any of its modes, that costs less than `room`.
+    /// Returns the first start at which the cost of a task is below `room`, over all modes in its window.
     pub(super) fn first_start(
         &self,
         window: StartWindow,
@@ -194,7 +195,7 @@ impl PriceVector {
         Ok(first)
     }
 
-    /// Returns the last start of a task, in any of its modes, that costs less than `room`.
+    /// Returns the last start at which the cost of a task is below `room`, over all modes in its window.
     pub(super) fn last_start(
         &self,
         window: StartWindow,

@@ -33,7 +33,7 @@ pub(super) struct Relaxation {
     pub(super) value: i64,
     /// True if the objective is a sum of weighted ends.
     pub(super) is_sum: bool,
-    /// True if the longest paths of tasks alone exceed the value.
+    /// True if the longest paths of tasks alone refute the claim.
     pub(super) is_refuted: bool,
 }
 
@@ -107,9 +107,9 @@ impl Relaxation {
         Ok(relaxation)
     }
 
-    /// Returns an instant H. Every schedule in which no task could start earlier ends by H. Between the last release
-    /// or change of a supply and the end of the schedule, there is always a task that runs, or a task that waits only
-    /// for the delay after its predecessor.
+    /// Returns an instant H. Every schedule in which no task could start earlier ends by H. After the last release and
+    /// the last change of a supply, at every instant until the end of this schedule, some task runs or waits only for
+    /// the delay after its predecessor.
     pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
         let last = self.tasks.iter().map(|task| task.release);
         let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);

@@ -24,7 +24,7 @@ const MAX_SUPPLIES: usize = 255;
 pub(super) struct Replay {
     pub(super) rules: Rules,
     pub(super) root: State,
-    /// Number of supplies of the instance itself. The supplies that steps add for scales follow them.
+    /// Number of supplies of the relaxed problem before steps add the supplies of scales.
     own_supplies: usize,
     /// The deadline of all tasks, if the instance has mirror symmetry: reversing time maps the instance to itself.
     mirror: Option<i64>,
@@ -45,7 +45,8 @@ impl Replay {
         Ok(Self { rules, root, own_supplies, mirror, mirrored: None, paired })
     }
 
-    /// Reads all records. Returns true as soon as the root state is empty, and false if the records end before that.
+    /// Reads all records. Returns true as soon as the root state (the windows without assumptions) is empty. Returns
+    /// false if the records end before.
     pub(super) fn refutes(&mut self, steps: &[u8]) -> Result<bool, CertificateError> {
         let mut reader = Reader::new(steps);
         let mut records = 0;
@@ -107,7 +108,8 @@ impl Replay {
         }
     }
 
-    /// Reads a pair of equal tasks. The first may be assumed to start no later than the second.
+    /// Reads a pair of equal tasks. Because they are equal, the first task may be assumed to start no later than the
+    /// second.
     fn pair(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let tasks = self.rules.relaxation.tasks.len();
         let (first, second) = (reader.position(tasks)?, reader.position(tasks)?);
@@ -123,8 +125,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads a task whose middle may be assumed to be in the first half of the time. This is valid if the time
-    /// reversal of every schedule is a schedule.
+    /// Reads a task. The middle of its run may be assumed to lie in the first half of the time until the deadline. This
+    /// is valid if the time reversal of every schedule is a schedule.
     fn reflect(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {
@@ -139,8 +141,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads a scale of the processors: an additional supply, of which a task on k processors holds the amount that the
-    /// scale contains at k.
+    /// Reads a scale of the processors: an additional supply. A task on k processors holds the k-th amount of the
+    /// scale.
     fn scale(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let count = self.capacity_of_scale(0)?;
         let capacity = i128::from(reader.amount()?);
@@ -158,8 +160,8 @@ impl Replay {
         self.add_scale(0, &most, held)
     }
 
-    /// Reads a scale of tasks: an additional supply, of which a task holds an amount that the record states for each of
-    /// its modes.
+    /// Reads a scale of tasks: an additional supply. For each mode of each task, the record states the amount that the
+    /// task holds.
     fn scale_of_tasks(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let supply = reader.short_position(self.rules.relaxation.supplies.len())?;
         let count = self.capacity_of_scale(supply)?;
@@ -182,7 +184,7 @@ impl Replay {
         self.add_scale(supply, &most, held)
     }
 
-    /// Returns the maximum amount of a supply, if a scale of this supply is permitted.
+    /// Returns the maximum amount of a supply over time. Returns an error if no scale of this supply is permitted.
     fn capacity_of_scale(&self, supply: usize) -> Result<usize, CertificateError> {
         let supplies = &self.rules.relaxation.supplies;
         let most = supplies[supply].most();
@@ -221,8 +223,8 @@ fn entry(values: &[i128], at: i128) -> i128 {
     usize::try_from(at).ok().and_then(|at| values.get(at).copied()).unwrap_or(0)
 }
 
-/// Returns, for each number of processors, the maximum sum of the scale over widths whose total is at most this number
-/// (unbounded knapsack).
+/// Returns a table of maximum sums. Entry c is the maximum sum of the scale's amounts over all multisets of widths
+/// whose total is at most c processors (unbounded knapsack).
 fn most_within(scale: &[i128]) -> Result<Vec<i128>, CertificateError> {
     let mut most = vec![0_i128; scale.len()];
     for size in 1..scale.len() {

@@ -1,4 +1,4 @@
-//! A binary tree of the choices of a job. Each block gives a lower bound on the cost of the choices below it.
+//! A binary tree of the choices of a job. Each block gives a lower bound on the cost of every choice in its subtree.
 
 use crate::proof::choices::{Group, share};
 
@@ -58,17 +58,18 @@ impl Blocks {
         self.tree[index]
     }
 
-    /// If the block is a single choice, returns the index of the choice, otherwise `None`.
+    /// Returns the index of the choice if the block at position `index` is a single choice. Otherwise, returns `None`.
     pub(super) fn choice(&self, index: usize) -> Option<usize> {
         index.checked_sub(self.lowest)
     }
 
-    /// Returns the maximum number of choices below a block at this position.
+    /// Returns the number of leaves in the subtree of the block at position `index`. The block has at most this number
+    /// of choices.
     pub(super) fn choices_below(&self, index: usize) -> usize {
         self.lowest >> index.ilog2()
     }
 
-    /// Returns the position of a choice.
+    /// Returns the position of the block that consists of this choice.
     pub(super) fn index(&self, choice: usize) -> usize {
         self.lowest + choice
     }

@@ -28,8 +28,8 @@ const MORE_STARTS: usize = 8;
 ///   previous fact is true for it.
 /// * In addition, each cell pays for k processors from b to a + p, because each run has started by b and has not ended
 ///   before a + p.
-/// * For cells with ends from a to b, at which prices rise, each choice pays for its own time. Each run ends at a or
-///   later and starts at b - p or earlier, so all runs overlap from b - p to a.
+/// * For cells with ends from a to b, at which prices rise, each choice pays for its own run time. Each run ends at a
+///   or later and starts at b - p or earlier, so all runs overlap from b - p to a.
 /// * If fewer than k processors are open throughout the overlap of all runs, no run is possible.
 ///
 /// So a skipped cell costs at least the minimum, and the result is correct although not every cell is tried. The half
@@ -139,7 +139,7 @@ impl<'a> CostMinimiser<'a> {
         }
     }
 
-    /// Checks the range of values. Returns `None` if some value for this job may exceed 128 bits.
+    /// Returns `None` if some value in the computation for this job may exceed 128 bits.
     fn check_range(&self, release: i64, weight: i128) -> Option<()> {
         let widest = i128::from(self.groups.iter().map(|group| group.first).max()?);
         let longest = i128::from(self.groups.iter().map(|group| group.time).max()?);

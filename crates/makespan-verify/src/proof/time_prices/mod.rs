@@ -118,9 +118,9 @@ impl Kind for TimePrices {
         Scope::EqualProcessors
     }
 
-    /// Returns the proven value, rounded down. The mean flow follows from a bound on the sum of completion times with
-    /// weight one for each job, shared by the tasks of a bag. The release dates are subtracted, and the result is
-    /// divided by the number of jobs.
+    /// Returns the proven value, rounded down. The mean flow follows from a bound on the sum of completion times. In
+    /// this sum, each job has weight one, which the tasks of a bag share. The release dates are subtracted, and the
+    /// result is divided by the number of jobs.
     ///
     /// In the worst case, with J prices, takes O(J log J) for each job and allotment. Most allotments and starts are
     /// ruled out in groups.

@@ -76,7 +76,8 @@ fn jobs() -> impl Strategy<Value = Jobs> {
     prop::collection::vec((profile(), 0_u64..2000, prop_oneof![Just(0_i64), 0_i64..2000]), 1..6)
 }
 
-/// Generates lengths between instants, and prices. The prices are arbitrary, or never rise, or rise only once.
+/// Generates the lengths of the periods between instants, and the prices in these periods. The prices are arbitrary, or
+/// never rise, or rise only once.
 fn prices() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
     let lengths = prop::collection::vec(prop_oneof![1_i64..40, 1_i64..5000], 40);
     let values = prop::collection::vec(prop_oneof![0_i64..4, 0_i64..3000], 0..40);

@@ -39,7 +39,7 @@ impl PricedRun {
             && closed.is_none_or(|closed| closed.allows(self.processors, start, end))
     }
 
-    /// Checks the range of values. Returns `None` if some value may exceed 128 bits.
+    /// Returns `None` if some value in the computation may exceed 128 bits.
     fn check_range(
         &self,
         prefix: &PriceIntegral,

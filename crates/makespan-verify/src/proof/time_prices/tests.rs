@@ -62,8 +62,8 @@ fn release_dates_hold_where_the_price_rises() {
 
 #[test]
 fn jobs_that_do_not_fit_beside_each_other_pay_for_what_they_leave_idle() {
-    // Two jobs on two of three processors each run one after the other. By area alone, the second job could end at 10 +
-    // 10 / 3.
+    // Each of the two jobs needs two of the three processors, so they run one after the other. By area alone, the
+    // second job could end at 10 + 10 / 3.
     let instance = instance(3, vec![job("a", 2, 10, 1, 0), job("b", 2, 10, 1, 0)]);
     let widths = |steps: &[(i64, u32)], own: &[i64]| {
         vec![WidthPrices { widths: Scale::Steps(steps.to_vec()), prices: own.to_vec() }]

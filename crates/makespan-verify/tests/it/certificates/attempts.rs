@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::certificates::instances::Extent;
 
-/// Number of kinds of [`Figures::certificate`].
+/// Number of kinds of certificates that [`Figures::certificate`] can construct.
 pub const KINDS: usize = 42;
 const LENGTH: usize = 64;
 
@@ -389,8 +389,8 @@ const OBJECTIVES: [Objective; KINDS] = [
 ];
 
 /// Returns the rank of a certificate. A higher rank is closer to a false claim: a certificate that proves a value has a
-/// higher rank than other certificates, and a larger value has a higher rank. If a certificate does not refute its
-/// deadline, the rank is higher if less is missing.
+/// higher rank than other certificates, and a larger value has a higher rank. Among certificates that do not refute
+/// their deadline, the rank is higher if the needed amount is closer to the available amount.
 pub fn rank(proven: &Result<i128, CertificateError>) -> (u8, i128) {
     match proven {
         Ok(value) => (2, *value),

@@ -17,7 +17,8 @@ pub struct Extras {
     has_pairs: bool,
     has_mirror: bool,
     scale: Vec<u64>,
-    /// A supply, and the amounts of a scale of tasks. They are repeated if there are more modes.
+    /// A supply, and the amounts of a scale of tasks. The amounts are repeated if the tasks have more than three modes
+    /// in total.
     of_tasks: Option<(u8, [u64; 3])>,
     prices: Vec<Vec<(u64, i64)>>,
 }
@@ -242,7 +243,8 @@ impl Search {
     }
 }
 
-/// Returns all steps that may narrow a window. Tries few windows of energy, so that proofs also use the other rules.
+/// Returns all steps that may narrow a window. Tries only a few windows for the energy rules, so that proofs also use
+/// the other rules.
 fn all_steps(replay: &Replay, depth: usize) -> Vec<RefutationStep> {
     let relaxation = &replay.rules.relaxation;
     let tasks = relaxation.tasks.len();
