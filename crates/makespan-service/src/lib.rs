@@ -24,6 +24,7 @@ pub use host::Host;
 pub use keeper::{Keeper, KeeperOptions};
 pub use log::{Log, Priority};
 pub use service::Service;
+pub use store::{StoreState, examine};
 
 /// Name of the policy that schedules the jobs.
 pub(crate) const POLICY: &str = "improve";

@@ -182,6 +182,7 @@ impl From<RoleName> for Role {
 
 /// Options of `serve`.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "options that go in any combination")]
 pub struct ServeOptions {
     /// Folder for jobs, their output and the tokens [default: the value of `MAKESPAN_STORE`, or makespan/service in the
     /// data folder of this user]
@@ -214,6 +215,14 @@ pub struct ServeOptions {
     /// The log is on standard error. Under systemd, it is in the journal
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// Start nothing; check the machine, the store, its disk, the tokens and the addresses, and print what would fail
+    ///
+    /// The exit status is 0 if the service can start, and 1 if it would fail
+    #[arg(long)]
+    pub check: bool,
+    /// Start nothing; print a unit for systemd that starts the service with these options, as this user
+    #[arg(long, conflicts_with = "check")]
+    pub unit: bool,
     #[command(flatten)]
     pub history: HistoryChoice,
     #[command(flatten)]

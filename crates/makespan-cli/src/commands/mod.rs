@@ -5,6 +5,7 @@ pub mod algorithms;
 pub mod bound;
 pub mod compare;
 pub mod convert;
+mod findings;
 pub mod generate;
 pub mod history;
 pub mod inspect;
@@ -15,9 +16,13 @@ pub mod run;
 #[cfg(feature = "service")]
 pub mod serve;
 #[cfg(feature = "service")]
+mod serve_check;
+#[cfg(feature = "service")]
 pub mod service;
 pub mod setup;
 pub mod shards;
 pub mod simulate;
 pub mod slurm;
+#[cfg(feature = "service")]
+mod unit;
 pub mod verify;

@@ -17,6 +17,7 @@ use miette::{Result, miette};
 
 use super::run::Cluster;
 use super::service::{add_amounts, listen};
+use super::{serve_check, unit};
 use crate::args::{ServeOptions, SlurmMode};
 use crate::input::machine_of;
 use crate::output::{complain, emit, shown};
@@ -71,6 +72,12 @@ impl Host for Place {
 pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let store = options.store.clone().or_else(default_store);
     let store = store.ok_or_else(|| miette!("there is no folder for the store; name one with --store"))?;
+    if options.unit {
+        return unit::print(&store);
+    }
+    if options.check {
+        return serve_check::check(options, &store);
+    }
     let open = || RunHistory::open(&options.history, None, Pinning::All);
     let (past, recorder) = (open(), open());
     let (platform, cluster) = machines(options, &store)?;
@@ -116,7 +123,7 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
 }
 
 /// Returns the machines, and the cluster if the service uses one.
-fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cluster>)> {
+pub(super) fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cluster>)> {
     match options.slurm.on {
         None => {
             let read = makespan_formats::ReadOptions { processors: options.processors, ..Default::default() };

@@ -3,17 +3,14 @@
 use std::process::ExitCode;
 
 use makespan_slurm::Commands;
-use makespan_slurm::doctor::{Diagnosis, Examination, Finding, Verdict};
+use makespan_slurm::doctor::{Diagnosis, Examination, Verdict};
+
 use miette::{Result, miette};
 
+use super::findings::finding;
 use crate::args::{DoctorOptions, Format, SlurmAction, SlurmCommands};
 use crate::cluster::own_job;
 use crate::output::{Line, Tone, emit, emit_lines, shown};
-
-/// Width of the output, in columns of text.
-const WIDTH: usize = 80;
-/// Width of the verdict and the topic, including the spaces after them.
-const LABEL: usize = 25;
 
 pub fn slurm(options: &SlurmCommands) -> Result<ExitCode> {
     match &options.action {
@@ -66,38 +63,4 @@ fn lines(diagnosis: &Diagnosis) -> Vec<Line> {
     lines.push(Line::plain(String::new()));
     lines.push(Line::new(tone, text));
     lines
-}
-
-/// Formats a finding: the verdict, the topic, and the result, with the remedy below.
-fn finding(finding: &Finding) -> Line {
-    let (word, tone) = match finding.verdict {
-        Verdict::Good => ("ok", Tone::Plain),
-        Verdict::Unknown => ("unknown", Tone::Doubtful),
-        Verdict::Doubtful => ("warning", Tone::Doubtful),
-        Verdict::Bad => ("bad", Tone::Bad),
-    };
-    let mut text = hanging(&format!("{word:<9}{:<16}", finding.topic), &finding.found);
-    if let Some(remedy) = &finding.remedy {
-        text += "\n";
-        text += &hanging(&" ".repeat(LABEL), &format!("-> {remedy}"));
-    }
-    Line::new(tone, text)
-}
-
-/// Formats a text after its label in lines of at most `WIDTH` columns.
-fn hanging(label: &str, text: &str) -> String {
-    let (mut lines, mut line, mut is_empty) = (String::new(), label.to_owned(), true);
-    for word in text.split_whitespace().map(shown) {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines += line.trim_end();
-            lines.push('\n');
-            (line, is_empty) = (" ".repeat(LABEL), true);
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line += &word;
-        is_empty = false;
-    }
-    lines + line.trim_end()
 }

@@ -30,4 +30,4 @@ pub use monitor::HealthAnswer;
 pub use options::{ServerOptions, TlsFiles};
 pub use problem::Problem;
 pub use routes::openapi;
-pub use server::{RunningServer, Server, ServerError, bind};
+pub use server::{RunningServer, Server, ServerError, bind, check_listening};

@@ -102,23 +102,8 @@ pub struct Server {
 /// [`ServerError`], for example if an address cannot be used, if a certificate is invalid, or if connections would be
 /// unencrypted.
 pub fn bind(mut options: ServerOptions, service: Arc<dyn Service>) -> Result<Server, ServerError> {
-    if options.listen.is_empty() {
-        return Err(ServerError::Nowhere);
-    }
-    let open = options.listen.iter().find(|address| !address.ip().to_canonical().is_loopback());
-    if let Some(address) = open.filter(|_| options.tls.is_none() && !options.behind_proxy) {
-        return Err(ServerError::Unencrypted(*address));
-    }
-    let acceptor = options.tls.as_ref().map(acceptor).transpose()?;
-    let (mut listeners, mut addresses) = (Vec::new(), Vec::new());
-    for &address in &options.listen {
-        let bound = TcpListener::bind(address).and_then(|listener| {
-            listener.set_nonblocking(true)?;
-            addresses.push(listener.local_addr()?);
-            Ok(listener)
-        });
-        listeners.push(bound.map_err(|source| ServerError::Listen { address, source })?);
-    }
+    let Listening { listeners, addresses, acceptor } =
+        listening(&options.listen, options.tls.as_ref(), options.behind_proxy)?;
     // A quarter of the file descriptors is reserved for jobs and the store.
     if let Ok((soft, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let most = usize::try_from(soft / 4 * 3).unwrap_or(usize::MAX).max(16);
@@ -128,6 +113,42 @@ pub fn bind(mut options: ServerOptions, service: Arc<dyn Service>) -> Result<Ser
     getrandom::fill(&mut random).map_err(|error| ServerError::System(error.to_string()))?;
     let life = u64::from_ne_bytes(random).to_string();
     Ok(Server { listeners, addresses, acceptor, options, service, life })
+}
+
+/// Listeners, their addresses and the encryption of a server.
+struct Listening {
+    listeners: Vec<TcpListener>,
+    addresses: Vec<SocketAddr>,
+    acceptor: Option<TlsAcceptor>,
+}
+
+/// Checks whether a server could listen on addresses with these files, and then leaves the addresses again.
+///
+/// # Errors
+/// [`ServerError`], as of [`bind`].
+pub fn check_listening(listen: &[SocketAddr], tls: Option<&TlsFiles>, behind_proxy: bool) -> Result<(), ServerError> {
+    listening(listen, tls, behind_proxy).map(drop)
+}
+
+fn listening(listen: &[SocketAddr], tls: Option<&TlsFiles>, behind_proxy: bool) -> Result<Listening, ServerError> {
+    if listen.is_empty() {
+        return Err(ServerError::Nowhere);
+    }
+    let open = listen.iter().find(|address| !address.ip().to_canonical().is_loopback());
+    if let Some(address) = open.filter(|_| tls.is_none() && !behind_proxy) {
+        return Err(ServerError::Unencrypted(*address));
+    }
+    let acceptor = tls.map(acceptor).transpose()?;
+    let (mut listeners, mut addresses) = (Vec::new(), Vec::new());
+    for &address in listen {
+        let bound = TcpListener::bind(address).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            addresses.push(listener.local_addr()?);
+            Ok(listener)
+        });
+        listeners.push(bound.map_err(|source| ServerError::Listen { address, source })?);
+    }
+    Ok(Listening { listeners, addresses, acceptor })
 }
 
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {

@@ -190,7 +190,7 @@ mod tests {
         let jobs = by_job(&expected, &running);
         let instance = Instance::new(platform, Vec::new(), Vec::new()).unwrap();
         let (limits, bounds) = (BTreeMap::new(), Vec::new());
-        Outlook { origin: 0.0, now: Time::ZERO, instance, expected, running, limits, jobs, bounds }
+        Outlook { origin: 0.0, now: Time::ZERO, instance, expected, running, limits, closed: Vec::new(), jobs, bounds }
     }
 
     proptest! {

@@ -1,19 +1,12 @@
 //! Explains why a job does not run now, and predicts its start.
 
-use std::collections::BTreeMap;
+use makespan_core::ProcSet;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-use super::outlook::{JobPlan, Outlook, Runs};
+use super::future::range;
+use super::outlook::{ClosedPeriod, JobPlan, Outlook, Runs};
 use crate::store::JobRow;
 use crate::words::{Explanation, JobNumber, Reason, State, Who};
 
-/// Number of simulated futures.
-const FUTURES: usize = 50;
-/// Spread of the remaining time of a task that has run longer than expected: the standard deviation of the logarithm
-/// of this time.
-const UNKNOWN: f64 = 1.0;
 /// Maximum number of jobs that a reason names.
 const NAMED: usize = 10;
 
@@ -29,10 +22,8 @@ pub(super) fn explain(
     let expected = outlook.and_then(|outlook| outlook.of_waiting(job, now)).unwrap_or_default();
     let planned = expected.start;
     let waits = row.summary.state == State::Waiting;
-    let (early, late) = match outlook.filter(|_| waits && planned.is_some()) {
-        Some(outlook) => range(outlook, job, now),
-        None => (None, None),
-    };
+    let range = outlook.filter(|_| waits).zip(planned).and_then(|(outlook, planned)| range(outlook, job, planned, now));
+    let (early, late) = range.unzip();
     let reason = |text: String| Reason { text, jobs: Vec::new(), resource: None };
     let mut why_not = Vec::new();
     match row.summary.state {
@@ -57,6 +48,7 @@ pub(super) fn explain(
                     // The reasons about processors are stated only if the job does not wait for other jobs, its
                     // earliest start or its user's limit.
                     let is_open = why_not.is_empty();
+                    why_not.extend(reserved(row, outlook, now).filter(|_| is_open));
                     why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
                     why_not.extend(misses_deadline(row, outlook, now));
                     if let Some(runs) = expected.behind.filter(|_| planned.is_none()) {
@@ -109,6 +101,39 @@ fn misses_deadline(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> 
     })
 }
 
+/// Returns a reason if the job does not start now because of a reservation or of processors that are down.
+fn reserved(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
+    let JobPlan { start, end, .. } = outlook.jobs.get(&row.summary.number)?;
+    let needs = row.summary.processors;
+    let platform = outlook.instance.platform().processors();
+    let used = outlook.running.iter().fold(ProcSet::new(), |used, runs| used.union(&runs.place));
+    let free = ProcSet::first(platform).difference(&used);
+    // The job would run into these periods if it started now.
+    let near: Vec<&ClosedPeriod> =
+        outlook.closed.iter().filter(|period| period.overlaps(now, now + (end - start).max(0.0))).collect();
+    let open = near.iter().fold(free.clone(), |open, period| open.difference(&period.processors));
+    if open.len() >= needs || free.len() < needs {
+        return None;
+    }
+    let named: Vec<String> =
+        near.iter().filter(|one| !one.processors.is_disjoint(&free)).map(|one| described(one, now)).collect();
+    let text = format!("it needs {needs} of the {} free processors, but {}", free.len(), named.join(", and "));
+    Some(Reason { text, jobs: Vec::new(), resource: Some("processors".into()) })
+}
+
+/// Returns a clause about a closed period, such as `processors 0-1 are reserved for demo in the next 30 s`.
+fn described(period: &ClosedPeriod, now: f64) -> String {
+    let set = &period.processors;
+    let what = if set.len() == 1 { format!("processor {set} is") } else { format!("processors {set} are") };
+    let why = period.reservation.as_ref().map_or_else(|| "down".to_owned(), |name| format!("reserved for `{name}`"));
+    let length = period.end - now.max(period.start);
+    if period.start > now {
+        format!("{what} {why} for {length:.0} s, beginning in {:.0} s", period.start - now)
+    } else {
+        format!("{what} {why} for another {length:.0} s")
+    }
+}
+
 /// Returns the reasons why the job does not get processors now.
 fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     let job = row.summary.number;
@@ -147,61 +172,4 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
         reasons.push(Reason { text: text.into(), jobs: Vec::new(), resource: None });
     }
     reasons
-}
-
-/// Returns the 10th and the 90th percentile of the start of a job in [`FUTURES`] simulated futures. Each future has
-/// random run times around the expected values. Tasks start in the order of the plan as processors become free.
-fn range(outlook: &Outlook, job: JobNumber, now: f64) -> (Option<f64>, Option<f64>) {
-    let mut random = ChaCha8Rng::seed_from_u64(job.0);
-    let mut starts: Vec<f64> = (0..FUTURES).filter_map(|_| future(outlook, job, now, &mut random)).collect();
-    starts.sort_by(f64::total_cmp);
-    let at = |part: f64| starts.get((part * starts.len() as f64) as usize).copied();
-    (at(0.1), at(0.9))
-}
-
-/// Draws a random factor with a median of 1.
-fn factor(spread: f64, random: &mut ChaCha8Rng) -> f64 {
-    // The sum of twelve uniform numbers is nearly normal.
-    let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
-    (normal * spread).exp()
-}
-
-/// Simulates one future, and returns the start of a job.
-fn future(outlook: &Outlook, job: JobNumber, now: f64, random: &mut ChaCha8Rng) -> Option<f64> {
-    let processors = outlook.instance.platform().processors();
-    let used: u32 = outlook.running.iter().map(|runs| runs.processors).sum();
-    let mut free = processors.saturating_sub(used);
-    let later = |end: f64, spread: f64, random: &mut ChaCha8Rng| now + (end - now).max(0.0) * factor(spread, random);
-    let mut over: BTreeMap<JobNumber, f64> = BTreeMap::new();
-    let mut ends: Vec<(f64, u32)> = Vec::with_capacity(outlook.running.len());
-    for runs in &outlook.running {
-        let end = match runs.longer_than {
-            None => later(runs.end, runs.spread, random),
-            // The remaining time is unknown, so it is drawn from a distribution whose median is half of the time that
-            // the task has already run.
-            Some(_) => later(now + (now - runs.start) / 2.0, UNKNOWN, random),
-        };
-        over.entry(runs.job).and_modify(|last| *last = last.max(end)).or_insert(end);
-        ends.push((end, runs.processors));
-    }
-    let mut at = now;
-    for one in &outlook.expected {
-        let width = one.processors.len();
-        while free < width {
-            let next = (0..ends.len()).min_by(|&one, &other| ends[one].0.total_cmp(&ends[other].0))?;
-            let (end, width) = ends.swap_remove(next);
-            at = at.max(end);
-            free += width;
-        }
-        let first = one.after.iter().filter_map(|job| over.get(job)).copied();
-        let start = first.chain(one.begin).fold(at, f64::max);
-        if one.job == job {
-            return Some(start);
-        }
-        let end = start + (one.end - one.start) * factor(one.spread, random);
-        over.entry(one.job).and_modify(|last| *last = last.max(end)).or_insert(end);
-        free -= width;
-        ends.push((end, width));
-    }
-    None
 }

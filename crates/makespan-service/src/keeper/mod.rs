@@ -10,6 +10,7 @@ mod behind;
 mod checked;
 mod engine;
 mod explain;
+mod future;
 mod numbers;
 mod outlook;
 mod owners;

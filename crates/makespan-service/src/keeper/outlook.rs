@@ -53,6 +53,24 @@ impl Runs {
     }
 }
 
+/// A period in which the plan uses no processors of a set: a reservation, or processors that are down.
+#[derive(Clone, Debug)]
+pub(super) struct ClosedPeriod {
+    /// The name of the reservation, or `None` if the processors are down.
+    pub reservation: Option<String>,
+    /// The start, in seconds since 1970.
+    pub start: f64,
+    pub end: f64,
+    pub processors: ProcSet,
+}
+
+impl ClosedPeriod {
+    /// Returns whether the period has an instant in common with the time from `start` to `end`.
+    pub fn overlaps(&self, start: f64, end: f64) -> bool {
+        self.start < end && start < self.end
+    }
+}
+
 /// The planned start and end of the waiting tasks of a job.
 #[derive(Clone, Debug)]
 pub(super) struct JobPlan {
@@ -90,6 +108,7 @@ pub(super) struct Outlook {
     pub running: Vec<Runs>,
     /// The maximum number of processors that a user may use at once, for each user with a limit.
     pub limits: BTreeMap<String, u32>,
+    pub closed: Vec<ClosedPeriod>,
     pub jobs: BTreeMap<JobNumber, JobPlan>,
     pub bounds: Vec<BoundPicture>,
 }

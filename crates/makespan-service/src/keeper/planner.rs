@@ -9,12 +9,12 @@ use makespan::Planner;
 use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time, Weight};
 
 use super::behind::{PlannedTask, behind};
-use super::outlook::{ExpectedTask, Outlook, Runs, by_job};
+use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, Runs, by_job};
 use super::shared::{SharedState, Snapshot};
 use crate::clock::wall;
 use crate::prepare::job_of;
 use crate::store::{PendingRow, Reader};
-use crate::words::{BoundPicture, BoxPicture, JobNumber, NodePicture, Picture, State};
+use crate::words::{BoundPicture, BoxPicture, ClosedPicture, JobNumber, NodePicture, Picture, State};
 
 /// Pause between two requests for a snapshot of the engine.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -125,8 +125,11 @@ impl Drawer {
 
     fn draw(&self, snapshot: &Snapshot, version: u64) {
         let begun = Instant::now();
-        let outlook = self.outlook_of(snapshot);
+        let closed = self.closed(snapshot);
+        let shown = closed.iter().map(closed_picture).collect();
+        let outlook = self.outlook_of(snapshot, closed);
         let picture = self.picture(snapshot, outlook.as_ref().ok(), version, begun.elapsed());
+        let picture = Picture { closed: shown, ..picture };
         if let Err(error) = &outlook {
             self.shared.note(&format!("no plan can be made: {error}"));
         }
@@ -134,7 +137,7 @@ impl Drawer {
         *self.shared.picture.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(picture);
     }
 
-    fn outlook_of(&self, snapshot: &Snapshot) -> Result<Outlook, String> {
+    fn outlook_of(&self, snapshot: &Snapshot, closed: Vec<ClosedPeriod>) -> Result<Outlook, String> {
         let Snapshot { origin, now, part, running, left_out, .. } = snapshot;
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let running = running.iter().filter_map(|(run, ahead)| {
@@ -172,12 +175,30 @@ impl Drawer {
         let mut expected: Vec<ExpectedTask> = expected.collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
         let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
-        keep_limits(&mut expected, &running, &limits);
+        keep_limits(&mut expected, &running, &limits, &closed);
         let causes = behind(expected.iter().map(PlannedTask::from), &running, instance.platform().processors());
         expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
         let jobs = by_job(&expected, &running);
         let bounds = pictured(&instance, &schedule, &bounds, *now);
-        Ok(Outlook { origin: *origin, now: *now, instance, expected, running, limits, jobs, bounds })
+        Ok(Outlook { origin: *origin, now: *now, instance, expected, running, limits, closed, jobs, bounds })
+    }
+
+    /// Returns the reservations that have not ended, and the processors that are down.
+    fn closed(&self, snapshot: &Snapshot) -> Vec<ClosedPeriod> {
+        let reservations = self.shared.readers.read(|reader| reader.reservations(wall())).unwrap_or_default();
+        let reserved = reservations.into_iter().map(|one| ClosedPeriod {
+            reservation: Some(one.name),
+            start: one.start,
+            end: one.end,
+            processors: ProcSet::from_intervals(one.processors),
+        });
+        let down = snapshot.down.iter().map(|period| ClosedPeriod {
+            reservation: None,
+            start: snapshot.origin + period.start.seconds(),
+            end: snapshot.origin + period.end.seconds(),
+            processors: period.processors.clone(),
+        });
+        reserved.chain(down).collect()
     }
 
     /// Returns the jobs that wait for other jobs or for their earliest start.
@@ -188,7 +209,7 @@ impl Drawer {
     fn picture(&self, snapshot: &Snapshot, outlook: Option<&Outlook>, version: u64, planning: Duration) -> Picture {
         let Snapshot { origin, running, left_out, down, .. } = snapshot;
         let platform = snapshot.part.instance.platform();
-        let is_down = |first: u32| down.iter().any(|set| set.contains(first));
+        let is_down = |first: u32| down.iter().any(|period| period.processors.contains(first));
         let mut first = 0;
         let mut nodes = Vec::new();
         for node in platform.nodes().iter().filter(|node| node.processors > 0) {
@@ -239,6 +260,7 @@ impl Drawer {
             nodes,
             boxes,
             planned_left_out: *left_out,
+            closed: Vec::new(),
             bounds: outlook.map(|outlook| outlook.bounds.clone()).unwrap_or_default(),
             waiting: count(State::Waiting),
             held: count(State::Held),
@@ -315,19 +337,32 @@ fn with_pending(
     Ok(instance.with_jobs(jobs))
 }
 
-/// Delays the planned starts of tasks so that no user exceeds the user's maximum number of processors in use.
-pub(super) fn keep_limits(expected: &mut [ExpectedTask], running: &[Runs], limits: &BTreeMap<String, u32>) {
+/// Delays the planned starts of tasks so that no user exceeds the user's maximum number of processors in use. A delayed
+/// task starts after the closed periods of its processors into which it would run.
+pub(super) fn keep_limits(
+    expected: &mut [ExpectedTask],
+    running: &[Runs],
+    limits: &BTreeMap<String, u32>,
+    closed: &[ClosedPeriod],
+) {
     for (user, &limit) in limits {
         let mut ends: Vec<(f64, u32)> =
             running.iter().filter(|runs| runs.user == *user).map(|runs| (runs.end, runs.processors)).collect();
         let mut used: u32 = ends.iter().map(|(_, processors)| processors).sum();
         for one in expected.iter_mut().filter(|one| one.user == *user) {
-            let (width, length) = (one.processors.len(), one.end - one.start);
+            let (width, length, planned) = (one.processors.len(), one.end - one.start, one.start);
             while used > 0 && used + width > limit {
                 let Some(next) = (0..ends.len()).min_by(|&a, &b| ends[a].0.total_cmp(&ends[b].0)) else { break };
                 let (end, processors) = ends.swap_remove(next);
                 one.start = one.start.max(end);
                 used -= processors;
+            }
+            while one.start > planned
+                && let Some(period) = closed.iter().find(|period| {
+                    period.overlaps(one.start, one.start + length) && !period.processors.is_disjoint(&one.processors)
+                })
+            {
+                one.start = period.end;
             }
             one.end = one.start + length;
             ends.push((one.end, width));
@@ -335,6 +370,16 @@ pub(super) fn keep_limits(expected: &mut [ExpectedTask], running: &[Runs], limit
         }
     }
     expected.sort_by(|one, other| one.start.total_cmp(&other.start));
+}
+
+fn closed_picture(period: &ClosedPeriod) -> ClosedPicture {
+    let ClosedPeriod { reservation, start, end, processors } = period;
+    ClosedPicture {
+        reservation: reservation.clone(),
+        start: *start,
+        end: *end,
+        processors: processors.intervals().to_vec(),
+    }
 }
 
 /// Returns the number with which the name of a job in the engine begins.

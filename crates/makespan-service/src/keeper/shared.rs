@@ -97,7 +97,7 @@ pub(super) struct Snapshot {
     pub running: Vec<(Running, LengthPredictor)>,
     /// The number of waiting tasks that are not in `part`.
     pub left_out: u64,
-    pub down: Vec<ProcSet>,
+    pub down: Vec<Unavailable>,
     /// The number of changes since the beginning of the session.
     pub changes: u64,
 }

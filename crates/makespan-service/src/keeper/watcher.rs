@@ -163,7 +163,7 @@ impl Watcher {
             running.iter().map(|run| (run.clone(), known.get(&run.task).cloned().unwrap_or_default())).collect();
         let origin = wall() - now.seconds();
         let left_out = waiting.len().saturating_sub(first.len()) as u64;
-        let down = progress.view.down.iter().map(|period| period.processors.clone()).collect();
+        let down = progress.view.down.to_vec();
         let snapshot = Snapshot { origin, now, part, running, left_out, down, changes: self.changes };
         let _ = self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner).send(snapshot);
     }

@@ -179,7 +179,7 @@ fn limited_too(outlook: &Outlook, asked: &WhatIfSubmission<'_>, new: Vec<(f64, f
     let mut all = outlook.expected.clone();
     all.extend(new.iter().enumerate().map(one));
     all.sort_by(|one, other| one.start.total_cmp(&other.start));
-    keep_limits(&mut all, &outlook.running, &[(asked.who.user.clone(), limit)].into());
+    keep_limits(&mut all, &outlook.running, &[(asked.who.user.clone(), limit)].into(), &outlook.closed);
     let mut own: Vec<&ExpectedTask> = all.iter().filter(|one| one.job == JobNumber(u64::MAX)).collect();
     own.sort_by_key(|one| one.task);
     own.into_iter().map(|one| (one.start, one.end)).collect()

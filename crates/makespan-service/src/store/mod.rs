@@ -1,6 +1,7 @@
 //! The store of a service: an `SQLite` database with a write-ahead log. Every commit is on disk before the service reports it.
 
 mod change;
+mod check;
 mod finish;
 mod forget;
 mod hand;
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 pub use change::{CommitEffects, JobEvent, StoreChange};
+pub use check::{StoreState, examine};
 pub use finish::TaskEnd;
 pub use hand::Round;
 pub use handed::HandedJob;
@@ -91,25 +93,9 @@ impl Store {
         let at = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| at(folder, &error))?;
         let folder = folder.canonicalize().map_err(|error| at(folder, &error))?;
-        let mode = fs::metadata(&folder).map_err(|error| at(&folder, &error))?.mode();
-        // Other users may have read permission for the folder, because only the owner can read the files and folders
-        // in it. The group may have write permission, because many users have their own group.
-        if mode & 0o002 != 0 {
-            let why = "all users may write to this folder, which contains commands and tokens";
-            return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
-        }
-        if folder.join(BACKUP).exists() {
-            let remedy = "restore it into a new folder: makespan service restore";
-            return Err(format!("{}: this folder is a backup; {remedy} {0} FOLDER", folder.display()));
-        }
+        refuse(&folder)?;
         let lock = locked(&folder.join("lock")).map_err(|error| at(&folder, &error))?;
         let path = folder.join(DATABASE);
-        let is_new = fs::metadata(&path).map_or(true, |metadata| metadata.len() == 0);
-        if is_new && let Some(round) = a_round_of(&folder) {
-            let message = "the database is missing or empty, but its jobs have run in";
-            let remedy = "restore it from a copy, or name another folder";
-            return Err(format!("{}: {message} {round}; {remedy}", path.display()));
-        }
         private(&path).map_err(|error| at(&path, &error))?;
         // A service that ends cleanly empties the write-ahead log.
         let was_killed = fs::metadata(folder.join(format!("{DATABASE}-wal"))).is_ok_and(|log| log.len() > 0);
@@ -206,6 +192,30 @@ impl Readers {
         }
         Ok(done)
     }
+}
+
+/// Returns an error if a service must not use a folder: all users may write to it, it is a backup, or its database is
+/// missing.
+fn refuse(folder: &Path) -> Result<(), String> {
+    let mode = fs::metadata(folder).map_err(|error| format!("{}: {error}", folder.display()))?.mode();
+    // Other users may have read permission for the folder, because only the owner can read the files and folders
+    // in it. The group may have write permission, because many users have their own group.
+    if mode & 0o002 != 0 {
+        let why = "all users may write to this folder, which contains commands and tokens";
+        return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
+    }
+    if folder.join(BACKUP).exists() {
+        let remedy = "restore it into a new folder: makespan service restore";
+        return Err(format!("{}: this folder is a backup; {remedy} {0} FOLDER", folder.display()));
+    }
+    if !is_store(folder)
+        && let Some(round) = a_round_of(folder)
+    {
+        let message = "the database is missing or empty, but its jobs have run in";
+        let remedy = "restore it from a copy, or name another folder";
+        return Err(format!("{}: {message} {round}; {remedy}", folder.join(DATABASE).display()));
+    }
+    Ok(())
 }
 
 /// Returns the size of the database in the folder of a store, with its write-ahead log, in bytes.

@@ -40,7 +40,7 @@ pub fn snapshot(folder: &Path, to: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// A message with the path.
-fn check_version(folder: &Path) -> Result<(), String> {
+pub(super) fn check_version(folder: &Path) -> Result<(), String> {
     let path = folder.join(DATABASE);
     match kind(folder)? {
         DatabaseKind::Foreign => {
@@ -60,7 +60,7 @@ fn check_version(folder: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// A message with the path.
-fn version(folder: &Path) -> Result<i64, String> {
+pub(super) fn version(folder: &Path) -> Result<i64, String> {
     Ok(match kind(folder)? {
         DatabaseKind::Ours(version) => version,
         DatabaseKind::Foreign => 0,

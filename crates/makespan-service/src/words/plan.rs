@@ -22,6 +22,9 @@ pub struct Picture {
     pub boxes: Vec<BoxPicture>,
     /// The number of waiting tasks that are not in `boxes` because the queue is too long.
     pub planned_left_out: u64,
+    /// Reservations that have not ended, and processors that are down.
+    #[serde(default)]
+    pub closed: Vec<ClosedPicture>,
     /// The value of the plan and its lower bound, for each objective.
     pub bounds: Vec<BoundPicture>,
     /// The number of waiting jobs.
@@ -56,6 +59,19 @@ pub struct NodePicture {
     pub processors: u32,
     /// Whether the node is down.
     pub down: bool,
+}
+
+/// A period in which the plan uses no processors of a set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ClosedPicture {
+    /// The name of the reservation, or `None` if the processors are down.
+    pub reservation: Option<String>,
+    /// The start of the period.
+    pub start: f64,
+    /// The end of the period, or the expected end if the processors are down.
+    pub end: f64,
+    /// The processors, as ranges of the first and the last processor.
+    pub processors: Vec<(u32, u32)>,
 }
 
 /// A task as a box in the picture: its processors from its start to its end.

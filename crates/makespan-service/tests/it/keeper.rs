@@ -239,6 +239,43 @@ fn wall() -> f64 {
     std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64()
 }
 
+/// The expected start of a job lies in its range, also behind a reservation and a quota, and the reasons name them.
+#[test]
+fn reservations_and_quotas_are_in_ranges_and_reasons() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let end = wall() + 600.0;
+    let demo = Reservation { number: 0, name: "demo".into(), start: wall() + 30.0, end, processors: vec![(0, 1)] };
+    keeper.reserve(&admin(), demo).unwrap();
+    let long = submit(&keeper, sleeping(1, 100.0));
+    let explained = |job, part: &str| {
+        until("the reason is stated", || {
+            let why = keeper.explain(&admin(), job).unwrap();
+            why.expected_start.is_some() && why.why_not.iter().any(|reason| reason.text.contains(part))
+        });
+        let why = keeper.explain(&admin(), job).unwrap();
+        let (early, expected, late) = (why.early.unwrap(), why.expected_start.unwrap(), why.late.unwrap());
+        assert!(early <= expected && expected <= late, "{why:?}");
+        (early, expected)
+    };
+    let (early, expected) = explained(long, "processors 0-1 are reserved for `demo` for 570 s, beginning in");
+    assert!(early >= end - 1.0 && expected >= end - 1.0, "{early} {expected} {end}");
+    until("the picture shows the reservation", || keeper.picture(&admin()).closed.len() == 1);
+    let closed = keeper.picture(&admin()).closed[0].clone();
+    assert_eq!((closed.reservation.as_deref(), closed.processors), (Some("demo"), vec![(0, 1)]));
+    keeper.cancel(&admin(), long).unwrap();
+    until_state(&keeper, long, State::Cancelled);
+    let number = keeper.reservations(&admin()).unwrap()[0].number;
+    keeper.unreserve(&admin(), number).unwrap();
+    let limit = UserSettings { most_processors: Some(1), ..UserSettings::default() };
+    keeper.set_user(&admin(), "root", &limit).unwrap();
+    let first = submit(&keeper, sleeping(1, 50.0));
+    until_state(&keeper, first, State::Running);
+    let second = submit(&keeper, sleeping(1, 50.0));
+    let (_, expected) = explained(second, "root may use 1 processors at once, and uses 1");
+    assert!(expected >= wall() + 30.0);
+}
+
 #[test]
 fn what_must_end_soon_goes_before_what_may_wait() {
     let temporary = tempfile::tempdir().unwrap();

@@ -21,8 +21,7 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
     ensure_own(store, &user).map_err(|error| miette!("{error}"))?;
     let tokens = Tokens::open(store).map_err(|error| miette!("{error}"))?;
     let tokens = Arc::new(tokens.with_log(log.clone()));
-    let files = options.tls_certificate.clone().zip(options.tls_key.clone());
-    let files = files.map(|(certificate, key)| TlsFiles { certificate, key });
+    let files = tls_files(options);
     if let Some(TlsFiles { key, .. }) = &files
         && key.metadata().is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
     {
@@ -47,4 +46,10 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
         log.warning(&format!("{error}; the commands of the client need --url {}", server.url()));
     }
     Ok(server)
+}
+
+/// Returns the files for encryption, if the options name them.
+pub fn tls_files(options: &ServeHttpOptions) -> Option<TlsFiles> {
+    let files = options.tls_certificate.clone().zip(options.tls_key.clone());
+    files.map(|(certificate, key)| TlsFiles { certificate, key })
 }

@@ -26,7 +26,7 @@ use crate::args::{ConnectionOptions, JobsOptions, ServiceAction, ServiceCommands
 use crate::output::emit;
 
 pub use job::job;
-pub use listen::listen;
+pub use listen::{listen, tls_files};
 pub use logs::logs;
 pub use queue::queue;
 pub use submit::submit;

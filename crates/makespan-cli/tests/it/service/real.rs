@@ -1,6 +1,7 @@
 //! `makespan serve` and the commands of its client, as a user types them.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -210,4 +211,83 @@ fn a_backup_is_made_restored_and_served() {
     assert!(second.stop());
     let log = std::fs::read_to_string(log).unwrap();
     assert!(log.contains("the store was restored from the backup") && log.contains("; job 2 starts again"), "{log}");
+}
+
+/// `serve --check` starts nothing, creates nothing, and reports what would fail.
+#[test]
+fn a_check_reports_what_would_fail() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    let check = |options: &[&str]| {
+        let words = ["serve", "--check", "--processors", "2", "--oversubscribe"];
+        let output = makespan(&store).args(words).args(options).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let free = ["--listen", "127.0.0.1:0"];
+    let (status, text) = check(&free);
+    assert_eq!((status, store.exists()), (Some(0), false), "{text}");
+    assert!(text.contains("the service will create it") && text.contains("The service can start"), "{text}");
+    let bad = |options: &[&str], part: &str| {
+        let (status, text) = check(options);
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(status == Some(1) && flat.contains("would not start") && flat.contains(part), "{options:?}: {text}");
+    };
+    bad(&["--listen", "0.0.0.0:0"], "--tls-certificate and --tls-key");
+    bad(&[&free[..], &["--tls-certificate", "no.pem", "--tls-key", "no.pem"]].concat(), "no.pem");
+    bad(&[&free[..], &["--log", "missing/log"]].concat(), "name another file");
+    let served = Served::start(&store);
+    let url = std::fs::read_to_string(store.join("url")).unwrap();
+    bad(&free, "another service uses this store");
+    bad(&["--listen", url.trim().strip_prefix("http://").unwrap()], "cannot listen");
+    said(&store, &["submit", "--", "true"]);
+    said(&store, &["wait", "1"]);
+    assert!(served.stop());
+    let (status, text) = check(&free);
+    assert!(status == Some(0) && text.contains("version 3") && text.contains("1 token"), "{text}");
+    let tokens = store.join("tokens.json");
+    std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(0o644)).unwrap();
+    bad(&free, "chmod 600");
+    std::fs::set_permissions(&tokens, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let database = store.join("store.sqlite");
+    let sound = std::fs::read(&database).unwrap();
+    let mut damaged = sound.clone();
+    damaged[4096..12288].fill(0x5a);
+    std::fs::write(&database, damaged).unwrap();
+    bad(&free, "restore a backup");
+    std::fs::write(&database, []).unwrap();
+    bad(&free, "the database is missing or empty");
+    std::fs::write(&database, sound).unwrap();
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o777)).unwrap();
+    bad(&free, "chmod 700");
+}
+
+fn unit(folder: &Path) -> String {
+    let mut command = makespan(&folder.join("store"));
+    command.args(["serve", "--unit", "--processors", "2", "--log", "a log 50%"]).current_dir(folder);
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn a_unit_starts_the_service_with_the_same_options() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().canonicalize().unwrap();
+    let unit = unit(&folder);
+    let due = format!(" serve --processors 2 --log \"a log 50%%\" --store {}\n", folder.join("store").display());
+    assert!(unit.contains(&due) && unit.contains("\nKillMode=process\n"), "{unit}");
+    assert!(unit.contains(&format!("\nWorkingDirectory={}\n", folder.display())), "{unit}");
+}
+
+#[test]
+#[ignore = "long: starts systemd-analyze"]
+fn systemd_accepts_the_unit() {
+    let temporary = tempfile::tempdir().unwrap();
+    let file = temporary.path().join("makespan.service");
+    std::fs::write(&file, unit(temporary.path())).unwrap();
+    match Command::new("systemd-analyze").args(["verify", "--man=no", file.to_str().unwrap()]).output() {
+        Err(error) => eprintln!("\nSKIPPED: the check of the systemd unit: systemd-analyze: {error}"),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success() && !text.contains("makespan"), "{text}");
+        }
+    }
 }

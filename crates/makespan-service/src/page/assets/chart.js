@@ -1,7 +1,7 @@
 // The machines over time, with ended, running and planned jobs. Uses the same chart as all other pages.
 
 import { Chart as Picture, Model } from "./gantt.js";
-import { el, relative, span, unknownBehind, words } from "./dom.js";
+import { el, period, reason, relative, span, unknownBehind, words } from "./dom.js";
 
 const known = (box) => (box.job ? `${box.job}/${box.task}` : "");
 
@@ -15,8 +15,10 @@ export class Chart {
 
   // Returns the initial period of the chart: all running and planned jobs, after a period in the past that is a third
   // as long. If there are no such jobs, returns the period of the jobs that ended last.
-  home({ now, boxes }) {
+  // A reservation within the next day is shown if there are no running or planned jobs.
+  home({ now, boxes, closed }) {
     const ends = boxes.filter((box) => box.state === "running" || box.state === "waiting").map((box) => box.end);
+    if (!ends.length) ends.push(...closed.filter((one) => one.start < now + 86400).map((one) => Math.min(one.end, now + 86400)));
     const last = ends.reduce((most, end) => Math.max(most, end), now + 30);
     const past = boxes.filter((box) => box.end <= now).map((box) => box.start).sort((one, other) => other - one).slice(0, 20);
     const shown = ends.length ? (last - now) / 3 : Math.min(now - (past.at(-1) ?? now), 86400);
@@ -55,12 +57,17 @@ export class Chart {
       return jobs.get(key);
     });
     const [from, to] = this.home(picture).map(at);
-    const end = boxes.reduce((most, box) => Math.max(most, at(box.end)), to);
+    // Zooming out shows reservations up to a week ahead.
+    const near = picture.closed.map((one) => at(Math.min(one.end, picture.now + 604800)));
+    const end = boxes.reduce((most, box) => Math.max(most, at(box.end)), Math.max(to, ...near));
+    const unavailable = picture.closed.map((one) => ({
+      start: at(one.start), end: at(one.end), processors: one.processors.flat(), why: `${reason(one)}, ${period(one)}`,
+    }));
     return {
       title: "plan", processors: picture.processors, perSecond: 1, live: true, origin: at(picture.now), home: [from, to],
       begin: Math.min(from, boxes.length ? at(boxes[0].start) : from), end,
       nodes: picture.nodes.map((node) => [`${node.name}${node.down ? " \u2717" : ""}`, node.first, node.processors]),
-      resources: [], bound: null, users: users.map((name) => name || "unknown"), unavailable: [], open: { time: [0], processors: [picture.processors] },
+      resources: [], bound: null, users: users.map((name) => name || "unknown"), unavailable, open: { time: [0], processors: [picture.processors] },
       jobs: { count: names.length, names, weight: { values: [1], rows: "" }, user },
       schedules: [{
         name: "plan", makespan: end, count: boxes.length, marks: [], guesses: [], outcomes: [], deadlines: [], groups: [], held: [],

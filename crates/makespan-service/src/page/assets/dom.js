@@ -70,6 +70,13 @@ export function expectedEnd(job) {
   return expected(job.expected_end, Boolean(job.started));
 }
 
+// Returns the reason why processors are closed, and the period in which they are closed.
+export const reason = ({ reservation }) => (isKnown(reservation) ? `reserved for ${reservation}` : "down");
+export const period = ({ start, end }) => (start > Date.now() / 1000 ? `${relative(start)}, for ${span(end - start)}` : `for another ${span(Math.max(0, end - Date.now() / 1000))}`);
+
+// Formats ranges of processors, such as 0-3, 7.
+export const ranges = (processors) => processors.map(([first, last]) => first === last ? String(first) : `${first}-${last}`).join(", ");
+
 export const number = (value) => value.toLocaleString("en");
 export const link = (job) => el("a", { href: `#/job/${job}` }, String(job));
 

@@ -1,7 +1,7 @@
 // The view of users: usage, limits and reservations.
 
 import { get, me, send } from "./api.js";
-import { el, number, span, table, time } from "./dom.js";
+import { el, number, ranges as listOf, span, table, time } from "./dom.js";
 
 // Returns a form that shows the answer of the service.
 function form(fields, text, act) {
@@ -65,7 +65,7 @@ export function users(root) {
       figure(one.most_waiting ?? "any", "optional figure"), figure(one.most_processors ?? "any", "optional figure"))))
       : el("p", {}, "No jobs have been submitted yet."));
     const row = (one) => el("tr", {}, el("td", { class: "name" }, one.name), el("td", {}, time(one.start)), el("td", {}, time(one.end)),
-      el("td", {}, one.processors.map(([first, last]) => first === last ? first : `${first}-${last}`).join(", ")),
+      el("td", {}, listOf(one.processors)),
       el("td", {}, me.role === "admin" ? el("button", { onclick: back(one) }, "Take back") : ""));
     kept.replaceChildren(reserved.length ? table([["name"], ["from"], ["until"], ["processors"], [""]], reserved.map(row)) : el("p", {}, "No processors are reserved."));
   };

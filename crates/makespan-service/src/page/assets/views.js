@@ -3,7 +3,7 @@
 
 import { get } from "./api.js";
 import { Chart } from "./chart.js";
-import { el, expectedEnd, expectedStart, link, number, state, table, time, words } from "./dom.js";
+import { el, expectedEnd, expectedStart, link, number, period, ranges, reason, state, table, time, words } from "./dom.js";
 import { history } from "./history.js";
 import { job } from "./job.js";
 import { gap, submit } from "./submit.js";
@@ -18,7 +18,9 @@ function plan(root) {
   const empty = el("p", { hidden: true }, "Nothing has run yet. ", el("a", { href: "#/submit" }, "Submit a job here"), ", or by ", el("code", {}, EXAMPLE), ".");
   const chart = new Chart((job) => { location.hash = `#/job/${job}`; });
   const proof = el("div", { class: "panel" }, el("h2", {}, "How good this plan is"), bounds);
-  root.append(el("h1", {}, "Plan"), cards, empty, chart.element, proof, remarks);
+  const closed = el("ul");
+  const closing = el("div", { class: "panel" }, el("h2", {}, "Processors that the plan does not use"), closed);
+  root.append(el("h1", {}, "Plan"), cards, empty, chart.element, closing, proof, remarks);
   return async () => {
     const picture = await get("/plan");
     const card = (name, value) => el("div", { class: "card" }, el("b", {}, number(value)), el("span", {}, name));
@@ -26,7 +28,9 @@ function plan(root) {
       card(`processors, ${picture.engine}`, picture.processors));
     const nothing = picture.boxes.length === 0;
     empty.hidden = !nothing || picture.waiting > 0;
-    chart.element.hidden = nothing;
+    chart.element.hidden = nothing && picture.closed.length === 0;
+    closing.hidden = picture.closed.length === 0;
+    closed.replaceChildren(...picture.closed.map((one) => el("li", {}, `${ranges(one.processors)}: ${reason(one)}, ${period(one)}`)));
     chart.show(picture);
     bounds.replaceChildren(...picture.bounds.map((bound) => el("li", {}, gap(bound))));
     proof.hidden = picture.bounds.length === 0;

@@ -1,0 +1,224 @@
+//! Simulates futures with random run times, to predict the range of the start of a job.
+
+use std::collections::BTreeMap;
+
+use makespan_core::ProcSet;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::outlook::{ExpectedTask, Outlook};
+use crate::words::JobNumber;
+
+/// Number of simulated futures.
+const FUTURES: usize = 50;
+/// Spread of the remaining time of a task that has run longer than expected: the standard deviation of the logarithm
+/// of this time.
+const UNKNOWN: f64 = 1.0;
+
+/// Returns an early and a late start of a job: the 10th and the 90th percentile of its start in [`FUTURES`] simulated
+/// futures, and at most and at least its expected start `planned`. Each future has random run times around the
+/// expected values. Tasks start in the order of the plan as soon as processors are free, and respect the users'
+/// limits, reservations and processors that are down. Returns `None` if the job starts in no future.
+pub(super) fn range(outlook: &Outlook, job: JobNumber, planned: f64, now: f64) -> Option<(f64, f64)> {
+    let mut random = ChaCha8Rng::seed_from_u64(job.0);
+    let mut starts: Vec<f64> =
+        (0..FUTURES).filter_map(|_| Future::new(outlook, now, &mut random).start_of(job)).collect();
+    starts.sort_by(f64::total_cmp);
+    let at = |part: f64| starts.get((part * starts.len() as f64) as usize).copied();
+    // The plan may know more than the simulation, for example about licences.
+    Some((at(0.1)?.min(planned), at(0.9)?.max(planned)))
+}
+
+/// Draws a random factor with a median of 1.
+fn factor(spread: f64, random: &mut ChaCha8Rng) -> f64 {
+    // The sum of twelve uniform numbers is nearly normal.
+    let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+    (normal * spread).exp()
+}
+
+/// A running task in a simulated future.
+struct SimulatedRun<'a> {
+    job: JobNumber,
+    user: &'a str,
+    width: u32,
+    /// The processors, if they are known because the task was running at the beginning.
+    place: Option<&'a ProcSet>,
+    end: f64,
+}
+
+/// The state of a simulated future at one instant.
+struct Future<'a> {
+    outlook: &'a Outlook,
+    random: &'a mut ChaCha8Rng,
+    now: f64,
+    running: Vec<SimulatedRun<'a>>,
+    /// The waiting tasks in the order of the plan.
+    waiting: Vec<&'a ExpectedTask>,
+    /// The number of unfinished tasks of each job.
+    unfinished: BTreeMap<JobNumber, usize>,
+}
+
+impl<'a> Future<'a> {
+    fn new(outlook: &'a Outlook, now: f64, random: &'a mut ChaCha8Rng) -> Self {
+        let mut running = Vec::with_capacity(outlook.running.len());
+        for runs in &outlook.running {
+            let left = match runs.longer_than {
+                None => (runs.end - now).max(0.0) * factor(runs.spread, random),
+                // The remaining time is unknown, so it is drawn from a distribution whose median is half of the time
+                // that the task has already run.
+                Some(_) => (now - runs.start) / 2.0 * factor(UNKNOWN, random),
+            };
+            let (job, user, width) = (runs.job, runs.user.as_str(), runs.processors);
+            running.push(SimulatedRun { job, user, width, place: Some(&runs.place), end: now + left });
+        }
+        let waiting: Vec<&ExpectedTask> = outlook.expected.iter().collect();
+        let mut unfinished = BTreeMap::new();
+        let jobs = running.iter().map(|run| run.job).chain(waiting.iter().map(|one| one.job));
+        jobs.for_each(|job| *unfinished.entry(job).or_insert(0) += 1);
+        Self { outlook, random, now, running, waiting, unfinished }
+    }
+
+    /// Simulates until the first task of a job starts, and returns the instant.
+    fn start_of(mut self, job: JobNumber) -> Option<f64> {
+        loop {
+            if self.starts(job) {
+                return Some(self.now);
+            }
+            let ends = self.running.iter().map(|run| run.end);
+            let begins = self.waiting.iter().filter_map(|one| one.begin);
+            let closed = self.outlook.closed.iter().map(|period| period.end);
+            self.now = ends.chain(begins).chain(closed).filter(|&at| at > self.now).reduce(f64::min)?;
+        }
+    }
+
+    /// Ends the tasks whose ends have come, and starts tasks. Returns true if a task of `job` starts.
+    fn starts(&mut self, job: JobNumber) -> bool {
+        let Self { running, unfinished, now, .. } = self;
+        running.retain(|run| {
+            if run.end <= *now {
+                unfinished.entry(run.job).and_modify(|count| *count -= 1);
+            }
+            run.end > *now
+        });
+        let mut at = 0;
+        while let Some(&one) = self.waiting.get(at) {
+            if self.is_withheld(one) {
+                at += 1;
+                continue;
+            }
+            // A task that finds no free processors also delays the tasks behind it.
+            let length = one.end - one.start;
+            if self.free(length) < one.processors.len() {
+                return false;
+            }
+            if one.job == job {
+                return true;
+            }
+            self.waiting.remove(at);
+            let end = self.now + length * factor(one.spread, self.random);
+            let (job, user, width) = (one.job, one.user.as_str(), one.processors.len());
+            self.running.push(SimulatedRun { job, user, width, place: None, end });
+        }
+        false
+    }
+
+    /// Returns true if a task waits for other jobs, for its earliest start or for its user's limit.
+    fn is_withheld(&self, one: &ExpectedTask) -> bool {
+        let waits = |job: &JobNumber| self.unfinished.get(job).is_some_and(|&count| count > 0);
+        if one.begin.is_some_and(|begin| begin > self.now) || one.after.iter().any(waits) {
+            return true;
+        }
+        let Some(&limit) = self.outlook.limits.get(&one.user) else { return false };
+        let used: u32 = self.running.iter().filter(|run| run.user == one.user).map(|run| run.width).sum();
+        used > 0 && used + one.processors.len() > limit
+    }
+
+    /// Returns the number of processors that are free now and not closed within the next `length` seconds.
+    fn free(&self, length: f64) -> u32 {
+        let used: u32 = self.running.iter().map(|run| run.width).sum();
+        let mut closed = ProcSet::new();
+        for period in self.outlook.closed.iter().filter(|period| period.overlaps(self.now, self.now + length)) {
+            closed = closed.union(&period.processors);
+        }
+        // A task may still run on processors that were reserved after its start.
+        let places = self.running.iter().filter_map(|run| run.place);
+        let closed = places.fold(closed, |closed, place| closed.difference(place));
+        let platform = self.outlook.instance.platform().processors();
+        platform.saturating_sub(used + closed.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Instance, Platform, Time};
+    use proptest::prelude::*;
+
+    use super::super::outlook::{ClosedPeriod, Runs, by_job};
+    use super::*;
+
+    const PROCESSORS: u32 = 4;
+
+    fn set(first: u32, width: u32) -> ProcSet {
+        ProcSet::from_intervals(vec![(first, first + width - 1)])
+    }
+
+    fn outlook(running: Vec<Runs>, tasks: &[(u32, u32, usize)], limit: u32, closed: Vec<ClosedPeriod>) -> Outlook {
+        let one = |(at, &(width, length, user)): (usize, &(u32, u32, usize))| ExpectedTask {
+            job: JobNumber(100 + at as u64),
+            task: 0,
+            title: String::new(),
+            user: ["ann", "bob"][user].into(),
+            start: f64::from(at as u32),
+            end: f64::from(at as u32 + length),
+            processors: set(0, width),
+            spread: 0.0,
+            begin: None,
+            after: Vec::new(),
+            behind: None,
+        };
+        let expected: Vec<ExpectedTask> = tasks.iter().enumerate().map(one).collect();
+        let jobs = by_job(&expected, &running);
+        let instance = Instance::new(Platform::flat(PROCESSORS).unwrap(), Vec::new(), Vec::new()).unwrap();
+        let limits = [("ann".to_owned(), limit)].into();
+        Outlook { origin: 0.0, now: Time::ZERO, instance, expected, running, limits, closed, jobs, bounds: Vec::new() }
+    }
+
+    proptest! {
+        /// Checks that a simulated start respects the closed periods and the limit of a user, and that the expected
+        /// start is in the range.
+        #[test]
+        fn a_future_respects_reservations_and_limits(
+            ends in proptest::collection::vec((1_u32..20, 0_usize..2), 0..3),
+            tasks in proptest::collection::vec((1_u32..=4, 1_u32..9, 0_usize..2), 1..10),
+            limit in 1_u32..=4,
+            (start, length, first) in (0_u32..30, 1_u32..30, 0_u32..4),
+        ) {
+            let runs = |(at, &(end, user)): (usize, &(u32, usize))| Runs {
+                job: JobNumber(at as u64 + 1), user: ["ann", "bob"][user].into(), task: 0, processors: 1,
+                place: set(at as u32, 1), start: 0.0, end: f64::from(end), longer_than: None, spread: 0.0,
+            };
+            let running: Vec<Runs> = ends.iter().enumerate().map(runs).collect();
+            // No job may need more processors than its user's limit allows.
+            let tasks: Vec<(u32, u32, usize)> = tasks.into_iter()
+                .map(|(width, length, user)| (if user == 0 { width.min(limit) } else { width }, length, user)).collect();
+            let (start, end) = (f64::from(start), f64::from(start + length));
+            let closed = ClosedPeriod { reservation: Some("demo".into()), start, end, processors: set(first, 4 - first) };
+            let outlook = outlook(running, &tasks, limit, vec![closed]);
+            let mut starts: Vec<f64> = Vec::new();
+            for one in &outlook.expected {
+                let mut random = ChaCha8Rng::seed_from_u64(1);
+                let at = Future::new(&outlook, 0.0, &mut random).start_of(one.job).unwrap();
+                let (width, length) = (one.processors.len(), one.end - one.start);
+                prop_assert!(width <= first || !outlook.closed[0].overlaps(at, at + length), "{at}");
+                let of_user = |user: &str, width: u32| if user == one.user { width } else { 0 };
+                let at_once: u32 = outlook.running.iter().filter(|runs| runs.end > at).map(|runs| of_user(&runs.user, 1)).sum::<u32>()
+                    + outlook.expected.iter().zip(&starts).filter(|(other, start)| **start <= at && **start + other.end - other.start > at)
+                        .map(|(other, _)| of_user(&other.user, other.processors.len())).sum::<u32>();
+                prop_assert!(one.user != "ann" || at_once == 0 || at_once + width <= limit, "{at_once} {at}");
+                starts.push(at);
+                let (early, late) = range(&outlook, one.job, one.start, 0.0).unwrap();
+                prop_assert!(early <= one.start && one.start <= late && early <= at && at <= late);
+            }
+        }
+    }
+}
