@@ -76,13 +76,13 @@ class Client:
         self.port, self.token, self.connection = port, token, None
 
     def ask(self, method, path, body=None, key=False):
-        """The bytes of the answer, and how many seconds it took."""
+        """The bytes of the answer, and how many seconds it took. `key` is an idempotency key, or true for a new one."""
         headers = {"Authorization": f"Bearer {self.token}"}
         if body is not None:
             body = json.dumps(body)
             headers["Content-Type"] = "application/json"
         if key:
-            headers["Idempotency-Key"] = uuid.uuid4().hex
+            headers["Idempotency-Key"] = key if isinstance(key, str) else uuid.uuid4().hex
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         begun = time.perf_counter()

@@ -190,6 +190,11 @@ describe("the page of a service", () => {
     await page.fill("[name=end]", "2040-01-01T12:00");
     await page.locator("form").nth(1).locator("[name=processors]").fill("0-1");
     await page.click("text=Reserve >> nth=-1");
+    await seen(page, "upkeep");
+    await page.evaluate(() => { location.hash = "#/plan"; });
+    await seen(page, "processors 0-1: reserved for upkeep");
+    await page.waitForSelector(".chart canvas");
+    await page.evaluate(() => { location.hash = "#/users"; });
     await page.click("text=Take back");
     await seen(page, "No processors are reserved.");
     await page.evaluate(() => { location.hash = "#/history"; });

@@ -18,6 +18,8 @@ pub mod serve;
 #[cfg(feature = "service")]
 mod serve_check;
 #[cfg(feature = "service")]
+mod serve_machines;
+#[cfg(feature = "service")]
 pub mod service;
 pub mod setup;
 pub mod shards;

@@ -1,13 +1,12 @@
 //! `makespan serve`
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use makespan_core::{Job, Platform, Resources, counted};
+use makespan_core::{Job, Platform, counted};
 use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, MeasuredAttempt, Pinning, check_memory_limits};
 use makespan_service::client::default_store;
@@ -16,11 +15,11 @@ use makespan_service::{Keeper, KeeperOptions, Log, Service};
 use miette::{Result, miette};
 
 use super::run::Cluster;
-use super::service::{add_amounts, listen};
+use super::serve_machines::machines;
+use super::service::listen;
 use super::{serve_check, unit};
-use crate::args::{ServeOptions, SlurmMode};
-use crate::input::machine_of;
-use crate::output::{complain, emit, shown};
+use crate::args::ServeOptions;
+use crate::output::{emit, shown};
 use crate::past::{Memory, RunHistory, of_command};
 
 /// The machines on which jobs run, with the history of this user.
@@ -120,40 +119,6 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
         keeper.close();
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the machines, and the cluster if the service uses one.
-pub(super) fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Option<Cluster>)> {
-    match options.slurm.on {
-        None => {
-            let read = makespan_formats::ReadOptions { processors: options.processors, ..Default::default() };
-            let machine = machine_of(&read)?.with_licences(licences(&options.licence)?);
-            Ok((machine.map_err(|error| miette!("--licence: {error}"))?, None))
-        }
-        Some(SlurmMode::Slurm) => {
-            let cluster = Cluster::on(&options.slurm, last_round(store))?;
-            cluster.remarks.iter().for_each(|remark| complain(&format!("note: {remark}")));
-            Ok((cluster.platform.clone(), Some(cluster)))
-        }
-        Some(SlurmMode::SlurmJobs) => {
-            Err(miette!("a service starts its jobs in pilots, which it keeps while there is work; write --on slurm"))
-        }
-    }
-}
-
-fn licences(stated: &[String]) -> Result<Resources> {
-    let mut all = BTreeMap::new();
-    add_amounts("--licence", stated, &mut all)?;
-    let all = Resources::new(all.iter().map(|(name, &amount)| (name.as_str(), amount)));
-    all.map_err(|error| miette!("--licence: {error}"))
-}
-
-/// Returns the folder of the latest run on pilots (`round-NUMBER`), if there is one. Its pilots may still run.
-fn last_round(store: &Path) -> Option<PathBuf> {
-    let number = |name: &str| name.strip_prefix("round-").and_then(|number| number.parse::<u64>().ok());
-    let entries = std::fs::read_dir(store).ok()?.flatten();
-    let rounds = entries.filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path())));
-    rounds.max_by_key(|(number, _)| *number).map(|(_, path)| path)
 }
 
 /// Returns the message that is printed when the service is ready.

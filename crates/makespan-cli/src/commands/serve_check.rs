@@ -14,7 +14,7 @@ use miette::Result;
 use nix::unistd::{AccessFlags, access};
 
 use super::findings::finding;
-use super::serve::machines;
+use super::serve_machines::machines;
 use super::service::tls_files;
 use crate::args::ServeOptions;
 use crate::output::{Line, Tone, emit_lines};

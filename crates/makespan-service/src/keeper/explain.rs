@@ -101,7 +101,7 @@ fn misses_deadline(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> 
     })
 }
 
-/// Returns a reason if the job does not start now because of a reservation or of processors that are down.
+/// Returns a reason if the job waits for the end of a reservation, or until processors that are down are up again.
 fn reserved(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
     let JobPlan { start, end, .. } = outlook.jobs.get(&row.summary.number)?;
     let needs = row.summary.processors;
@@ -112,12 +112,15 @@ fn reserved(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
     let near: Vec<&ClosedPeriod> =
         outlook.closed.iter().filter(|period| period.overlaps(now, now + (end - start).max(0.0))).collect();
     let open = near.iter().fold(free.clone(), |open, period| open.difference(&period.processors));
-    if open.len() >= needs || free.len() < needs {
-        return None;
-    }
-    let named: Vec<String> =
-        near.iter().filter(|one| !one.processors.is_disjoint(&free)).map(|one| described(one, now)).collect();
-    let text = format!("it needs {needs} of the {} free processors, but {}", free.len(), named.join(", and "));
+    let text = if open.len() < needs && needs <= free.len() {
+        let named = near.iter().filter(|one| !one.processors.is_disjoint(&free));
+        let named: Vec<String> = named.map(|one| described(one, now)).collect();
+        format!("it needs {needs} of the {} free processors, but {}", free.len(), named.join(", and "))
+    } else {
+        // The plan starts the job when a period ends.
+        let follows = |one: &&ClosedPeriod| one.end > now && (0.0..1.0).contains(&(start - one.end));
+        format!("its planned start follows a closed period: {}", described(outlook.closed.iter().find(follows)?, now))
+    };
     Some(Reason { text, jobs: Vec::new(), resource: Some("processors".into()) })
 }
 

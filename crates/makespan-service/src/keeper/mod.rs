@@ -25,7 +25,7 @@ mod writer;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
@@ -130,6 +130,7 @@ impl Keeper {
             picture: RwLock::new(Arc::new(Picture::default())),
             wanted: Mutex::new(false),
             snapshots: Mutex::new(snapshots),
+            settings: AtomicU64::new(0),
             closing: AtomicBool::new(false),
             checks: AtomicUsize::new(0),
             trouble: Mutex::new(None),

@@ -1,6 +1,7 @@
 //! The thread that makes the plans that users see: the expected starts and ends of tasks, and the bounds of the plan.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +21,9 @@ use crate::words::{BoundPicture, BoxPicture, ClosedPicture, JobNumber, NodePictu
 const PAUSE: Duration = Duration::from_millis(300);
 /// Maximum age of a plan. An older plan is replaced even if nothing has changed.
 const LONGEST: Duration = Duration::from_secs(10);
+/// Time after a change of reservations or limits in which every snapshot is planned, because the engine applies the change
+/// later than the store.
+const SETTLING: Duration = Duration::from_secs(1);
 /// Factor of the rest after planning. The thread rests for the planning time times this factor, so that the processors
 /// are free for jobs.
 const SHARE: u32 = 10;
@@ -85,6 +89,7 @@ impl Drawer {
     pub fn run(self) {
         let (mut last, mut changes, mut version) = (None::<Instant>, (0, 0), 0);
         let mut rest = Duration::ZERO;
+        let mut settings = (0, None::<Instant>);
         while !self.shared.is_closing() {
             self.rest(PAUSE.max(rest));
             *self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -92,7 +97,12 @@ impl Drawer {
             let is_old = last.is_none_or(|last| last.elapsed() > LONGEST);
             // Events are also checked, because held jobs change the plan but never reach the engine.
             let now = (snapshot.changes, self.shared.wait(u64::MAX, Duration::ZERO));
-            if now == changes && !is_old && !self.is_overdue() {
+            let changed = self.shared.settings.load(Ordering::Relaxed);
+            if changed != settings.0 {
+                settings = (changed, Some(Instant::now()));
+            }
+            let is_settling = settings.1.is_some_and(|at| at.elapsed() < SETTLING);
+            if now == changes && !is_old && !is_settling && !self.is_overdue() {
                 rest = Duration::ZERO;
                 continue;
             }

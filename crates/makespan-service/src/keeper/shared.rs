@@ -1,7 +1,7 @@
 //! The data that the threads of a service share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -119,6 +119,8 @@ pub(super) struct SharedState {
     /// Whether the planner has requested a snapshot of the engine.
     pub wanted: Mutex<bool>,
     pub snapshots: Mutex<Sender<Snapshot>>,
+    /// The number of changes of reservations and of users' limits.
+    pub settings: AtomicU64,
     pub closing: AtomicBool,
     /// Number of running checks of submitted files.
     pub checks: AtomicUsize,
@@ -256,6 +258,7 @@ impl SharedState {
 
     /// Sends the reservations to the current session.
     pub fn announce(&self, delivery: &Delivery) -> Result<(), rusqlite::Error> {
+        self.settings.fetch_add(1, Ordering::Relaxed);
         let Some(intake) = &delivery.intake else { return Ok(()) };
         let (reservations, round) = self.readers.read(|reader| Ok((reader.reservations(wall())?, reader.round()?)))?;
         let began = round.map_or_else(wall, |round| round.began);

@@ -178,6 +178,7 @@ impl Writer {
 
     /// Reads the processor limits of the users from the store.
     fn renew_limits(&self) {
+        self.shared.settings.fetch_add(1, Ordering::Relaxed);
         if let Ok(processors) = self.shared.readers.read(Reader::limits) {
             self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors = processors;
         }

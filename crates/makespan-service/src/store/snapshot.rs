@@ -33,7 +33,10 @@ pub fn snapshot(folder: &Path, to: &Path) -> Result<(), String> {
     private(&to).map_err(|error| format!("{}: {error}", to.display()))?;
     let copied = open(&from, false)
         .and_then(|connection| connection.execute("VACUUM INTO ?1", [to.display().to_string()]).map(drop));
-    copied.map_err(|error| format!("{}: cannot copy this database to {}: {error}", from.display(), to.display()))
+    copied.map_err(|error| {
+        let remedy = "check both disks and free space, or name another folder";
+        format!("{}: cannot copy this database to {}: {error}; {remedy}", from.display(), to.display())
+    })
 }
 
 /// Returns an error if this version of makespan cannot use the database of a store.

@@ -245,9 +245,9 @@ fn reservations_and_quotas_are_in_ranges_and_reasons() {
     let temporary = tempfile::tempdir().unwrap();
     let keeper = keeper(temporary.path());
     let end = wall() + 600.0;
-    let demo = Reservation { number: 0, name: "demo".into(), start: wall() + 30.0, end, processors: vec![(0, 1)] };
+    let demo = Reservation { number: 0, name: "demo".into(), start: end - 480.0, end, processors: vec![(0, 1)] };
     keeper.reserve(&admin(), demo).unwrap();
-    let long = submit(&keeper, sleeping(1, 100.0));
+    let long = submit(&keeper, sleeping(1, 300.0));
     let explained = |job, part: &str| {
         until("the reason is stated", || {
             let why = keeper.explain(&admin(), job).unwrap();
@@ -258,13 +258,23 @@ fn reservations_and_quotas_are_in_ranges_and_reasons() {
         assert!(early <= expected && expected <= late, "{why:?}");
         (early, expected)
     };
-    let (early, expected) = explained(long, "processors 0-1 are reserved for `demo` for 570 s, beginning in");
+    let (early, expected) = explained(long, "processors 0-1 are reserved for `demo` for 480 s, beginning in");
     assert!(early >= end - 1.0 && expected >= end - 1.0, "{early} {expected} {end}");
     until("the picture shows the reservation", || keeper.picture(&admin()).closed.len() == 1);
     let closed = keeper.picture(&admin()).closed[0].clone();
     assert_eq!((closed.reservation.as_deref(), closed.processors), (Some("demo"), vec![(0, 1)]));
     keeper.cancel(&admin(), long).unwrap();
     until_state(&keeper, long, State::Cancelled);
+    // This job waits for running jobs and for the reservation.
+    let busy = [submit(&keeper, sleeping(1, 30.0)), submit(&keeper, sleeping(1, 30.0))];
+    until("both run", || busy.iter().all(|&job| state(&keeper, job) == State::Running));
+    let wide = submit(&keeper, sleeping(2, 300.0));
+    let (_, expected) = explained(wide, "follows a closed period: processors 0-1 are reserved for `demo`");
+    assert!(expected >= end - 1.0, "{expected} {end}");
+    for job in [wide, busy[0], busy[1]] {
+        keeper.cancel(&admin(), job).unwrap();
+        until_state(&keeper, job, State::Cancelled);
+    }
     let number = keeper.reservations(&admin()).unwrap()[0].number;
     keeper.unreserve(&admin(), number).unwrap();
     let limit = UserSettings { most_processors: Some(1), ..UserSettings::default() };

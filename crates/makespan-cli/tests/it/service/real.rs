@@ -291,3 +291,20 @@ fn systemd_accepts_the_unit() {
         }
     }
 }
+
+/// Runs the day of a service in `benches/service/day.py` with fewer jobs. Each row of its table states a verdict.
+#[test]
+#[ignore = "long: a day with a burst, a kill, a backup and a full disk"]
+fn a_day_of_a_service() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/service/day.py");
+    let mut command = Command::new("python3");
+    command.arg("-B").arg(program).args(["--jobs", "90", "--makespan"]).arg(assert_cmd::cargo::cargo_bin!("makespan"));
+    match command.output() {
+        Err(error) => eprintln!("\nSKIPPED: the day of a service: python3: {error}"),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout);
+            text.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| eprintln!("\n{line}"));
+            assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}

@@ -19,7 +19,7 @@ function plan(root) {
   const chart = new Chart((job) => { location.hash = `#/job/${job}`; });
   const proof = el("div", { class: "panel" }, el("h2", {}, "How good this plan is"), bounds);
   const closed = el("ul");
-  const closing = el("div", { class: "panel" }, el("h2", {}, "Processors that the plan does not use"), closed);
+  const closing = el("div", { class: "panel" }, el("h2", {}, "Reserved or down"), closed);
   root.append(el("h1", {}, "Plan"), cards, empty, chart.element, closing, proof, remarks);
   return async () => {
     const picture = await get("/plan");
@@ -30,7 +30,7 @@ function plan(root) {
     empty.hidden = !nothing || picture.waiting > 0;
     chart.element.hidden = nothing && picture.closed.length === 0;
     closing.hidden = picture.closed.length === 0;
-    closed.replaceChildren(...picture.closed.map((one) => el("li", {}, `${ranges(one.processors)}: ${reason(one)}, ${period(one)}`)));
+    closed.replaceChildren(...picture.closed.map((one) => el("li", {}, `processors ${ranges(one.processors)}: ${reason(one)}, ${period(one)}`)));
     chart.show(picture);
     bounds.replaceChildren(...picture.bounds.map((bound) => el("li", {}, gap(bound))));
     proof.hidden = picture.bounds.length === 0;

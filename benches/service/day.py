@@ -1,0 +1,367 @@
+"""A day of a service for a team, from an upgrade in the morning to a full disk in the evening. Prints a table with a verdict for each
+step, and the line of the log about it. The exit status is 1 if a step fails. `day.py --help` lists the options."""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from http.client import HTTPException
+
+from service import Client, Refused, Service, command
+
+USERS = ("ann", "bob", "carol")
+OLD_STORE = pathlib.Path(__file__).resolve().parents[2] / "crates/makespan-service/tests/it/stores/134f65d3"
+WORDS = ["--processors", "4", "--oversubscribe"]
+
+
+class Table:
+    """The rows, which are printed at once."""
+
+    def __init__(self):
+        self.wrong = 0
+        print("| step | found | the log says | verdict |\n|---|---|---|---|", flush=True)
+
+    def add(self, step, found, is_right, said="–"):
+        self.wrong += not is_right
+        print(f"| {step} | {found} | {said} | {'ok' if is_right else '**WRONG**'} |", flush=True)
+
+    def skip(self, step, why):
+        print(f"SKIPPED: {step}: {why}", flush=True)
+
+
+class Day:
+    def __init__(self, program, folder, jobs):
+        self.program, self.folder, self.jobs = program, folder, jobs
+        self.store, self.log, self.table = folder / "store", folder / "day.log", Table()
+        self.service = self.of(self.store, "notes", self.log)
+        self.tokens, self.mounted = {}, False
+
+    def of(self, store, notes, log, words=()):
+        """A service on `store`, whose jobs write their starts and ends into the folder `notes`."""
+        (self.folder / notes).mkdir(exist_ok=True)
+        environment = {"NOTES": str(self.folder / notes)}
+        return Service(self.program, store, [*WORDS, "--log", log, *words], environment, log=self.folder / f"{notes}.stderr")
+
+    def makespan(self, *words, store=None):
+        environment = {**os.environ, "MAKESPAN_STORE": str(store or self.store)}
+        done = subprocess.run([self.program, *map(str, words)], env=environment, capture_output=True, text=True, timeout=300)
+        return done.returncode, done.stdout + done.stderr
+
+    def said(self, part, log=None):
+        """The last line of the log with this text, without its time, and whether there is one."""
+        text = (log or self.log).read_text() if (log or self.log).exists() else ""
+        lines = [line.split(" ", 1)[1] for line in text.splitlines() if part in line]
+        return (lines[-1].replace("|", "/"), True) if lines else (f"nothing with `{part}`", False)
+
+    def noted(self, name, notes="notes"):
+        path = self.folder / notes / name
+        return path.read_text() if path.exists() else ""
+
+    def client(self, user):
+        return Client(self.service.port, self.tokens[user])
+
+    def upgrade(self):
+        """The store of an earlier version."""
+        shutil.copytree(OLD_STORE, self.store)
+        os.chmod(self.store, 0o700)
+        os.chmod(self.store / "tokens.json", 0o600)
+        database = sqlite3.connect(self.store / "store.sqlite")
+        database.executescript((self.store / "store.sql").read_text())
+        database.close()
+        (self.store / "store.sql").unlink()
+        status, text = self.makespan("serve", "--check", *WORDS, "--listen", "127.0.0.1:0", "--no-history")
+        self.table.add("`serve --check`", text.strip().splitlines()[-1], status == 0)
+        self.service.start()
+        client = self.service.client()
+        client.ask("POST", "/api/v1/jobs/3/release")
+        ended = client.wait_for_all(120)
+        jobs = client.get("/jobs?limit=100")["items"]
+        states = [job["state"] for job in jobs]
+        attempts = {task["attempts"] for job in jobs for task in client.get(f"/jobs/{job['number']}")["task_list"]}
+        right = ended and states == ["succeeded", "failed", *["succeeded"] * 4] and attempts == {1}
+        said, is_there = self.said("the store has")
+        self.table.add("upgrade of a store of commit 134f65d3", f"{len(jobs)} jobs, each started {sorted(attempts)} times", right and is_there, said)
+
+    def unit(self):
+        status, text = self.makespan("serve", "--unit", *WORDS)
+        if not shutil.which("systemd-analyze"):
+            return self.table.skip("systemd unit", "systemd-analyze is not installed")
+        path = self.folder / "makespan.service"
+        path.write_text(text)
+        checked = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True)
+        right = status == 0 and checked.returncode == 0 and "makespan" not in checked.stderr
+        self.table.add("systemd unit", f"`systemd-analyze verify` ends with {checked.returncode}", right)
+
+    def people(self):
+        for user in USERS:
+            status, token = self.makespan("token", "add", user, "--role", "submitter")
+            self.tokens[user] = token.strip()
+        _, token = self.makespan("token", "add", "grafana", "--role", "reader")
+        self.tokens["grafana"] = token.strip()
+        time.sleep(1)
+        found = {user: self.client(user).get("/whoami")["user"] for user in self.tokens}
+        said, is_there = self.said("of carol (submitter) was added")
+        self.table.add("three users and a monitor", ", ".join(found.values()), all(k == v for k, v in found.items()) and is_there, said)
+        status, text = self.makespan("service", "user", "set", "ann", "--most-processors", 1, "--most-waiting", "none", "--weight", 2)
+        said, is_there = self.said("set the limits of ann")
+        self.table.add("quota", text.strip(), status == 0 and is_there, said)
+        self.reserved = time.time() + 4, time.time() + 16
+        status, text = self.makespan("service", "reservation", "add", "demo", "--processors", "2-3", "--start", "4s", "--for", "12s")
+        said, is_there = self.said("reserved processors")
+        self.table.add("reservation for a demo", text.strip(), status == 0 and is_there, said)
+
+    def what_if(self):
+        wide = command("true", {"processors": 3, "time": 60.0})
+        end = time.monotonic() + 30
+        while not self.service.client().get("/plan")["closed"] and time.monotonic() < end:
+            time.sleep(0.1)
+        # The service makes a new plan at most two seconds after a change.
+        time.sleep(2)
+        while True:
+            try:
+                answer = json.loads(self.client("carol").ask("POST", "/api/v1/what-if", wide)[0])
+                break
+            except Refused as refused:
+                if time.monotonic() > end:
+                    return self.table.add("what if", str(refused), False)
+                time.sleep(0.2)
+        start = answer["starts"][0]
+        late = start - self.reserved[1]
+        self.table.add("what if, for 3 processors and 60 s", f"it would start {late:.1f} s after the end of the reservation", late >= -1)
+
+    def burst(self):
+        """Three users submit jobs at the same time. Meanwhile, a backup is made, and the service is killed."""
+        acknowledged, lock, odd, reasons = {}, threading.Lock(), [], set()
+        count = self.jobs // len(USERS)
+
+        def submit(user):
+            draw = random.Random(user)
+            for number in range(count):
+                name = f"{user}-{number}"
+                script = f"echo begin >>$NOTES/{name}; sleep {draw.uniform(0.02, 0.3):.2f}; echo end >>$NOTES/{name}; echo {name}"
+                key = uuid.uuid4().hex
+                body = {"submissions": [command(script, {"time": 0.2}, name=name)]}
+                while True:
+                    try:
+                        answer = json.loads(self.client(user).ask("POST", "/api/v1/jobs", body, key=key)[0])
+                        break
+                    except (OSError, HTTPException, ValueError):
+                        time.sleep(0.05)
+                with lock:
+                    acknowledged[name] = answer["receipts"][0]["jobs"][0]
+
+        def ask():
+            while any(thread.is_alive() for thread in threads):
+                try:
+                    for job in self.client("ann").get("/jobs?state=waiting&limit=3")["items"]:
+                        why = self.client("ann").get(f"/jobs/{job['number']}/explain")
+                        reasons.update(reason["text"] for reason in why["why_not"])
+                        if why["expected_start"] is not None and not why["early"] <= why["expected_start"] <= why["late"]:
+                            odd.append(why)
+                except (OSError, HTTPException, ValueError, Refused):
+                    pass
+                time.sleep(0.1)
+
+        threads = [threading.Thread(target=submit, args=(user,)) for user in USERS]
+        begun = time.monotonic()
+        [thread.start() for thread in threads]
+        asker = threading.Thread(target=ask)
+        asker.start()
+
+        def until(part):
+            while len(acknowledged) < part * self.jobs and any(thread.is_alive() for thread in threads):
+                time.sleep(0.01)
+
+        until(0.4)
+        with lock:
+            self.before = dict(acknowledged)
+        self.ended_before = self.ended()
+        backup_begun = time.monotonic()
+        status, text = self.makespan("service", "backup", self.folder / "backup")
+        backup = time.monotonic() - backup_begun
+        self.table.add("backup while it runs", f"{text.strip().split(' in /')[0]}; {backup:.2f} s", status == 0)
+        until(0.7)
+        self.service.kill()
+        killed = time.monotonic()
+        self.service.start()
+        up = time.monotonic() - killed
+        [thread.join() for thread in threads]
+        asker.join()
+        ended = self.service.client().wait_for_all(300)
+        lost = [name for name in acknowledged if self.noted(name) != "begin\nend\n"]
+        jobs = {job["number"]: job for job in self.all_jobs(self.service.client())}
+        lost += [name for name, job in acknowledged.items() if jobs.get(job, {}).get("state") != "succeeded"]
+        twice = len(jobs) - 6 - len(acknowledged)
+        said, is_there = self.said("did not stop cleanly")
+        self.table.add("`kill -9` during a burst", f"{len(acknowledged)} acknowledged jobs in {time.monotonic() - begun:.0f} s, {len(lost)} lost or repeated, "
+                       f"{twice} accepted twice; up again in {up:.2f} s", ended and not lost and twice == 0 and is_there, said)
+        self.check_limits(jobs)
+        named = any("ann may use 1 processors at once" in reason for reason in reasons)
+        self.table.add("expected starts in their ranges", f"{len(odd)} outside; a reason names the quota: {'yes' if named else 'no'}", not odd and named)
+
+    def ended(self):
+        return {job["name"] for job in self.all_jobs(self.service.client()) if job["state"] == "succeeded"}
+
+    def all_jobs(self, client):
+        found, after = [], ""
+        while True:
+            page = client.get(f"/jobs?limit=1000{after}")
+            found += page["items"]
+            if page["next"] is None:
+                return found
+            after = f"&after={page['next']}"
+
+    def check_limits(self, jobs):
+        """Checks the quota and the reservation with the times at which jobs ran."""
+        spans, inside = [], 0
+        for job in jobs.values():
+            if job["number"] <= 6:
+                continue
+            task = self.service.client().get(f"/jobs/{job['number']}")["task_list"][0]
+            first, last = (int(word) for word in (task["processors"].split("-") * 2)[:2])
+            if job["user"] == "ann":
+                spans.append((task["started"], task["ended"]))
+            if last >= 2 and task["started"] > self.reserved[0] + 0.5 and task["started"] < self.reserved[1] - 0.5:
+                inside += 1
+        spans.sort()
+        overlaps = sum(one[1] > other[0] + 0.001 for one, other in zip(spans, spans[1:]))
+        self.table.add("quota of 1 processor", f"{len(spans)} jobs of ann, {overlaps} ran beside another one", overlaps == 0 and len(spans) > 1)
+        self.table.add("reserved processors", f"{inside} jobs started on them within the reservation", inside == 0)
+
+    def refused(self):
+        number = max(job["number"] for job in self.all_jobs(self.client("ann")))
+        found = []
+        for client, method, path in [(self.client("bob"), "POST", f"/api/v1/jobs/{number}/cancel"), (Client(self.service.port, "mks_wrong"), "GET", "/api/v1/jobs")]:
+            try:
+                client.ask(method, path)
+            except Refused as refused:
+                found.append(refused.status)
+        time.sleep(0.3)
+        said, is_there = self.said(f"/jobs/{number}/cancel")
+        self.table.add("a job of another user, a wrong token", f"refused with {found}", found == [404, 401] and is_there and "bob" in said, said)
+
+    def metrics(self):
+        text = self.client("grafana").ask("GET", "/api/v1/metrics")[0]
+        if not shutil.which("promtool"):
+            return self.table.skip("metrics", "promtool is not installed (Debian's package prometheus)")
+        checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True)
+        found = (checked.stdout + checked.stderr).decode().strip().replace("\n", "; ") or "nothing to report"
+        families = text.decode().count("# TYPE")
+        self.table.add("`promtool check metrics`", f"{families} metrics: {found}", checked.returncode == 0)
+
+    def restore(self):
+        """Restores the backup on a small disk, where it is served; then fills the disk."""
+        self.service.stop()
+        said, is_there = self.said("the service has stopped")
+        self.table.add("stop", "SIGTERM", is_there, said)
+        small = self.folder / "small"
+        small.mkdir()
+        self.mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "none", small], capture_output=True).returncode == 0
+        new, log = small / "store", self.folder / "restored.log"
+        status, text = self.makespan("service", "restore", self.folder / "backup", new)
+        lines = text.strip().splitlines()
+        with self.of(new, "restored", log) as service:
+            client = service.client()
+            ended = client.wait_for_all(300)
+            jobs = self.all_jobs(client)
+            names = {job["name"]: job for job in jobs}
+            missing = [name for name, job in self.before.items() if names.get(name, {}).get("number") != job]
+            again = [name for name in self.ended_before if self.noted(name, "restored")]
+            failed = [job["number"] for job in jobs if job["state"] != "succeeded" and job["number"] != 2]
+            counted = sum(user["ended"] for user in client.get("/users"))
+            said, is_there = self.said("restored from the backup", log)
+            first = lines[0].split(" from ")[0]
+            self.table.add("restore elsewhere", f"{first}; of {len(self.before)} jobs acknowledged before the backup, {len(missing)} missing; of "
+                           f"{len(self.ended_before)} ended ones, {len(again)} ran again; {counted} counted of {len(jobs)}",
+                           status == 0 and ended and not missing and not again and not failed and counted == len(jobs) and is_there, said)
+            self.full_disk(service, small, log)
+
+    def full_disk(self, service, small, log):
+        if self.mounted:
+            filler = open(small / "filler", "wb", buffering=0)
+            try:
+                while True:
+                    filler.write(b"x" * 4096)
+            except OSError:
+                pass
+            free = lambda: (filler.close(), (small / "filler").unlink())
+        else:
+            limits = resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (1, limits[1]))
+            free = lambda: resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, limits)
+        client, found, number = service.client(), [], 0
+        acknowledged = {}
+        for number in range(3000):
+            name = f"full-{number}"
+            try:
+                acknowledged[name] = client.submit(command(f"echo begin >>$NOTES/{name}; echo end >>$NOTES/{name}", name=name))[0]
+            except Refused as refused:
+                found.append(refused.status)
+                break
+        try:
+            client.get("/health")
+        except Refused as refused:
+            found.append(refused.status)
+        status, text = self.makespan("service", "backup", small / "other", store=service.store) if self.mounted else (1, "free space")
+        half = list(small.glob("*other*")) + list(small.glob(".other*"))
+        said, is_there = self.said("error the store cannot be written", log)
+        self.table.add("full disk" if self.mounted else "full disk (RLIMIT_FSIZE, because mounting takes root)", f"answers {found}, after {len(acknowledged)} more jobs",
+                       found == [507, 503] and is_there, said)
+        self.table.add("backup to a full disk", text.strip().split(": ", 1)[-1][:140], status == 1 and "free space" in text and not half)
+        free()
+        begun = time.monotonic()
+        while time.monotonic() < begun + 60:
+            try:
+                acknowledged["room"] = client.submit(command("echo begin >>$NOTES/room; echo end >>$NOTES/room", name="room"))[0]
+                break
+            except Refused:
+                time.sleep(0.1)
+        waited = time.monotonic() - begun
+        ended = client.wait_for_all(120)
+        wrong = [name for name in acknowledged if self.noted(name, "restored") != "begin\nend\n"]
+        said, is_there = self.said("this problem is over", log)
+        self.table.add("free space", f"accepts again after {waited:.1f} s; {len(wrong)} of {len(acknowledged)} jobs lost or repeated", ended and not wrong and "room" in acknowledged and is_there, said)
+
+    def secrets(self):
+        tokens = [*self.tokens.values(), self.service.token]
+        files = [path for path in [self.log, self.folder / "restored.log", *(self.folder / "backup").rglob("*")] if path.is_file()]
+        found = [path.name for path in files if any(token.encode() in path.read_bytes() for token in tokens)]
+        self.table.add("secrets", f"tokens in {len(found)} of {len(files)} files of logs and backup", not found)
+
+    def run(self):
+        steps = (self.upgrade, self.unit, self.people, self.what_if, self.burst, self.refused, self.metrics, self.restore, self.secrets)
+        try:
+            for step in steps:
+                step()
+        finally:
+            if self.service.process and self.service.process.poll() is None:
+                self.service.stop()
+            if self.mounted:
+                subprocess.run(["umount", "-l", self.folder / "small"])
+        return self.table.wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--makespan", required=True, help="the program")
+    parser.add_argument("--jobs", type=int, default=300, help="the jobs of the burst")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with tempfile.TemporaryDirectory(prefix="makespan-day-") as temporary:
+        wrong = Day(str(pathlib.Path(options.makespan).resolve()), pathlib.Path(temporary), options.jobs).run()
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
