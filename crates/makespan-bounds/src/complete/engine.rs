@@ -173,7 +173,7 @@ pub(super) struct Engine {
     /// conflicts between two deletions.
     pub(super) until_forget: u64,
     pub(super) forget_period: u64,
-    /// The supplies that are too small for all tasks to run at once.
+    /// The supplies that are too small for all tasks to run at the same time.
     pub(super) scarce: Vec<usize>,
     pub(super) prices: Vec<Prices>,
     /// After a decision, energy is checked only once in `period` rounds of propagation.

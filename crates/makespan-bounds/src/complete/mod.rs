@@ -218,9 +218,9 @@ fn built(instance: &Instance, model: &Model, solution: &Solution) -> Option<Sche
 /// The unit in which a search counts values of an objective.
 struct Units {
     objective: Objective,
-    /// The weight of each task.
+    /// The weight of the end of each task, divided by `unit`.
     weights: Vec<i64>,
-    /// The unit of weights, in millionths.
+    /// The greatest common divisor of the weights of the ends, in millionths.
     unit: i64,
     grid: i64,
     dues: Vec<Option<i64>>,

@@ -180,7 +180,7 @@ impl Model {
         !(self.is_sum && left < 0) && self.tasks.iter().all(|task| task.head <= task.latest[task.modes() - 1])
     }
 
-    /// Returns the supplies that are too small for all tasks to run at once.
+    /// Returns the supplies that are too small for all tasks to run at the same time.
     pub(super) fn scarce(&self) -> Vec<usize> {
         let most = |task: &ModelTask, supply: usize| task.amounts[supply].iter().copied().max().unwrap_or(0);
         let all = |supply: usize| self.tasks.iter().map(|task| most(task, supply)).sum::<i64>();

@@ -50,7 +50,8 @@ pub(super) enum Outcome {
 /// A search that can continue with a smaller value after it has found a solution.
 pub(super) struct Search {
     engine: Engine,
-    /// If the schedule can be reversed: the task whose middle is restricted to the first half of the schedule.
+    /// The task whose middle is restricted to the first half of the schedule. `None` if reversing the time could make a
+    /// schedule invalid.
     mirrored: Option<usize>,
     ascent: Option<Ascent>,
     is_open: bool,
@@ -79,7 +80,7 @@ impl Search {
             return Err(Outcome::Refuted(Vec::new()));
         }
         let mut log = Log::new(model.supplies.len());
-        // Equal tasks may hold different amounts of a scale.
+        // Find the equal tasks before scales are added, because equal tasks may hold different amounts of a scale.
         let ordered = pairs(&model);
         ordered.iter().for_each(|&(first, second)| log.pair(first, second));
         let mirrored = mirrored(&model, &ordered);

@@ -5,7 +5,8 @@ use super::engine::{Engine, Literal, Propagated, Step};
 
 /// Maximum number of steps that move a start past one period. Each step moves the start by at most the time of the
 /// task, and is a change with its own premises. If more steps were necessary, the start is not moved. The search stays
-/// complete: when all starts are fixed, the check for overloads alone detects each violation.
+/// complete: when all starts are fixed, the check for overloads alone detects each instant at which tasks hold too
+/// much.
 const MAX_PUSHES: i64 = 1000;
 
 /// A period in which `held` and `supply` are constant. `held` is the amount of the tasks that run in this period in

@@ -68,8 +68,8 @@ impl Game {
             self.reprice();
             let costs = board.costs(&self.weights);
             let (needed, demand) = board.answer(&costs);
-            // The divisor `costs.most()` is at most one, and only slightly less than one. Compute it only if the need
-            // is near the best need so far.
+            // The need is divided by `costs.most()`, which is one or slightly less. Compute this divisor only if the
+            // need is near the best need so far.
             if needed > 0.98 * best.0 {
                 let value = needed / costs.most();
                 if value > best.0 {

@@ -34,7 +34,8 @@ const MAX_CHECKS: usize = 3;
 const FIRST_ROUNDS: u32 = 120;
 /// Number of rounds for each later deadline.
 const ROUNDS: u32 = 32;
-/// If prices are given to more functions of the width than this number, the number of rounds is divided by four.
+/// Maximum number of functions of the width for the full number of rounds. If more functions of the width have prices,
+/// the number of rounds is divided by four.
 const MANY_WIDTHS: usize = 8;
 /// The need, as a fraction of the capacity, above which a deadline is treated as refuted. The excess over one is a
 /// margin for rounding to integers.

@@ -6,7 +6,7 @@ use crate::Clock;
 
 /// Maximum number of instants at which windows may begin, and maximum number of instants at which windows may end.
 const INSTANTS: usize = 32;
-/// Maximum number of pairs of a run and a window that are examined for one deadline. If there are more runs, fewer
+/// Maximum number of pairs of a run and a window that are examined for one deadline. The more runs there are, the fewer
 /// windows are examined.
 const LOOKED_AT: usize = 1 << 22;
 
@@ -14,10 +14,10 @@ const LOOKED_AT: usize = 1 << 22;
 /// take about a millisecond.
 const ALWAYS: usize = 1 << 16;
 
-/// If there are more than `MANY` runs, the bisection stops when two deadlines differ by less than the fraction
-/// `2^-NEAR`.
+/// Maximum number of runs for which the bisection is exact. If there are more runs, the bisection stops when two
+/// deadlines differ by less than the fraction `2^-NEAR`.
 const MANY: usize = 1 << 20;
-/// See `MANY`.
+/// Number of binary places of the precision of the bisection if there are more than `MANY` runs.
 const NEAR: u32 = 14;
 
 /// A refuted deadline and its window.
@@ -29,10 +29,12 @@ pub(super) struct RefutedDeadline {
 }
 
 /// Returns the window that refutes the latest deadline, among all windows that are tried. A window begins at the
-/// earliest start of some task. The time from its end to the deadline is the tail of some task. Returns `None` if no
-/// window refutes a deadline after the end of the longest path.
+/// earliest start of some task. The time from the end of the window to the deadline is the tail of some task: the
+/// length of the longest path after the task. Returns `None` if no window refutes a deadline after the end of the
+/// longest path.
 ///
-/// Ignores unavailable periods. The check of the certificate takes them into account, so it may prove more.
+/// The search ignores unavailable periods. The check of the certificate includes them, so it may prove a later
+/// deadline.
 pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline> {
     let fastest = |runs: &std::ops::Range<usize>| holders.runs.get(runs.start).map_or(0, |way| way.time);
     let path = holders.rows.iter().map(|row| row.head.saturating_add(fastest(&row.runs)).saturating_add(row.tail));
@@ -121,7 +123,8 @@ impl Window<'_> {
     }
 }
 
-/// Returns up to `count` of the values, including the smallest one. They are spread evenly over the sorted values.
+/// Returns up to `count` of the values, including the smallest one. The returned values are spread evenly over the
+/// sorted values.
 fn spread(mut sorted: Vec<i64>, count: usize) -> Vec<i64> {
     sorted.sort_unstable();
     sorted.dedup();

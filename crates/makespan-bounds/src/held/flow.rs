@@ -26,10 +26,10 @@ const MIN_PATHS: u64 = 3;
 const STEPS_IN_ALL: usize = 1 << 27;
 /// Number of steps of the golden section search for the weight of the paths in the bound.
 const STEPS: usize = 14;
-/// Number of steps of the golden section search after the first `FAR` paths. From then on, each new path changes the
-/// best share only a little.
+/// Number of steps of the golden section search after the first `FAR` paths. After these paths, each new path changes
+/// the best weight only a little.
 const STEPS_NEAR: usize = 6;
-/// See `STEPS_NEAR`.
+/// Number of paths after which the golden section search takes only `STEPS_NEAR` steps.
 const FAR: u64 = 16;
 /// Approximate number of elementary steps in which a task chooses one of its runs.
 const ROW: usize = 8;
@@ -63,7 +63,7 @@ struct Search<'a> {
     first: f64,
     rate: f64,
     flow: Flow,
-    /// The run time of the run that each task chooses. Tasks are in topological order.
+    /// For each task, the run time of the run that it chooses. Tasks are in topological order.
     times: Vec<f64>,
     /// The area that each task holds in the run that it chooses, divided by the capacity. Tasks are in topological
     /// order. The entry of a bag is the area of all its tasks.

@@ -44,7 +44,7 @@ struct Row {
     runs: std::ops::Range<usize>,
 }
 
-/// A run of a task: the run time, and the price of the amount that the run holds for one tick.
+/// A run of a task: the run time, and the price for one tick of the amount that the run holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     time: i64,

@@ -48,7 +48,7 @@ pub(super) fn programme(
             continue;
         }
         // For the lateness, costs begin at the deadline, because an earlier end costs nothing. For other objectives,
-        // costs begin at zero. A later begin at the release date would only subtract a constant.
+        // costs begin at zero. If they began at the release date, the value would only be smaller by a constant.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
         let reaching = JobReach::new(instance, id).map(|reaching| reaching.within(&own));

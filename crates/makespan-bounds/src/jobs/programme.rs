@@ -20,8 +20,8 @@ pub(super) struct JobProgramme {
     pub(super) first: Time,
     /// The length of the unit of time, in ticks.
     pub(super) unit: f64,
-    /// The price, in the unit of the objective (millionths of weight, or ones) per tick, of a price of 1 in the
-    /// programme.
+    /// The value of a price of 1 of the programme, in the unit of the objective (millionths of weight, or ones) per
+    /// tick.
     pub(super) worth: f64,
 }
 

@@ -29,10 +29,10 @@ use crate::{Clock, minsum};
 pub use newton::maximise;
 pub use positions::{Positions, are_meant as are_positions_meant, positions, positions_by};
 
-/// The sum of the integer prices for the makespan.
+/// The sum of the integer prices of all processors, if the objective is the makespan.
 const SCALE: f64 = (1_u64 << 40) as f64;
-/// The sum of the integer prices for all objectives except the makespan. It is less than `SCALE`, because these prices
-/// are multiplied by the weights of jobs.
+/// The sum of the integer prices of all processors, if the objective is not the makespan. This sum is less than
+/// `SCALE`, because these prices are multiplied by the weights of jobs.
 const SMALL_SCALE: f64 = (1_u64 << 24) as f64;
 /// Relative tolerance for comparisons of an instant with a bound from prices. The tolerance is necessary because the
 /// search finds only nearly the best prices.
@@ -167,7 +167,7 @@ pub fn prices(instance: &Instance) -> Vec<f64> {
 }
 
 /// Returns the prices of [`prices`] for machines that are all ready at the first release. The bounds on all objectives
-/// except the makespan use them.
+/// except the makespan use these prices.
 pub fn open_prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, Some(instance.first_release()))
 }
@@ -195,7 +195,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);
     let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
-    // Find the last instant r such that the machines that are ready by r need until after r to run all jobs.
+    // Find the last instant r for which the machines that are ready by r cannot run all jobs by r.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
     instants.dedup();
@@ -213,7 +213,7 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let (mut low, mut high) = (0, instants.len() - 1);
     let (is_before, mut columns, mut prices) = with(instants[high]);
     if !is_before {
-        // Every task takes some time. So the machines that are ready at the first instant need until after this
+        // Every task takes some time. So the machines that are ready at the first instant cannot run all tasks by this
         // instant.
         (_, columns, prices) = with(instants[low]);
         while high - low > 1 {
@@ -231,8 +231,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     all
 }
 
-/// Returns the bound from prices, in ticks from the first release. The bound is the sum of the least payments of the
-/// jobs and the prices of the times before the machines are ready, divided by the sum of the prices.
+/// Returns the bound from prices, in ticks from the first release. Add the least payments of all jobs, and for each
+/// machine the price of the time before the machine is ready. The bound is this sum divided by the sum of the prices.
 fn priced_end(columns: &NodeColumns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
     let taking = || (0..prices.len()).filter(|&node| columns.machines[node] > 0.0);
     let all: f64 = taking().map(|node| prices[node] * columns.machines[node]).sum();

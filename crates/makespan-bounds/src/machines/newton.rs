@@ -16,13 +16,13 @@ const MAX_COLUMNS: usize = 64;
 /// Approximate maximum of the number of run times that are examined. It may be exceeded, because at least 12
 /// evaluations are made.
 const MAX_LOOKS: f64 = 4e9;
-/// A machine is ignored for a job if the job would pay more there than its least payment by more than this number of
-/// widths.
+/// Maximum difference between the payment of a job on a machine and the least payment of the job, in widths of the soft
+/// minimum. If the difference is larger, the machine is ignored for this job.
 const REACH: f64 = 36.0;
 /// The maximum change of the logarithm of a price in one step. Longer steps are shortened to this length.
 const LONGEST: f64 = 1.0;
 
-/// The logarithms of the prices, and the values and derivatives of the sum for one width.
+/// The logarithms of the prices, and the values and derivatives of the sum of the payments for one width.
 struct Point {
     /// Logarithms of the prices, scaled so that the prices of all machines sum to 1.
     log: Vec<f64>,
@@ -176,8 +176,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
     }
 
     /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. The matrix is minus the second
-    /// derivative of the logarithm of the smoothed sum divided by the sum of all prices. The term `joint / smooth` is
-    /// omitted, because it alone could make the matrix indefinite.
+    /// derivative of the logarithm of the smoothed sum divided by the sum of all prices. The exact second derivative
+    /// also contains the term `joint / smooth`. It is omitted here, because it alone could make the matrix indefinite.
     fn newton_direction(&self, point: &Point, width: f64, gradient: &[f64]) -> Vec<f64> {
         let nodes = gradient.len();
         let mut matrix: Vec<f64> = point.joint.iter().map(|joint| -joint / (width * point.smooth)).collect();

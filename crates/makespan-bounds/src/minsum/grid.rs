@@ -18,15 +18,15 @@ const MAX_CELLS: usize = 6_000_000;
 const MAX_INTERVALS: usize = 32;
 
 impl Grid {
-    /// Returns the instants of the paper, counted from the first release: `t_j = C / 2^(K - j)` for j = 0 .. K + 1. C
-    /// is the guess of the dual approximation. K is the largest number for which `t_0` is at least the shortest time
-    /// of any job.
+    /// Returns the instants of the interval programme of Dutot et al., counted from the first release:
+    /// `t_j = C / 2^(K - j)` for j = 0 .. K + 1. C is the makespan that the dual approximation guesses. K is the
+    /// largest number for which `t_0` is at least the shortest time of any job.
     pub fn doubling(instance: &Instance) -> Self {
         Self::geometric(instance, 1)
     }
 
-    /// Returns a finer grid than [`Grid::doubling`]: each interval of the paper is divided into the same number of
-    /// parts. This number is as large as the size of the programme allows, with about 32 intervals in total.
+    /// Returns a finer grid than [`Grid::doubling`], in which each interval is divided into an equal number of parts.
+    /// This number is as large as the limit on the size of the programme allows. There are about 32 intervals in total.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);
@@ -52,8 +52,8 @@ impl Grid {
         let last_release = counting.iter().map(|job| job.release).max().unwrap_or(origin);
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
-        // The instants of the paper are horizon * 2, horizon, horizon / 2 and so on. The instants that are inserted
-        // between two of these have equal ratios.
+        // The instants of the paper are horizon * 2, horizon, horizon / 2 and so on. Between two of them, instants are
+        // inserted such that the ratio of consecutive instants is constant.
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
@@ -71,8 +71,8 @@ impl Grid {
     }
 }
 
-/// Returns the mean load of the processors if some job is a bag, and zero otherwise. The dual search considers only
-/// one task of each bag.
+/// Returns the mean load of the processors if some job is a bag, and zero otherwise. The load is needed because the
+/// dual search considers only one task of each bag.
 fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {
         return Time::ZERO;

@@ -19,7 +19,7 @@ pub(super) struct Maximum {
 /// The relative gap at which the search stops.
 const GAP: f64 = 1e-4;
 const MAX_STEPS: usize = 120;
-/// The level of the next step: 0 is the best value so far, 1 is the maximum of the model.
+/// The level of the next step, as a fraction of the distance from the best value so far to the maximum of the model.
 const LEVEL: f64 = 0.5;
 
 /// A linear function `constant + slope . x` that is an upper bound on the dual function.
@@ -31,7 +31,7 @@ struct Cut {
 /// A scale in which all prices are of similar size: `sigma_j = unit_j x_j` with x in [0, 1].
 struct Space {
     units: Vec<f64>,
-    /// The number by which the function is divided, so that the values are near 1.
+    /// The number by which the values of the dual function are divided, so that they are near 1.
     magnitude: f64,
 }
 

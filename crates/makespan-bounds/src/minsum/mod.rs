@@ -54,8 +54,8 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
 /// interval programme never gave a better bound than prices in continuous time.
 const FEW_JOBS: usize = 12;
 
-/// Returns a proven lower bound on the mean flow. It is the bound from prices in continuous time on the weighted
-/// completion with all weights equal to one, minus the sum of the release dates.
+/// Returns a proven lower bound on the mean flow, from prices in continuous time. The prices bound the sum of the
+/// completion times. The sum of the release dates is subtracted, and the result is divided by the number of jobs.
 ///
 /// # Panics
 /// Panics in the same cases as [`weighted_completion`].
@@ -75,7 +75,7 @@ pub(crate) fn mean_flow_by(instance: &Instance, clock: &Clock) -> Bound {
 
 /// Returns a proven lower bound on the weighted completion or the mean flow for sequential jobs on processors that
 /// differ. The proof consists of prices in time for each node ([`makespan_verify::proof::MachineTimePrices`]). Returns
-/// `None` if there are too many jobs and nodes.
+/// `None` if the product of the number of jobs and the number of nodes is too large.
 pub fn on_nodes(instance: &Instance, objective: Objective) -> Option<Bound> {
     on_nodes_until(instance, objective, &Clock::ENDLESS)
 }
@@ -180,10 +180,10 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
 /// [`Grid::doubling`].
 ///
 /// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
-/// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j but the last, and `x >= 0`. The costs `c_ij` and the
-/// works `S_ij` are defined in [`IntervalPrices`]. The dual of the programme has one price for each interval. The level
-/// method maximises the dual, and the best prices are the certificate. Complexity: some tens of steps in O(n J) each,
-/// for n jobs and J intervals.
+/// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j except the last, and `x >= 0`. The costs `c_ij` and
+/// the works `S_ij` are defined in [`IntervalPrices`]. The dual of the programme has one price for each interval. The
+/// level method maximises the dual, and the best prices are the certificate. Complexity: some tens of steps in O(n J)
+/// each, for n jobs and J intervals.
 ///
 /// # Panics
 /// Panics in the same cases as [`weighted_completion`].

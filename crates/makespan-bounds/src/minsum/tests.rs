@@ -65,7 +65,7 @@ fn equal_jobs_that_come_later_are_bounded_closely() {
 
 #[test]
 fn a_horizon_raises_the_bound() {
-    // The weighted completion is least if the long job runs last. But then the jobs do not all end by 4 s. They do so
+    // The weighted completion is least if the long job runs last. But then some job ends after 4 s. All jobs end by 4 s
     // only if the long job starts at 0.
     let jobs = || vec![flat_job("long", "4", "1", 1), flat_job("a", "2", "3", 1), flat_job("b", "2", "3", 1)];
     let instance = instance(2, jobs());

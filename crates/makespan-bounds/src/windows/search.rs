@@ -8,17 +8,17 @@ use crate::Clock;
 
 /// Maximum number of instants at which windows may begin, and maximum number of instants at which windows may end.
 const INSTANTS: usize = 32;
-/// Maximum number of run times that are examined for one deadline. If there are more tasks, fewer windows are
+/// Maximum number of run times that are examined for one deadline. The more tasks there are, the fewer windows are
 /// examined.
 const LOOKED_AT: usize = 1 << 20;
 
-/// After the clock has expired, the bisection continues until the deadline is precise to one part in 2 to the power of
-/// this number.
+/// Number of binary places of the precision of the deadline at which the bisection stops if the clock has expired.
 const COARSE: u32 = 8;
 
 /// Returns a window that refutes a late deadline. The length of the longest path refutes all smaller deadlines. Later
 /// deadlines are found by bisection. For each deadline, up to 1024 windows are examined. A window begins at the
-/// earliest start of some task. The time from its end to the deadline is the tail of some task.
+/// earliest start of some task. The time from the end of the window to the deadline is the tail of some task: the
+/// length of the longest path after the task.
 pub(super) fn window(tasks: &TaskArrays, clock: &Clock) -> TimeWindow {
     let by_kind = prices(tasks);
     let instants = Instants::of(tasks);
@@ -73,8 +73,8 @@ impl Instants {
         Self { begins: spread(&tasks.heads, count), before_end: spread(&tasks.tails, count) }
     }
 
-    /// Returns a window in which the tasks must pay more than the price of all processor time. Ignores unavailable
-    /// periods. The check of the certificate takes them into account, so it may prove more.
+    /// Returns a window in which the tasks must pay more than the price of all processor time. The search ignores
+    /// unavailable periods. The check of the certificate includes them, so it may prove a later deadline.
     fn refute(&self, tasks: &TaskArrays, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();
@@ -123,7 +123,8 @@ fn paid(tasks: &TaskArrays, starts: &KindStarts, prices: &[u64], deadline: i64, 
     sum
 }
 
-/// Returns up to `count` of the values, including the smallest one. They are spread evenly over the sorted values.
+/// Returns up to `count` of the values, including the smallest one. The returned values are spread evenly over the
+/// sorted values.
 fn spread(values: &[i64], count: usize) -> Vec<i64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

@@ -12,7 +12,8 @@ const DECAY: f64 = 0.95;
 /// Maximum number of entries of the queue.
 const MAX_QUEUE: usize = 200_000;
 
-/// Literals by their activity (VSIDS, M. W. Moskewicz et al., DAC 2001, DOI 10.1145/378239.379017).
+/// A queue of literals in descending order of their activity (VSIDS, M. W. Moskewicz et al., DAC 2001,
+/// DOI 10.1145/378239.379017).
 pub(in crate::complete) struct Activity {
     of: FxHashMap<Literal, f64>,
     queue: BinaryHeap<Entry>,

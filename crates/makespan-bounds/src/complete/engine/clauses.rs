@@ -14,8 +14,8 @@ pub(super) struct Watch {
 }
 
 impl Engine {
-    /// Examines the nogoods of which a watched literal became false. If all literals but one are false, makes the last
-    /// one true.
+    /// Examines the nogoods of which a watched literal became false. If all literals of a nogood but one are false,
+    /// makes the remaining literal true.
     pub(super) fn by_clauses(&mut self) -> Propagated {
         while self.next_clause < self.trail.len() {
             let Change { bound, old, new, .. } = self.trail[self.next_clause];
@@ -89,8 +89,8 @@ impl Engine {
         Visit::Stays(other, result)
     }
 
-    /// Adds a nogood and watches its first two literals. The first literal must be open. The second must be the one
-    /// that became false last.
+    /// Adds a nogood and watches its first two literals. The first literal must be open. Of the other literals, the
+    /// second must be the one that became false last.
     pub(in crate::complete) fn add_clause(&mut self, literals: &[Literal], levels: usize, activity: f64) -> usize {
         let (number, first) = (self.clauses.len(), self.literals.len());
         self.literals.extend_from_slice(literals);

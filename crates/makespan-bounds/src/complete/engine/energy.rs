@@ -145,9 +145,9 @@ impl Engine {
         }
     }
 
-    /// Checks periods that begin at the earliest start of a task. They end at an instant u at which the energy of the
-    /// tasks, as a function of u, begins to grow more slowly. For tasks with one remaining mode, a sweep over the ends
-    /// computes the energy in O(n^2 log n) for each supply.
+    /// Checks periods that begin at the earliest start of a task. Each period ends at an instant u at which the energy
+    /// of the tasks, as a function of u, begins to grow more slowly. For tasks with one remaining mode, a sweep over
+    /// the ends computes the energy in O(n^2 log n) for each supply.
     pub(in crate::complete) fn by_energy(&mut self) -> Propagated {
         let mut starts: Vec<i64> = (0..self.tasks()).map(|task| self.earliest(task)).collect();
         starts.sort_unstable();

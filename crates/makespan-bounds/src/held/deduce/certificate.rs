@@ -66,7 +66,7 @@ impl<'a> Pruning<'a> {
     }
 
     /// Returns the step that states a limit, or `None` if the limit needs no step. Also marks the limits on which this
-    /// step depends, because the contradiction depends on them too.
+    /// step depends, because the contradiction depends on these limits too.
     fn step(&mut self, row: u32, limit: WindowLimit, cause: &Cause) -> Option<Step> {
         let is_start = matches!(limit, WindowLimit::Start(_) | WindowLimit::LastStart(_));
         let own = if self.problem.only[row as usize] {
@@ -122,8 +122,8 @@ impl<'a> Pruning<'a> {
         needed.end |= sides.end;
     }
 
-    /// Marks the limits of windows that force tasks to hold a resource between `from` and `until`. Ignores the task
-    /// `but` unless it is a bag.
+    /// Because of some limits of windows, tasks must hold the resource `thing` between `from` and `until`. Marks these
+    /// limits as necessary for the contradiction. Ignores the task `but` unless it is a bag.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];

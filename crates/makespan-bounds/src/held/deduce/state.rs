@@ -76,14 +76,14 @@ pub(super) struct DeductionState<'a> {
     pub(super) entries: Vec<WindowChange>,
     queue: Vec<u32>,
     queued: Vec<bool>,
-    /// For each kind of deduction ([`DeductionKind`]): zero if the deduction has not been made yet. Otherwise, one
-    /// more than the number of entries when it was last made.
+    /// For each kind of deduction ([`DeductionKind`]): zero if the deduction has not been made yet. Otherwise, one more
+    /// than the length of `entries` when the deduction was last made.
     seen: Vec<usize>,
     /// The values of `seen` before the current supposition.
     seen_before: Vec<usize>,
     /// The number of elementary steps so far.
     pub(super) steps: u64,
-    /// The maximum of `steps`.
+    /// The value of `steps` at which the search ends.
     pub(super) limit: u64,
     clock: &'a Clock,
 }

@@ -13,7 +13,7 @@ pub(super) enum PathStep {
     /// The edge with this index in the instance.
     Edge(u32),
     /// An area arc from the task at this position. `None` if the path begins with this arc, at the first release date
-    /// of the tasks on it.
+    /// of the tasks on the arc.
     Area(Option<usize>),
 }
 
@@ -43,8 +43,8 @@ pub(super) struct Paths<'a> {
 
 /// A path, identified by its last task.
 pub(super) struct LongestPath {
-    /// True if an area arc from `last` to the end of the schedule follows. The length of this arc is the total area of
-    /// all descendants of `last`, divided by the capacity.
+    /// True if the path continues with an area arc from `last` to the end of the schedule. The length of this arc is
+    /// the total area of all descendants of `last`, divided by the capacity.
     pub(super) is_open: bool,
     pub(super) last: usize,
 }

@@ -102,9 +102,9 @@ impl FloatJobs {
         self.starts.push(self.shapes.len());
     }
 
-    /// Returns these jobs with other allotments. Consider the range from the allotment before the first `active`
-    /// allotment of a job to the allotment after its last `active` allotment. Up to `most` new allotments are in this
-    /// range, and up to `far` new allotments are outside.
+    /// Returns these jobs with other allotments. The `active` allotments of a job determine a range: from the allotment
+    /// before the first of them to the allotment after the last. Up to `most` new allotments are in this range, and up
+    /// to `far` new allotments are outside.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {

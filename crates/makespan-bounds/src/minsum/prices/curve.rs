@@ -7,11 +7,11 @@ use super::rooms::LevelPeriods;
 pub(super) struct Curve {
     instants: Vec<f64>,
     prices: Vec<f64>,
-    /// For each instant, the integral of the price from the first instant to it.
+    /// For each instant, the integral of the price from the first instant to this instant.
     integrals: Vec<f64>,
-    /// The instants at which the price falls, each with the integral of the price up to it.
+    /// The instants at which the price falls, each with the integral of the price up to this instant.
     falls: Vec<(f64, f64)>,
-    /// The instants at which the price rises, each with the integral of the price up to it.
+    /// The instants at which the price rises, each with the integral of the price up to this instant.
     rises: Vec<(f64, f64)>,
     /// The instant by which all jobs must end. It may be infinite.
     horizon: f64,
@@ -35,7 +35,8 @@ pub(super) struct Best {
 }
 
 impl Curve {
-    /// Builds a curve from instants and the prices between them. There is one price less than there are instants.
+    /// Builds a curve from instants and the prices between them. The number of prices is one less than the number of
+    /// instants.
     pub(super) fn new(instants: Vec<f64>, mut prices: Vec<f64>, horizon: f64, rooms: Option<LevelPeriods>) -> Self {
         prices.push(0.0);
         let integrals = vec![0.0; instants.len()];

@@ -22,8 +22,8 @@ pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availabili
     fluid::run(&pieces, f64::from(processors), availability)
 }
 
-/// For each of `instants`, returns the integral of the price of the fluid machine from the first instant to it. A
-/// small positive price replaces smaller prices.
+/// For each of `instants`, returns the integral of the price of the fluid machine from the first instant to this
+/// instant. A small positive price replaces smaller prices.
 pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     let at =
         |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);

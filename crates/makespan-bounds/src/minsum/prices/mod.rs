@@ -38,7 +38,8 @@ const SAMPLE: usize = 12_000;
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;
-/// For each job, the number of allotments that the search tries near the best allotments, after it has found these.
+/// For each job, the number of allotments near its best allotments that the search tries after it has found the best
+/// ones.
 const CLOSER: usize = 40;
 /// Number of instants at the beginning of the search.
 const FIRST_INSTANTS: usize = 48;
@@ -46,12 +47,12 @@ const FIRST_INSTANTS: usize = 48;
 const INSTANTS: usize = 128;
 /// The number of instants is at most `FEW` plus `FEW_A_JOB` for each job.
 const FEW: usize = 16;
-/// See `FEW`.
+/// Maximum number of instants for each job, in addition to `FEW`.
 const FEW_A_JOB: usize = 5;
 /// An instance has few choices if it has at most this number of different jobs, and at most `FEW_SHAPES` allotments
 /// per job on average. Then `EFFORT` determines the number of instants.
 const FEW_JOBS: usize = 2000;
-/// See `FEW_JOBS`.
+/// Maximum mean number of allotments per job of an instance with few choices (see `FEW_JOBS`).
 const FEW_SHAPES: usize = 3;
 /// Approximate number of multiplications in a step, for an instance with few choices.
 const EFFORT: f64 = 2e6;
@@ -254,8 +255,8 @@ impl PriceSearch {
         (0..terms).map(of_term).collect()
     }
 
-    /// Returns the price of a processor as a function of time. `processors` is the size of the allotment, on which the
-    /// price depends if functions of the width have prices.
+    /// Returns the price of a processor as a function of time. If functions of the width have prices, the price depends
+    /// on the size of the allotment, `processors`.
     fn curve(&self, instance: &Instance, prices: &[Vec<f64>], processors: Option<f64>) -> Curve {
         let mut own = prices[0].clone();
         if let (Some(processors), Terms::Widths(widths)) = (processors, self.newton.landscape.terms()) {
@@ -282,8 +283,8 @@ impl PriceSearch {
     /// this is the choice of one task. Considers about 24 allotments of each job. All processors must be equal.
     pub fn choices(&self, instance: &Instance) -> Vec<PricedChoice> {
         let (weigh, kind, prices) = (self.options.weigh(), kind(instance), self.prices());
-        // For each number of processors, the price as a function of time. The only key is 0 if the price does not
-        // depend on this number.
+        // For each number of processors, the price as a function of time. If the price does not depend on this number,
+        // the only key is 0.
         let mut curves: BTreeMap<u32, Curve> = BTreeMap::new();
         let choice = |job: JobId| {
             let simple = instance.simple(job);

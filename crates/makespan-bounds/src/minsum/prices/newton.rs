@@ -23,7 +23,7 @@ const BARRIER: f64 = 0.1;
 const SMALL: f64 = 0.3;
 /// Maximum number of steps at one temperature.
 const MAX_STEPS: usize = 24;
-/// Maximum number of times that a step is shortened. Then the temperature decreases.
+/// Maximum number of times that a step is shortened. After that, the temperature decreases.
 const SHORTER: usize = 8;
 
 /// The state of the search on one grid of instants.
@@ -62,8 +62,8 @@ impl Newton {
         newton
     }
 
-    /// Continues the search on a new grid of instants, at the integrals `integrals`. `open` contains the capacities
-    /// between the instants.
+    /// Continues the search on a new grid of instants. `integrals` contains the integrals of the current prices on this
+    /// grid, and `open` the capacities between the instants.
     pub(super) fn place_on(&mut self, instants: Vec<f64>, open: Vec<f64>, integrals: Vec<f64>) {
         self.landscape.place_on(instants, open);
         self.point = self.landscape.evaluate(&integrals, &self.widths, Scope::All);

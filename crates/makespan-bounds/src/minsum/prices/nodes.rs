@@ -21,7 +21,8 @@ const FEWEST: usize = 12;
 impl PriceSearch {
     /// Creates a search for sequential jobs on nodes that differ. Each node has its own prices. For the makespan, the
     /// search tries to refute `makespan_at_most`. Returns `None` in the same cases as [`Self::new`], except that nodes
-    /// may differ in speed. Also returns `None` if there are too many nodes and jobs.
+    /// may differ in speed. Also returns `None` if the product of the number of nodes and the number of jobs is too
+    /// large.
     pub fn on_nodes(instance: &Instance, options: PriceOptions) -> Option<Self> {
         let nodes = instance.platform().nodes().len();
         let refutes = options.objective == Objective::Makespan;

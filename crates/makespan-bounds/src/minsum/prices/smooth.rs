@@ -19,8 +19,8 @@ use super::matrix::Matrix;
 use super::rooms::LevelPeriods;
 use super::terms::{MAX_OF_ONE, Terms, Values};
 
-/// A point in time. `node` is the index of the last grid instant before it. `share` is its position between this
-/// instant (0) and the next one (1).
+/// A point in time. `node` is the index of the last grid instant before the point. `share` is the position of the point
+/// between this instant (0) and the next instant (1).
 #[derive(Clone, Copy)]
 struct Place {
     node: usize,
@@ -129,7 +129,7 @@ pub(super) struct Point {
     /// The least cost of each job.
     pub(super) costs: Vec<f64>,
     /// For each interval between instants, the sum of the second derivatives of the costs of jobs that start or end in
-    /// it.
+    /// this interval.
     pub(super) bends: Vec<f64>,
 }
 
@@ -146,7 +146,8 @@ pub(super) enum Scope {
 
 /// A choice is ignored if its cost exceeds the least cost by more than this number of widths.
 const NEGLIGIBLE: f64 = 14.0;
-/// A choice that exceeds the least cost by more than this fraction is tried again only when all choices are tried.
+/// If the cost of a choice exceeds the least cost by more than this fraction, the choice is tried again only when all
+/// choices are tried.
 const NEAR: f64 = 0.01;
 
 impl Landscape {
@@ -190,8 +191,9 @@ impl Landscape {
         self.open = open;
     }
 
-    /// Replaces the allotments of each job. When all choices were last tried, some allotments were nearly the best. Up
-    /// to `most` new allotments lie between these or next to them. Up to `far` new allotments are elsewhere.
+    /// Replaces the allotments of each job. Consider the allotments that were nearly the best when all choices were
+    /// last tried. Up to `most` new allotments lie between these allotments or next to them. Up to `far` new allotments
+    /// are elsewhere.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         if matches!(self.terms, Terms::Nodes(_)) {
             return;
@@ -201,8 +203,8 @@ impl Landscape {
         self.windows = vec![CLOSED; self.jobs.shapes.len()];
     }
 
-    /// Returns the position of `instant` on the grid. The search for it begins at the grid instant with the index
-    /// `from`.
+    /// Returns the position of `instant` on the grid. The search for this position begins at the grid instant with the
+    /// index `from`.
     fn place(&self, instant: f64, from: usize) -> Place {
         let mut node = from;
         let last = self.instants.len() - 1;

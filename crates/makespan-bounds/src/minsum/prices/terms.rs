@@ -12,7 +12,7 @@ pub(super) const MAX_OF_ONE: usize = 4;
 /// The quantities that have prices (terms). Each quantity has a limited capacity at each instant, and running jobs use
 /// a part of this capacity.
 pub(super) enum Terms {
-    /// The number of processors, and dual-feasible functions of it.
+    /// The number of processors, and dual-feasible functions of this number.
     Widths(Vec<Width>),
     /// The processors of each node.
     Nodes(Vec<Availability>),
@@ -27,8 +27,8 @@ pub(super) struct Width {
     pub(super) unit: f64,
     /// The scaled value for each number of processors, from 0 on.
     values: Vec<f64>,
-    /// For each number of available processors, the capacity: the maximum sum of the scaled values of jobs that fit on
-    /// these processors side by side.
+    /// For each number of available processors, the capacity: the maximum sum of the scaled values of jobs that can run
+    /// on these processors at the same time.
     most: Vec<f64>,
 }
 
@@ -57,7 +57,7 @@ impl Width {
         Some(Self { steps: Scale::Steps(steps), unit, values, most })
     }
 
-    /// Returns the scaled value of a number of processors.
+    /// Returns the scaled value of the function for a job on this number of processors.
     pub(super) fn value(&self, processors: f64) -> f64 {
         self.values[processors as usize]
     }

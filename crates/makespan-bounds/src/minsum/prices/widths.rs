@@ -11,8 +11,8 @@ const CLASSES: i64 = 60;
 const MOST: usize = 3;
 /// Number of parts into which the jobs are divided, in the order of their release dates.
 const PARTS: usize = 8;
-/// A function gets a price only if it increases the mean load by at least this fraction of the load of the processors,
-/// because each price slows down the search.
+/// Minimum increase of the mean load for which a function gets a price, as a fraction of the load of the processors. A
+/// smaller increase would not be worth a price, because each price slows down the search.
 const WORTH: f64 = 0.005;
 /// Maximum number of jobs that are examined. In larger instances, a sample of the jobs is examined.
 const MAX_JOBS: usize = 1024;

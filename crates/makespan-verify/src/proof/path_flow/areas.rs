@@ -163,7 +163,8 @@ impl<'a> TaskGraph<'a> {
         Ok(())
     }
 
-    /// Returns the earliest release of the tasks `between`. If there are none, returns the release of `before`, or 0.
+    /// Returns the earliest release of the tasks `between`. If the list is empty, returns the release of the task
+    /// `before`, or 0 if `before` is `None`.
     fn first_release(&self, between: &[usize], before: Option<u32>) -> i128 {
         let release = |row: usize| i128::from(self.instance.release(self.order[self.place[row]]).ticks());
         let least = between.iter().map(|&row| release(row)).min();

@@ -111,9 +111,9 @@ impl PriceVector {
             let own: Result<Vec<Curve>, _> = task.modes.iter().map(|mode| curve(task, mode)).collect();
             curves.push(own?);
         }
-        // The payments of all tasks sum to at most `sold`. If the objective is a sum of ends, the rest of the costs
-        // sums to at most the claimed value in every schedule that satisfies the claim. Otherwise, all costs are
-        // payments.
+        // The payments of all tasks sum to at most `sold`. If the objective is not a sum of ends, all costs are
+        // payments. Otherwise, a cost also contains the weighted end of the task. In every schedule that satisfies the
+        // claim, the weighted ends sum to at most the claimed value.
         let limit = if relaxation.is_sum { SCALE * i128::from(relaxation.value) + 1 } else { 1 };
         let known = vec![None; relaxation.tasks.len()];
         Ok(Self { curves, sold, limit, known })
