@@ -20,11 +20,11 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 ///
 /// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of lambda_k * open_k`
 ///
-/// Here, `open_k(t)` is the number of open processors of node k, and `out_i` and `in_i` are the sums of the prices of
-/// the edges from and to the task. The minimum is over the nodes k and the starts s. The longest path of tasks before
-/// task i determines its earliest start. The longest path of tasks after task i determines its latest start. On these
-/// paths, each task has its shortest time. The paths include the transfers that no placement can avoid if all tasks
-/// end by H ([`JobReach`]).
+/// Here, `open_k(t)` is the number of open processors of node k, `out_i` is the sum of the prices of the edges from
+/// task i, and `in_i` is the sum of the prices of the edges to task i. The minimum is over the nodes k and the starts
+/// s. The longest path of tasks before task i determines its earliest start. The longest path of tasks after task i
+/// determines its latest start. On these paths, each task has its shortest time. The paths include the transfers that
+/// no placement can avoid if all tasks end by H ([`JobReach`]).
 ///
 /// *Proof* (weak duality). Along an edge from u to v, `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero. At every
 /// instant, tasks hold at most the open processors of a node. So the sum of the integrals over the runs, minus the
@@ -34,8 +34,8 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 /// Transfers have no prices of their own. If a task may hold several processors, `c_ik` is its minimum cost, which is
 /// the cost of its longest time. In the term `out_i (s + t_ik)`, `t_ik` is the shortest time of this task. The integral
 /// of `lambda_k` is omitted for this task. The sum includes each task of a bag separately. The expression in brackets
-/// is piecewise linear in s. The minimum occurs at the beginning or the end of the range of s, or at an s for which s
-/// or s + t is one of the instants of the prices.
+/// is piecewise linear in s. The minimum occurs at the first or the last possible s, or at an s for which s or
+/// `s + t_ik` is an instant of the prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
 /// there are no prices. The bound is then the sum of the minimum costs of all tasks.

@@ -7,8 +7,8 @@ use super::paths::{earliest_ends, total_of};
 use super::{CertificateError, Kind, Proof, Scope, Value, soonest_completion};
 use makespan_core::{Instance, JobId, Objective};
 
-/// A bound that follows from the fact that one job ends at the makespan. The last job ends at or after the proven
-/// bound on the makespan, and every other job ends at or after the end of its longest path.
+/// A bound that follows from the fact that one job ends at the makespan. The last job ends at or after the proven bound
+/// on the makespan. Every other job ends at or after the end of its longest path.
 ///
 /// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]).
 /// In any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is at least

@@ -104,8 +104,8 @@ mod tests {
     #[test]
     fn late_work_by_hand() {
         let seconds = |seconds: i64| Ok(i128::from(s(seconds).ticks()));
-        // The bounds follow from all work divided by the sum of all speeds, from the largest task alone on the fast
-        // node, and from the work that is released at 4.
+        // The first bound is all work divided by the sum of all speeds. The second bound is the time of the largest
+        // task on the fast node. The third bound follows from the work that is released at 4.
         assert_eq!(proves(&flow(&[(9, 0), (9, 0), (6, 0)]), 0, None, &[1, 3]), seconds(6));
         assert_eq!(proves(&flow(&[(30, 0), (3, 0)]), 0, Some(1), &[1, 3]), seconds(10));
         assert_eq!(proves(&flow(&[(9, 0), (9, 4), (9, 4), (9, 4), (9, 4)]), 4, None, &[1, 3]), seconds(13));

@@ -24,10 +24,10 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 ///
 /// For weighted completion, let `Lambda` be the sum of the prices of all processors for one tick. Job `i` needs at
 /// least `q_i = N_i / Lambda` units of service. On node `k`, it is served at a rate of at most `lambda_k / Lambda`. The
-/// rates of all running jobs sum to at most 1. So the weighted sum of the mean busy times of the jobs is at least its
-/// minimum on one machine on which job `i` takes `q_i`. On such a machine, Smith's order (ascending `q_i / w_i`) is
-/// optimal. The end of a job is later than its mean busy time by at least half of its run time, as in W. Eastman, S.
-/// Even, I. Isaacs, Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
+/// rates of all running jobs sum to at most 1. Now consider one machine on which job `i` takes `q_i`. The weighted sum
+/// of the mean busy times of the jobs is at least the minimum of this sum on this machine. On this machine, Smith's
+/// order (ascending `q_i / w_i`) is optimal. The end of a job is later than its mean busy time by at least half of its
+/// run time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
 ///
@@ -158,7 +158,7 @@ impl MachinePrices {
         let heaviest = jobs.iter().map(|job| job.weight).max().unwrap_or(0);
         jobs.iter().map(|job| job.price).max().unwrap_or(0).checked_mul(heaviest)?;
         // Compares price / weight without fractions. A job with price 0 and weight 0 would compare equal to all other
-        // jobs, so the order would be inconsistent; such jobs were removed.
+        // jobs, which would make the order inconsistent. Jobs without weight were removed before.
         jobs.sort_by(|a, b| (a.price * b.weight).cmp(&(b.price * a.weight)));
         let first = i128::from(instance.first_release().ticks());
         let (mut before, mut value) = (0_i128, 0_i128);

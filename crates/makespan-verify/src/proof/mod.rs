@@ -223,10 +223,9 @@ impl Proof {
         self.kind().horizon()
     }
 
-    /// Returns the strongest proven bound on the objective, for all schedules with makespan at most
-    /// [`Proof::horizon`]. The result is a lower bound or, for a throughput, an upper bound. In some schedule of
-    /// minimum value, all starts and ends are multiples of [`time_grid`]. So a lower bound is rounded up to the next
-    /// value that a schedule of this kind can have.
+    /// Returns the strongest proven bound on the objective, for all schedules with makespan at most [`Proof::horizon`].
+    /// The result is a lower bound or, for a throughput, an upper bound. In some schedule of minimum value, all starts
+    /// and ends are multiples of [`time_grid`]. So a lower bound is rounded up to the next value of such a schedule.
     ///
     /// # Errors
     /// [`CertificateError`] if nothing is proved for this instance.

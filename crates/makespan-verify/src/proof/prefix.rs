@@ -10,11 +10,11 @@ pub(super) type Event = (i64, i128);
 pub(super) struct PriceIntegral {
     instants: Vec<i64>,
     prices: Vec<i64>,
-    /// The integral at each instant.
+    /// For each instant, the integral of the price until this instant.
     integrals: Vec<i128>,
-    /// The instants at which the price falls, each with its integral.
+    /// The instants at which the price falls, each with the integral of the price until this instant.
     falls: Vec<Event>,
-    /// The instants at which the price rises, each with its integral.
+    /// The instants at which the price rises, each with the integral of the price until this instant.
     rises: Vec<Event>,
     places: Places,
 }

@@ -68,7 +68,7 @@ enum PassDirection {
     Tails,
 }
 
-/// A neighbour of a task, and the minimum times of the transfer between the two.
+/// A neighbour of a task, and the minimum times of the transfer between the two tasks.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     task: u32,

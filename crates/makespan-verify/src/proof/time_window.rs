@@ -18,11 +18,11 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time};
 /// it. The task must end early enough for the longest path of tasks after it. On these paths, each task has its
 /// shortest time. If the remaining time is too short for some task, the supposition is false.
 ///
-/// Otherwise, consider a task on a machine. The time for which the task runs within `from .. until` is smallest at its
-/// earliest or at its latest start, and the task pays the price of its machine for this time. So the task pays at least
-/// the minimum of this payment over all machines. If the payments of all tasks sum to more than the price of the open
-/// time of the machines between `from` and `until`, the supposition is also false. In both cases, the makespan is at
-/// least `deadline` plus one tick.
+/// Otherwise, consider a task on a machine. The time for which the task runs within `from .. until` is smallest if the
+/// task starts as early or as late as possible. The task pays the price of the machine for this time. So the task pays
+/// at least the minimum of this payment over all machines. If the payments of all tasks sum to more than the price of
+/// the open time of the machines between `from` and `until`, the supposition is also false. In both cases, the makespan
+/// is at least `deadline` plus one tick.
 ///
 /// Paths include the edges between jobs, and the transfers that no placement can avoid ([`JobReach`]). A task that
 /// holds several processors pays, for each of them, the minimum price of the nodes that are at least as fast as its

@@ -61,7 +61,7 @@ impl TreePrices {
     /// applications).
     ///
     /// # Errors
-    /// [`CertificateError::Malformed`] if the prices do not match the problem, or all tasks are worth nothing.
+    /// [`CertificateError::Malformed`] if the prices do not match the problem, or if the prices of all tasks are zero.
     pub fn proves(&self, problem: &TreeProblem) -> Result<RBig, CertificateError> {
         let malformed = |text: &str| Err(CertificateError::Malformed(text.into()));
         let applications = problem.applications();

@@ -67,8 +67,8 @@ fn large_number(certificate: &serde_json::Value) -> Option<&str> {
     }
 }
 
-/// Reads an exact decimal as the value of an objective: a throughput as a rational number, all other values as an
-/// integer in the unit of the objective.
+/// Reads an exact decimal as the value of an objective. A throughput is read as a rational number. Every other value is
+/// read as an integer in the unit of the objective.
 fn exact(file: &str, field: &str, objective: Objective, text: &str) -> Result<Value, FormatError> {
     if objective == Objective::Throughput {
         return rational(file, field, text).map(Value::Rational);

@@ -199,8 +199,8 @@ impl<'a> All<'a> {
         }
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));
-        // Returns the minimum of the amount that a task holds between `from` and `until`, summed over the ticks. Its
-        // run lies in `window`, takes at least `time`, and holds `amount`.
+        // Returns the minimum amount that a task holds between `from` and `until`, summed over the ticks of this
+        // period. The run of the task lies in `window`, takes at least `time`, and holds `amount`.
         let held = |window: TaskWindow, time, amount| Some(window.within(time, from, until)?.saturating_mul(amount));
         let of_members = |members: &Members| {
             let mut first = 0;

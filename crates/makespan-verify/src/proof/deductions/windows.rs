@@ -40,9 +40,9 @@ impl TaskWindow {
     /// Returns the minimum number of ticks between `from` and `until` during which a task runs. The run of the task
     /// lies within the window and takes at least `time` ticks. Returns `None` if no such run exists.
     ///
-    /// The result is the largest of three lower bounds. Each of them counts the ticks between `from` and `until` in one
-    /// part of the run: its first `time` ticks, its last `time` ticks, and the ticks from its latest start to its
-    /// earliest end.
+    /// The result is the largest of three lower bounds. The first bound counts the ticks between `from` and `until`
+    /// among the first `time` ticks of the run, the second bound among its last `time` ticks. The third bound counts
+    /// them between the latest start and the earliest end of the run.
     pub(super) fn within(&self, time: i128, from: i128, until: i128) -> Option<i128> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);

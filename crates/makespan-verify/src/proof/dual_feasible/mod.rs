@@ -60,7 +60,8 @@ pub struct DualFeasible {
     pub terms: Vec<Term>,
 }
 
-/// One inequality: the sum over the jobs of `widths(allotment) * times(time)` is at most the right side.
+/// One inequality: the sum over the jobs of `widths(allotment) * times(time)` is at most a right side that follows from
+/// the number of processors and the deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
     /// The price by which the inequality is multiplied: a Lagrange multiplier, not negative.
@@ -179,12 +180,12 @@ impl Bounded<'_> {
     }
 }
 
-/// The costs of an allotment under all terms.
+/// The costs of allotments, summed over all terms.
 enum Costs<'a> {
-    /// All terms use the width itself. `area` is the cost of a processor for a tick. Each pair in `rates` is a time,
-    /// and the additional cost of a processor for a job that takes at least this time.
+    /// In all terms, f is the number of processors itself. `area` is the cost of a processor for a tick. Each pair in
+    /// `rates` is a time, and the additional cost of a processor for a job that takes at least this time.
     Narrow { rates: Vec<(i64, i128)>, area: i128 },
-    /// At least one term uses another function of the width.
+    /// In at least one term, f is another function of the number of processors.
     Wide(&'a [Term]),
 }
 
@@ -243,7 +244,8 @@ fn cost(term: &Term, choice: &Choice) -> i128 {
     let &Choice { processors, paid, time } = choice;
     let value = match (&term.widths, &term.times) {
         (Scale::Whole, Scale::Whole) => processors * paid,
-        // The product of both values fits, because one value is limited to 32 bits and the other value to 64 bits.
+        // The product of both values fits into 128 bits, because one value is limited to 32 bits and the other value to
+        // 64 bits.
         (widths, times) => i128::from(widths.value(processors as i64)) * i128::from(times.value(time as i64)),
     };
     i128::from(term.price) * value

@@ -105,8 +105,9 @@ pub(super) fn of(reaching: &JobReach) -> Vec<Phase> {
     phases
 }
 
-/// Returns, for each kind of node, the rate of a processor: the work that it does in a tick, as a fraction of the work
-/// on the kind on which the task is fastest, averaged over the tasks. The bound is valid for any rates.
+/// Returns, for each kind of node, the rate of a processor, in units of 1 / `RATE`. For one task, the rate is the
+/// shortest time of the task, divided by its time on this kind. The result is the mean over all tasks. The bound is
+/// valid for any rates.
 fn rates(reaching: &JobReach) -> Vec<i128> {
     let kinds = reaching.kinds.len();
     let mut sums = vec![(0_i128, 1_i128); kinds];
@@ -125,7 +126,7 @@ fn dominators(reaching: &JobReach) -> Vec<(u32, u32)> {
     let tasks = reaching.order.len();
     let mut place = vec![0; tasks];
     reaching.order.iter().enumerate().for_each(|(at, &task)| place[task as usize] = at);
-    // `above` contains the dominator of each task. A task without a dominator has itself as entry.
+    // `above` contains the dominator of each task. The entry of a task without a dominator is the task itself.
     let mut above: Vec<u32> = (0..tasks as u32).collect();
     let mut found = Vec::new();
     for &task in &reaching.order {

@@ -63,9 +63,9 @@ pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Ve
     (weights(instance, objective).into_iter().map(weight).collect(), unit.cast_signed())
 }
 
-/// Returns the weight of the end of each task, in millionths. A last task of a job is a task for which no other task
-/// of the job waits. The last tasks of a job share its weight equally, rounded down. So the weighted sum of their ends
-/// is at most the job's weight times the job's end. If the job has one last task, the two are equal.
+/// Returns the weight of the end of each task, in millionths. A last task of a job is a task for which no other task of
+/// the job waits. The last tasks of a job share its weight equally, rounded down. So the weighted sum of their ends is
+/// at most the job's weight times the job's end. If the job has only one last task, the two values are equal.
 fn weights(instance: &Instance, objective: Objective) -> Vec<u64> {
     let mut weights = Vec::new();
     for (id, job) in instance.ids().zip(instance.jobs()) {

@@ -107,9 +107,9 @@ impl Relaxation {
         Ok(relaxation)
     }
 
-    /// Returns an instant H. Every schedule in which no task could start earlier ends by H. After the last release and
-    /// the last change of a supply, at every instant until the end of this schedule, some task runs or waits only for
-    /// the delay after its predecessor.
+    /// Returns an instant H. Every schedule in which no task could start earlier ends by H. Consider an instant of such
+    /// a schedule after the last release and the last change of a supply. At this instant, some task runs, or some task
+    /// waits only for the delay after its predecessor.
     pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
         let last = self.tasks.iter().map(|task| task.release);
         let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);
@@ -187,8 +187,8 @@ fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<Relaxed
 }
 
 /// Returns the modes of a task: the allotments that are not dominated. A dominated allotment may need less of a
-/// resource than the mode before it. So each amount of a mode is the minimum over its allotment and the dominated
-/// allotments up to the next mode.
+/// resource than the mode before it. So each amount of a mode is a minimum: over the allotment of the mode and the
+/// dominated allotments between this mode and the next mode.
 fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
     let profile = instance.profile(task);
     let allotments: Vec<u32> = profile.allotments().collect();

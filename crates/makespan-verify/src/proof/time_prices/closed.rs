@@ -9,10 +9,11 @@ use crate::proof::prefix::{Event, PriceIntegral};
 #[derive(Debug)]
 pub(super) struct ClosedPeriods {
     timeline: Timeline,
-    /// Starts of unavailable periods, each with the integral of the price. The best run may end at one of these
-    /// starts.
+    /// Starts of unavailable periods, each with the integral of the price until this start. The best run may end at one
+    /// of these starts.
     begins: Vec<Event>,
-    /// Ends of unavailable periods, each with the integral of the price. The best run may start at one of these ends.
+    /// Ends of unavailable periods, each with the integral of the price until this end. The best run may start at one
+    /// of these ends.
     ends: Vec<Event>,
 }
 

@@ -8,8 +8,8 @@ use makespan_core::{Profile, Time};
 use crate::proof::choices::{self, Group};
 use crate::proof::prefix::{Event, PriceIntegral};
 
-/// Limit of the ratio of choices to instants. A block with a larger ratio is halved by its choices, other blocks by
-/// their instants. With the value 8, the check takes half as long as with the value 1.
+/// Maximum number of choices per instant of a block that is halved by its instants. A block with more choices per
+/// instant is halved by its choices. With the value 8, the check takes half as long as with the value 1.
 const MORE_STARTS: usize = 8;
 
 /// Finds the minimum costs of jobs, one job after another, and reuses its memory.
@@ -200,7 +200,7 @@ impl<'a> CostMinimiser<'a> {
         waiting + i128::from(processors) * price
     }
 
-    /// Tries the cells of a block. Skips cells that cannot cost less than the minimum so far.
+    /// Tries the cells of a block. Skips cells that cannot cost less than the minimum cost found so far.
     fn descend(&mut self, search: &mut Search, side: RangeKind, index: usize, range: Range) {
         let choice = self.blocks.choice(index);
         if let Some(choice) = choice {

@@ -45,10 +45,11 @@ const ONE: u64 = 1_000_000;
 ///
 /// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may
 /// have more tasks than can run at the same time. Then the bound uses the last end C of the bag: the bag costs at least
-/// the minimum, over all C, of its weight multiplied by C, plus the payments of its tasks. At most `q = floor(m / k)`
-/// tasks overlap, so among the l tasks that end last, there are `ceil(l / q)` tasks that run one after the other. So
-/// the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A round is the set of tasks with equal `ceil(l / q)`.
-/// If there are more than eight rounds, several rounds are combined.
+/// the minimum over all C of a sum. The sum consists of its weight multiplied by C, and of the payments of its tasks if
+/// they all end by C. At most `q = floor(m / k)` tasks overlap, so among the l tasks that end last, there are
+/// `ceil(l / q)` tasks that run one after the other. So the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A
+/// round is the set of tasks with equal `ceil(l / q)`. If there are more than eight rounds, several rounds are
+/// combined.
 ///
 /// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
 /// the running jobs hold at most `open(t)` processors. Job i pays `k_i` times the integral of `lambda` over its run.
@@ -56,12 +57,12 @@ const ONE: u64 = 1_000_000;
 /// weighted completion does not increase the weighted completion. The result is a sum over jobs, and the term of each
 /// job is at least its minimum. ∎
 ///
-/// `lambda` is constant between successive instants, and zero before the first instant and after the last one. Then
-/// the expression in brackets is, for fixed k, piecewise linear in s with slope `w_i + k (lambda(s + p) - lambda(s))`.
-/// Its minimum is at the release date or at a start at which this slope rises: then s is an instant at which the price
-/// falls, or s + p is an instant at which the price rises. Unavailable periods restrict the starts to intervals. The
-/// minimum may also be at an end of one of these intervals: then s is an instant at which processors open, or s + p is
-/// an instant at which some close. Only these starts are tried.
+/// `lambda` is constant between successive instants, and zero before the first instant and after the last one. Then the
+/// expression in brackets is, for fixed k, piecewise linear in s with slope `w_i + k (lambda(s + p) - lambda(s))`. Its
+/// minimum is at the release date or at a start s at which this slope rises. At such a start, the price falls at s or
+/// rises at s + p. Unavailable periods restrict the starts to intervals. The minimum may also be at the first or the
+/// last start of such an interval. At such a start, processors open at s or close at s + p. Only these starts are
+/// tried.
 ///
 /// If a profile accepts at most 256 allotments, each of them is tried. In larger profiles, successive allotments are
 /// grouped: each allotment up to 64 is a group of its own, and a larger group that starts at k contains k / 32
@@ -77,12 +78,11 @@ const ONE: u64 = 1_000_000;
 /// lower bound on the weighted completion of every schedule of makespan at most H. A group is allowed if the job ends
 /// by H on at least one of its allotments.
 ///
-/// *Widths.* Let f be a non-decreasing function of the number of processors, F(c) the maximum sum of f over widths
-/// whose total is at most c, and let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149,
-/// 2003, DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most
-/// `F(open(t))`. By the same proof, a job on k processors also pays `f(k) lambda_f`, and the
-/// `integral of lambda_f * F(open)` is subtracted. In this way, jobs that cannot run at the same time also pay for the
-/// processors that they leave idle.
+/// *Widths.* Let f be a non-decreasing function of the number of processors, and F(c) the maximum sum of f over widths
+/// whose total is at most c. Let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149, 2003,
+/// DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most `F(open(t))`. By
+/// the same proof, a job on k processors also pays `f(k) lambda_f`, and the `integral of lambda_f * F(open)` is
+/// subtracted. In this way, jobs that cannot run at the same time also pay for the processors that they leave idle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.

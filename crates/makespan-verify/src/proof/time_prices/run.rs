@@ -70,8 +70,8 @@ impl PricedRun {
         self.each_start(prefix, closed, |start| {
             let waiting = weight * (i128::from(start) + i128::from(self.time));
             if waiting >= least {
-                // From this start on, the weighted end alone is at least the minimum so far, so later starts are not
-                // tried.
+                // From this start on, the weighted end alone is at least the minimum cost found so far, so later starts
+                // are not tried.
                 return false;
             }
             if self.is_possible(closed, start) {

@@ -119,7 +119,7 @@ fn an_outage_is_not_refunded() {
     let closed = Unavailable { processors: ProcSet::first(1), start: Time::from_ticks(0), end: Time::from_ticks(10) };
     let jobs = vec![job("a", 1, 10, 1, 0), job("b", 1, 10, 1, 0)];
     let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![closed]).unwrap();
-    // The jobs end at 20 and 30. At prices 2 and 1, each job costs 30 if it starts at 0, 10 or 20, and only 10 is
+    // The jobs end at 20 and 30. At prices 2 and 1, each job costs 30 if it starts at 0, 10 or 20. Only 10 is
     // subtracted, because the processor is closed for a part of the time.
     assert_eq!(prices(&[0, 10, 20], &[2, 1]).proves(&instance), Ok(50));
 }
