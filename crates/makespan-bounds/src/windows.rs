@@ -37,9 +37,9 @@ pub(crate) struct TaskArrays {
     reaching: Vec<(usize, JobReach)>,
 }
 
-/// For each task and kind of node: the earliest start of the task, in `heads`, and the least time from the end of the
-/// task to the end of all tasks, in `tails`. Both are [`NEVER`] if the task cannot meet the deadline on nodes of this
-/// kind.
+/// Two times for each task and kind of node: the earliest start of the task (`heads`), and the least time from the end
+/// of the task to the end of all tasks (`tails`). Both are [`NEVER`] if the task cannot meet the deadline on nodes of
+/// this kind.
 pub(crate) struct KindStarts {
     pub(crate) heads: Vec<i64>,
     pub(crate) tails: Vec<i64>,

@@ -59,8 +59,8 @@ pub fn is_meant(instance: &Instance) -> bool {
 }
 
 /// Searches for a schedule that is better than `known`, or for a proof that there is none. If the search reaches the
-/// limits of `work` before it has a proof, tries to refute smaller values, none of them below the value of the bound
-/// `floor`.
+/// limits of `work` before it has a proof, tries to refute smaller values. All these values are at least the value of
+/// the bound `floor`.
 ///
 /// ```
 /// use makespan_bounds::{Clock, complete};

@@ -12,7 +12,7 @@ const LIMIT: i64 = 1 << 58;
 /// Maximum sum of the numbers of modes of all tasks.
 const MAX_MODES: usize = 4096;
 
-/// Tasks that need amounts of renewable resources.
+/// The relaxed problem: tasks that need amounts of renewable resources.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) objective: Objective,

@@ -92,8 +92,8 @@ fn raise(held: &mut Held, own: &Held, most: usize, order: &[usize]) {
     }
 }
 
-/// Returns, for each amount of the supply, the maximum sum of the scale over sets of tasks other than `except` that
-/// together hold at most this amount.
+/// Returns a table. Entry c is the maximum sum of the amounts of the scale over all sets of tasks that together hold at
+/// most c of the supply. The sets do not contain the task `except`.
 fn most_within(held: &Held, own: &Held, most: usize, except: Option<usize>) -> Vec<i64> {
     let mut sums = vec![0; most + 1];
     for (_, (held, own)) in held.iter().zip(own).enumerate().filter(|one| Some(one.0) != except) {

@@ -1,5 +1,5 @@
 //! Time-table propagation. If the earliest end of a task is after its latest start, the task runs at all instants
-//! between the two in every solution. Other tasks can hold only the amount that remains at these instants.
+//! between these two in every solution. Other tasks can hold only the amount that remains at these instants.
 
 use super::engine::{Engine, Literal, Propagated, Step};
 

@@ -43,8 +43,8 @@ struct Demand {
 /// The state of the game after some rounds. The game for the next deadline continues from this state.
 pub(super) struct Game {
     rounds: u32,
-    /// The total need for each term over all rounds. The terms are sorted as follows: the area, the functions of the
-    /// time, the functions of the width, and the pairs of a function of the width and a function of the time.
+    /// The total need for each term over all rounds. The terms are in this order: the area, the functions of the time,
+    /// the functions of the width, and the products of two functions.
     needed: Vec<f64>,
     weights: Vec<f64>,
 }
@@ -172,7 +172,7 @@ impl AllotmentBoard<'_> {
         (needed, demand)
     }
 
-    /// Computes, for each term, the need of the demand as a fraction of the capacity of the term.
+    /// Computes, for each term, the need of the chosen allotments (`demand`) as a fraction of the capacity of the term.
     fn payoffs(&self, demand: &Demand, payoffs: &mut [f64]) {
         let (_, long) = self.classes();
         payoffs[0] = demand.work;

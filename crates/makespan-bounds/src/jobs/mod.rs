@@ -3,8 +3,8 @@
 //! Each task pays a price for each processor and tick. Each task chooses its run, and each job chooses its end. The
 //! bound of [`JobPrices`] is concave in the prices. The search begins with the prices of a fluid machine that runs the
 //! jobs one after another ([`fluid`]). Then it replaces the minimum over the choices of each task and each job by a
-//! smooth function, and maximises the bound with the gradient steps of Adam. The smoothing decreases from step to
-//! step. The bound is valid for all prices, even if the search does not find the best ones.
+//! smooth function. It maximises this smooth bound with the gradient steps of Adam. The smoothing decreases from step
+//! to step. The bound is valid for all prices, even if the search does not find the best ones.
 //!
 //! If machines differ, the price of an instant is multiplied by a factor for each machine. With these factors, the
 //! same work costs about the same on all machines.

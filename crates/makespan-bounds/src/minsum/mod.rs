@@ -23,8 +23,8 @@ const STEPS: usize = 300;
 /// Returns a proven lower bound on the weighted completion, from prices in continuous time
 /// ([`makespan_verify::proof::TimePrices`], found by [`PriceSearch`]).
 ///
-/// For up to a dozen jobs, or if the instance is too large for these prices, the corrected interval programme on a
-/// fine grid is also solved ([`weighted_completion_on`]). The result is the better bound. The bound from prices in
+/// If the instance has at most a dozen jobs, or if it is too large for these prices, the corrected interval programme
+/// is also solved on a fine grid ([`weighted_completion_on`]). The result is the better bound. The bound from prices in
 /// time is usually 1.2 to 1.5 times the bound from the interval programme.
 ///
 /// The search uses a sample of some hundred jobs if the instance has more. The certificate is checked once over all

@@ -7,9 +7,10 @@ const ROUNDS: usize = 80;
 /// The largest price.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// Returns the price of a processor-tick for each kind of node. The prices are integers. They nearly maximise a
-/// quotient: the sum over the tasks of the least price times run time, divided by the sum over the processors of the
-/// price. This quotient is a lower bound on the makespan of the tasks.
+/// Returns the price of a processor-tick for each kind of node. The prices are integers. Let the payment of a task be
+/// the minimum of price times run time over all kinds of nodes. The prices nearly maximise a quotient: the sum of the
+/// payments of all tasks, divided by the sum of the prices of all processors. This quotient is a lower bound on the
+/// makespan of the tasks.
 ///
 /// The first prices are proportional to speed, so that equal work costs the same on every kind. If the machines differ
 /// only in speed, these prices are optimal. In each round, the price of a kind rises if the tasks that are cheapest on

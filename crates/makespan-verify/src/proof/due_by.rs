@@ -21,10 +21,10 @@ use makespan_core::{Instance, JobId, Objective, Time};
 /// multiplied by the bound on the largest lateness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueBy {
-    /// The latest deadline of the jobs that the bound includes.
+    /// The latest deadline of the early jobs: the bound includes only jobs with deadlines up to this instant.
     pub due: Time,
-    /// The proof of a bound on the makespan or the weighted completion of these jobs. In the proof, these jobs are
-    /// numbered from 0, in file order.
+    /// The proof of a bound on the makespan or the weighted completion of the early jobs. In this proof, the early jobs
+    /// are numbered from 0, in file order.
     pub proof: Box<Proof>,
 }
 

@@ -26,7 +26,7 @@ pub struct LateWork {
     /// that are released at `from` or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u64>,
-    /// A price for each node of the platform, in order.
+    /// For each node of the platform, in order, the price of a tick on one of its processors.
     pub prices: Vec<i64>,
 }
 

@@ -35,7 +35,7 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 /// `sum_i w_i (r_i + p_i)` holds as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachinePrices {
-    /// A price for each node of the platform, in order.
+    /// For each node of the platform, in order, the price of a tick on one of its processors.
     pub prices: Vec<i64>,
 }
 

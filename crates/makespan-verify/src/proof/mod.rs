@@ -122,7 +122,8 @@ pub enum Proof {
     DueBy(DueBy),
     /// A bound from the fact that one job ends at the makespan.
     LastJob(LastJob),
-    /// The minimum cost of every task. With a horizon, also prices of processors and of the time between tasks.
+    /// The minimum cost of every task. If the proof has a horizon, it also contains prices of processors and of the
+    /// time between tasks.
     CostPrices(CostPrices),
     /// Prices of the tasks and of the ports of a tree.
     TreePrices(TreePrices),

@@ -1,4 +1,5 @@
-//! Spans of tasks. A span limits the times of a task by the longest paths of tasks before and after it.
+//! Spans of tasks. A span limits the start and the end of a task by the longest paths of tasks before and after the
+//! task.
 
 use super::NodeKinds;
 use makespan_core::{Instance, JobId, ProcSet, TaskId, Time};

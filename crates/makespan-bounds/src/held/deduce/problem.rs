@@ -5,8 +5,8 @@ use makespan_verify::proof::{LimitedAmount, NodeKinds, NodeRun, time_grid};
 
 /// Price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 1024.0;
-/// Maximum number of unavailable periods that the search examines. The check of the certificate takes all of them into
-/// account.
+/// Maximum number of unavailable periods that the search examines. The check of the certificate includes all
+/// unavailable periods.
 const MAX_CLOSED: usize = 1024;
 /// Upper limit for sums of amounts times time.
 const MAX_AREA: i128 = 1 << 61;

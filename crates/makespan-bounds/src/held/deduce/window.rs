@@ -28,8 +28,8 @@ impl DeductionWindow {
         Self { start, last_start: FAR, first_end: -FAR, end }
     }
 
-    /// Returns the last start and the first end of a run that takes at least `time`, or `None` if such a run does not
-    /// fit into the window.
+    /// Returns the last start and the first end of a run that takes at least `time`. Returns `None` if such a run does
+    /// not fit into the window.
     fn of_run(&self, time: i64) -> Option<(i64, i64)> {
         let last_start = self.last_start.min(self.end - time);
         let first_end = self.first_end.max(self.start + time);
@@ -41,8 +41,8 @@ impl DeductionWindow {
         self.of_run(time).is_some()
     }
 
-    /// Returns the time that a run of at least `time` must spend between `from` and `until`, or `None` if such a run
-    /// does not fit into the window.
+    /// Returns the minimum time between `from` and `until` during which a run of at least `time` is active. Returns
+    /// `None` if such a run does not fit into the window.
     pub(super) fn within(&self, time: i64, from: i64, until: i64) -> Option<i64> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -94,8 +94,8 @@ impl DeductionWindow {
         let ways =
             problem.runs(row).filter_map(|at| Some((self.of_run(problem.times[at])?, problem.times[at], amounts[at])));
         let ((last_start, first_end), time, amount) = ways.min_by_key(|&(_, time, amount)| time * amount)?;
-        // If the last start is before the first end, the task runs between the two in every schedule. This span may be
-        // longer than `time`.
+        // If the last start is before the first end, the task runs between these two instants in every schedule. This
+        // span may be longer than `time`.
         let most = time.max(first_end - last_start).min(first_end - from);
         Some((last_start.max(from), most.max(0), amount * problem.counts[row] as i64))
     }

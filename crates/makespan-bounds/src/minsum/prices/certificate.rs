@@ -12,8 +12,8 @@ impl PriceSearch {
     /// Returns the bound from the best prices so far, proved in exact arithmetic over all jobs.
     ///
     /// If [`super::PriceOptions::makespan_at_most`] is set, the bound is valid only for schedules with at most this
-    /// makespan. If the bound is larger than this makespan times the sum of the weights, there is no such schedule.
-    /// Returns `None` if a number does not fit into 128 bits.
+    /// makespan. If the bound is larger than this makespan times the sum of the weights, no schedule has at most this
+    /// makespan. Returns `None` if a number does not fit into 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let (prices, instants, horizon) = (self.prices(), self.instants(), self.options.makespan_at_most);
         let proved = |proof| Bound::proved_by(self.options.objective, proof, instance);

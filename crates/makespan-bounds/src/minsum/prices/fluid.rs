@@ -20,8 +20,8 @@ pub(super) struct FluidJob {
 ///
 /// The machine runs the released piece with the largest quotient of weight and work (Smith's rule). The best price of a
 /// processor at an instant is a sum of weights divided by the number of processors. The sum is over the pieces that end
-/// between this instant and the next pause of the machine. If processors are unavailable at times, the number of
-/// processors of the machine while it runs a piece is the mean number of available processors during this piece.
+/// between this instant and the next pause of the machine. If processors are unavailable at times, the machine runs
+/// each piece on the mean number of processors that are available during the piece.
 pub(super) fn run(pieces: &[FluidJob], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
     let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();

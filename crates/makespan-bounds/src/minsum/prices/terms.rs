@@ -6,7 +6,7 @@ use makespan_verify::proof::Scale;
 use super::allotments::PricedAllotment;
 use super::instants;
 
-/// Maximum number of terms in which one allotment has a value.
+/// Maximum number of terms in which the value of an allotment is not zero.
 pub(super) const MAX_OF_ONE: usize = 4;
 
 /// The quantities that have prices (terms). Each quantity has a limited capacity at each instant, and running jobs use
@@ -23,7 +23,7 @@ pub(super) enum Terms {
 pub(super) struct Width {
     /// The unscaled function, in the integers of a certificate.
     pub(super) steps: Scale,
-    /// The unscaled capacity of all processors, divided by their number.
+    /// The unscaled capacity of all processors, divided by the number of processors.
     pub(super) unit: f64,
     /// The scaled value for each number of processors, from 0 on.
     values: Vec<f64>,

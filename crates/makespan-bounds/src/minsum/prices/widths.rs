@@ -24,8 +24,8 @@ const MAX_TASKS: usize = 20_000;
 /// no function if the instance is too large, or if the jobs have more than three widths to choose from on average.
 ///
 /// The jobs are divided into parts. The load of a part is the maximum of its loads in the chosen functions and of its
-/// load on the processors. A greedy search chooses one function after the other: each time, the function that most
-/// increases the sum of the loads of all parts.
+/// load on the processors. A greedy search chooses one function after the other. Each time, it chooses the function
+/// that most increases the sum of the loads of all parts.
 pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
     let all = jobs.len();

@@ -38,18 +38,18 @@ const LIMIT: i64 = 1 << 58;
 /// this resource at this instant excludes an earlier start of this task". The check applies the rule to the windows
 /// that it has computed itself. So a step contains no premise and no conclusion, and a wrong step proves nothing.
 ///
-/// A nogood is a list of literals of which at least one is true in every schedule of the relaxed problem that has a
-/// smaller value. Steps prove a nogood: if all its literals are false, some task has no start or no mode left. Later
-/// steps may use the nogood. The claim is proved when the windows are empty without any assumption.
+/// A nogood is a list of literals. In every schedule of the relaxed problem with a value below `value`, at least one of
+/// these literals is true. Steps prove a nogood: if all its literals are false, some task has no start or no mode left.
+/// Later steps may use the nogood. The claim is proved when the windows are empty without any assumption.
 ///
 /// `docs/bounds.md` defines the relaxed problem, the byte format and all rules.
 ///
 /// # Numbers
 /// * Tasks: [`makespan_core::TaskId`], with one number for each task of a bag.
 /// * Modes: [`makespan_core::Profile::allotments`], numbered from 0.
-/// * Supplies: 0 for the processors, then the resources of [`makespan_core::Platform::resources`] in their order without the
-///   consumables, then the scales in the order of their records. A scale is an additional supply: it states an
-///   amount for each number of processors, or for each task and mode.
+/// * Supplies: numbered from 0, in this order: the processors, the resources of [`makespan_core::Platform::resources`]
+///   except the consumables, and the scales in the order of their records. A scale is an additional supply. It states
+///   an amount for each number of processors, or for each task and mode.
 /// * Weights: the weights of the ends of tasks in millionths, divided by their greatest common divisor.
 ///   [`Refutation::weights`] returns them.
 ///

@@ -18,9 +18,10 @@ const MAX_WAITS: usize = 1 << 16;
 /// Maximum number of closed periods and of amounts that other work holds.
 const MAX_PERIODS: usize = 1 << 12;
 
-/// Tasks that need amounts of renewable resources. The problem does not place tasks on nodes. Times are in units of
-/// the grid. Times, releases, delays and ends of closed periods are rounded down to the grid, and deadlines are
-/// rounded up. So every schedule of the instance yields a schedule of this problem in which no task ends later.
+/// The relaxed problem: tasks that need amounts of renewable resources. The problem does not place tasks on nodes.
+/// Times are in units of the grid. Times, releases, delays and ends of closed periods are rounded down to the grid, and
+/// deadlines are rounded up. So every schedule of the instance yields a schedule of this problem in which no task ends
+/// later.
 #[derive(Clone, Debug)]
 pub(super) struct Relaxation {
     pub(super) tasks: Vec<RelaxedTask>,

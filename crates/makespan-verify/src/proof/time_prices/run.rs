@@ -82,9 +82,9 @@ impl PricedRun {
         Some(least)
     }
 
-    /// Returns the minimum cost of a bag of `tasks` equal tasks over all its ends C. Each task runs like this run and
-    /// ends by C. At most `beside` tasks run at any instant, and `weight` is the weight of the bag. Returns `None` on
-    /// overflow.
+    /// Returns the minimum cost of a bag of `tasks` equal tasks over all its ends C. Each task takes the processors and
+    /// the time of this run, and ends by C. At most `beside` tasks run at any instant, and `weight` is the weight of
+    /// the bag. Returns `None` on overflow.
     ///
     /// Among the l tasks that end last, there are ceil(l / beside) tasks that run one after the other. Proof:
     /// intervals that overlap pairwise have an instant in common. So intervals of which at most q overlap at any
