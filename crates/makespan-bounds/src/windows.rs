@@ -16,8 +16,8 @@ pub(crate) const NEVER: i64 = i64::MAX;
 
 /// The tasks of some jobs in flat arrays. Times are in ticks.
 pub(crate) struct TaskArrays {
-    /// The number of kinds of nodes. Each kind is a column of `times`. Nodes are of one kind if every task takes the
-    /// same time on them.
+    /// The number of kinds of nodes. Each kind is a column of `times`. Two nodes are of one kind if every task takes
+    /// the same time on both.
     pub(crate) kinds: usize,
     /// The number of processors of each kind.
     processors: Vec<u32>,

@@ -137,7 +137,7 @@ pub(super) struct Conflict;
 /// The result of a propagation.
 pub(super) type Propagated = Result<(), Conflict>;
 
-/// The windows of all tasks, and the changes that led to them.
+/// The windows of all tasks, and the changes that led to these windows.
 pub(super) struct Engine {
     pub(super) model: Model,
     /// The waits between tasks, and waits that order the starts of equal tasks.
@@ -320,7 +320,7 @@ impl Engine {
         Err(Conflict)
     }
 
-    /// Begins a new decision level and makes a literal true on it.
+    /// Begins a new decision level and makes a literal true at this level.
     pub(super) fn decide(&mut self, literal: Literal) {
         self.levels.push((self.trail.len(), self.premises.len()));
         let _ = self.set(literal, &[], Step::Decision);

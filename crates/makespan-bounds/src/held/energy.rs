@@ -33,8 +33,8 @@ pub(super) struct RefutedDeadline {
 /// length of the longest path after the task. Returns `None` if no window refutes a deadline after the end of the
 /// longest path.
 ///
-/// The search ignores unavailable periods. The check of the certificate includes them, so it may prove a later
-/// deadline.
+/// The search ignores unavailable periods. The check of the certificate includes these periods, so it may refute a
+/// later deadline.
 pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline> {
     let fastest = |runs: &std::ops::Range<usize>| holders.runs.get(runs.start).map_or(0, |way| way.time);
     let path = holders.rows.iter().map(|row| row.head.saturating_add(fastest(&row.runs)).saturating_add(row.tail));
@@ -44,7 +44,7 @@ pub(super) fn latest(holders: &Holders, clock: &Clock) -> Option<RefutedDeadline
     let begins = spread(holders.rows.iter().map(|row| row.head).collect(), count);
     let before_end = spread(holders.rows.iter().map(|row| row.tail).collect(), count);
     let windows = begins.iter().flat_map(|&from| before_end.iter().map(move |&before| (from, before)));
-    // The first window is the longest one. It proves the area bound.
+    // The first window is the longest one. This window proves the area bound.
     let always = (ALWAYS / holders.runs.len().max(1)).max(1);
     for (at, (from, before)) in windows.enumerate() {
         if at >= always && clock.is_over() {

@@ -27,7 +27,7 @@ const STEPS_IN_ALL: usize = 1 << 27;
 /// Number of steps of the golden section search for the weight of the paths in the bound.
 const STEPS: usize = 14;
 /// Number of steps of the golden section search after the first `FAR` paths. After these paths, each new path changes
-/// the best weight only a little.
+/// the best weight of the paths only a little.
 const STEPS_NEAR: usize = 6;
 /// Number of paths after which the golden section search takes only `STEPS_NEAR` steps.
 const FAR: u64 = 16;
@@ -50,7 +50,7 @@ struct Flow {
     over: Vec<u64>,
     /// The sum of the weights of all paths.
     all: u64,
-    /// The sum over all paths of the weight of the path times the instant at which the path begins.
+    /// The sum, over all paths, of a product: the weight of the path times the instant at which the path begins.
     released: f64,
 }
 
@@ -83,8 +83,8 @@ struct Search<'a> {
 /// uses no area arc.
 ///
 /// Complexity: O(r + e) for each path, where r is the number of runs and e is the number of edges. If a path may use
-/// area arcs, it also takes the time of [`Paths::longest`]. The search adds at most 300 paths. It ends earlier if it
-/// has used `STEPS_IN_ALL` elementary steps.
+/// area arcs, it also takes the time of [`Paths::longest`]. The search adds at most 300 paths. The search ends earlier
+/// if it has used `STEPS_IN_ALL` elementary steps.
 pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodity, clock: &Clock) -> Option<PathFlow> {
     let rate = holders.rate as f64;
     if holders.rows.is_empty() || rate <= 0.0 {

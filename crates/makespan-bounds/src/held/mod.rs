@@ -170,7 +170,7 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
     // Windows and flows use only a part of the remaining time, so that time remains for deductions. The windows of all
-    // commodities come before the flows, because they are fast to check. The longest window of each commodity is
+    // commodities come before the flows, because windows are fast to check. The longest window of each commodity is
     // examined even if the clock has expired.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);

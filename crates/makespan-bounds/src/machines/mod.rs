@@ -2,10 +2,10 @@
 //!
 //! Let `p_ik` be the time of job i on machine k, and `r_k` the instant from which machine k is ready. The linear
 //! programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has prices
-//! `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The search replaces
-//! the minimum for each job by a smooth function of the logarithms of the prices. It maximises the sum by Newton's
-//! method while the smoothing decreases. The bound is valid for all prices, even if the search does not find the best
-//! ones: see [`MachinePrices`].
+//! `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The search
+//! replaces the minimum for each job by a smooth function of the logarithms of the prices. The search maximises the sum
+//! by Newton's method while the smoothing decreases. The bound is valid for all prices, even if the search does not
+//! find the best ones: see [`MachinePrices`].
 //!
 //! A machine that is ready only after the optimal makespan must be excluded. Otherwise its constraint would force
 //! `T >= r_k`, although the machine need not run any job. So the search finds `T*`: the least `T` at which the programme

@@ -13,7 +13,7 @@ const COLD: f64 = 1e-6;
 const STEPS: usize = 8;
 /// Maximum number of columns for which the matrix of second derivatives is computed.
 const MAX_COLUMNS: usize = 64;
-/// Approximate maximum of the number of run times that are examined. It may be exceeded, because at least 12
+/// Approximate maximum of the number of run times that are examined. The maximum may be exceeded, because at least 12
 /// evaluations are made.
 const MAX_LOOKS: f64 = 4e9;
 /// Maximum difference between the payment of a job on a machine and the least payment of the job, in widths of the soft
@@ -177,7 +177,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
 
     /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. The matrix is minus the second
     /// derivative of the logarithm of the smoothed sum divided by the sum of all prices. The exact second derivative
-    /// also contains the term `joint / smooth`. It is omitted here, because it alone could make the matrix indefinite.
+    /// also contains the term `joint / smooth`. This term is omitted here, because it alone could make the matrix
+    /// indefinite.
     fn newton_direction(&self, point: &Point, width: f64, gradient: &[f64]) -> Vec<f64> {
         let nodes = gradient.len();
         let mut matrix: Vec<f64> = point.joint.iter().map(|joint| -joint / (width * point.smooth)).collect();

@@ -16,8 +16,9 @@ const NOBODY: u32 = u32::MAX;
 pub struct Positions {
     /// For each job, its processor. `None` if the search reached a limit before it had assigned all jobs.
     pub processors: Option<Vec<u32>>,
-    /// The prices of positions. They always prove a valid bound. The bound is the optimum if all jobs are assigned,
-    /// all jobs are released together, and each processor stays available from its first available instant on.
+    /// The prices of positions. The prices always prove a valid bound. The bound is the optimum if all jobs are
+    /// assigned, all jobs are released together, and each processor stays available from its first available instant
+    /// on.
     pub prices: PositionPrices,
 }
 
@@ -44,9 +45,9 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
 /// Source: W. A. Horn, Operations Research 21, 1973, DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi,
 /// Comm. ACM 17, 1974, DOI 10.1145/361082.361064; shortest augmenting paths as in R. Jonker, A. Volgenant, Computing
 /// 38, 1987, DOI 10.1007/BF02278710. Deviation: of the free positions of a processor, only the first is examined,
-/// because it costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released together on
-/// processors that stay available once they are available. Complexity: O(n^2 (n + m)) for n jobs on m processors, and
-/// at most `MAX_LOOKS` costs; memory O(n + m).
+/// because the first position costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released
+/// together on processors that stay available once they are available. Complexity: O(n^2 (n + m)) for n jobs on m
+/// processors, and at most `MAX_LOOKS` costs; memory O(n + m).
 pub fn positions(instance: &Instance) -> Positions {
     positions_by(instance, &Clock::ENDLESS)
 }
@@ -62,8 +63,8 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
         }
     }
     let mut matching = Matching::new(Costs { instance, nodes, ready });
-    // Add long jobs first. They get positions near the end of their processors, so later jobs rarely move them, and
-    // paths stay short.
+    // Add long jobs first. Long jobs get positions near the end of their processors. So later jobs rarely move the long
+    // jobs, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));

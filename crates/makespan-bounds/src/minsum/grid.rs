@@ -4,8 +4,8 @@ use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use crate::dual;
 
-/// Positive instants `b_1 .. b_J` in ascending order. They divide time into intervals. The first interval begins at
-/// zero, and the last interval has no end.
+/// Positive instants `b_1 .. b_J` in ascending order. The instants divide time into intervals. The first interval
+/// begins at zero, and the last interval has no end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     ends: Vec<Time>,

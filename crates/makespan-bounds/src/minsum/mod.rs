@@ -122,7 +122,7 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
     }
     let origin = instance.first_release();
     let mut best = None;
-    // The available area before the previous deadline, and the work that did not fit before it.
+    // The available area before the previous deadline, and the work that did not fit before this deadline.
     let mut before: Option<(f64, f64)> = None;
     let mut deadline = known;
     for _ in 0..DEADLINES {

@@ -29,8 +29,8 @@ impl IntervalProgramme {
         Self::build(instance, ends, ends.len() + 1, cell)
     }
 
-    /// Builds the programme as printed in the paper. The intervals are `(t_j, t_j+1]`, each with the cost `t_j`. There
-    /// is no interval before or after these.
+    /// Builds the programme as printed in the paper. The intervals are `(t_j, t_j+1]`, each with the cost `t_j`. No
+    /// interval contains the instants before the first or after the last of these intervals.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
         let cell = |job: &SimpleJob<'_>, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));
@@ -45,7 +45,7 @@ impl IntervalProgramme {
     ) -> Self {
         let mut rows = Vec::with_capacity(instance.jobs().len());
         let mut cells = Vec::new();
-        // Skip best-effort bags. They have no weight, so each costs nothing in the last interval.
+        // Skip best-effort bags. Such bags have no weight, so they cost nothing in the last interval.
         for (id, job) in instance.ids().zip(instance.simple_jobs()).filter(|(_, job)| !job.is_best_effort()) {
             let tasks = job.tasks() as f64;
             let alone = job.release + job.profile().shortest();

@@ -58,7 +58,7 @@ struct Window {
     until: i64,
 }
 
-/// The begins and ends of the windows that are examined.
+/// The beginnings and ends of the windows that are examined.
 struct Instants {
     /// The instants at which windows may begin.
     begins: Vec<i64>,
@@ -74,7 +74,7 @@ impl Instants {
     }
 
     /// Returns a window in which the tasks must pay more than the price of all processor time. The search ignores
-    /// unavailable periods. The check of the certificate includes them, so it may prove a later deadline.
+    /// unavailable periods. The check of the certificate includes these periods, so it may refute a later deadline.
     fn refute(&self, tasks: &TaskArrays, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();

@@ -62,7 +62,7 @@ fn transfers_that_no_placement_avoids_count() {
     };
     let join = |times: [i64; 3]| graph(&times, &[(0, 2), (1, 2)]);
     let fork = |times: [i64; 3]| graph(&times, &[(2, 0), (2, 1)]);
-    // Either all three tasks run on one node, or one of the first two tasks runs on another node than the third.
+    // Either all three tasks run on one node, or the third task and one of the first two tasks run on different nodes.
     assert_eq!((proves(&[1.0, 1.0], join([10, 10, 10])), proves(&[1.0, 1.0], fork([10, 10, 10]))), (27, 27));
     assert_eq!((proves(&[1.0, 1.0], join([10, 4, 10])), proves(&[1.0, 1.0], fork([10, 4, 10]))), (21, 21));
     assert_eq!((proves(&[1.0, 1.0], join([10, 5, 10])), proves(&[1.0, 1.0], fork([10, 5, 10]))), (22, 22));

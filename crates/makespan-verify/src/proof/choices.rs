@@ -97,7 +97,8 @@ impl Group {
 /// Returns the time, in ticks, of some work that is divided evenly among `processors` processors. The work must be at
 /// most `processors` multiplied by a valid time.
 pub(in crate::proof) fn share(work: Area, processors: u32) -> i64 {
-    // If the work fits into 64 bits, a 64-bit division suffices. It is several times faster than a 128-bit division.
+    // If the work fits into 64 bits, a 64-bit division suffices. The 64-bit division is several times faster than a
+    // 128-bit division.
     match u64::try_from(work) {
         Ok(narrow) => (narrow / u64::from(processors)) as i64,
         Err(_) => (work / Area::from(processors)) as i64,

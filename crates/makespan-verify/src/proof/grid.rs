@@ -16,9 +16,8 @@ const MAX_TRANSFERS: usize = 1 << 20;
 ///
 /// Every valid schedule can be replaced by a valid schedule in which no task ends later. In the new schedule, all
 /// starts and ends are multiples of this number. Proof: consider the valid schedules in which each task has the same
-/// processors as in the given schedule and does not start later than in it. Take one of them with the minimum sum of
-/// starts. In this schedule, no task can start earlier if all other tasks keep their starts. So each start is one of
-/// these instants:
+/// processors as in the given schedule and starts no later. Take one of them with the minimum sum of starts. In this
+/// schedule, no task can start earlier if all other tasks keep their starts. So each start is one of these instants:
 ///
 /// * the release of the task;
 /// * the end of a closed period of one of the task's processors, or the end of another task on one of them;
@@ -52,7 +51,7 @@ pub fn time_grid(instance: &Instance) -> i64 {
     grid.0.max(1)
 }
 
-/// A greatest common divisor. It is 0 until a time other than zero is added.
+/// A greatest common divisor. The divisor is 0 until a time other than zero is added.
 struct Divisor(i64);
 
 impl Divisor {
@@ -127,8 +126,9 @@ fn add_transfers(instance: &Instance, grid: &mut Divisor) {
     carried.flat_map(|payload| routes.iter().map(move |route| route.time(payload))).for_each(|time| grid.add(time));
 }
 
-/// Rounds a lower bound on an objective up to the next value that a schedule on the grid ([`time_grid`]) can have. For
-/// sums, this value is a multiple of the grid times the greatest common divisor of the weights.
+/// Rounds a lower bound on an objective up to the next value that a schedule on the grid ([`time_grid`]) can have. If
+/// the objective is a sum over jobs, this value is a multiple of the grid times the greatest common divisor of the
+/// weights.
 pub(super) fn rounded(objective: Objective, value: Value, instance: &Instance) -> Result<Value, CertificateError> {
     let (Value::Integer(least), Some(shape)) = (&value, objective.shape()) else { return Ok(value) };
     if *least <= 0 {

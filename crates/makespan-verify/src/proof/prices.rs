@@ -73,8 +73,8 @@ pub(super) fn flow(ends: i128, instance: &Instance) -> i128 {
     mean((ends - released).max(0), instance.jobs().len())
 }
 
-/// If every schedule that ends by `deadline` needs the amount `needed`, and `needed` exceeds `available`, returns
-/// `deadline` plus one tick as a bound on the makespan. Otherwise, returns an error.
+/// Suppose that every schedule that ends by `deadline` needs the amount `needed`. If `needed` exceeds `available`,
+/// returns `deadline` plus one tick as a bound on the makespan. Otherwise, returns an error.
 pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i128, CertificateError> {
     if needed > available {
         return Ok(i128::from(deadline.ticks()) + 1);

@@ -337,8 +337,8 @@ impl JobReach {
         for count in 0..=neighbours.len() {
             let rest = neighbours.get(count).map_or(0, |next| next.elsewhere);
             best = best.min(here.max(rest));
-            // The first `count` neighbours are the neighbours that run on this node. They remain sorted by earliest
-            // start.
+            // The first `count` neighbours are the neighbours that run on this node. These neighbours remain sorted by
+            // earliest start.
             let Some(next) = neighbours.get(count).filter(|next| here < best && next.head < NEVER) else { break };
             here = here.max(next.here);
             let place = neighbours[..count].partition_point(|other| other.head <= next.head);

@@ -102,7 +102,7 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// Returns the steps of a refuted supposition. They are nested in the step that follows from the refutation.
+    /// Returns the steps of a refuted supposition. These steps are nested in the step that follows from the refutation.
     fn refuted(&mut self, refuted: &RefutedSupposition) -> Vec<Step> {
         let outside = std::mem::replace(&mut self.needed, vec![WindowLimits::default(); self.problem.rows()]);
         for entry in &refuted.entries {

@@ -1,4 +1,4 @@
-//! The first prices of a search. They are the prices of a fluid machine, which runs the jobs one after another on all
+//! The first prices of a search. These are the prices of a fluid machine, which runs the jobs one after another on all
 //! processors.
 
 use std::cmp::Reverse;

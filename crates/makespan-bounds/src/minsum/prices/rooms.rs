@@ -1,5 +1,5 @@
-//! The periods in which jobs may run if processors are unavailable at times. They depend on the number of processors
-//! of the job.
+//! The periods in which jobs may run if processors are unavailable at times. The periods depend on the number of
+//! processors of the job.
 
 use makespan_core::{Availability, Time};
 

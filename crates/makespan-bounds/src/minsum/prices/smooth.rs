@@ -88,7 +88,7 @@ type Window = (u32, u32);
 /// The empty range.
 const CLOSED: Window = (u32::MAX, 0);
 
-/// The jobs, the grid of instants, and the capacities between instants. They determine the bound and the smooth
+/// The jobs, the grid of instants, and the capacities between instants. These data determine the bound and the smooth
 /// function.
 pub(super) struct Landscape {
     pub(super) jobs: FloatJobs,
@@ -117,9 +117,9 @@ pub(super) struct Landscape {
 
 /// The bound and the smooth function at given integrals of the price, with their derivatives.
 pub(super) struct Point {
-    /// For each instant, the integral of the price of each term from the first instant to it.
+    /// For each instant, the integral of the price of each term from the first instant to this instant.
     pub(super) integrals: Vec<f64>,
-    /// The bound. It is exact if all allotments and starts were tried.
+    /// The bound. The bound is exact if all allotments and starts were tried.
     pub(super) value: f64,
     /// The value of the smooth function, which is at most `value`.
     pub(super) smooth: f64,

@@ -37,8 +37,8 @@ pub fn read_json(file: &str, bytes: &[u8], machine: Option<&Platform>) -> Result
     from_json::<InstanceDocument>(file, bytes)?.instance(file, machine)
 }
 
-/// Content of a native file in any language. Deserialising it checks every key and value, but not the relations between
-/// them.
+/// Content of a native file in any language. Deserialising the content checks every key and value, but not the
+/// relations between values.
 #[derive(Deserialize)]
 pub struct InstanceDocument(schema::Document);
 

@@ -19,7 +19,7 @@ pub struct BoundEntry {
     value: Scalar<String>,
     makespan_at_most: Option<Scalar<Time>>,
     /// True if run times of the instance were guesses when the file was written. The field informs people who read the
-    /// file. The check ignores the field, because it uses the current instance.
+    /// file. The check ignores the field and uses the current instance.
     #[serde(default)]
     #[expect(dead_code, reason = "the format has this key, but the check does not need it")]
     rests_on_guesses: bool,
@@ -46,7 +46,7 @@ pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEnt
         FormatError::content(file, place, format!("the certificate cannot be read: {problem}"))
     };
     if let Some(number) = large_number(&entry.certificate) {
-        return Err(unreadable(format!("the number {number} is too large; its numbers are below 2^64")));
+        return Err(unreadable(format!("the number {number} is too large; numbers of a certificate are below 2^64")));
     }
     let proof: Proof = serde_json::from_value(entry.certificate).map_err(|error| unreadable(error.to_string()))?;
     let makespan_at_most = entry.makespan_at_most.map(|most| most.0);

@@ -38,8 +38,8 @@ impl TreePlanFile {
             .then(|| format!("the stated bound on the {objective} is {stated}; its certificate proves {proven}"))
     }
 
-    /// Checks the period. The rates of the period are its numbers of tasks, divided by its length. They must be a
-    /// steady state with the stated throughput. The numbers of tasks must be the stated rates, multiplied by the
+    /// Checks the period. The rates of the period are its numbers of tasks, divided by its length. These rates must be
+    /// a steady state with the stated throughput. The numbers of tasks must be the stated rates, multiplied by the
     /// requested length of the period and rounded down. Otherwise, the file would state two different plans. The period
     /// may be longer than the requested length, because the time of each task is rounded to ticks.
     fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {

@@ -47,8 +47,8 @@ const MAX_TERMS: usize = 16;
 /// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest of
 /// its allotments that meet the deadline. The cost of an allotment is the sum of price times f times g over all terms.
 /// Multiply each right side by the price of its term, and add these products. If the costs of all jobs sum to more than
-/// this, the inequalities cannot all be true. Then no schedule ends by `deadline`, so the makespan is at least
-/// `deadline` plus one tick. This argument is valid for any prices that are not negative.
+/// these products, the inequalities cannot all be true. Then no schedule ends by `deadline`, so the makespan is at
+/// least `deadline` plus one tick. This argument is valid for any prices that are not negative.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.
@@ -92,8 +92,8 @@ impl Kind for DualFeasible {
     ///
     /// If f is the number of processors itself in every term, the check takes O(log m) for each job and step, where m
     /// is the number of processors. Otherwise, the check tries every allotment of a job. If a job has more than 256
-    /// allotments, they are grouped (see [`super::TimePrices`]), and the cost of a group is the cost of its smallest
-    /// allotment for its shortest time.
+    /// allotments, they are grouped (see [`super::TimePrices`]). The cost of a group is the cost of its smallest
+    /// allotment for the shortest time of the group.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // A makespan is never negative, so the bound 0 is always valid.

@@ -9,12 +9,12 @@ use makespan_core::{Instance, TaskId};
 
 /// A set of area arcs with common prices.
 ///
-/// Let B be the tasks strictly between two tasks u and v: they wait for u, and v waits for them. They all run between
-/// the end of u and the start of v. So the price of the amounts that they hold is at most the price of the available
-/// amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of all available amounts for one
-/// tick, and `q_i` the price for one tick of the amounts that task i holds. An arc without u begins at the first
-/// release of a task of B. An arc without v ends at the end of the schedule. The instants at which an arc begins and
-/// ends are unknown, so closed periods cannot be subtracted from the available amounts.
+/// Let B be the tasks strictly between two tasks u and v: they wait for u, and v waits for them. All tasks of B run
+/// between the end of u and the start of v. So the price of the amounts that they hold is at most the price of the
+/// available amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of all available
+/// amounts for one tick, and `q_i` the price for one tick of the amounts that task i holds. An arc without u begins at
+/// the first release of a task of B. An arc without v ends at the end of the schedule. The instants at which an arc
+/// begins and ends are unknown, so closed periods cannot be subtracted from the available amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Areas {
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
@@ -95,7 +95,7 @@ impl<'a> ArcSet<'a> {
             return Some(0);
         }
         let held = self.rate.of(task, run).unwrap_or(i128::MAX).saturating_mul(run.time);
-        // If the product overflows, divides first. This rounds down, so the bound remains valid.
+        // If the product overflows, the division comes first. This order rounds down, so the bound remains valid.
         let product = flow.checked_mul(held).map(|product| product / self.all);
         product.or_else(|| flow.checked_mul(held / self.all))
     }

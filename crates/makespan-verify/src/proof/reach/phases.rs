@@ -243,9 +243,9 @@ impl<'a> PhaseTasks<'a> {
     /// The length is possible only if the tasks that can run only on the home nodes fit onto these nodes, and all tasks
     /// fit onto all nodes.
     ///
-    /// A processor outside the home nodes is idle until the data for the first task that it runs have arrived. It is
-    /// also idle while the data of the last task that it runs are sent. So the i-th such processor loses at least the
-    /// i-th smallest transfer time at the beginning and at the end.
+    /// A processor outside the home nodes is idle until the data for the first task that it runs have arrived. The
+    /// processor is also idle while the data of the last task that it runs are sent. So the i-th such processor loses
+    /// at least the i-th smallest transfer time at the beginning and at the end.
     fn fits(&self, length: i128, home: Home) -> bool {
         let kinds = &self.reaching.kinds;
         let others = |kind: usize| match home {

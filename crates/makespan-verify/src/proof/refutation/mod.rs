@@ -48,8 +48,8 @@ const LIMIT: i64 = 1 << 58;
 /// * Tasks: [`makespan_core::TaskId`], with one number for each task of a bag.
 /// * Modes: [`makespan_core::Profile::allotments`], numbered from 0.
 /// * Supplies: numbered from 0, in this order: the processors, the resources of [`makespan_core::Platform::resources`]
-///   except the consumables, and the scales in the order of their records. A scale is an additional supply. It states
-///   an amount for each number of processors, or for each task and mode.
+///   except the consumables, and the scales in the order of their records. A scale is an additional supply. The record
+///   of a scale states an amount for each number of processors, or for each task and mode.
 /// * Weights: the weights of the ends of tasks in millionths, divided by their greatest common divisor.
 ///   [`Refutation::weights`] returns them.
 ///

@@ -28,8 +28,8 @@ pub(super) struct PriceVector {
     known: Vec<Option<(StartWindow, Option<i128>)>>,
 }
 
-/// The prices of one supply. They are constant within each run (a period of successive instants). After the last run,
-/// the price is 0.
+/// The prices of one supply. The prices are constant within each run (a period of successive instants). After the last
+/// run, the price is 0.
 #[derive(Default)]
 struct Line {
     /// For each run: its start, its price, and the sum of the prices of all instants before its start.

@@ -46,7 +46,7 @@ pub(super) struct RelaxedTask {
     pub(super) head: i64,
     /// The latest end that follows from the claim for this task alone.
     pub(super) due: i64,
-    /// Weight of the end, in the unit of the claim. It is 0 unless the objective is a sum.
+    /// Weight of the end, in the unit of the claim. The weight is 0 unless the objective is a sum of ends.
     pub(super) weight: i64,
     /// The modes. Times never increase from one mode to the next.
     pub(super) modes: Vec<Mode>,

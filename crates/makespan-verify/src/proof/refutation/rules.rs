@@ -105,7 +105,8 @@ impl Rules {
         Ok(())
     }
 
-    /// Returns the minimum time from the start of one task to the start of another one that waits for it.
+    /// Returns the minimum time from the start of the task `first` to the start of the task `second`, which waits for
+    /// `first`.
     fn gap(&self, state: &State, first: usize, second: usize) -> Result<i64, CertificateError> {
         if let Some(delay) = self.relaxation.waits.get(&(first, second)) {
             return Ok(self.shortest(state, first).saturating_add(*delay));

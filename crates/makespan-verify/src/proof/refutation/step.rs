@@ -20,7 +20,8 @@ pub(super) enum RefutationStep {
     StartLater(Held, usize),
     /// At the instant, too little of the supply is left for the task. So the task ends by this instant.
     EndEarlier(Held, usize),
-    /// The task must run at the instant. Modes that would hold more of the supply than remains are removed.
+    /// The task must run at the instant. Too little of the supply remains for some of its modes. These modes are
+    /// removed.
     ModesAt(Held, usize),
     /// The tasks that must run at the instant hold more of the supply than is available. So the state is refuted.
     Overload(Held),
@@ -30,15 +31,15 @@ pub(super) enum RefutationStep {
     FastModes(usize),
     /// Within the window, tasks must hold more of the supply than is available. So the state is refuted.
     Energy(HeldWithin),
-    /// Within the window, modes that would hold more of the supply than remains are removed.
+    /// Within the window, too little of the supply remains for some modes of the task. These modes are removed.
     ModesWithin(HeldWithin, usize),
-    /// At these prices, the first starts of the task are too expensive. They are removed.
+    /// At these prices, the first starts of the task are too expensive. These starts are removed.
     FirstStarts(usize, usize),
-    /// At these prices, the last starts of the task are too expensive. They are removed.
+    /// At these prices, the last starts of the task are too expensive. These starts are removed.
     LastStarts(usize, usize),
-    /// At these prices, the first modes of the task are too expensive. They are removed.
+    /// At these prices, the first modes of the task are too expensive. These modes are removed.
     FirstModes(usize, usize),
-    /// At these prices, the last modes of the task are too expensive. They are removed.
+    /// At these prices, the last modes of the task are too expensive. These modes are removed.
     LastModes(usize, usize),
     /// At these prices, the minimum costs of all tasks contradict the claim. So the state is refuted.
     Prices(usize),

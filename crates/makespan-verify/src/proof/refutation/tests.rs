@@ -117,8 +117,8 @@ fn a_proof_by_hand() {
 }
 
 /// On 4 processors, the first task (3 processors) and the second task (2 processors) cannot run at the same time. The
-/// third task (1 processor) can run at the same time as each of them. Consider a scale of tasks with a supply of 1. It
-/// may count each of the first two tasks as 1, but not all three tasks.
+/// third task (1 processor) can run at the same time as each of them. Consider a scale of tasks with a supply of 1. The
+/// scale may count each of the first two tasks as 1, but not all three tasks.
 #[test]
 fn a_scale_of_tasks_depends_on_all_tasks() {
     let job = |name: &str, processors| Job::new(name, Profile::rigid(processors, Time::from_seconds(5)).unwrap());

@@ -25,7 +25,7 @@ const MORE_STARTS: usize = 8;
 /// * If prices never rise after the release date, each cell pays at least for the block's k processors for a time q
 ///   from its own start ([`Blocks::hold`]). So it pays at least as much as a run of length q from b on.
 /// * If prices rise, each price is at least the minimum price since the release date. This minimum never rises, so the
-///   previous fact is true for it.
+///   previous fact is true if the minimum replaces the price.
 /// * In addition, each cell pays for k processors from b to a + p, because each run has started by b and has not ended
 ///   before a + p.
 /// * For cells with ends from a to b, at which prices rise, each choice pays for its own run time. Each run ends at a
@@ -173,7 +173,7 @@ impl<'a> CostMinimiser<'a> {
         if waiting >= search.least || completion > i128::from(self.horizon) {
             return i128::MAX;
         }
-        // The period in which all runs of the block overlap. It may be empty.
+        // The period in which all runs of the block overlap. This period may be empty.
         let (begin, end) = match side {
             RangeKind::Starts => (until.0, from.0.saturating_add(shortest)),
             RangeKind::Ends => (until.0 - shortest, from.0),

@@ -44,9 +44,9 @@ const ONE: u64 = 1_000_000;
 /// `[s, s + p_i(k))`.
 ///
 /// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may
-/// have more tasks than can run at the same time. Then the bound uses the last end C of the bag: the bag costs at least
-/// the minimum over all C of a sum. The sum consists of its weight multiplied by C, and of the payments of its tasks if
-/// they all end by C. At most `q = floor(m / k)` tasks overlap, so among the l tasks that end last, there are
+/// have more tasks than can run at the same time. Then the bound uses the last end C of the bag: the cost of the bag is
+/// its weight multiplied by C, plus the payments of its tasks, which end by C. The bag costs at least the minimum of
+/// this sum over all C. At most `q = floor(m / k)` tasks overlap, so among the l tasks that end last, there are
 /// `ceil(l / q)` tasks that run one after the other. So the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A
 /// round is the set of tasks with equal `ceil(l / q)`. If there are more than eight rounds, several rounds are
 /// combined.

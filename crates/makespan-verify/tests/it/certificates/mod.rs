@@ -142,8 +142,8 @@ fn of_what_is_held() {
     assert!(proved[LATE_PRICES][1] > 20, "{:?}", proved[LATE_PRICES]);
 }
 
-/// The number of ticks per unit of time and of millionths per unit of weight, for the longest times and the largest
-/// weights.
+/// The number of ticks per unit of time, and the number of millionths per unit of weight, for the longest times and the
+/// largest weights.
 const LARGE: (i64, u64) = (50_000_000_000_000_000, 100_000_000_000_000);
 
 #[test]

@@ -2,9 +2,9 @@
 //! correct.
 //!
 //! The search tries all orders of the tasks, and all processors for each task. A task starts at the first instant from
-//! which its processors are open for its whole time. It starts only after the end of each earlier task in the order for
-//! which it waits, or which holds one of its processors. No value improves if a task ends later. So it suffices that
-//! one of the orders is the order in which the tasks start in a best schedule.
+//! which its processors are open for its whole time. The task starts after some earlier tasks in the order have ended:
+//! the tasks for which it waits, and the tasks that hold one of its processors. No value improves if a task ends later.
+//! So it suffices that one of the orders is the order in which the tasks start in a best schedule.
 
 //!
 //! If tasks need resources besides processors, a task also waits until its resources are available, and it starts no

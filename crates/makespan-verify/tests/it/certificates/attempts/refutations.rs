@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
         let renewable = instance.platform().resources().iter().filter(|of| of.kind != ResourceKind::Consumable);
         let supplies = renewable.count() + 1;
-        // Two price vectors: without payments, and with random prices.
+        // Two price vectors: the first has no prices, and the second has random prices.
         bytes.push(31);
         bytes.extend(std::iter::repeat_n(0, supplies));
         bytes.push(31);
