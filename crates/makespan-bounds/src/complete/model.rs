@@ -82,7 +82,7 @@ impl Supply {
         Self { steps }
     }
 
-    /// Returns a supply in which each amount is replaced by `change` of the amount.
+    /// Returns a supply in which each amount is replaced by `change(amount)`.
     pub(super) fn mapped(&self, change: impl Fn(i64) -> i64) -> Self {
         Self { steps: self.steps.iter().map(|&(from, amount)| (from, change(amount))).collect() }
     }

@@ -34,7 +34,8 @@ pub(super) struct JobRow {
     pub(super) soonest: f64,
     /// The first instant at which the end of the job costs something. An earlier end costs nothing.
     pub(super) from: f64,
-    /// The number of equal tasks that each task of the programme represents. It is one for jobs other than bags.
+    /// The number of equal tasks that each task of the programme represents. This number is one for jobs other than
+    /// bags.
     pub(super) count: f64,
     pub(super) tasks: std::ops::Range<usize>,
 }

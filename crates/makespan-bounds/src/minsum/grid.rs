@@ -26,7 +26,8 @@ impl Grid {
     }
 
     /// Returns a finer grid than [`Grid::doubling`], in which each interval is divided into an equal number of parts.
-    /// This number is as large as the limit on the size of the programme allows. There are about 32 intervals in total.
+    /// The number of parts is as large as the limit on the size of the programme allows. There are about 32 intervals
+    /// in total.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);

@@ -28,7 +28,7 @@ pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
         let mean = worth / cost;
         let step = 0.5 / (1.0 + round as f64 * 0.3);
         for ((price, load), &count) in prices.iter_mut().zip(&loads).zip(&tasks.processors) {
-            // A load above the mean raises the price. A load below the mean lowers it.
+            // A load above the mean raises the price. A load below the mean lowers the price.
             let load = load / f64::from(count) / mean.max(f64::MIN_POSITIVE);
             *price *= (step * (load - 1.0).clamp(-1.0, 1.0)).exp();
         }

@@ -21,7 +21,8 @@ pub fn value(objective: Objective, value: impl Into<Value>) -> String {
 
 /// Returns a value of an objective as a number, in the unit that [`value`] prints.
 pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
-    // A throughput is stored in the printed unit. All other values are stored as whole numbers of a smaller unit.
+    // A throughput is stored in the unit in which it is printed. All other values are stored as whole numbers of a
+    // smaller unit.
     let places = if objective == Objective::Throughput { 0 } else { objective.places() };
     value.into().as_f64() / 10_f64.powi(places as i32)
 }

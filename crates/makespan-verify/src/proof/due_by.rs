@@ -7,7 +7,8 @@ use super::{CertificateError, Kind, Proof, Scope, Value, total};
 use makespan_core::{Instance, JobId, Objective, Time};
 
 /// A bound on lateness from the early jobs: the jobs with deadlines up to `due`. The inner proof is for the instance
-/// that consists only of these jobs. In the whole instance, other jobs can only delay the early jobs.
+/// that consists only of the early jobs, or of the early jobs and their predecessors. In the whole instance, other jobs
+/// can only delay the early jobs.
 ///
 /// Suppose that the early jobs and their predecessors cannot all end before M. Then one of the early jobs ends at M or
 /// later, because each predecessor ends before the early job that waits for it. The lateness of this job is at least M

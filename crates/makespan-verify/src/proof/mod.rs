@@ -226,7 +226,8 @@ impl Proof {
 
     /// Returns the strongest proven bound on the objective, for all schedules with makespan at most [`Proof::horizon`].
     /// The result is a lower bound or, for a throughput, an upper bound. In some schedule of minimum value, all starts
-    /// and ends are multiples of [`time_grid`]. So a lower bound is rounded up to the next value of such a schedule.
+    /// and ends are multiples of [`time_grid`]. So a lower bound is rounded up to the next value that such a schedule
+    /// can have.
     ///
     /// # Errors
     /// [`CertificateError`] if nothing is proved for this instance.

@@ -119,8 +119,8 @@ impl Newton {
     }
 
     /// Tries all choices at the current point. The anchor is the last point at which all choices were tried. If the
-    /// value is less than at the anchor, returns to the anchor and returns false. The choices that were found are
-    /// kept.
+    /// value is less than the value at the anchor, moves back to the anchor and returns false. The choices that were
+    /// found are kept.
     fn refresh(&mut self) -> bool {
         self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::More);
         self.keep();

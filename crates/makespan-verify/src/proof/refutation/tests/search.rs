@@ -165,7 +165,7 @@ pub fn refutation(
             last = price;
         }
     }
-    // Without payments, prices prove the sum of the minimum ends.
+    // Even prices of zero prove a bound: the sum of the minimum ends.
     steps.push(31);
     steps.extend(std::iter::repeat_n(0, supplies));
     let mut replay = Replay::new(relaxation, mirror).unwrap();
