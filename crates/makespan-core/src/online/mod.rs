@@ -3,6 +3,7 @@
 mod accounting;
 mod actual;
 mod cluster;
+mod cycle_counts;
 mod defect;
 mod ended;
 mod estimator;
@@ -17,6 +18,7 @@ mod trace;
 pub use accounting::{Accounting, MemoryKill};
 pub use actual::Actual;
 pub use cluster::{Cluster, Outage, expected_repair};
+pub use cycle_counts::CycleCounts;
 pub use defect::Defect;
 pub use ended::EndedTasks;
 pub use estimator::{Estimation, Estimator};

@@ -20,7 +20,8 @@ const WRITE_PAUSE: Time = Time::from_ticks(500_000_000);
 impl Session<'_> {
     /// Starts a task on the processors that the policy chose.
     pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), ExecuteError> {
-        self.state.cluster.start(task, processors.clone())?;
+        let limit = self.policy.granted.get(&task).copied();
+        self.state.cluster.start_limited(task, processors.clone(), limit)?;
         self.state.take_gpus(task, &processors);
         self.launch_in_turn(DelayedStart { task, processors, due: self.now(), pause: FIRST_PAUSE })
     }

@@ -36,7 +36,7 @@ impl Engine<'_> {
 
     pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), SimulationError> {
         let start = self.now();
-        let started = self.cluster.start(task, processors);
+        let started = self.cluster.start_limited(task, processors, self.granted.get(&task).copied());
         let running = started.map_err(|defect| SimulationError::Policy { at: start, defect })?;
         let real = self.actual.time(self.instance, task, &running.processors);
         let walltime = self.instance.walltime(task).filter(|_| self.options.kill_at_walltime);

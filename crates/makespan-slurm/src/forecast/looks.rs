@@ -10,12 +10,27 @@ pub(super) struct CycleParameters {
     pub interval: i64,
     /// Minimum time between two cycles that start jobs at the head of the queue.
     pub pause: i64,
+    /// Unit to which the ends of reservations are rounded up, counted from the instant of the queue.
+    pub resolution: i64,
     /// Maximum time from now to the start of a reservation.
     pub window: i64,
     /// Maximum number of jobs in a backfill cycle.
     pub depth: usize,
     /// Maximum number of jobs in a cycle for the head of the queue.
     pub head: usize,
+    /// Minimum time between two cycles for the head of the queue that visit all jobs. `None` if all these cycles visit
+    /// only the head.
+    pub all: Option<i64>,
+    /// Maximum number of jobs of a partition in a cycle for the head of the queue. 0 means no limit.
+    pub head_of_partition: usize,
+    /// Maximum number of jobs of a partition in a backfill cycle. 0 means no limit.
+    pub of_partition: usize,
+    /// Maximum number of jobs of a user in a backfill cycle. 0 means no limit.
+    pub of_user: usize,
+    /// Maximum number of jobs that start in a backfill cycle. 0 means no limit.
+    pub starts: usize,
+    /// Minimum time from the submission of a job to a reservation for the job.
+    pub age: i64,
     /// Maximum number of reservations in a cycle.
     pub places: usize,
     /// Maximum number of reservations for one array in a cycle.
@@ -52,9 +67,16 @@ impl CycleParameters {
         Self {
             interval: number("bf_interval", 30, 1).max(rarely),
             pause: if is_much { 60 } else { 0 },
+            resolution: number("bf_resolution", 60, 1),
             window: number("bf_window", 1440, 1).saturating_mul(60),
             depth,
             head: number("default_queue_depth", 100, 1) as usize,
+            all: Some(number("sched_interval", 60, i64::MIN)).filter(|&all| all > 0 && !is_much),
+            head_of_partition: number("partition_job_depth", 0, 0) as usize,
+            of_partition: number("bf_max_job_part", 0, 0) as usize,
+            of_user: number("bf_max_job_user", 0, 0) as usize,
+            starts: number("bf_max_job_start", 0, 0) as usize,
+            age: number("bf_min_age_reserve", 0, 0),
             places: depth.min(affordable.max(4)),
             places_of_array: number("bf_max_job_array_resv", 20, 0).min(1000) as usize,
             fills: scheduler.is_none_or(|kind| !kind.contains("builtin")),

@@ -84,8 +84,7 @@ pub(super) struct Model<'a> {
 
 impl<'a> Model<'a> {
     pub(super) fn of(queue: &'a Queue) -> Self {
-        let mut order: Vec<usize> = (0..queue.nodes.len()).collect();
-        order.sort_by_key(|&node| (queue.nodes[node].weight, node));
+        let order = queue.nodes_by_weight();
         let mut site_of = vec![0; order.len()];
         for (site, &node) in order.iter().enumerate() {
             site_of[node] = site;
@@ -251,6 +250,7 @@ impl<'a> Model<'a> {
             counted,
             min_nodes: small(request.min_nodes).max(choice.nodes()),
             max_nodes: max.map(small),
+            takes_all: request.max_nodes.is_some_and(|most| most > request.min_nodes),
             cpus: request.cpus,
             per_node: small(request.cpus_per_node),
             memory: self.memory.then_some(request.memory),

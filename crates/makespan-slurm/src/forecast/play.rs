@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use makespan_core::CycleCounts;
+
 use super::bid::JobCandidate;
 use super::bits::NodeBits;
 use super::looks::{CycleParameters, typical_limit};
@@ -54,6 +56,8 @@ pub(super) struct ForecastSimulation<'a> {
     blocked: NodeBits,
     last_look: Option<i64>,
     last_head: Option<i64>,
+    /// The last cycle for the head of the queue that visited all jobs.
+    last_all: Option<i64>,
     next_look: Option<i64>,
     outcome: ForecastOutcome,
     /// True if the outcome contains all data. If false, the outcome contains only starts and ends.
@@ -108,6 +112,7 @@ impl<'a> ForecastSimulation<'a> {
             blocked: NodeBits::new(model.sites.len()),
             last_look: None,
             last_head: None,
+            last_all: None,
             next_look: None,
             outcome,
             tells: true,
@@ -330,16 +335,24 @@ impl<'a> ForecastSimulation<'a> {
         let mut closed: Vec<bool> = self.waiting_in.iter().map(|&count| count == 0).collect();
         let (mut looked, mut open) = (0, closed.iter().filter(|&&is_closed| !is_closed).count());
         self.skip_started();
+        let depth = self.depth_of_head();
+        let mut by_partition = CycleCounts::default();
         let mut at = self.head;
-        while at < self.waiting.len() && looked < self.looks.head && open > 0 {
+        while at < self.waiting.len() && open > 0 {
+            if looked >= depth {
+                return self.look_at_all_later();
+            }
             let bid = self.model.bids[self.waiting[at] as usize];
             at += 1;
             if closed[bid.partition] || self.outcome.started[bid.job].is_some() {
                 continue;
             }
             looked += 1;
+            if by_partition.is_beyond(bid.partition, self.looks.head_of_partition) {
+                continue;
+            }
             if self.is_limited(bid.job) {
-                let (behind, count) = self.behind(at, self.looks.head);
+                let (behind, count) = self.behind(at, depth);
                 (at, looked) = (behind, looked + count);
                 continue;
             }
@@ -362,6 +375,25 @@ impl<'a> ForecastSimulation<'a> {
                 open -= 1;
                 self.blocked.add(&self.model.partition_sets[bid.partition]);
             }
+        }
+    }
+
+    /// Returns the maximum number of jobs in a cycle for the head of the queue that takes place now. If a cycle for all
+    /// jobs is due, this cycle visits all jobs.
+    fn depth_of_head(&mut self) -> usize {
+        let now = self.world.now;
+        let is_due = |all: i64| self.last_all.is_none_or(|last| now >= last.saturating_add(all));
+        if self.looks.all.is_some_and(is_due) {
+            self.last_all = Some(now);
+            return usize::MAX;
+        }
+        self.looks.head
+    }
+
+    /// Schedules a cycle for all jobs, because the current cycle has not visited some jobs.
+    fn look_at_all_later(&mut self) {
+        if let Some(all) = self.looks.all {
+            self.look_at(self.last_all.unwrap_or(self.world.now).saturating_add(all));
         }
     }
 
@@ -394,9 +426,16 @@ impl<'a> ForecastSimulation<'a> {
         let mut places = 0;
         let mut of_arrays: HashMap<usize, usize> = HashMap::new();
         let mut falls: Option<i64> = None;
+        let (mut by_partition, mut by_user, mut started) = (CycleCounts::default(), CycleCounts::default(), 0);
         for position in self.candidates() {
             let bid = self.model.bids[position as usize];
             if self.outcome.started[bid.job].is_some() || !self.model.queue.partitions[bid.partition].is_up() {
+                continue;
+            }
+            let job = &self.model.queue.jobs[bid.job];
+            if by_partition.is_beyond(bid.partition, self.looks.of_partition)
+                || by_user.is_beyond(job.user.as_str(), self.looks.of_user)
+            {
                 continue;
             }
             if self.is_limited(bid.job) {
@@ -409,6 +448,11 @@ impl<'a> ForecastSimulation<'a> {
             let known = is_alone && self.failed[bid.shape] == self.look;
             debug_assert!(!known || self.world.find(shape, None, true).is_none());
             if !known && self.try_start(bid, None, true) {
+                started += 1;
+                if started == self.looks.starts {
+                    self.look_at(self.world.now.saturating_add(self.looks.interval));
+                    break;
+                }
                 continue;
             }
             self.failed[bid.shape] = self.look;
@@ -420,7 +464,8 @@ impl<'a> ForecastSimulation<'a> {
             }
             let of_array = self.model.alike.arrays[bid.job].map(|array| of_arrays.entry(array).or_insert(0));
             let is_full = of_array.as_ref().is_some_and(|count| **count >= self.looks.places_of_array);
-            if places < self.looks.places && !is_full && self.keep_place(bid) {
+            let is_old = job.submitted.is_none_or(|at| self.world.now.saturating_sub(at) >= self.looks.age);
+            if places < self.looks.places && is_old && !is_full && self.keep_place(bid) {
                 places += 1;
                 of_array.into_iter().for_each(|count| *count += 1);
             }
@@ -480,7 +525,10 @@ impl<'a> ForecastSimulation<'a> {
         let found = self.world.earliest(shape, not_before);
         self.places[bid.shape] = (self.look, found.as_ref().map_or(i64::MAX, |found| found.0));
         let Some((from, sites)) = found.filter(|found| found.0 <= window) else { return false };
-        self.world.keep(&sites, NodeReservation { from, until: from.saturating_add(shape.lasts), job: bid.job });
+        let (queue_now, unit) = (self.model.queue.now, self.looks.resolution);
+        let ahead = from.saturating_add(shape.lasts).saturating_sub(queue_now);
+        let until = queue_now.saturating_add(ahead.saturating_add(unit - 1) / unit * unit);
+        self.world.keep(&sites, NodeReservation { from, until, job: bid.job });
         true
     }
 
@@ -545,7 +593,9 @@ impl<'a> ForecastSimulation<'a> {
             let until = self.world.free_until(shape, &holds, heeds_kept);
             let deadline = self.model.queue.jobs[job].deadline.filter(|_| self.looks.heeds_deadlines);
             let until = until.min(deadline.unwrap_or(i64::MAX));
-            until.saturating_sub(self.world.now).clamp(shape.lasts, all)
+            let granted = until.saturating_sub(self.world.now).min(all);
+            // Slurm counts time limits in whole minutes.
+            if granted < all { (granted - granted.rem_euclid(60)).max(shape.lasts) } else { all }
         } else {
             all
         };

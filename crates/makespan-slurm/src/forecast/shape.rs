@@ -1,5 +1,7 @@
 //! The request of a job.
 
+use makespan_core::NodeRequest;
+
 use crate::queue::Memory;
 
 /// The request of a job in one partition. Equal requests share one shape.
@@ -12,6 +14,8 @@ pub(super) struct PartitionRequest {
     pub min_nodes: u32,
     /// Maximum number of nodes, if there is a limit.
     pub max_nodes: Option<u32>,
+    /// True if the job accepts a range of nodes, and gets as many nodes as possible.
+    pub takes_all: bool,
     pub cpus: u64,
     pub per_node: u32,
     pub memory: Option<Memory>,
@@ -49,9 +53,19 @@ impl PartitionRequest {
         }
     }
 
+    /// Returns the request for nodes and processors.
+    pub(super) fn nodes(&self) -> NodeRequest {
+        NodeRequest {
+            nodes: (self.min_nodes as usize, self.most_nodes()),
+            takes_all: self.takes_all,
+            processors: self.cpus,
+            per_node: self.cpus_of_node(),
+        }
+    }
+
     /// Returns the request for a single node.
     pub(super) fn of_node(&self) -> Self {
-        Self { counted: None, min_nodes: 0, max_nodes: None, cpus: 0, lasts: 0, ..self.clone() }
+        Self { counted: None, min_nodes: 0, max_nodes: None, takes_all: false, cpus: 0, lasts: 0, ..self.clone() }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Computes the instant at which a pending job will have its nodes, according to the end times that the scheduler
 //! assumes.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
+use makespan_core::NodeRequest;
+
 use super::shape::PartitionRequest;
-use super::world::{World, prefix};
+use super::world::World;
 
 /// Maximum number of nodes of a job for which the search is limited to the nodes that become free first.
 const MAX_SOONEST: u64 = 256;
@@ -216,7 +217,7 @@ impl World<'_> {
                 let mut there: Vec<(usize, u32)> =
                     times.iter().take_while(|time| time.0 <= at).map(|time| (time.1, time.2)).collect();
                 let counted = self.model.put_counted_first(shape, &mut there, |one| one.0)?;
-                let needed = prefix(shape, there.iter().map(|one| one.1))?.max(counted);
+                let needed = shape.nodes().prefix(&there)?.max(counted);
                 return Some((at, there.into_iter().take(needed).map(|one| one.0).collect()));
             }
             let wanted = (last + 1).max(shape.min_nodes as usize).min(most.max(last + 1));
@@ -235,20 +236,14 @@ impl World<'_> {
 
     /// Returns the first nodes of `free` that are enough for the job, as few as possible. If these are too many nodes
     /// for the job, returns the nodes with the most processors instead.
-    fn enough_of(&self, shape: &PartitionRequest, mut free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
-        let most = shape.most_nodes();
-        let counted = self.model.put_counted_first(shape, &mut free, |one| one.0)?;
-        let needed = |free: &[(usize, u32)]| {
-            let needed = prefix(shape, free.iter().map(|one| one.1))?.max(counted);
-            (needed <= most).then_some(needed)
-        };
-        let found = needed(&free).or_else(|| {
-            free[counted..].sort_by_key(|&(site, room)| (Reverse(room), site));
-            needed(&free)
-        })?;
-        let mut sites: Vec<usize> = free[..found].iter().map(|one| one.0).collect();
-        sites.sort_unstable();
-        Some(sites)
+    fn enough_of(&self, shape: &PartitionRequest, free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
+        let request = NodeRequest { takes_all: false, ..shape.nodes() };
+        let conditions = |rooms: &mut [(usize, u32)]| self.model.put_counted_first(shape, rooms, |one| one.0);
+        let found = match shape.counted {
+            None => request.choose(free.into_iter(), None),
+            Some(_) => request.choose(free.into_iter(), Some(&conditions)),
+        }?;
+        Some(found.into_iter().map(|one| one.0).collect())
     }
 
     /// Returns the first instant after `from` from which a site is not reserved for the duration of the job.

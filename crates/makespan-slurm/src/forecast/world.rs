@@ -262,13 +262,16 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Reserves sites. If a rounded end is after the start of the next reservation of a site, the new reservation ends at
+    /// this start.
     pub(super) fn keep(&mut self, sites: &[usize], kept: NodeReservation) {
         for &site in sites {
             let others = &mut self.kept[site];
             let place = others.partition_point(|other| other.from < kept.from);
             debug_assert!(others[..place].last().is_none_or(|other| other.until <= kept.from));
-            debug_assert!(others.get(place).is_none_or(|other| kept.until <= other.from));
-            others.insert(place, kept);
+            let until = others.get(place).map_or(kept.until, |next| kept.until.min(next.from));
+            debug_assert!(kept.from < until);
+            others.insert(place, NodeReservation { until, ..kept });
             self.touched.push(site);
             self.taken_later.set(site, true);
         }
@@ -346,70 +349,31 @@ impl<'a> World<'a> {
         if !open.has(shape.min_nodes as usize) || !self.in_reservation(shape, self.now) {
             return None;
         }
-        let mut found: Vec<(usize, u32)> = Vec::new();
-        let (mut cpus, most) = (0_u64, shape.most_nodes());
-        let is_range = shape.max_nodes.is_some_and(|most| most > shape.min_nodes);
-        for site in open.iter() {
-            let Some(room) = self.room_now(shape, site) else { continue };
-            if self.conflict(shape, site, self.now, heeds_kept).is_some() {
-                continue;
-            }
-            found.push((site, room));
-            cpus += u64::from(room);
-            let enough = found.len() >= shape.min_nodes as usize && cpus >= shape.cpus && shape.counted.is_none();
-            if enough && (!is_range || found.len() >= most) && found.len() <= most {
-                break;
-            }
-        }
-        if shape.counted.is_some() {
-            return self.with_counted(shape, found, most);
-        }
-        if found.len() > most {
-            // Use the nodes with the most free processors.
-            found.sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
-            found.truncate(most);
-            cpus = found.iter().map(|&(_, room)| u64::from(room)).sum();
-        }
-        let enough = found.len() >= shape.min_nodes as usize && cpus >= shape.cpus;
-        enough.then(|| self.share_out(shape, &found))
+        let rooms = open.iter().filter_map(|site| {
+            let room = self.room_now(shape, site)?;
+            self.conflict(shape, site, self.now, heeds_kept).is_none().then_some((site, room))
+        });
+        let conditions = |rooms: &mut [(usize, u32)]| self.model.put_counted_first(shape, rooms, |one| one.0);
+        let found = match shape.counted {
+            None => shape.nodes().choose(rooms, None),
+            Some(_) => shape.nodes().choose(rooms, Some(&conditions)),
+        }?;
+        Some(found.into_iter().map(|(site, cpus)| self.hold_of(shape, site, cpus)).collect())
     }
 
-    /// Chooses nodes for a job among `found`. Nodes that satisfy the counted features come first.
-    fn with_counted(&self, shape: &PartitionRequest, mut found: Vec<(usize, u32)>, most: usize) -> Option<Vec<Hold>> {
-        let counted = self.model.put_counted_first(shape, &mut found, |one| one.0)?;
-        let mut needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
-        if needed > most && counted <= most {
-            // The remaining nodes are those with the most free processors.
-            found[counted..].sort_by_key(|&(site, room)| (std::cmp::Reverse(room), site));
-            needed = prefix(shape, found.iter().map(|one| one.1))?.max(counted);
-        }
-        if needed > most {
-            return None;
-        }
-        found.truncate(if shape.max_nodes.is_some() { most } else { needed });
-        found.sort_unstable();
-        Some(self.share_out(shape, &found))
-    }
-
-    /// Distributes the processors of a job over nodes. Each node provides the minimum. The first nodes also provide
-    /// the remaining processors.
-    fn share_out(&self, shape: &PartitionRequest, found: &[(usize, u32)]) -> Vec<Hold> {
-        let least = u64::from(shape.cpus_of_node());
-        let mut rest = shape.cpus.saturating_sub(least * found.len() as u64);
-        let one = |&(site, room): &(usize, u32)| {
-            let of = &self.model.sites[site];
-            let more = rest.min(u64::from(room).saturating_sub(least));
-            rest -= more;
-            let cpus = if shape.whole { of.cpus } else { ((least + more) as u32).next_multiple_of(of.grain).min(room) };
-            let memory = match shape.memory {
-                None => 0,
-                Some(Memory::PerCpu(bytes)) => bytes.saturating_mul(cpus.into()),
-                Some(Memory::PerNode(bytes)) => bytes,
-                Some(Memory::Whole) => of.memory,
-            };
-            Hold { site: site as u32, cpus, memory, gres: self.gres_of(shape, site) }
+    /// Returns the resources that a job takes on a node on which it gets `cpus` processors. Processors of a core are
+    /// allocated together.
+    fn hold_of(&self, shape: &PartitionRequest, site: usize, cpus: u32) -> Hold {
+        let of = &self.model.sites[site];
+        let there = self.room_now(shape, site).unwrap_or(cpus);
+        let cpus = if shape.whole { of.cpus } else { cpus.next_multiple_of(of.grain).min(there) };
+        let memory = match shape.memory {
+            None => 0,
+            Some(Memory::PerCpu(bytes)) => bytes.saturating_mul(cpus.into()),
+            Some(Memory::PerNode(bytes)) => bytes,
+            Some(Memory::Whole) => of.memory,
         };
-        found.iter().map(one).collect()
+        Hold { site: site as u32, cpus, memory, gres: self.gres_of(shape, site) }
     }
 
     fn gres_of(&self, shape: &PartitionRequest, site: usize) -> Vec<(u16, u32)> {
@@ -447,7 +411,7 @@ impl<'a> World<'a> {
         gaps.sort_by_key(|gap| std::cmp::Reverse(gap.0.seconds));
         let mut order: Vec<(usize, u32)> = (0..gaps.len()).map(|at| (at, gaps[at].2)).collect();
         let counted = self.model.put_counted_first(shape, &mut order, |(at, _)| gaps[at].1)?;
-        let needed = prefix(shape, order.iter().map(|one| one.1))?.max(counted);
+        let needed = shape.nodes().prefix(&order)?.max(counted);
         order[..needed].iter().map(|&(at, _)| at).max().map(|last| gaps[last].0)
     }
 
@@ -478,14 +442,4 @@ fn change<T: Ord + Copy>(levels: &[T], sets: &mut [NodeBits], site: usize, befor
     let reached = |value: &T| levels.partition_point(|level| level <= value);
     let (before, now) = (reached(&before), reached(&now));
     sets[before.min(now)..before.max(now)].iter_mut().for_each(|set| set.set(site, now > before));
-}
-
-/// Returns the number of nodes at the front of a list that are enough for a job. `rooms` contains the number of
-/// processors of each node.
-pub(super) fn prefix(shape: &PartitionRequest, rooms: impl Iterator<Item = u32>) -> Option<usize> {
-    let mut sum = 0_u64;
-    rooms.enumerate().find_map(|(at, room)| {
-        sum += u64::from(room);
-        (at + 1 >= shape.min_nodes as usize && sum >= shape.cpus).then_some(at + 1)
-    })
 }

@@ -38,6 +38,8 @@ pub use request::{JobRequest, Memory};
 pub use reservation::{Licence, SlurmReservation};
 pub use saved::SavedError;
 
+use std::collections::BTreeMap;
+
 use crate::{Config, Node, Partition};
 
 /// A cluster's queue at an instant. To answer a what-if question, change the queue before a forecast.
@@ -72,6 +74,21 @@ pub struct Queue {
     pub remarks: Vec<String>,
 }
 
+/// Parameters of Slurm's scheduler that the policy `slurm` supports.
+const PARAMETERS: [&str; 11] = [
+    "bf_interval",
+    "bf_window",
+    "bf_resolution",
+    "bf_max_job_test",
+    "bf_max_job_part",
+    "bf_max_job_user",
+    "bf_max_job_start",
+    "bf_min_age_reserve",
+    "default_queue_depth",
+    "partition_job_depth",
+    "sched_interval",
+];
+
 impl Queue {
     /// Returns a partition by name.
     pub fn partition(&self, name: &str) -> Option<&Partition> {
@@ -90,6 +107,24 @@ impl Queue {
     /// Returns the value of a word in `SchedulerParameters` as a number.
     pub fn scheduler_number(&self, name: &str) -> Option<i64> {
         self.scheduler_parameter(name)?.parse().ok()
+    }
+
+    /// Returns the specification of the policy `slurm` with the parameters of the cluster's scheduler. The parameters
+    /// `other` replace those of the cluster.
+    pub fn policy_spec(&self, other: &[(&'static str, i64)]) -> String {
+        let stated =
+            PARAMETERS.iter().filter_map(|&name| Some((name, self.scheduler_number(name).filter(|&value| value > 0)?)));
+        let mut own: BTreeMap<&str, i64> = stated.collect();
+        own.extend(other.iter().copied());
+        let own: Vec<String> = own.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) }
+    }
+
+    /// Returns the indices of the nodes in the order in which Slurm allocates them: by weight, and then as listed.
+    pub(crate) fn nodes_by_weight(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        order.sort_by_key(|&node| (self.nodes[node].weight, node));
+        order
     }
 
     /// Returns true if the cluster allocates memory. If the settings are unknown, returns true if some job holds

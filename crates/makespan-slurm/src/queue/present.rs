@@ -189,13 +189,13 @@ impl Queue {
         for holding in self.jobs.iter().filter_map(|job| job.run.as_ref()).flat_map(|run| &run.holds) {
             holds[holding.node] = true;
         }
-        let (mut machines, mut first, mut next) = (Vec::new(), Vec::new(), 0_u32);
-        for (node, holds) in self.nodes.iter().zip(holds) {
-            if !holds && !node.state.takes_jobs() || node.usable_cpus == 0 {
-                first.push(None);
+        let (mut machines, mut first, mut next) = (Vec::new(), vec![None; self.nodes.len()], 0_u32);
+        for at in self.nodes_by_weight() {
+            let node = &self.nodes[at];
+            if !holds[at] && !node.state.takes_jobs() || node.usable_cpus == 0 {
                 continue;
             }
-            first.push(Some(next));
+            first[at] = Some(next);
             next = next.saturating_add(node.usable_cpus);
             let memory =
                 node.memory.filter(|_| self.counts_memory()).map(|memory| memory.saturating_sub(node.kept_memory));
@@ -357,6 +357,9 @@ impl Builder<'_> {
         if width > self.platform.processors() {
             return Err("it asks for more processors than there are".into());
         }
+        if let Some(why) = self.without_reservation(job).filter(|_| job.run.is_none()) {
+            return Err(why.into());
+        }
         let limit = job.limit.map_or(FOR_EVER, |limit| i64::try_from(limit).unwrap_or(FOR_EVER)).clamp(1, FOR_EVER);
         let ran = job.run.as_ref().map_or(0, |run| self.queue.now.saturating_sub(run.started));
         let time = Time::from_seconds(limit.saturating_sub(ran).max(1));
@@ -379,6 +382,22 @@ impl Builder<'_> {
             return Err("it asks for more memory or other resources on a node than a node has".into());
         }
         Ok((work.with_needs(needs), is_less))
+    }
+
+    /// Returns a reason if the job can never start in the reservation that it requests.
+    fn without_reservation(&self, job: &QueueJob) -> Option<&'static str> {
+        let name = job.request.reservation.as_ref()?;
+        let Some(kept) = self.queue.reservations.iter().find(|kept| kept.name == *name) else {
+            return Some("its reservation does not exist");
+        };
+        let most = job.limit.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(FOR_EVER);
+        if !kept.admits(&job.user, job.account.as_deref()) {
+            Some("its user may not use its reservation")
+        } else if most > kept.end - kept.start.max(self.queue.now) {
+            Some("its time limit is longer than its reservation")
+        } else {
+            None
+        }
     }
 
     /// Returns true if the nodes have enough processors with the needed resources, when nothing runs.

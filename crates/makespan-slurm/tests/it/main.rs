@@ -5,6 +5,7 @@ mod commands;
 mod doctor;
 mod doubts;
 mod fakes;
+mod one_future;
 mod queue;
 mod reading;
 mod real;

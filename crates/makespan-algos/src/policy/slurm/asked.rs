@@ -54,6 +54,8 @@ pub(super) struct JobPartition {
     pub nodes: Arc<[u32]>,
     /// Features that only a stated number of the job's nodes must have.
     pub counted: Option<Arc<CountedFeatures>>,
+    /// The maximum number of nodes of a job in the partition.
+    pub most: u32,
     /// The indices of the limits that restrict the job in this partition.
     pub limits: Vec<u32>,
 }
@@ -61,7 +63,7 @@ pub(super) struct JobPartition {
 impl JobPartition {
     /// Returns the nodes.
     pub fn all(&self) -> JobNodes<'_> {
-        JobNodes { numbers: &self.nodes, counted: self.counted.as_deref() }
+        JobNodes { numbers: &self.nodes, counted: self.counted.as_deref(), most: self.most }
     }
 }
 

@@ -138,7 +138,9 @@ impl Asking {
                 && limits.could_have_room(&numbers, &asked.amounts)
                 && wall.is_none_or(|wall| asked.whole_limit <= wall.ticks().max(MINUTE));
             for (nodes, counted) in ways.iter().filter(|_| fits).cloned() {
-                let place = JobPartition { partition: partition.unwrap_or(0), nodes, counted, limits: numbers.clone() };
+                let most = own.and_then(|own| own.max_nodes).unwrap_or(u32::MAX);
+                let place =
+                    JobPartition { partition: partition.unwrap_or(0), nodes, counted, most, limits: numbers.clone() };
                 if board.could_hold(asked, place.all()) {
                     asked.places.push(place);
                 }

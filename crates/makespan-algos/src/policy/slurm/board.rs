@@ -22,8 +22,12 @@ pub(super) struct AvailabilityBoard {
     common: Rows<i64>,
     /// The reservations of each node: start, end and index.
     kept: std::sync::Arc<Vec<Vec<(i64, i64, usize)>>>,
+    /// For each node, the periods for which a plan reserves the node for pending jobs. Empty for a board without plans.
+    planned: Vec<Vec<(i64, i64)>>,
     /// The instants at which a job releases its processors and resources.
     ends: BTreeSet<i64>,
+    /// True if plans reserve whole nodes. False if the platform only counts processors.
+    reserves_nodes: bool,
     running: FxHashMap<TaskId, JobHolding>,
 }
 
@@ -63,7 +67,12 @@ impl AvailabilityBoard {
         let kept = kept(instance.platform(), &machines);
         let ends = kept.iter().flatten().map(|one| one.1).collect();
         let (machines, kept) = (std::sync::Arc::new(machines), std::sync::Arc::new(kept));
-        let mut board = Self { machines, nodes, common, kept, ends, running: FxHashMap::default() };
+        let planned = Vec::new();
+        let platform = instance.platform();
+        let reserves_nodes =
+            platform.node_count() > 1 || platform.site().is_some_and(|site| !site.partitions.is_empty());
+        let running = FxHashMap::default();
+        let mut board = Self { machines, nodes, common, kept, planned, ends, reserves_nodes, running };
         board.close();
         board
     }
@@ -141,7 +150,9 @@ impl AvailabilityBoard {
             nodes: self.nodes.clone(),
             common: self.common.clone(),
             kept: self.kept.clone(),
+            planned: vec![Vec::new(); self.nodes.len()],
             ends: self.ends.clone(),
+            reserves_nodes: self.reserves_nodes,
             running: FxHashMap::default(),
         }
     }
@@ -198,11 +209,26 @@ impl AvailabilityBoard {
 
     /// Adds a planned job.
     pub fn plan(&mut self, fit: &Fit, resolution: i64) {
-        let until = fit.held.until;
-        // Round only the end. If the start were also rounded, it could be before the end of another job that uses the
-        // processors.
-        let end = until.saturating_add((resolution - until.rem_euclid(resolution)) % resolution);
-        self.take(&JobHolding { until: end, ..fit.held.clone() }, 1);
+        self.take(&JobHolding { until: rounded(fit.held.until, resolution), ..fit.held.clone() }, 1);
+    }
+
+    /// Reserves the nodes of a pending job. As in Slurm, the reservation includes all processors of the nodes. If the
+    /// platform only counts processors, the reservation includes only the processors of the job.
+    pub fn reserve(&mut self, fit: &Fit, resolution: i64) {
+        if !self.reserves_nodes {
+            return self.plan(fit, resolution);
+        }
+        let end = rounded(fit.held.until, resolution);
+        for (node, _) in &fit.held.parts {
+            self.planned[*node as usize].push((fit.start, end));
+        }
+        self.ends.insert(end);
+    }
+
+    /// Returns the reservations of a node for pending jobs that overlap a period.
+    fn planned(&self, node: usize, from: i64, until: i64) -> impl Iterator<Item = (i64, i64)> + '_ {
+        let all = self.planned.get(node).into_iter().flatten().copied();
+        all.filter(move |&(start, end)| start < until && from < end)
     }
 
     fn take(&mut self, held: &JobHolding, sign: i64) {
@@ -233,7 +259,7 @@ impl AvailabilityBoard {
             room(asked, &row, machines.cells_of(node).len(), machines.nodes[node].processors)
         };
         let rooms: Vec<(u32, u32)> = nodes.numbers.iter().map(|number| (*number, empty(number))).collect();
-        choose(asked, nodes.counted, rooms).is_some()
+        choose(asked, nodes, false, rooms.into_iter()).is_some()
     }
 
     /// Returns the earliest start of a job from `from` to `until`.
@@ -250,14 +276,17 @@ impl AvailabilityBoard {
             _ => None,
         };
         let simple = self.common.len() == 1 && !asked.exclusive && asked.reservation.is_none();
-        if let Some(only) = only.filter(|&only| simple && self.kept[only as usize].is_empty()) {
+        let is_open = |only: &u32| {
+            let node = *only as usize;
+            self.kept[node].is_empty() && self.planned.get(node).is_none_or(Vec::is_empty)
+        };
+        if let Some(only) = only.filter(|only| simple && is_open(only)) {
             let start = self.first_on(asked, only, from, until)?;
-            return self.fit_at(asked, nodes, start);
+            return self.fit_at(asked, nodes, start, start == from);
         }
-        let found = self.fit_at(asked, nodes, from);
-        found
-            .or_else(|| self.ends.range(from + 1..=until.max(from + 1)).find_map(|&at| self.fit_at(asked, nodes, at)))
-            .filter(|fit| fit.start <= until)
+        let found = self.fit_at(asked, nodes, from, true);
+        let mut later = self.ends.range(from + 1..=until.max(from + 1));
+        found.or_else(|| later.find_map(|&at| self.fit_at(asked, nodes, at, false))).filter(|fit| fit.start <= until)
     }
 
     /// Returns whether the reservation of a job ends before the job could end.
@@ -289,8 +318,9 @@ impl AvailabilityBoard {
         licences.all(|demand| demand.need.total(asked.processors) as i64 <= there(demand))
     }
 
-    /// Returns the fit of a job at the instant `start`, or `None` if the job does not fit.
-    fn fit_at(&self, asked: &JobRequest, nodes: JobNodes<'_>, start: i64) -> Option<Fit> {
+    /// Returns the fit of a job at the instant `start`, or `None` if the job does not fit. If `takes_all` is true and the
+    /// job accepts a range of nodes, the job gets as many nodes as possible.
+    fn fit_at(&self, asked: &JobRequest, nodes: JobNodes<'_>, start: i64, takes_all: bool) -> Option<Fit> {
         let until = start.saturating_add(asked.limit);
         if !self.has_licences(asked, start, until) {
             return None;
@@ -299,7 +329,9 @@ impl AvailabilityBoard {
         let mut rooms = Vec::with_capacity(nodes.numbers.len());
         for &number in nodes.numbers {
             let meets = |one: &(i64, i64, usize)| one.0 < until && start < one.1 && Some(one.2) != asked.reservation;
-            if self.kept[number as usize].iter().any(meets) {
+            if self.kept[number as usize].iter().any(meets)
+                || self.planned(number as usize, start, until).next().is_some()
+            {
                 continue;
             }
             let (node, rows) = (number as usize, &self.nodes[number as usize]);
@@ -310,7 +342,7 @@ impl AvailabilityBoard {
                 rooms.push((number, room));
             }
         }
-        let chosen = choose(asked, nodes.counted, rooms)?;
+        let chosen = choose(asked, nodes, takes_all, rooms.into_iter())?;
         let parts = chosen.into_iter().map(|(number, count)| (number, self.cells(number, count, start, until)));
         let held = JobHolding {
             processors: asked.processors,
@@ -334,7 +366,8 @@ impl AvailabilityBoard {
         let comes = |one: &&(i64, i64, usize)| Some(one.2) != asked.reservation && one.1 > until;
         let kept = fit.held.parts.iter().flat_map(|part| &self.kept[part.0 as usize]).filter(comes).map(|one| one.0);
         let own = asked.reservation.and_then(|at| self.period_of(at)).map(|period| period.1);
-        let end = kept.chain(own).chain([last]).min().unwrap_or(last);
+        let planned = fit.held.parts.iter().flat_map(|part| self.planned(part.0 as usize, until, last));
+        let end = kept.chain(own).chain(planned.map(|one| one.0)).chain([last]).min().unwrap_or(last);
         let lacks = self.ends_of_room(&fit.held, until, end).min();
         let granted = lacks.unwrap_or(end).max(until) - fit.start;
         // Grant only whole minutes, because limits are whole minutes.
@@ -408,6 +441,12 @@ impl AvailabilityBoard {
         free.remove(&own);
         Some((own, fit.held.clone()))
     }
+}
+
+/// Rounds an instant up to a multiple of the resolution. Starts are not rounded, because a rounded start could be before
+/// the end of another job that uses the processors.
+fn rounded(until: i64, resolution: i64) -> i64 {
+    until.saturating_add((resolution - until.rem_euclid(resolution)) % resolution)
 }
 
 /// Converts an amount to a signed number, because free amounts may become negative.

@@ -1,8 +1,9 @@
 //! The main cycle and the backfill cycle.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use makespan_core::{Instance, Time};
+use makespan_core::{CycleCounts, Instance, Time};
 
 use super::asked::{JobPartition, JobRequest};
 use super::board::{AvailabilityBoard, Fit};
@@ -47,19 +48,6 @@ impl Blocked {
 
     fn all(&self) -> bool {
         self.partitions.iter().all(|&blocked| blocked)
-    }
-}
-
-/// Numbers of jobs of each partition or user.
-#[derive(Default)]
-struct Counts(rustc_hash::FxHashMap<usize, usize>);
-
-impl Counts {
-    /// Counts one more job. Returns whether the number of jobs exceeds `limit`. A limit of 0 means no limit.
-    fn is_beyond(&mut self, of: usize, limit: usize) -> bool {
-        let count = self.0.entry(of).or_insert(0);
-        *count += 1;
-        limit > 0 && *count > limit
     }
 }
 
@@ -117,7 +105,7 @@ impl State {
         let now = moment.view.now;
         let all = self.looked_at_all.is_none_or(|before| now >= before + rules.sched_interval);
         let mut blocked = Blocked::new(moment.view.instance);
-        let mut by_partition = Counts::default();
+        let mut by_partition = CycleCounts::default();
         if all {
             (self.looked_at_all, self.cut) = (Some(now), false);
         }
@@ -172,7 +160,7 @@ impl State {
                 continue;
             }
             let open = if blocked.any { blocked.open(&place.nodes) } else { place.nodes.to_vec() };
-            let open = JobNodes { numbers: &open, counted: place.counted.as_deref() };
+            let open = JobNodes { numbers: &open, ..place.all() };
             let fit = self.board.earliest(asked, open, now, now).map(|fit| self.board.extended(asked, fit));
             if fit.is_some_and(|fit| self.start(asked, at, &fit, moment)) {
                 self.changed = true;
@@ -193,9 +181,9 @@ impl State {
     /// Backfill cycle: plans jobs by priority, and starts the jobs that fit now.
     pub(super) fn backfill_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
         let now = moment.view.now;
-        (self.cycle, self.changed, self.due) = (now, false, None);
+        (self.cycle, self.changed, self.due) = (Some(now), false, None);
         let mut plan = self.board.for_plans();
-        let (mut by_partition, mut by_user) = (Counts::default(), Counts::default());
+        let (mut by_partition, mut by_user) = (CycleCounts::default(), CycleCounts::default());
         let queue = std::mem::take(&mut self.queue);
         let mut least = narrowest(&queue, rules.bf_max_job_test);
         let (mut started, mut known) = (Vec::new(), Known::default());
@@ -216,16 +204,7 @@ impl State {
             {
                 continue;
             }
-            let Some((place, fit)) = self.earliest(asked, &plan, &mut known, now, rules) else { continue };
-            if fit.start > now.ticks() {
-                if is_reserved(waiting, rules, now) {
-                    plan.plan(&fit, rules.bf_resolution.ticks());
-                }
-                continue;
-            }
-            let fit = plan.extended(asked, fit);
-            if self.start(asked, place, &fit, moment) {
-                plan.plan(&fit, rules.bf_resolution.ticks());
+            if self.start_or_plan(waiting, &mut plan, &mut known, rules, moment) {
                 started.push(at);
                 if rules.bf_max_job_start > 0 && started.len() >= rules.bf_max_job_start {
                     self.changed = true;
@@ -236,51 +215,76 @@ impl State {
         self.put_back(queue, &started);
     }
 
+    /// Starts a job in the first of its partitions in which it can start now, and returns true. If there is none, adds
+    /// the job to the plan in each of its partitions.
+    fn start_or_plan(
+        &mut self,
+        waiting: &Waiting,
+        plan: &mut AvailabilityBoard,
+        known: &mut Known,
+        rules: &SlurmRules,
+        moment: &mut Moment<'_, '_>,
+    ) -> bool {
+        let (asked, now, resolution) = (&waiting.asked, moment.view.now, rules.bf_resolution.ticks());
+        let window = now.ticks()..=(now + rules.bf_window).ticks();
+        for at in 0..asked.places.len() {
+            let Some(fit) = self.earliest(asked, at, plan, known, window.clone()) else { continue };
+            if fit.start > now.ticks() {
+                if is_reserved(waiting, rules, now) {
+                    plan.reserve(&fit, resolution);
+                }
+                continue;
+            }
+            let fit = plan.extended(asked, fit);
+            if self.start(asked, at, &fit, moment) {
+                plan.plan(&fit, resolution);
+                return true;
+            }
+        }
+        false
+    }
+
     /// Returns whether a job can no longer run. In this case, the deadline of the job is too close, or the reservation
     /// of the job ends too soon.
     fn is_over(&self, asked: &JobRequest, now: Time) -> bool {
         now.ticks() > asked.latest || asked.reservation.is_some() && self.board.is_over(asked, now.ticks())
     }
 
-    /// Returns the first fit of a job in any of its partitions whose limits allow the job.
+    /// Returns the first fit of a job in one of its partitions within a period, if the limits allow the job. The period
+    /// begins now. `at` is the index of the partition in the request.
     fn earliest(
         &self,
         asked: &JobRequest,
+        at: usize,
         plan: &AvailabilityBoard,
         known: &mut Known,
-        now: Time,
-        rules: &SlurmRules,
-    ) -> Option<(usize, Fit)> {
-        let window = (now + rules.bf_window).ticks();
-        let mut best: Option<(usize, Fit)> = None;
-        for (at, place) in asked.places.iter().enumerate() {
-            if !self.limits.have_room(&place.limits, &asked.amounts) {
-                continue;
-            }
-            let until = best.as_ref().map_or(window, |best| best.1.start - 1);
-            let from = known.start(asked, place).max(now.ticks());
-            if from > until {
-                continue;
-            }
-            let found = plan.earliest(asked, place.all(), from, until);
-            match &found {
-                Some(fit) if fit.start > from => known.learn(asked, place, fit.start),
-                None if until == window => known.learn(asked, place, i64::MAX),
-                _ => {}
-            }
-            best = found.map(|fit| (at, fit)).or(best);
+        window: RangeInclusive<i64>,
+    ) -> Option<Fit> {
+        let place = &asked.places[at];
+        // As in Slurm, a job that waits for licences is not planned.
+        let (now, until) = window.into_inner();
+        let has_licences = self.board.has_licences(asked, now, now.saturating_add(asked.limit));
+        if !has_licences || !self.limits.have_room(&place.limits, &asked.amounts) {
+            return None;
         }
-        best
+        let from = known.start(asked, place).max(now);
+        if from > until {
+            return None;
+        }
+        let found = plan.earliest(asked, place.all(), from, until);
+        match &found {
+            Some(fit) if fit.start > from => known.learn(asked, place, fit.start),
+            None => known.learn(asked, place, i64::MAX),
+            Some(_) => {}
+        }
+        found
     }
 
-    /// If something has changed, schedules a backfill cycle. Cycles are at multiples of the interval.
+    /// If something has changed, schedules a backfill cycle. The first cycle is at once. Each later cycle is at least
+    /// the interval after the previous cycle.
     pub(super) fn see_change(&mut self, rules: &SlurmRules, now: Time) {
         if self.changed && self.due.is_none() {
-            let interval = rules.bf_interval.ticks();
-            let passed = (now - self.origin).ticks();
-            let cycles = passed / interval + i64::from(passed % interval > 0);
-            let next = self.origin + Time::from_ticks(cycles.saturating_mul(interval));
-            self.due = Some(if next > self.cycle { next } else { self.cycle + rules.bf_interval });
+            self.due = Some(self.cycle.map_or(now, |last| now.max(last + rules.bf_interval)));
         }
     }
 

@@ -32,9 +32,10 @@ pub use unheeded::{IgnoredRules, unheeded};
 
 /// Simulates Slurm's two cycles. The *main* cycle runs at every event, visits jobs by priority and starts them. The
 /// first job that does not fit in a partition blocks the partition and its nodes for all jobs of lower priority. The
-/// *backfill* cycle runs at intervals after a change. This cycle plans jobs by priority, each as early as
-/// the jobs of higher priority allow. It starts the jobs that are planned to start now, and then discards the
-/// plan.
+/// *backfill* cycle runs after a change, at least an interval after the previous backfill cycle. This cycle plans jobs
+/// by priority, in each of their partitions, as early as the jobs of higher priority allow. It starts the jobs that are
+/// planned to start now, and then discards the plan. If the platform has several nodes or partitions, a plan reserves
+/// whole nodes. A job gets the first nodes of the platform that are enough.
 ///
 /// Jobs are expected to run for their time limits, in whole minutes. A platform may have the rules of a shared cluster
 /// ([`makespan_core::Site`]): partitions with tiers and limits, features, classes of service, limits of users and
@@ -49,10 +50,9 @@ pub use unheeded::{IgnoredRules, unheeded};
 /// Grondona, "SLURM: simple Linux utility for resource management", JSSPP 2003, DOI `10.1007/10968987_3`. Deviations:
 /// cycles take no time, so parameters that limit their duration do not exist (`bf_max_time`, `bf_yield_interval`,
 /// `bf_continue`, `max_sched_time`, `batch_sched_delay`). There is no preemption, and there are no heterogeneous jobs,
-/// burst buffers or topology. A job goes to the node with the least room that suffices, or to as few nodes as
-/// possible. Guarantee: none, except that a job that fits starts if no other job waits. Complexity: a main cycle
-/// visits jobs until each partition is blocked, and a backfill cycle visits up to `bf_max_job_test` jobs. Each visit
-/// is a walk over nodes and ends.
+/// burst buffers or topology. Guarantee: none, except that a job that fits starts if no other job waits. Complexity: a
+/// main cycle visits jobs until each partition is blocked, and a backfill cycle visits up to `bf_max_job_test` jobs.
+/// Each visit is a walk over nodes and ends.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("slurm[weight_age=1000,weight_fairshare=10000,half_life=14d]", 1)?;
@@ -111,15 +111,14 @@ struct State {
     looked_at_all: Option<Time>,
     /// Whether the main cycle has skipped jobs since `looked_at_all`.
     cut: bool,
-    /// The instant from which backfill cycles are counted.
-    origin: Time,
-    /// The instant of the last backfill cycle.
-    cycle: Time,
+    /// The instant of the last backfill cycle, if there was one.
+    cycle: Option<Time>,
     /// Whether anything has changed since the last backfill cycle.
     changed: bool,
     /// The instant of the next backfill cycle, or `None` if no cycle is due.
     due: Option<Time>,
-    /// Instants at which nodes become available without an event, in ascending order.
+    /// Instants at which nodes become available or a job can no longer meet its deadline, without an event, in
+    /// ascending order.
     silent: Vec<Time>,
     /// Tasks that can never start.
     hopeless: Vec<TaskId>,
@@ -155,8 +154,7 @@ impl State {
             computed: None,
             looked_at_all: None,
             cut: false,
-            origin: view.now,
-            cycle: view.now,
+            cycle: None,
             changed: true,
             due: None,
             silent,
@@ -216,6 +214,11 @@ impl State {
         match asking.of(view.instance, task, board, limits, shares) {
             None => self.hopeless.push(task),
             Some(asked) => {
+                // The job is cancelled when its latest possible start is a second ago.
+                if let Some(at) = asked.latest.checked_add(Time::TICKS_PER_SECOND).map(Time::from_ticks) {
+                    let place = self.silent.partition_point(|&other| other <= at);
+                    self.silent.insert(place, at);
+                }
                 let priority = self.priorities.of(&asked, &self.shares, view.now);
                 let new = Waiting { asked, priority };
                 let at = self.queue.partition_point(|other| other.key() < new.key());

@@ -10,6 +10,8 @@ pub(super) struct JobNodes<'a> {
     pub numbers: &'a [u32],
     /// The features that only a stated number of the nodes must have.
     pub counted: Option<&'a CountedFeatures>,
+    /// The maximum number of nodes of a job in the partition.
+    pub most: u32,
 }
 
 /// Features that only a stated number of the nodes of a job must have, such as `[intel*1&amd*1]`.

@@ -1,6 +1,6 @@
 //! Simulates the queue of a cluster.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use makespan_core::{Actual, Instance, ProcSet, Profile, Run, TaskId, Time, counted};
@@ -12,20 +12,6 @@ use miette::{Result, miette};
 use super::log::{LiveQueue, Log};
 use crate::args::{EstimatesName, SimulateOptions};
 use crate::present;
-
-/// Parameters of Slurm's scheduler that the policy `slurm` supports.
-const PARAMETERS: [&str; 10] = [
-    "bf_interval",
-    "bf_window",
-    "bf_resolution",
-    "bf_max_job_test",
-    "bf_max_job_part",
-    "bf_max_job_user",
-    "bf_max_job_start",
-    "bf_min_age_reserve",
-    "default_queue_depth",
-    "partition_job_depth",
-];
 
 /// Reads the queue of a cluster as a log. Running jobs continue. The run times of all jobs are predicted from ended
 /// jobs.
@@ -119,8 +105,7 @@ impl LiveQueue {
         (other > 0).then(|| {
             format!(
                 "of {1} jobs {other} {0} at another instant than `makespan queue` expects, {mean:.0} s in the mean and {most:.0} s at most: \
-                 the policy `slurm` keeps processors for jobs that come first, not whole nodes, and knows fewer settings; compare \
-                 scenarios with each other",
+                 a simulation ignores parts of some requests and rules; compare scenarios with each other",
                 if other == 1 { "starts" } else { "start" },
                 all.len()
             )
@@ -164,16 +149,9 @@ const RARELY: [(&str, i64); 3] = [("bf_interval", 300), ("bf_max_job_test", 10),
 
 /// Returns the policy `slurm` with the parameters of the cluster, and a note if some parameters were replaced.
 fn policy(queue: &Queue) -> (String, Option<String>) {
-    let stated =
-        PARAMETERS.iter().filter_map(|&name| Some((name, queue.scheduler_number(name).filter(|&value| value > 0)?)));
-    let mut own: BTreeMap<&str, i64> = stated.collect();
     let waiting = queue.jobs.iter().filter(|job| job.run.is_none()).count();
     let is_much = waiting.saturating_mul(queue.nodes.len()) > MUCH;
-    if is_much {
-        own.extend(RARELY);
-    }
-    let own: Vec<String> = own.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let spec = if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) };
+    let spec = queue.policy_spec(if is_much { &RARELY } else { &[] });
     let told = format!(
         "{waiting} pending jobs and {} nodes are many for the policy `slurm`: it considers fewer jobs than Slurm, and less often \
          ({spec}); name another with --policy",

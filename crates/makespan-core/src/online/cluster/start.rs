@@ -21,10 +21,24 @@ impl Cluster<'_> {
     /// The [`Defect`] of this start: the task is not waiting, its processors, data or resources are not available, or
     /// the task does not accept the processors. If an error is returned, nothing is changed.
     pub fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<&Running, Defect> {
+        self.start_limited(task, processors, None)
+    }
+
+    /// Starts a waiting task now on these processors. If a policy has limited the run time of the task
+    /// ([`Decision::Limit`](crate::Decision::Limit)), the task is expected to end when this limit expires.
+    ///
+    /// # Errors
+    /// The [`Defect`] of this start, as in [`Cluster::start`].
+    pub fn start_limited(
+        &mut self,
+        task: TaskId,
+        processors: ProcSet,
+        limit: Option<Time>,
+    ) -> Result<&Running, Defect> {
         self.check_waiting(task)?;
         self.check_place(task, &processors)?;
         self.check_data(task, &processors)?;
-        self.check_open(task, &processors)?;
+        self.check_open(task, &processors, limit)?;
         self.check_resources(task, &processors)?;
         self.take_resources(task, &processors);
         self.waiting.remove(task);
@@ -103,12 +117,13 @@ impl Cluster<'_> {
     }
 
     /// Returns an error if an unavailable period closes some of the processors before the expected end of the task.
-    fn check_open(&self, task: TaskId, processors: &ProcSet) -> Result<(), Defect> {
+    fn check_open(&self, task: TaskId, processors: &ProcSet, limit: Option<Time>) -> Result<(), Defect> {
         let ahead = &self.changes[self.changed..];
         if ahead.is_empty() {
             return Ok(());
         }
-        let end = self.now + self.instance.time(task, processors);
+        let time = self.instance.time(task, processors);
+        let end = self.now + limit.map_or(time, |limit| limit.min(time));
         for change in ahead.iter().take_while(|change| change.at + self.grace < end).filter(|change| change.closes) {
             let closed = processors.intersection(&self.instance.unavailable()[change.period as usize].processors);
             if !closed.is_empty() {
