@@ -169,7 +169,7 @@ fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
     if !path.exists() {
         let remedy = match text.trim_start_matches(['+', '-']) {
             digits if number(digits).is_some() && digits != text => format!(
-                "it states a difference, which is for --scenario 'nodes={text}' of `simulate`; write --processors {digits} \
+                "it states a difference, which is for --scenario 'nodes={text}' or 'processors={text}' of `simulate`; write --processors {digits} \
                  for {digits} in all"
             ),
             digits if number(digits).is_some() => {

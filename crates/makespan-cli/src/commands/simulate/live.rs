@@ -92,6 +92,25 @@ impl LiveQueue {
         Some(format!("each additional node is a copy of {}: {}{homes}", like.name, parts.join(", ")))
     }
 
+    /// Returns the policy `slurm` with the parameters of the cluster, except those that `spec` states. Returns `None` if
+    /// `spec` is another policy.
+    pub fn policy(&self, spec: &str) -> Option<String> {
+        let stated = match spec.trim().strip_prefix("slurm")?.trim() {
+            "" => "",
+            more => more.strip_prefix('[')?.strip_suffix(']')?,
+        };
+        let (own, _) = policy(&self.queue);
+        let own = own.strip_prefix("slurm[").and_then(|own| own.strip_suffix(']')).unwrap_or_default();
+        let parts = |text: &str| text.split(',').map(str::trim).map(str::to_owned).collect::<Vec<_>>();
+        let name = |part: &str| part.split('=').next().unwrap_or_default().trim().to_owned();
+        let new = parts(stated);
+        let is_replaced = |part: &String| new.iter().any(|other| name(other) == name(part));
+        let mut all: Vec<String> = parts(own).into_iter().filter(|part| !is_replaced(part)).collect();
+        all.extend(new.iter().cloned());
+        all.retain(|part| !part.is_empty());
+        Some(if all.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", all.join(",")) })
+    }
+
     /// Compares the simulated starts of pending jobs with the starts that `makespan queue` predicts. Returns `None` if
     /// the starts are equal, otherwise a sentence about the difference.
     pub fn differs(&self, instance: &Instance, waited: &[&Run]) -> Option<String> {

@@ -27,13 +27,15 @@ fn row(text: &str, label: &str) -> Vec<String> {
     cells.map(str::to_owned).collect()
 }
 
-const SCENARIOS: &str = "simulate log.swf --scenario now --scenario nodes=+2 --scenario policy=fcfs --scenario";
+const SCENARIOS: &str = "simulate log.swf --scenario now --scenario processors=+2 --scenario policy=fcfs --scenario";
 
 #[test]
 fn scenarios_stand_beside_what_was_logged() {
     let sandbox = sandbox();
     let text = sandbox.makespan(&format!("{SCENARIOS} load=2")).succeeds();
-    assert_eq!(row(&text, "policy"), ["AS LOGGED", "now", "nodes=+2", "policy=fcfs", "load=2"].map(str::to_owned)[..]);
+    assert_eq!(row(&text, "policy"), ["AS LOGGED", "now", "processors=+2", "policy=fcfs"].map(str::to_owned)[..]);
+    // The table is wider than the terminal, so this scenario is in a second part.
+    assert!(text.contains("load=2"), "{text}");
     // Waits computed by hand: recorded 0, 50, 90, 140; EASY 0, 50, 0, 90; in order 0, 50, 90, 90.
     assert_eq!(row(&text, "wait, mean")[..2], ["70.000", "35.000"]);
     assert_eq!(row(&text, "wait, mean")[3], "57.500");
@@ -57,7 +59,7 @@ fn jobs_are_left_out_and_counted() {
         (Some(2), Some(3), Some(2))
     );
     assert_eq!(jobs("without user=7 without job=4"), Some(1));
-    assert_eq!(jobs("nodes=3"), Some(3), "one job is wider");
+    assert_eq!(jobs("processors=3"), Some(3), "one job is wider");
     let clairvoyant = &said("estimates=clairvoyant policy=conservative")["scenarios"][1];
     assert_eq!((&clairvoyant["policy"], clairvoyant["metrics"]["jobs"].as_u64()), (&"conservative".into(), Some(4)));
 }
@@ -66,7 +68,8 @@ fn jobs_are_left_out_and_counted() {
 fn scenarios_that_are_wrong_are_told_what_would_be_right() {
     let sandbox = sandbox();
     for (words, part) in [
-        ("nodes=-4", "at least one must remain"),
+        ("processors=-4", "at least one must remain"),
+        ("nodes=+4", "write `processors=` instead of `nodes=`"),
         ("without user=99", "no job of user `99`"),
         ("policy=esay", "did you mean `easy`"),
         ("faster", "write words such as now"),

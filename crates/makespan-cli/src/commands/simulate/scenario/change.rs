@@ -1,6 +1,6 @@
 //! Applies the changes of a scenario to a log.
 
-use makespan_core::{Actual, Instance, Job, ProcSet, Rows, Time, Unavailable, counted};
+use makespan_core::{Actual, Instance, Job, Platform, ProcSet, Rows, Time, Unavailable, counted};
 use makespan_formats::Estimates;
 use miette::{Result, miette};
 
@@ -8,7 +8,7 @@ use super::super::log::Log;
 use super::super::words::{left_out, named};
 use super::super::{live, rules};
 use super::parse::{JobSelector, Scenario, ScenarioChange};
-use super::platform::{more_nodes, resized};
+use super::platform::{more_nodes, resized, with_processors};
 
 /// The log and the policy of a scenario.
 pub struct Variant {
@@ -75,9 +75,20 @@ impl Variant {
         Ok(())
     }
 
+    /// Sets the policy. If the policy is `slurm` and the log is the queue of a cluster, the cluster's parameters remain,
+    /// except those that the scenario states.
+    fn set_policy(&mut self, policy: &str) {
+        let of_cluster = self.log.live.as_ref().and_then(|live| live.policy(policy));
+        self.policy = of_cluster.unwrap_or_else(|| policy.to_owned());
+        if self.policy != policy {
+            self.remarks
+                .push(format!("{}: the policy is {}, with the parameters of the cluster", self.name, self.policy));
+        }
+    }
+
     fn change(&mut self, change: &ScenarioChange) -> Result<(), String> {
         match change {
-            ScenarioChange::Policy(policy) => self.policy.clone_from(policy),
+            ScenarioChange::Policy(policy) => self.set_policy(policy),
             ScenarioChange::Without(whose, name) => {
                 let keep = |_: &Instance, job: &Job<Rows>| !is_of(job, *whose, name);
                 let left = self.log.keep(keep)?;
@@ -86,40 +97,9 @@ impl Variant {
                 }
                 self.remarks.push(format!("{}: {}", self.name, left_out(left)));
             }
-            ScenarioChange::Nodes(amount) => {
-                let platform = resized(self.log.instance.platform(), *amount)?;
-                let most = platform.processors();
-                let too_wide = self
-                    .log
-                    .keep(|instance, job| job.task_ids().all(|task| instance.profile(task).min_processors() <= most))?;
-                if too_wide > 0 {
-                    self.remarks.push(format!(
-                        "{}: {}, because of a need for more processors than remain",
-                        self.name,
-                        left_out(too_wide)
-                    ));
-                }
-                let closed = within(self.log.instance.unavailable(), platform.processors());
-                let on = |jobs| Instance::new(platform.clone(), jobs, closed.clone());
-                if on(self.log.instance.all_submitted()).is_err() {
-                    // Some jobs need more of a resource than any remaining node has.
-                    let is_possible = |instance: &Instance, job: &Job<Rows>| {
-                        let own = instance.submitted(instance.job_id(job.first()));
-                        on(vec![own.with_after(Vec::<String>::new())]).is_ok()
-                    };
-                    let count = left_out(self.log.keep(is_possible)?);
-                    self.remarks.push(format!(
-                        "{}: {count}, because no node that is left has the resources that they need",
-                        self.name
-                    ));
-                }
-                self.log.instance = on(self.log.instance.all_submitted()).map_err(|error| error.to_string())?;
-                let (left, again) = live::left(&self.log.running, &self.log.instance);
-                if again > 0 {
-                    let again = counted(again, "job");
-                    self.remarks.push(format!("{}: {again} on nodes that are removed will start again", self.name));
-                }
-                self.log.running = left;
+            ScenarioChange::Nodes(amount) => self.resize(&resized(self.log.instance.platform(), *amount)?)?,
+            ScenarioChange::Processors(amount) => {
+                self.resize(&with_processors(self.log.instance.platform(), *amount)?)?;
             }
             ScenarioChange::Load(factor) => {
                 let first = self.log.instance.first_release();
@@ -132,6 +112,41 @@ impl Variant {
             ScenarioChange::Estimates(Estimates::User) => {}
             ScenarioChange::Estimates(Estimates::Clairvoyant) => self.tell()?,
         }
+        Ok(())
+    }
+
+    /// Replaces the platform. Leaves out the jobs that cannot run on the new platform.
+    fn resize(&mut self, platform: &Platform) -> Result<(), String> {
+        let most = platform.processors();
+        let too_wide = self
+            .log
+            .keep(|instance, job| job.task_ids().all(|task| instance.profile(task).min_processors() <= most))?;
+        if too_wide > 0 {
+            self.remarks.push(format!(
+                "{}: {}, because of a need for more processors than remain",
+                self.name,
+                left_out(too_wide)
+            ));
+        }
+        let closed = within(self.log.instance.unavailable(), platform.processors());
+        let on = |jobs| Instance::new(platform.clone(), jobs, closed.clone());
+        if on(self.log.instance.all_submitted()).is_err() {
+            // Some jobs need more of a resource than any remaining node has.
+            let is_possible = |instance: &Instance, job: &Job<Rows>| {
+                let own = instance.submitted(instance.job_id(job.first()));
+                on(vec![own.with_after(Vec::<String>::new())]).is_ok()
+            };
+            let count = left_out(self.log.keep(is_possible)?);
+            self.remarks
+                .push(format!("{}: {count}, because no node that is left has the resources that they need", self.name));
+        }
+        self.log.instance = on(self.log.instance.all_submitted()).map_err(|error| error.to_string())?;
+        let (left, again) = live::left(&self.log.running, &self.log.instance);
+        if again > 0 {
+            let again = counted(again, "job");
+            self.remarks.push(format!("{}: {again} on nodes that are removed will start again", self.name));
+        }
+        self.log.running = left;
         Ok(())
     }
 

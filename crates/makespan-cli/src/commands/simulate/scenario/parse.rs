@@ -15,6 +15,8 @@ pub struct Scenario {
 pub enum ScenarioChange {
     /// Another number of nodes.
     Nodes(Amount),
+    /// Another number of processors, on a platform that does not state its nodes.
+    Processors(Amount),
     Policy(String),
     Estimates(Estimates),
     /// Removal of one job, or of all jobs of a user, account, partition or QOS.
@@ -41,7 +43,7 @@ pub enum JobSelector {
     Job,
 }
 
-const WORDS: &str = "now, nodes=+20, nodes=-4, nodes=100, policy=conservative, estimates=clairvoyant, load=1.2, or without user=ann \
+const WORDS: &str = "now, nodes=+20, nodes=-4, nodes=100, processors=+20, policy=conservative, estimates=clairvoyant, load=1.2, or without user=ann \
                      (account=, partition=, qos=, job=)";
 
 impl Scenario {
@@ -102,6 +104,9 @@ fn change(word: &str) -> Result<ScenarioChange, String> {
         "nodes" => {
             amount(value).map(ScenarioChange::Nodes).ok_or_else(|| format!("`{value}` is not a number of nodes"))
         }
+        "processors" => amount(value)
+            .map(ScenarioChange::Processors)
+            .ok_or_else(|| format!("`{value}` is not a number of processors")),
         "policy" if !value.is_empty() => Ok(ScenarioChange::Policy(value.to_owned())),
         "estimates" => value.parse().map(ScenarioChange::Estimates),
         "load" => {
@@ -171,6 +176,7 @@ mod tests {
             ("", "it is empty"),
             ("now nodes=3", "excludes all changes"),
             ("nodes=0", "not a number"),
+            ("processors=x", "not a number of processors"),
             ("nodes=++3", "not a number"),
             ("nodes=3 nodes=4", "second"),
             ("without", "after `without`"),

@@ -1,6 +1,6 @@
 //! Changes the number of nodes of a platform.
 
-use makespan_core::{Link, Node, Platform, Site};
+use makespan_core::{Link, Node, Platform, Site, counted};
 
 use super::parse::Amount;
 
@@ -18,30 +18,59 @@ pub fn more_nodes(platform: &Platform, amount: Amount) -> Option<u32> {
     }
 }
 
-/// Returns the platform with another number of nodes. New nodes are copies of the last node and belong to its
-/// partitions. Nodes are removed from the end. If the platform has only one node, changes the number of processors of
-/// this node instead.
-pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> {
-    let computing = computing(platform);
-    let flat = computing == 1 && platform.node_count() == 1;
-    let before = if flat { platform.processors() } else { computing };
+/// Returns true if the platform has only one node. A log that does not state its nodes has such a platform.
+fn is_one_node(platform: &Platform) -> bool {
+    computing(platform) == 1 && platform.node_count() == 1
+}
+
+/// Applies a change to a number, of which at least 1 must remain.
+fn changed(before: u32, amount: Amount) -> Result<u32, String> {
     let after = match amount {
         Amount::All(all) => Some(all),
         Amount::More(more) => before.checked_add(more),
         Amount::Fewer(fewer) => before.checked_sub(fewer).filter(|&left| left > 0),
     };
-    let after = after.ok_or_else(|| format!("there are {before}, and at least one must remain"))?;
+    after.ok_or_else(|| format!("there are {before}, and at least one must remain"))
+}
+
+/// Returns the platform with another number of nodes. New nodes are copies of the last node and belong to its
+/// partitions. Nodes are removed from the end.
+///
+/// # Errors
+/// The platform has only one node, so a node has no known size, or its nodes form a tree.
+pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> {
+    if is_one_node(platform) {
+        return Err(format!(
+            "the nodes are unknown, because all {} belong to one node; write `processors=` instead of `nodes=`, or name a --platform \
+             with several nodes",
+            counted(platform.processors(), "processor")
+        ));
+    }
+    let before = computing(platform);
+    let after = changed(before, amount)?;
     if platform.is_tree() {
         return Err("the nodes form a tree, and the position of more nodes is unknown; name a --platform".into());
     }
     let mut nodes = platform.nodes().to_vec();
     let mut site = platform.site().cloned();
-    if flat {
-        nodes[0].processors = after;
-    } else {
-        resize(&mut nodes, site.as_mut(), before, after);
-    }
+    resize(&mut nodes, site.as_mut(), before, after);
     rebuilt(platform, nodes, site, platform.interconnect()).map_err(|error| error.to_string())
+}
+
+/// Returns the platform with another number of processors.
+///
+/// # Errors
+/// The platform has several nodes.
+pub fn with_processors(platform: &Platform, amount: Amount) -> Result<Platform, String> {
+    if !is_one_node(platform) {
+        return Err(format!(
+            "the platform has {}; write `nodes=` instead of `processors=`",
+            counted(computing(platform), "node")
+        ));
+    }
+    let mut nodes = platform.nodes().to_vec();
+    nodes[0].processors = changed(platform.processors(), amount)?;
+    rebuilt(platform, nodes, platform.site().cloned(), platform.interconnect()).map_err(|error| error.to_string())
 }
 
 fn resize(nodes: &mut Vec<Node>, mut site: Option<&mut Site>, before: u32, after: u32) {
@@ -131,8 +160,12 @@ mod tests {
         let fewer = resized(&platform, Amount::Fewer(1)).unwrap();
         assert_eq!((fewer.node_count(), fewer.site().unwrap().partitions.len()), (2, 1));
         assert!(resized(&platform, Amount::Fewer(3)).is_err());
-        let flat = resized(&Platform::flat(100).unwrap(), Amount::More(20)).unwrap();
-        assert_eq!((flat.processors(), flat.node_count()), (120, 1));
-        assert_eq!(resized(&Platform::flat(100).unwrap(), Amount::All(7)).unwrap().processors(), 7);
+        let flat = Platform::flat(100).unwrap();
+        let more = with_processors(&flat, Amount::More(20)).unwrap();
+        assert_eq!((more.processors(), more.node_count()), (120, 1));
+        assert_eq!(with_processors(&flat, Amount::All(7)).unwrap().processors(), 7);
+        // Each change refuses the other kind of platform and names the right word.
+        assert!(resized(&flat, Amount::More(20)).unwrap_err().contains("`processors=`"));
+        assert!(with_processors(&platform, Amount::More(20)).unwrap_err().contains("write `nodes=`"));
     }
 }
