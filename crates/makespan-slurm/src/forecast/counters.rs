@@ -13,6 +13,8 @@ pub(super) struct Counter {
     pub remedy: String,
     pub total: u64,
     pub used: u64,
+    /// The part of `used` that no visible running job holds.
+    pub unseen: u64,
     /// True if the counter limits the remaining minutes of running jobs. The amount in this counter decreases while
     /// jobs run.
     pub falls: bool,
@@ -39,8 +41,9 @@ pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
     }
     for licence in &queue.licences {
         if let Some(&counter) = table.by_name.get(&format!("licence {}", licence.name)) {
-            let used = &mut table.counters[counter].used;
-            *used = (*used).max(licence.used);
+            let counter = &mut table.counters[counter];
+            counter.unseen = licence.used.saturating_sub(counter.used);
+            counter.used += counter.unseen;
         }
     }
     for uses in &mut uses {
@@ -68,7 +71,7 @@ struct Table {
 impl Table {
     fn counter(&mut self, what: String, remedy: impl Into<String>, total: u64) -> usize {
         *self.by_name.entry(what.clone()).or_insert_with(|| {
-            self.counters.push(Counter { what, remedy: remedy.into(), total, used: 0, falls: false });
+            self.counters.push(Counter { what, remedy: remedy.into(), total, used: 0, unseen: 0, falls: false });
             self.counters.len() - 1
         })
     }

@@ -31,6 +31,8 @@ pub(super) struct CycleParameters {
     pub starts: usize,
     /// Minimum time from the submission of a job to a reservation for the job.
     pub age: i64,
+    /// Minimum priority of a job with a reservation.
+    pub least_priority: u64,
     /// Maximum number of reservations in a cycle.
     pub places: usize,
     /// Maximum number of reservations for one array in a cycle.
@@ -77,6 +79,7 @@ impl CycleParameters {
             of_user: number("bf_max_job_user", 0, 0) as usize,
             starts: number("bf_max_job_start", 0, 0) as usize,
             age: number("bf_min_age_reserve", 0, 0),
+            least_priority: number("bf_min_prio_reserve", 0, 0) as u64,
             places: depth.min(affordable.max(4)),
             places_of_array: number("bf_max_job_array_resv", 20, 0).min(1000) as usize,
             fills: scheduler.is_none_or(|kind| !kind.contains("builtin")),

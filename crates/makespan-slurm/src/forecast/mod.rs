@@ -315,7 +315,7 @@ fn remarks(queue: &Queue) -> Vec<String> {
         queue.jobs.iter().filter(|job| job.state == crate::JobState::Suspended).map(|job| job.shown.as_str()).collect();
     if let Some(first) = suspended.first() {
         remarks.push(format!(
-            "suspended jobs keep their processors, and their ends are predicted as if they went on now: {}, such as job {first}",
+            "suspended jobs hold memory, and only the processors that their nodes report as allocated; their ends are predicted as if they went on now: {}, such as job {first}",
             suspended.len()
         ));
     }

@@ -14,6 +14,11 @@ pub(super) struct ForecastOutcome {
     pub sites: Vec<Vec<(u32, u32)>>,
     /// For each job, the jobs that must end before it starts.
     pub after: Vec<Vec<usize>>,
+    /// For each job, the number of jobs at the front of `after` that ended after the previous scheduling cycle. Only
+    /// these ends let the job start.
+    pub decisive: Vec<usize>,
+    /// For each job, a reservation of Slurm on its nodes that ended after the previous scheduling cycle.
+    pub reservation: Vec<Option<usize>>,
     /// For each job, the counter of the limit for which it last waited. `None` if it last waited for nodes.
     pub limit: Vec<Option<usize>>,
     /// Number of nodes that were examined for jobs. It is a measure of the cost of the simulation.

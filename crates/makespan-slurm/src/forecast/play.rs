@@ -33,6 +33,8 @@ enum Event {
     Eligible(usize),
     Turn,
     Look,
+    /// Jobs that are not in the queue release their part of a counter.
+    Release(usize),
 }
 
 /// A function that returns the simulated run time of a job in seconds. For a job that already runs, this time includes
@@ -55,6 +57,9 @@ pub(super) struct ForecastSimulation<'a> {
     teams: HashMap<usize, Vec<usize>>,
     blocked: NodeBits,
     last_look: Option<i64>,
+    /// The instant of the cycle before the current one. It is a backfill cycle if the current cycle is one, and
+    /// otherwise a cycle for the head of the queue.
+    last_cycle: i64,
     last_head: Option<i64>,
     /// The last cycle for the head of the queue that visited all jobs.
     last_all: Option<i64>,
@@ -64,8 +69,8 @@ pub(super) struct ForecastSimulation<'a> {
     tells: bool,
     /// For each site, the last job that ended on the site in the simulation, and the end of this job.
     last_on: Vec<Option<(i64, usize)>>,
-    /// For each counter, the last job that added to the counter and ended in the simulation.
-    last_of: Vec<Option<usize>>,
+    /// For each counter, the last job that added to the counter and ended in the simulation, and the end of this job.
+    last_of: Vec<Option<(i64, usize)>>,
     /// For each group of jobs that add equal amounts to the same counters, the last limit that delayed the group.
     limited: Vec<Option<Limited>>,
     /// For each of these groups, the last cycle in which a limit delayed the group.
@@ -95,6 +100,8 @@ impl<'a> ForecastSimulation<'a> {
             expired: vec![None; jobs],
             sites: vec![Vec::new(); jobs],
             after: vec![Vec::new(); jobs],
+            decisive: vec![0; jobs],
+            reservation: vec![None; jobs],
             limit: vec![None; jobs],
             looked: 0,
         };
@@ -111,6 +118,7 @@ impl<'a> ForecastSimulation<'a> {
             teams: teams(model),
             blocked: NodeBits::new(model.sites.len()),
             last_look: None,
+            last_cycle: i64::MIN,
             last_head: None,
             last_all: None,
             next_look: None,
@@ -159,6 +167,12 @@ impl<'a> ForecastSimulation<'a> {
             let holds = vec![self.world.hold(holding)];
             let number = self.world.take(RunningUsage { job: None, believed: now.saturating_add(typical), holds });
             self.events.push(Reverse((now.saturating_add((typical / 2).max(1)), Event::End(number))));
+        }
+        // Slurm counts licences of jobs that have just ended. If there may be jobs that this user cannot see, they may
+        // hold these licences.
+        let released = if queue.hidden.is_empty() { 1 } else { (typical / 2).max(1) };
+        for (counter, _) in self.model.counters.iter().enumerate().filter(|(_, of)| of.unseen > 0) {
+            self.events.push(Reverse((now.saturating_add(released), Event::Release(counter))));
         }
         for reservation in &queue.reservations {
             for at in [reservation.start, reservation.end].into_iter().filter(|&at| at > now) {
@@ -230,14 +244,18 @@ impl<'a> ForecastSimulation<'a> {
                 break;
             }
             self.world.now = now;
+            let mut is_cycle_due = false;
             while let Some(&Reverse((at, event))) = self.events.peek() {
                 if at > now {
                     break;
                 }
                 self.events.pop();
+                is_cycle_due |= !self.is_unseen(event);
                 self.happen(event);
             }
-            self.decide();
+            if is_cycle_due {
+                self.decide();
+            }
         }
         self.outcome.looked = self.world.looked.get() + self.model.queue.jobs.len() as u64 * JOB_AS_LOOKS;
         self.outcome
@@ -254,6 +272,13 @@ impl<'a> ForecastSimulation<'a> {
         })
     }
 
+    /// Returns true if an event changes nothing for the scheduler: a job expires before it becomes eligible, and no other
+    /// job depends on it.
+    fn is_unseen(&self, event: Event) -> bool {
+        let Event::Expire(job) = event else { return false };
+        self.outcome.started[job].is_none() && !self.entered[job] && self.links.behind[job].is_empty()
+    }
+
     fn happen(&mut self, event: Event) {
         match event {
             Event::End(number) => {
@@ -264,7 +289,7 @@ impl<'a> ForecastSimulation<'a> {
                 if self.tells {
                     let ended = Some((self.world.now, job));
                     running.holds.iter().for_each(|hold| self.last_on[hold.site as usize] = ended);
-                    self.model.uses[job].iter().for_each(|own| self.last_of[own.0] = Some(job));
+                    self.model.uses[job].iter().for_each(|own| self.last_of[own.0] = ended);
                 }
                 self.tell(job);
             }
@@ -276,6 +301,10 @@ impl<'a> ForecastSimulation<'a> {
                 self.tell(job);
             }
             Event::Eligible(job) => self.enter(job),
+            Event::Release(counter) => {
+                let used = &mut self.world.used[counter];
+                *used = used.saturating_sub(self.model.counters[counter].unseen);
+            }
             Event::Turn | Event::Expire(_) => {}
             Event::Look => self.next_look = None,
         }
@@ -295,6 +324,7 @@ impl<'a> ForecastSimulation<'a> {
         if now < soonest {
             return self.look_at(soonest);
         }
+        self.last_cycle = self.last_head.unwrap_or(i64::MIN);
         self.last_head = Some(now);
         let due = self.last_look.is_none_or(|last| now >= last.saturating_add(self.looks.interval));
         self.look += 1;
@@ -304,6 +334,7 @@ impl<'a> ForecastSimulation<'a> {
             return;
         }
         if due {
+            self.last_cycle = self.last_look.unwrap_or(i64::MIN);
             self.last_look = Some(now);
             self.fill_gaps();
             self.forget_started();
@@ -370,7 +401,8 @@ impl<'a> ForecastSimulation<'a> {
             let has_more = self.waiting.get(at).map(|&next| self.model.bids[next as usize]);
             let has_more = has_more.is_some_and(|next| next.job == bid.job && next.partition == bid.partition);
             // A job that waits for a reservation of Slurm does not delay other jobs.
-            if !started && !has_more && self.model.shapes[bid.shape].reservation.is_none() {
+            let blocks = self.model.shapes[bid.shape].reservation.is_none() && self.is_reserved(bid.job);
+            if !started && !has_more && blocks {
                 closed[bid.partition] = true;
                 open -= 1;
                 self.blocked.add(&self.model.partition_sets[bid.partition]);
@@ -464,8 +496,7 @@ impl<'a> ForecastSimulation<'a> {
             }
             let of_array = self.model.alike.arrays[bid.job].map(|array| of_arrays.entry(array).or_insert(0));
             let is_full = of_array.as_ref().is_some_and(|count| **count >= self.looks.places_of_array);
-            let is_old = job.submitted.is_none_or(|at| self.world.now.saturating_sub(at) >= self.looks.age);
-            if places < self.looks.places && is_old && !is_full && self.keep_place(bid) {
+            if places < self.looks.places && self.is_reserved(bid.job) && !is_full && self.keep_place(bid) {
                 places += 1;
                 of_array.into_iter().for_each(|count| *count += 1);
             }
@@ -475,6 +506,14 @@ impl<'a> ForecastSimulation<'a> {
         if let Some(at) = falls {
             self.look_at(at.max(self.world.now.saturating_add(self.looks.interval)));
         }
+    }
+
+    /// Returns true if the rules allow a reservation for a job that does not start. A job without a reservation does not
+    /// block its partition either.
+    fn is_reserved(&self, job: usize) -> bool {
+        let job = &self.model.queue.jobs[job];
+        let is_old = job.submitted.is_none_or(|at| self.world.now.saturating_sub(at) >= self.looks.age);
+        is_old && job.priority >= self.looks.least_priority
     }
 
     /// Returns true if a limit delays a job, and records the limit. A limit that delays a job in a cycle does so until
@@ -545,7 +584,8 @@ impl<'a> ForecastSimulation<'a> {
     fn waited_for(&self, job: usize) -> Option<(usize, usize)> {
         let Limited { counter, lacks_nodes_at } = self.limited[self.model.alike.limits[job]]?;
         let decides = lacks_nodes_at.is_none_or(|at| at == self.world.now) && !self.model.counters[counter].falls;
-        self.last_of[counter].filter(|_| decides).map(|other| (counter, other))
+        let (_, other) = self.last_of[counter].filter(|&(at, _)| decides && at > self.last_cycle)?;
+        Some((counter, other))
     }
 
     /// Starts a job. If the job is a component of a heterogeneous job, starts all components, or none if one of them
@@ -620,8 +660,13 @@ impl<'a> ForecastSimulation<'a> {
             after.dedup();
             let waited = self.waited_for(job);
             self.outcome.limit[job] = waited.map(|(counter, _)| counter);
-            self.outcome.after[job] =
-                waited.map_or_else(|| after.into_iter().map(|one| one.1).take(8).collect(), |(_, other)| vec![other]);
+            after.truncate(8);
+            if let Some((_, other)) = waited {
+                after = vec![(now, other)];
+            }
+            self.outcome.decisive[job] = after.iter().take_while(|one| one.0 > self.last_cycle).count();
+            self.outcome.after[job] = after.into_iter().map(|one| one.1).collect();
+            self.outcome.reservation[job] = self.ended_reservation(&sites);
             self.outcome.sites[job] = sites;
         }
         self.outcome.started[job] = Some(now);
@@ -631,6 +676,13 @@ impl<'a> ForecastSimulation<'a> {
         self.stale += self.model.bids_of[job].len();
         self.events.push(Reverse((now.saturating_add(lasts), Event::End(number))));
         self.tell(job);
+    }
+
+    /// Returns a reservation of Slurm that includes some of these sites and ended after the previous cycle.
+    fn ended_reservation(&self, sites: &[(u32, u32)]) -> Option<usize> {
+        let closed = sites.iter().flat_map(|&(site, _)| &self.model.sites[site as usize].closed);
+        let ended = closed.filter(|&&(_, end, _)| end > self.last_cycle && end <= self.world.now);
+        ended.map(|&(_, _, index)| index).min()
     }
 
     /// Returns, for each pending job, the number of jobs that the scheduler considers before it.

@@ -9,7 +9,7 @@ use super::bid::JobCandidate;
 use super::model::Model;
 use super::outcome::ForecastOutcome;
 use super::play::ForecastSimulation;
-use super::ready::{Links, Ready};
+use super::ready::{Link, Links, Ready};
 use super::shape::PartitionRequest;
 use super::why::{WaitReason, is_for_any_nodes, span, wanted};
 use super::world::{Gap, World};
@@ -116,8 +116,10 @@ impl Reasons<'_> {
         if self.links.of_job(index).is_empty() {
             return None;
         }
-        if self.links.ready(index, &self.started, &self.ended, &self.expired) != Ready::Later {
-            return None;
+        match self.links.ready(index, &self.started, &self.ended, &self.expired) {
+            Ready::At(at) if at > self.model.queue.now => return Some(self.delay(index, at)),
+            Ready::At(_) => return None,
+            Ready::Later => {}
         }
         let mut open: Vec<usize> = self.links.of_job(index).iter().flat_map(|link| link.jobs.iter().copied()).collect();
         open.sort_unstable();
@@ -141,6 +143,29 @@ impl Reasons<'_> {
         let one_of =
             if open.len() > 1 && self.links.of_job(index).iter().any(|link| link.any) { "one of " } else { "" };
         Some(WaitReason::new("dependency", format!("it waits for {one_of}{} {how} ({expected})", self.names(&open))))
+    }
+
+    /// Returns the reason for a job that may start only some time after other jobs have started, at the instant `at`.
+    fn delay(&self, index: usize, at: i64) -> WaitReason {
+        let ends = |link: &Link, other: usize| match link.condition {
+            Condition::Started(delay) => self.started[other].map(|started| started.saturating_add(delay)),
+            _ => None,
+        };
+        let links = self.links.of_job(index).iter();
+        let last = links.flat_map(|link| link.jobs.iter().map(move |&other| (link, other)));
+        let last = last.filter(|&(link, other)| ends(link, other) == Some(at));
+        let (mut others, mut wait) = (Vec::new(), 0);
+        for (link, other) in last {
+            others.push(other);
+            if let Condition::Started(delay) = link.condition {
+                wait = delay;
+            }
+        }
+        others.sort_unstable();
+        others.dedup();
+        let (time, whose) = (span(wait.unsigned_abs()), self.names(&others));
+        let text = format!("it may start {time} after the start of {whose}, at {}", (self.clock)(at));
+        WaitReason::new("dependency", text)
     }
 
     fn later(&self, job: &QueueJob) -> Option<WaitReason> {
@@ -182,7 +207,9 @@ impl Reasons<'_> {
         let of = &self.model.counters[counter];
         let used = self.play.world.taken(counter);
         let holders = self.holders.get(&counter).map_or(&[][..], Vec::as_slice);
-        let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) };
+        let unseen =
+            if of.unseen > 0 { ", some of them by jobs that have just ended or that you may not see" } else { "" };
+        let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) } + unseen;
         let text = format!("limit on {}: {used} of {} are taken{by}", of.what, of.total);
         Some(WaitReason::new("limit", text).with(of.remedy.clone()))
     }
@@ -230,14 +257,20 @@ impl Reasons<'_> {
             (fits, false) => format!("{fits} of {} are", set.count()),
         };
         let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model.queue, job, shape));
-        let after = &self.told(index).after[index];
+        let told = self.told(index);
+        let after = &told.after[index][..told.decisive[index]];
+        let reservation = told.reservation[index].map(|kept| &self.model.queue.reservations[kept].name);
+        let ends =
+            [(!after.is_empty()).then(|| self.names(after)), reservation.map(|name| format!("reservation {name}"))];
+        let ends: Vec<String> = ends.into_iter().flatten().collect();
         // Put the most important part first, because tables truncate the text.
         let mut text =
-            if after.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", self.names(after)) };
+            if ends.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", ends.join(" and ")) };
         if position > 0 {
             text += &format!("; {position} {} before it", if position == 1 { "comes" } else { "come" });
         }
-        let why = WaitReason::new("resources", text);
+        let kind = if after.is_empty() && reservation.is_some() { "reservation" } else { "resources" };
+        let why = WaitReason::new(kind, text);
         match smaller(world, shape, fits) {
             Some(nodes) => {
                 why.with(format!("with {nodes} node{} it could start now", if nodes == 1 { "" } else { "s" }))

@@ -51,9 +51,11 @@ impl World<'_> {
             return found;
         }
         // The job needs more processors than the minimum of each node. When further jobs on a node end, the node
-        // provides more processors.
+        // provides more processors. At the instant that was found, these processors also determine which nodes are
+        // enough.
         let found = found.filter(|(_, sites)| sites.len() <= shape.most_nodes());
-        self.with_growing_room(shape, not_before, found.as_ref().map_or(i64::MAX, |found| found.0)).or(found)
+        let before = found.as_ref().map_or(i64::MAX, |found| found.0.saturating_add(1));
+        self.with_growing_room(shape, not_before, before).or(found)
     }
 
     /// Returns the first instant in a range at which nodes together provide enough processors. When jobs on a node

@@ -21,18 +21,19 @@ impl Model<'_> {
         let name = &queue.partitions[partition].name;
         let only = job.request.only_nodes(shape.max_nodes.map(u64::from));
         let mut away = Vec::new();
-        for site in self.partition_sets[partition].iter() {
+        for site in self.wanted_sites(partition, job, only) {
             let node = &queue.nodes[self.sites[site].node];
-            let request = &job.request;
-            let wanted = request.features.as_ref().is_none_or(|features| features.hold(&node.features))
-                && !request.excluded.contains(&node.name)
-                && (only.is_empty() || only.contains(&node.name));
-            if wanted && !takes_jobs(node, &self.sites[site]) {
+            if !takes_jobs(node, &self.sites[site]) {
                 let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
                 away.push(format!("{} ({}{reason})", node.name, state(node)));
             }
         }
+        let is_enough = self.would_be_enough(partition, shape, job, only);
+        let all = there + away.len();
         let such = match (there, away.len()) {
+            (_, gone) if gone > 0 && !is_enough => {
+                format!("{name} has only {} such node{}, {gone} of them away", all, if all == 1 { "" } else { "s" })
+            }
             (0, 0) => format!("{name} has no such node"),
             (there, 0) => format!("{name} has only {there} such node{}", if there == 1 { "" } else { "s" }),
             (0, 1) => format!("the only such node of {name} is away"),
@@ -45,11 +46,37 @@ impl Model<'_> {
         let hidden = away.len().saturating_sub(3);
         away.truncate(3);
         let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
-        if away.is_empty() {
+        if away.is_empty() || !is_enough {
             WaitReason::new("nodes", text).with("a smaller request, or another partition")
         } else {
             WaitReason::new("nodes", text).with(format!("these nodes come back: {}{more}", away.join(", ")))
         }
+    }
+
+    /// Returns the nodes of a partition that the job names and that have its features, in any state.
+    fn wanted_sites<'b>(
+        &'b self,
+        partition: usize,
+        job: &'b QueueJob,
+        only: &'b [String],
+    ) -> impl Iterator<Item = usize> + 'b {
+        let request = &job.request;
+        self.partition_sets[partition].iter().filter(move |&site| {
+            let node = &self.queue.nodes[self.sites[site].node];
+            request.features.as_ref().is_none_or(|features| features.hold(&node.features))
+                && !request.excluded.contains(&node.name)
+                && (only.is_empty() || only.contains(&node.name))
+        })
+    }
+
+    /// Returns true if a job could start when all nodes of a partition accept jobs and no other job runs.
+    fn would_be_enough(&self, partition: usize, shape: &PartitionRequest, job: &QueueJob, only: &[String]) -> bool {
+        let sites = self.wanted_sites(partition, job, only);
+        let mut rooms: Vec<u32> = sites.filter_map(|site| self.capacity(shape, site)).collect();
+        rooms.sort_unstable_by(|one, other| other.cmp(one));
+        let is_many = rooms.len() >= shape.min_nodes as usize;
+        rooms.truncate(shape.most_nodes());
+        is_many && rooms.iter().map(|&room| u64::from(room)).sum::<u64>() >= shape.cpus
     }
 
     /// Returns an explanation if the job requires a certain node that is not available.

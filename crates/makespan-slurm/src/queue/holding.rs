@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::QueueJob;
 use crate::text::Gres;
-use crate::{Job, Node};
+use crate::{Job, JobState, Node};
 
 /// The resources held on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,6 +143,20 @@ pub(super) fn gres(tres: Option<&str>, nodes: u64) -> Vec<Gres> {
     let has_kind = |name: &str| all.iter().any(|gres| gres.name == name && !gres.kind.is_empty());
     let counted = all.iter().filter(|gres| !gres.kind.is_empty() || !has_kind(&gres.name));
     counted.map(|gres| Gres { count: gres.count.div_ceil(nodes.max(1)), ..gres.clone() }).collect()
+}
+
+/// Reduces the processors of suspended jobs to those that their nodes report as allocated. Slurm frees the processors
+/// of a suspended job, but keeps its memory.
+pub(super) fn free_suspended(jobs: &mut [QueueJob], nodes: &[Node]) {
+    let mut left: Vec<u32> = nodes.iter().map(|node| node.allocated_cpus).collect();
+    let (suspended, others): (Vec<_>, Vec<_>) = jobs.iter_mut().partition(|job| job.state == JobState::Suspended);
+    for holding in others.iter().filter_map(|job| job.run.as_ref()).flat_map(|run| &run.holds) {
+        left[holding.node] = left[holding.node].saturating_sub(holding.cpus);
+    }
+    for holding in suspended.into_iter().filter_map(|job| job.run.as_mut()).flat_map(|run| &mut run.holds) {
+        holding.cpus = holding.cpus.min(left[holding.node]);
+        left[holding.node] -= holding.cpus;
+    }
 }
 
 /// Returns the resources that nodes report as held and that no visible job holds.

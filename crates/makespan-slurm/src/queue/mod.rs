@@ -75,7 +75,7 @@ pub struct Queue {
 }
 
 /// Parameters of Slurm's scheduler that the policy `slurm` supports.
-const PARAMETERS: [&str; 11] = [
+const PARAMETERS: [&str; 13] = [
     "bf_interval",
     "bf_window",
     "bf_resolution",
@@ -83,7 +83,9 @@ const PARAMETERS: [&str; 11] = [
     "bf_max_job_part",
     "bf_max_job_user",
     "bf_max_job_start",
+    "bf_max_job_array_resv",
     "bf_min_age_reserve",
+    "bf_min_prio_reserve",
     "default_queue_depth",
     "partition_job_depth",
     "sched_interval",
@@ -112,8 +114,12 @@ impl Queue {
     /// Returns the specification of the policy `slurm` with the parameters of the cluster's scheduler. The parameters
     /// `other` replace those of the cluster.
     pub fn policy_spec(&self, other: &[(&'static str, i64)]) -> String {
-        let stated =
-            PARAMETERS.iter().filter_map(|&name| Some((name, self.scheduler_number(name).filter(|&value| value > 0)?)));
+        // A value of 0 is the default of all these parameters except one.
+        let number = |name: &str| match name {
+            "bf_max_job_array_resv" => self.scheduler_number(name).map(|value| value.clamp(0, 1000)),
+            _ => self.scheduler_number(name).filter(|&value| value > 0),
+        };
+        let stated = PARAMETERS.iter().filter_map(|&name| Some((name, number(name)?)));
         let mut own: BTreeMap<&str, i64> = stated.collect();
         own.extend(other.iter().copied());
         let own: Vec<String> = own.iter().map(|(name, value)| format!("{name}={value}")).collect();

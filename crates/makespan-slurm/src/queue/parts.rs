@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::text::{Kind, Record};
 use crate::{Config, Job, Node, Partition, jobs_of_json};
 
-use super::holding::hidden;
+use super::holding::{free_suspended, hidden};
 use super::job::JobContext;
 use super::listed::{OutputRecords, once};
 use super::{Licence, PastRun, Queue, SlurmReservation, doubts, limits, now};
@@ -121,7 +121,8 @@ impl Texts {
         let by_name = nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
         let mut around =
             JobContext { now, nodes: by_name, partitions: &partitions, room: MAX_TASKS, remarks: Vec::new() };
-        let jobs: Vec<_> = listed.iter().flat_map(|job| around.entries(job)).collect();
+        let mut jobs: Vec<_> = listed.iter().flat_map(|job| around.entries(job)).collect();
+        free_suspended(&mut jobs, &nodes);
         remarks.append(&mut around.remarks);
         remarks.extend(doubts::dates(&listed, now));
         remarks.extend(doubts::idle(&jobs, &nodes));

@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::site::{FOR_EVER, Texts};
 use super::waits::{JobNotes, Waits, add_what_waits};
 use super::{Memory, Queue, QueueJob};
+use crate::JobState;
 
 /// A queue as an instance. Time 0 is the instant of the queue.
 #[derive(Clone, Debug)]
@@ -168,6 +169,9 @@ impl Queue {
                     let request = &job.request;
                     if job.run.is_none() && request.contiguous {
                         remarks.add(job, "the request for adjacent nodes (--contiguous) is ignored");
+                    }
+                    if job.run.is_none() && width == 1 && request.max_nodes.is_some_and(|most| most > 1) {
+                        remarks.add(job, "the range of nodes is ignored for a job that requests one processor");
                     }
                     if job.run.is_none() && request.only_nodes(request.max_nodes).len() < request.required.len() {
                         remarks.add(job, "the request for certain nodes among others (--nodelist) is ignored");
@@ -350,6 +354,9 @@ impl Builder<'_> {
         }
         if job.run.is_none() && job.latest_start().is_some_and(|latest| latest < self.queue.now) {
             return Err("it can no longer end by its deadline".into());
+        }
+        if width == 0 && job.state == JobState::Suspended {
+            return Err("it is suspended, and its processors are free".into());
         }
         if width == 0 {
             return Err("its processors are unknown".into());

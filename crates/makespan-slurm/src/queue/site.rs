@@ -120,10 +120,10 @@ impl Queue {
         accounts.iter().copied().chain(users).map(member).collect()
     }
 
-    /// Returns the reservations that jobs of the queue request, with their users and accounts. If users and accounts
-    /// alone do not state who may use a reservation, the result lists the users of the jobs that may use it.
+    /// Returns the current and future reservations, with their users and accounts. If users and accounts alone do not
+    /// state who may use a reservation, the result lists the users of the jobs that may use it.
     fn site_reservations(&self, number: &HashMap<&str, usize>) -> Vec<SiteReservation> {
-        let kept = self.reservations.iter().filter(|kept| self.is_used(kept)).filter_map(|kept| {
+        let kept = self.reservations.iter().filter_map(|kept| {
             let nodes: BTreeSet<usize> =
                 kept.nodes.iter().filter_map(|name| number.get(name.as_str()).copied()).collect();
             let jobs =

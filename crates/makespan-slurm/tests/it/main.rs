@@ -9,5 +9,6 @@ mod one_future;
 mod queue;
 mod reading;
 mod real;
+mod reasons;
 mod rules;
 mod told;

@@ -57,6 +57,12 @@ impl<'a> Told<'a> {
                 self.ends.get(name)
             ));
         }
+        // A backfill cycle takes place at most an interval after the end of a job.
+        let interval = self.queue.scheduler_number("bf_interval").unwrap_or(30);
+        let is_early = |name: &&str| self.ends.get(name).is_some_and(|&end| end <= start - interval);
+        if let Some(name) = blockers(why).into_iter().find(|name| is_early(name)) {
+            return Some(format!("{} starts at {start}, long after the end of {name}: {why}", job.shown));
+        }
         if let Some(at) = between(why, "(expected at ", ")").and_then(|at| at.parse::<i64>().ok())
             && at > start
         {

@@ -29,6 +29,8 @@ pub(super) struct JobRequest {
     /// The minimum number of the job's processors on a node.
     pub least_per_node: u32,
     pub exclusive: bool,
+    /// The array of the job, if the job is a task of an array.
+    pub array: Option<Arc<str>>,
     /// The index of the reservation in which the job must run.
     pub reservation: Option<usize>,
     pub user: usize,

@@ -16,6 +16,13 @@ use crate::policy::order::Widths;
 /// must have.
 type Ways = Arc<[(Arc<[u32]>, Option<Arc<CountedFeatures>>)]>;
 
+/// The tables with which a request is compared.
+pub(super) struct RequestTables<'a> {
+    pub board: &'a AvailabilityBoard,
+    pub limits: &'a mut AllLimits,
+    pub shares: &'a mut Shares,
+}
+
 /// Converts submissions to requests.
 #[derive(Debug)]
 pub(super) struct Asking {
@@ -32,31 +39,47 @@ impl Asking {
         Self { widths, nodes: FxHashMap::default(), favor_small }
     }
 
-    /// Returns the request of a task. Returns `None` if the task can never start: the task is held, no node is
+    /// Returns the request of a waiting task. Returns `None` if the task can never start: the task is held, no node is
     /// suitable, or a limit is too low.
-    pub fn of(
+    pub fn of_waiting(
         &mut self,
         instance: &Instance,
         task: TaskId,
-        board: &AvailabilityBoard,
-        limits: &mut AllLimits,
-        shares: &mut Shares,
+        tables: &mut RequestTables<'_>,
+    ) -> Option<JobRequest> {
+        let job = instance.job_of(task);
+        let is_held = job.submission.as_ref().is_some_and(|submission| submission.held.is_some());
+        let asked = if is_held { None } else { self.request(instance, task, tables, false) };
+        asked.filter(|asked| asked.latest >= job.release.ticks())
+    }
+
+    /// Returns the request of a task that already runs. The task may hold more than the rules now allow. Returns `None`
+    /// if the task is in none of the partitions.
+    pub fn of_running(
+        &mut self,
+        instance: &Instance,
+        task: TaskId,
+        tables: &mut RequestTables<'_>,
+    ) -> Option<JobRequest> {
+        self.request(instance, task, tables, true)
+    }
+
+    fn request(
+        &mut self,
+        instance: &Instance,
+        task: TaskId,
+        tables: &mut RequestTables<'_>,
+        runs: bool,
     ) -> Option<JobRequest> {
         let job = instance.job_of(task);
         let nothing = Submission::default();
         let submission = job.submission.as_deref().unwrap_or(&nothing);
-        if submission.held.is_some() {
-            return None;
-        }
         let processors = self.widths.of(instance, task);
         let platform = instance.platform();
         let site = platform.site();
         let whole_limit = time_limit(instance, task, processors, site, submission);
         let limit = submission.least_time.map_or(whole_limit, |least| in_minutes(least).min(whole_limit));
         let latest = submission.deadline.map_or(i64::MAX, |deadline| deadline.ticks().saturating_sub(limit));
-        if latest < job.release.ticks() {
-            return None;
-        }
         let nodes = submission.nodes.unwrap_or((1, u32::MAX));
         let least_nodes = nodes.0.max(1);
         let user_name: Arc<str> = match (&submission.user, job.user) {
@@ -66,6 +89,8 @@ impl Asking {
         };
         let reservation = match &submission.reservation {
             None => None,
+            // A running job has its nodes already.
+            Some(_) if runs => None,
             Some(name) => match site.map(|site| &site.reservations).filter(|all| !all.is_empty()) {
                 // If the site has no reservations, ignore the name, because the reservation does not exist any more.
                 None => None,
@@ -94,8 +119,9 @@ impl Asking {
             per_node: submission.per_node.unwrap_or(u32::MAX),
             least_per_node: submission.least_per_node.unwrap_or(1).max(1),
             exclusive: submission.exclusive,
+            array: submission.array.as_ref().map(|array| array.0.clone()),
             reservation,
-            user: shares.user(submission.account.as_deref(), &user_name),
+            user: tables.shares.user(submission.account.as_deref(), &user_name),
             amounts: held,
             tier: 0,
             nice: submission.nice,
@@ -104,7 +130,7 @@ impl Asking {
             partition_factor: 0.0,
             qos_factor: qos_factor(site, submission),
         };
-        self.place(instance, &named, &mut asked, board, limits);
+        self.place(instance, &named, &mut asked, tables, runs);
         let first = asked.places.first()?;
         let own = |at: usize| site.and_then(|site| site.partitions.get(at));
         let most = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
@@ -117,31 +143,33 @@ impl Asking {
         Some(asked)
     }
 
-    /// Adds the places for a job in one partition, if the job can ever start in this partition.
+    /// Adds the places for a job in each of its partitions in which the job can ever start. If the job already runs,
+    /// adds the places in all its partitions.
     fn place(
         &mut self,
         instance: &Instance,
         submission: &Submission,
         asked: &mut JobRequest,
-        board: &AvailabilityBoard,
-        limits: &mut AllLimits,
+        tables: &mut RequestTables<'_>,
+        runs: bool,
     ) {
         let site = instance.platform().site();
         let mut add = |partition: Option<usize>, own: Option<&Partition>| {
-            if own.is_some_and(|own| !takes(own, asked)) {
+            if !runs && own.is_some_and(|own| !takes(own, asked)) {
                 return;
             }
             let ways = self.ways(instance, submission, partition, asked);
-            let (numbers, most) = limits.of(instance, submission, partition);
+            let (numbers, most) = tables.limits.of(instance, submission, partition);
             let wall = longest(site, submission, own);
-            let fits = within(&asked.amounts, &most)
-                && limits.could_have_room(&numbers, &asked.amounts)
-                && wall.is_none_or(|wall| asked.whole_limit <= wall.ticks().max(MINUTE));
+            let fits = runs
+                || within(&asked.amounts, &most)
+                    && tables.limits.could_have_room(&numbers, &asked.amounts)
+                    && wall.is_none_or(|wall| asked.whole_limit <= wall.ticks().max(MINUTE));
             for (nodes, counted) in ways.iter().filter(|_| fits).cloned() {
                 let most = own.and_then(|own| own.max_nodes).unwrap_or(u32::MAX);
                 let place =
                     JobPartition { partition: partition.unwrap_or(0), nodes, counted, most, limits: numbers.clone() };
-                if board.could_hold(asked, place.all()) {
+                if runs || tables.board.could_hold(asked, place.all()) {
                     asked.places.push(place);
                 }
             }

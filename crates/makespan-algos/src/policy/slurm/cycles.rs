@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use makespan_core::{CycleCounts, Instance, Time};
+use rustc_hash::FxHashMap;
 
 use super::asked::{JobPartition, JobRequest};
 use super::board::{AvailabilityBoard, Fit};
@@ -99,6 +100,31 @@ impl Known {
     }
 }
 
+/// The plan of a backfill cycle.
+struct BackfillPlan {
+    board: AvailabilityBoard,
+    known: Known,
+    /// For each array, the number of reservations for its tasks.
+    of_arrays: FxHashMap<Arc<str>, usize>,
+}
+
+impl BackfillPlan {
+    /// Reserves the nodes of a waiting job, unless the rules allow no reservation for the job.
+    fn reserve(&mut self, waiting: &Waiting, fit: &Fit, rules: &SlurmRules, now: Time) {
+        if !is_reserved(waiting, rules, now) {
+            return;
+        }
+        if let Some(array) = &waiting.asked.array {
+            let count = self.of_arrays.entry(array.clone()).or_insert(0);
+            if *count >= rules.bf_max_job_array_resv {
+                return;
+            }
+            *count += 1;
+        }
+        self.board.reserve(fit, rules.bf_resolution.ticks());
+    }
+}
+
 impl State {
     /// Main cycle: starts jobs by priority, until every partition is blocked.
     pub(super) fn main_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
@@ -119,14 +145,14 @@ impl State {
                 self.cut = true;
                 break;
             }
-            if now.ticks() > waiting.asked.latest {
+            if self.is_over(&waiting.asked, now) {
                 self.hopeless.push(waiting.asked.task);
                 started.push(at);
                 continue;
             }
             let first = waiting.asked.places[0].partition;
             let is_beyond = by_partition.is_beyond(first, rules.partition_job_depth);
-            if !is_beyond && self.try_now(&waiting.asked, &mut blocked, moment) {
+            if !is_beyond && self.try_now(waiting, &mut blocked, rules, moment) {
                 started.push(at);
             }
         }
@@ -149,9 +175,16 @@ impl State {
         }
     }
 
-    /// Starts a job now if it fits in one of its partitions. Blocks each of its partitions in which it does not fit.
-    fn try_now(&mut self, asked: &JobRequest, blocked: &mut Blocked, moment: &mut Moment<'_, '_>) -> bool {
-        let now = moment.view.now.ticks();
+    /// Starts a job now if it fits in one of its partitions. Blocks each of its partitions in which it does not fit. A
+    /// job that may not have a reservation blocks no partition.
+    fn try_now(
+        &mut self,
+        waiting: &Waiting,
+        blocked: &mut Blocked,
+        rules: &SlurmRules,
+        moment: &mut Moment<'_, '_>,
+    ) -> bool {
+        let (asked, now) = (&waiting.asked, moment.view.now.ticks());
         for (at, place) in asked.places.iter().enumerate() {
             if blocked.partitions[place.partition] || !self.limits.have_room(&place.limits, &asked.amounts) {
                 continue;
@@ -171,7 +204,7 @@ impl State {
             let is_last = asked.places.get(at + 1).is_none_or(|next| next.partition != place.partition);
             // Do not block the partition for a job in a reservation. Such a job does not compete for nodes outside the
             // reservation.
-            if is_last && asked.reservation.is_none() {
+            if is_last && asked.reservation.is_none() && is_reserved(waiting, rules, moment.view.now) {
                 blocked.block(moment.view.instance, place.partition);
             }
         }
@@ -182,11 +215,12 @@ impl State {
     pub(super) fn backfill_cycle(&mut self, rules: &SlurmRules, moment: &mut Moment<'_, '_>) {
         let now = moment.view.now;
         (self.cycle, self.changed, self.due) = (Some(now), false, None);
-        let mut plan = self.board.for_plans();
+        let mut plan =
+            BackfillPlan { board: self.board.for_plans(), known: Known::default(), of_arrays: FxHashMap::default() };
         let (mut by_partition, mut by_user) = (CycleCounts::default(), CycleCounts::default());
         let queue = std::mem::take(&mut self.queue);
         let mut least = narrowest(&queue, rules.bf_max_job_test);
-        let (mut started, mut known) = (Vec::new(), Known::default());
+        let mut started = Vec::new();
         for (at, waiting) in queue.iter().enumerate().take(rules.bf_max_job_test) {
             // Stop if no later job fits now. Later jobs could only be planned, and the plan is discarded after the
             // cycle.
@@ -195,6 +229,8 @@ impl State {
             }
             let asked = &waiting.asked;
             if self.is_over(asked, now) {
+                // The next cycle visits jobs after the maximum number of visited jobs of this cycle.
+                self.changed = true;
                 self.hopeless.push(asked.task);
                 started.push(at);
                 continue;
@@ -204,7 +240,7 @@ impl State {
             {
                 continue;
             }
-            if self.start_or_plan(waiting, &mut plan, &mut known, rules, moment) {
+            if self.start_or_plan(waiting, &mut plan, rules, moment) {
                 started.push(at);
                 if rules.bf_max_job_start > 0 && started.len() >= rules.bf_max_job_start {
                     self.changed = true;
@@ -220,24 +256,21 @@ impl State {
     fn start_or_plan(
         &mut self,
         waiting: &Waiting,
-        plan: &mut AvailabilityBoard,
-        known: &mut Known,
+        plan: &mut BackfillPlan,
         rules: &SlurmRules,
         moment: &mut Moment<'_, '_>,
     ) -> bool {
         let (asked, now, resolution) = (&waiting.asked, moment.view.now, rules.bf_resolution.ticks());
         let window = now.ticks()..=(now + rules.bf_window).ticks();
         for at in 0..asked.places.len() {
-            let Some(fit) = self.earliest(asked, at, plan, known, window.clone()) else { continue };
+            let Some(fit) = self.earliest(asked, at, plan, window.clone()) else { continue };
             if fit.start > now.ticks() {
-                if is_reserved(waiting, rules, now) {
-                    plan.reserve(&fit, resolution);
-                }
+                plan.reserve(waiting, &fit, rules, now);
                 continue;
             }
-            let fit = plan.extended(asked, fit);
+            let fit = plan.board.extended(asked, fit);
             if self.start(asked, at, &fit, moment) {
-                plan.plan(&fit, resolution);
+                plan.board.plan(&fit, resolution);
                 return true;
             }
         }
@@ -256,8 +289,7 @@ impl State {
         &self,
         asked: &JobRequest,
         at: usize,
-        plan: &AvailabilityBoard,
-        known: &mut Known,
+        plan: &mut BackfillPlan,
         window: RangeInclusive<i64>,
     ) -> Option<Fit> {
         let place = &asked.places[at];
@@ -267,11 +299,12 @@ impl State {
         if !has_licences || !self.limits.have_room(&place.limits, &asked.amounts) {
             return None;
         }
+        let BackfillPlan { board, known, .. } = plan;
         let from = known.start(asked, place).max(now);
         if from > until {
             return None;
         }
-        let found = plan.earliest(asked, place.all(), from, until);
+        let found = board.earliest(asked, place.all(), from, until);
         match &found {
             Some(fit) if fit.start > from => known.learn(asked, place, fit.start),
             None => known.learn(asked, place, i64::MAX),

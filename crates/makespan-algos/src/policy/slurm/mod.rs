@@ -20,7 +20,7 @@ use makespan_core::{Decision, Event, Instance, Policy, ProcSet, TaskId, Time, Vi
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::asked::JobRequest;
-use self::asking::Asking;
+use self::asking::{Asking, RequestTables};
 use self::board::{AvailabilityBoard, Fit};
 use self::limits::{AllLimits, LimitAmounts};
 use self::priority::Priorities;
@@ -177,7 +177,8 @@ impl State {
     /// Adds a running task that another policy started.
     fn see_running(&mut self, task: TaskId, processors: u32, view: &View<'_>) {
         let Self { asking, board, limits, shares, .. } = self;
-        let Some(mut asked) = asking.of(view.instance, task, board, limits, shares) else { return };
+        let mut tables = RequestTables { board, limits, shares };
+        let Some(mut asked) = asking.of_running(view.instance, task, &mut tables) else { return };
         // If a task started before instant 0, its remaining limit may be a fraction of a minute.
         let began = view.running.iter().find(|run| run.task == task).map(|run| run.start);
         asked.limit = asked.whole_limit;
@@ -211,7 +212,7 @@ impl State {
 
     fn arrive(&mut self, task: TaskId, view: &View<'_>) {
         let Self { asking, board, limits, shares, .. } = self;
-        match asking.of(view.instance, task, board, limits, shares) {
+        match asking.of_waiting(view.instance, task, &mut RequestTables { board, limits, shares }) {
             None => self.hopeless.push(task),
             Some(asked) => {
                 // The job is cancelled when its latest possible start is a second ago.

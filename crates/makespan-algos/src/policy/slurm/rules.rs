@@ -22,6 +22,8 @@ pub struct SlurmRules {
     pub bf_max_job_user: usize,
     /// `bf_max_job_start`: maximum number of jobs that a backfill cycle starts. 0 means no limit.
     pub bf_max_job_start: usize,
+    /// `bf_max_job_array_resv`: maximum number of reservations for the tasks of an array in a backfill cycle.
+    pub bf_max_job_array_resv: usize,
     /// `bf_min_age_reserve`: minimum time that a job must have waited to be planned for a later start.
     pub bf_min_age_reserve: Time,
     /// `bf_min_prio_reserve`: minimum priority of a job to be planned for a later start.
@@ -76,6 +78,7 @@ impl Default for SlurmRules {
             bf_max_job_part: 0,
             bf_max_job_user: 0,
             bf_max_job_start: 0,
+            bf_max_job_array_resv: 20,
             bf_min_age_reserve: Time::ZERO,
             bf_min_prio_reserve: 0,
             default_queue_depth: 100,
@@ -115,6 +118,7 @@ const MINUTES: &str = "a positive number of minutes, or a time with a unit, such
 const SPAN: &str = "a time from 0 in seconds, or with a unit, such as 0 or 7d";
 const COUNT: &str = "a whole number from 1";
 const UNLIMITED: &str = "a whole number, 0 for no limit";
+const RESERVATIONS: &str = "a whole number from 0 to 1000";
 const WEIGHT: &str = "a whole number from 0 to 4294967295";
 const TRES: &str = "weights by name, such as cpu:1000+memory:10+gpus:5000";
 const FAIR: &str = "tree or classic";
@@ -133,6 +137,7 @@ impl SlurmRules {
         parameter("bf_max_job_part", UNLIMITED, "0"),
         parameter("bf_max_job_user", UNLIMITED, "0"),
         parameter("bf_max_job_start", UNLIMITED, "0"),
+        parameter("bf_max_job_array_resv", RESERVATIONS, "20"),
         parameter("bf_min_age_reserve", SPAN, "0"),
         parameter("bf_min_prio_reserve", UNLIMITED, "0"),
         parameter("default_queue_depth", COUNT, "100"),
@@ -164,6 +169,7 @@ impl SlurmRules {
             bf_max_job_part: spec.take("bf_max_job_part", usual.bf_max_job_part, unlimited)?,
             bf_max_job_user: spec.take("bf_max_job_user", usual.bf_max_job_user, unlimited)?,
             bf_max_job_start: spec.take("bf_max_job_start", usual.bf_max_job_start, unlimited)?,
+            bf_max_job_array_resv: spec.take("bf_max_job_array_resv", usual.bf_max_job_array_resv, reservations)?,
             bf_min_age_reserve: spec.take("bf_min_age_reserve", usual.bf_min_age_reserve, span)?,
             bf_min_prio_reserve: spec
                 .take("bf_min_prio_reserve", usual.bf_min_prio_reserve, |text| unlimited(text).map(|it| it as u64))?,
@@ -210,6 +216,10 @@ fn minutes(text: &str) -> Result<Time, String> {
 
 fn unlimited(text: &str) -> Result<usize, String> {
     text.parse::<u32>().map(|count| count as usize).map_err(|_| UNLIMITED.to_owned())
+}
+
+fn reservations(text: &str) -> Result<usize, String> {
+    unlimited(text).ok().filter(|&count| count <= 1000).ok_or_else(|| RESERVATIONS.to_owned())
 }
 
 fn count(text: &str) -> Result<usize, String> {

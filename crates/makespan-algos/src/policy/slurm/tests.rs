@@ -70,8 +70,9 @@ fn a_backfill_cycle_starts_what_delays_no_plan() {
     // `b` begins beyond the window, so nothing is reserved for it.
     assert_eq!(starts("slurm[bf_window=5]", &queue())[2], 30);
     assert_eq!(starts("slurm[bf_window=30m]", &queue())[2], 900);
-    assert_eq!(starts("slurm[bf_min_age_reserve=5m]", &queue())[2], 30);
-    assert_eq!(starts("slurm[bf_min_prio_reserve=2]", &queue())[2], 30);
+    // A job without a reservation does not stop the main cycle either.
+    assert_eq!(starts("slurm[bf_min_age_reserve=5m]", &queue())[2], 2);
+    assert_eq!(starts("slurm[bf_min_prio_reserve=2]", &queue())[2], 2);
     assert_eq!(starts("slurm[bf_min_prio_reserve=2,weight_age=1,weight_job_size=9]", &queue())[2], 900);
 }
 

@@ -1,9 +1,9 @@
 //! Reports the jobs that the rules of a cluster affect. The report is for policies that ignore these rules.
 
-use makespan_core::{Instance, Submission, TaskId};
+use makespan_core::{Instance, SiteReservation, Submission, TaskId};
 
 use super::asked::JobRequest;
-use super::asking::Asking;
+use super::asking::{Asking, RequestTables};
 use super::board::AvailabilityBoard;
 use super::limits::AllLimits;
 use super::shares::Shares;
@@ -35,7 +35,8 @@ pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Ign
     let mut found = IgnoredRules::default();
     let mut counts = [0; RULES.len()];
     for task in tasks {
-        let Some(asked) = asking.of(instance, task, &board, &mut limits, &mut shares) else {
+        let mut tables = RequestTables { board: &board, limits: &mut limits, shares: &mut shares };
+        let Some(asked) = asking.of_waiting(instance, task, &mut tables) else {
             found.never.push(task);
             continue;
         };
@@ -63,7 +64,12 @@ fn rules_of(asked: &JobRequest, submission: &Submission, instance: &Instance) ->
     let is_throttled = matches!(submission.array, Some((_, Some(_))));
     let nodes = instance.platform().kinds().filter(|kind| kind.0.processors > 0).map(|kind| kind.1).sum::<usize>();
     let reservations = instance.platform().site().map_or(&[][..], |site| &site.reservations);
-    let meets = |number: &u32| reservations.iter().any(|kept| kept.nodes.contains(&(*number as usize)));
+    // A policy that ignores reservations still respects unavailable periods.
+    let is_closed = |kept: &SiteReservation| {
+        instance.unavailable().iter().any(|period| (period.start, period.end) == (kept.start, kept.end))
+    };
+    let open: Vec<&SiteReservation> = reservations.iter().filter(|kept| !is_closed(kept)).collect();
+    let meets = |number: &u32| open.iter().any(|kept| kept.nodes.contains(&(*number as usize)));
     [
         is_throttled,
         asked.places.iter().any(|place| place.limits.len() > usize::from(is_throttled)),

@@ -217,6 +217,34 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
     assert!(ran >= 3, "{ran}");
 }
 
+/// A scenario changes single parameters of the cluster's policy. All other parameters are those of the cluster.
+#[test]
+fn a_scenario_changes_one_parameter_of_the_cluster() {
+    let sandbox = Sandbox::new();
+    saved(&sandbox);
+    let columns = |scenario: &str| {
+        let line = format!("simulate --from FOLDER --scenario now --scenario '{scenario}' --format json");
+        let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, &line).succeeds()).unwrap();
+        let policy = |column: usize| said["scenarios"][column]["policy"].as_str().unwrap().to_owned();
+        let starts = |column: usize| {
+            said["starts"].as_array().unwrap().iter().map(|job| job["starts"][column].clone()).collect::<Vec<_>>()
+        };
+        (policy(0), policy(1), starts(0) == starts(1), said["remarks"].to_string())
+    };
+    let (own, same, is_equal, _) = columns("policy=slurm");
+    assert!(own.starts_with("slurm[") && own == same && is_equal, "{own} {same}");
+    let (own, changed, _, remarks) = columns("policy=slurm[bf_max_job_test=7]");
+    let parts = |policy: &str| -> Vec<String> {
+        let inner = policy.trim_start_matches("slurm[").trim_end_matches(']').to_owned();
+        let mut parts: Vec<String> =
+            inner.split(',').filter(|part| !part.starts_with("bf_max_job_test")).map(str::to_owned).collect();
+        parts.sort();
+        parts
+    };
+    assert!(changed.contains("bf_max_job_test=7") && parts(&own) == parts(&changed), "{own} {changed}");
+    assert!(remarks.contains(&format!("the policy is {changed}")), "{remarks}");
+}
+
 /// There are two nodes of four processors, and two processors are held. One job fits, one is wider than both nodes, and
 /// one needs four processors on each of two nodes.
 #[test]
@@ -595,7 +623,7 @@ fn the_example_shows_starts_and_reasons() {
     let text = queue.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "nothing prevents its start",
-        "it waits for the end of jobs 4104, 4103, 4102",
+        "it waits for the end of job 4104: it asks for 4 nodes",
         "it waits for job 4108 to succeed",
         "it may not start before 12:00",
         "its nodes are free, but reserved (maintenance) from 18:00 on",

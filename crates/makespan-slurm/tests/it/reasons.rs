@@ -1,0 +1,127 @@
+//! Tests that the reason of a pending job names what delays the job, and a remedy that would help.
+
+use makespan_slurm::forecast::{ExpectedJob, ForecastOptions, RunTimes, forecast};
+use makespan_slurm::queue::{ClusterOutput, Texts};
+use proptest::prelude::*;
+
+const NOW: i64 = 10_000;
+
+fn clock(seconds: i64) -> String {
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+fn node(at: usize, state: &str, allocated: u32) -> String {
+    format!("NodeName=n{at} CPUTot=4 CPUAlloc={allocated} RealMemory=8000 State={state} Partitions=p\n")
+}
+
+fn held(id: usize, state: &str, ran: i64, cpus: u32, more: &str) -> String {
+    format!(
+        "JobId={id} JobName=r UserId=u(1) Priority=1 JobState={state} StartTime={} RunTime={} TimeLimit=01:00:00 Partition=p \
+         NodeList=n0 NumNodes=1 NumCPUs={cpus} {more}\n",
+        NOW - ran,
+        clock(ran)
+    )
+}
+
+fn pending(id: usize, nodes: u32, cpus: u32, more: &str) -> String {
+    format!(
+        "JobId={id} JobName=w UserId=u(1) Priority={} JobState=PENDING SubmitTime=10 TimeLimit=00:10:00 Partition=p \
+         NumNodes={nodes}-{nodes} NumCPUs={cpus} {more}\n",
+        1000 - id
+    )
+}
+
+/// Returns the predictions for the pending jobs if every job runs until its limit.
+fn expected(nodes: &str, jobs: &str, more: &[(ClusterOutput, &str)]) -> Vec<ExpectedJob> {
+    let texts = Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs);
+    let texts = more.iter().fold(texts, |texts, &(part, text)| texts.with(part, text));
+    let queue = texts.queue(Some(NOW)).unwrap();
+    forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() }).expected
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// `after:J+5` is a delay after the start of job J, not a wait for the end of a job.
+    #[test]
+    fn a_delay_after_a_start_is_named(ran in 0_i64..1200, minutes in 0_i64..30) {
+        let jobs = held(1, "RUNNING", ran, 1, "") + &pending(2, 1, 1, &format!("Dependency=after:1+{minutes}(unfulfilled)"));
+        let found = expected(&node(0, "MIXED", 1), &jobs, &[]).remove(0);
+        let start = (NOW - ran + 60 * minutes).max(NOW);
+        prop_assert_eq!(found.start, Some(start));
+        if start > NOW {
+            prop_assert_eq!(found.why.kind, "dependency");
+            prop_assert!(found.why.text.contains("after the start of job 1") && found.why.text.ends_with(&start.to_string()), "{}", found.why.text);
+        } else {
+            prop_assert_eq!(found.why.kind, "next");
+        }
+    }
+
+    /// The return of nodes is a remedy only if the partition then has enough nodes.
+    #[test]
+    fn nodes_that_are_away_help_only_if_they_are_enough(states in prop::collection::vec(any::<bool>(), 1..6), asked in 1_u32..10) {
+        let all = states.len() as u32;
+        let there = states.iter().filter(|&&up| up).count() as u32;
+        let nodes: String = states.iter().enumerate().map(|(at, up)| node(at, if *up { "IDLE" } else { "DOWN" }, 0)).collect();
+        let found = expected(&nodes, &pending(1, asked, asked, ""), &[]).remove(0);
+        prop_assert_eq!(found.start.is_some(), asked <= there);
+        if asked > there {
+            let remedy = found.why.remedy.unwrap();
+            prop_assert_eq!(found.why.kind, "nodes");
+            prop_assert_eq!(remedy.contains("come back"), asked <= all, "{}: {}", found.why.text, remedy);
+            prop_assert!(asked <= all || found.why.text.contains(&format!("has only {all} such node")), "{}", found.why.text);
+        }
+    }
+
+    /// A suspended job holds only the processors that its node reports as allocated.
+    #[test]
+    fn processors_of_suspended_jobs_are_free_if_the_node_reports_so(runs in 0_u32..3, sleeps in 1_u32..3, keeps in any::<bool>()) {
+        let allocated = runs + if keeps { sleeps } else { 0 };
+        let mut jobs = held(1, "SUSPENDED", 100, sleeps, "");
+        if runs > 0 {
+            jobs += &held(2, "RUNNING", 100, runs, "");
+        }
+        let state = if allocated == 0 { "IDLE" } else { "MIXED" };
+        if allocated < 4 {
+            let all = jobs.clone() + &pending(3, 1, 4 - allocated, "");
+            let fits = expected(&node(0, state, allocated), &all, &[]).remove(0);
+            prop_assert_eq!(fits.start, Some(NOW));
+        }
+        if allocated > 0 {
+            let waits = expected(&node(0, state, allocated), &(jobs + &pending(3, 1, 5 - allocated, "")), &[]).remove(0);
+            prop_assert!(waits.start > Some(NOW));
+        }
+    }
+
+    /// Licences of jobs that have just ended are free again.
+    #[test]
+    fn licences_without_holders_are_returned(total in 1_u64..4, visible in 0_u64..4, used in 0_u64..5, asked in 1_u64..4) {
+        prop_assume!(visible <= total && used <= total && asked <= total);
+        let licences = format!("LicenseName=tool Total={total} Used={used} Free={} Reserved=0 Remote=no\n", total - used);
+        let mut jobs = pending(2, 1, 1, &format!("Licenses=tool:{asked}"));
+        if visible > 0 {
+            jobs += &held(1, "RUNNING", 100, 1, &format!("Licenses=tool:{visible}"));
+        }
+        let allocated = u32::from(visible > 0);
+        let state = if visible > 0 { "MIXED" } else { "IDLE" };
+        let found = expected(&node(0, state, allocated), &jobs, &[(ClusterOutput::Licences, &licences)]).remove(0);
+        let start = match asked {
+            _ if asked + visible.max(used) <= total => NOW,
+            _ if asked + visible <= total => NOW + 1,
+            _ => NOW + 3500,
+        };
+        prop_assert_eq!(found.start, Some(start));
+        prop_assert_eq!(found.why.kind, if start == NOW { "next" } else { "limit" });
+    }
+}
+
+/// A job that starts when a reservation ends waits for the reservation, not for jobs that ended before.
+#[test]
+fn the_end_of_a_reservation_is_the_reason() {
+    let reservation =
+        format!("ReservationName=r StartTime={} EndTime={} Nodes=n0 Users=nobody State=ACTIVE\n", NOW - 50, NOW + 4000);
+    let jobs = held(1, "RUNNING", 100, 4, "") + &pending(2, 1, 4, "");
+    let found = expected(&node(0, "ALLOCATED", 4), &jobs, &[(ClusterOutput::Reservations, &reservation)]).remove(0);
+    assert_eq!((found.start, found.why.kind), (Some(NOW + 4000), "reservation"), "{}", found.why.text);
+    assert!(found.why.text.starts_with("it waits for the end of reservation r: "), "{}", found.why.text);
+}
