@@ -207,7 +207,7 @@ class Day:
         self.table.add("`kill -9` during a burst", f"{len(acknowledged)} acknowledged jobs in {time.monotonic() - begun:.0f} s, {len(lost)} lost or repeated, "
                        f"{twice} accepted twice; up again in {up:.2f} s", ended and not lost and twice == 0 and is_there, said)
         self.check_limits(jobs)
-        named = any("ann may use 1 processors at once" in reason for reason in reasons)
+        named = any("ann may use 1 processor at once" in reason for reason in reasons)
         self.table.add("expected starts in their ranges", f"{len(odd)} outside; a reason names the quota: {'yes' if named else 'no'}", not odd and named)
 
     def ended(self):

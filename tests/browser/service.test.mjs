@@ -88,6 +88,15 @@ describe("the page of a service", () => {
   });
   after(async () => {
     await browser?.close();
+    // Jobs outlive the service. The reservation keeps further jobs from starting while the running ones are cancelled.
+    const now = Date.now() / 1000;
+    await api("/reservations", { name: "end", start: now - 1, end: now + 1e6, processors: [[0, 1]] });
+    await until(async () => {
+      const { items } = await api("/jobs?state=running&limit=100");
+      // A job that has just ended cannot be cancelled.
+      try { if (items.length) makespan("cancel", ...items.map(({ number }) => String(number))); } catch { return false; }
+      return items.length === 0;
+    });
     await stop();
     rmSync(store, { recursive: true, force: true });
   });

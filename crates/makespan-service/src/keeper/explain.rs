@@ -1,6 +1,6 @@
 //! Explains why a job does not run now, and predicts its start.
 
-use makespan_core::ProcSet;
+use makespan_core::{ProcSet, counted};
 
 use super::future::range;
 use super::outlook::{ClosedPeriod, JobPlan, Outlook, Runs};
@@ -86,7 +86,7 @@ fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
     let own = || outlook.running.iter().filter(|runs| runs.user == *user);
     let used: u32 = own().map(|runs| runs.processors).sum();
     (used + needs > limit).then(|| {
-        let text = format!("{user} may use {limit} processors at once, and uses {used}; it needs {needs}");
+        let text = format!("{user} may use {} at once, and uses {used}; it needs {needs}", counted(limit, "processor"));
         let jobs = own().map(|runs| runs.job).take(NAMED).collect();
         Reason { text, jobs, resource: Some("processors".into()) }
     })

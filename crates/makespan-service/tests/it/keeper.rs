@@ -282,7 +282,7 @@ fn reservations_and_quotas_are_in_ranges_and_reasons() {
     let first = submit(&keeper, sleeping(1, 50.0));
     until_state(&keeper, first, State::Running);
     let second = submit(&keeper, sleeping(1, 50.0));
-    let (_, expected) = explained(second, "root may use 1 processors at once, and uses 1");
+    let (_, expected) = explained(second, "root may use 1 processor at once, and uses 1");
     assert!(expected >= wall() + 30.0);
 }
 

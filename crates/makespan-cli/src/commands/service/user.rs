@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use makespan_core::counted;
 use makespan_service::tokens::{TokenError, is_user};
 use makespan_service::words::{UserSettings, UserSummary};
 use miette::{Result, miette};
@@ -67,11 +68,13 @@ fn listed(users: &[UserSummary]) -> String {
 }
 
 fn described(user: &UserSummary) -> String {
-    let waiting = user
-        .most_waiting
-        .map_or_else(|| "any number of waiting jobs".to_owned(), |most| format!("at most {most} waiting jobs"));
-    let processors = user
-        .most_processors
-        .map_or_else(|| "any number of processors".to_owned(), |most| format!("at most {most} processors at once"));
+    let waiting = user.most_waiting.map_or_else(
+        || "any number of waiting jobs".to_owned(),
+        |most| format!("at most {}", counted(most, "waiting job")),
+    );
+    let processors = user.most_processors.map_or_else(
+        || "any number of processors".to_owned(),
+        |most| format!("at most {} at once", counted(most, "processor")),
+    );
     format!("{}: weight {}, {waiting}, {processors}\n", user.user, user.weight)
 }

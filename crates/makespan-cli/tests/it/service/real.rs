@@ -2,16 +2,17 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// A service with its own store. It ends when this value is dropped.
+/// A service with its own store. If a test fails, its jobs and then the service end when this value is dropped.
 struct Served {
     child: Child,
     said: String,
+    store: PathBuf,
 }
 
 impl Served {
@@ -29,7 +30,7 @@ impl Served {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let said: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
-        Self { child, said: said.join("\n") }
+        Self { child, said: said.join("\n"), store: store.to_owned() }
     }
 
     /// Ends the service with SIGTERM, as a service manager does. Returns true if it succeeded.
@@ -41,6 +42,15 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
+        // Jobs outlive their service.
+        if let Ok(None) = self.child.try_wait() {
+            let queue = run(&self.store, &["queue", "--format", "json"]).stdout;
+            let queue: serde_json::Value = serde_json::from_slice(&queue).unwrap_or_default();
+            let jobs = queue["jobs"].as_array().into_iter().flatten().map(|job| job["number"].to_string());
+            let words: Vec<String> = ["cancel".to_owned()].into_iter().chain(jobs).collect();
+            run(&self.store, &words.iter().map(String::as_str).collect::<Vec<_>>());
+            std::thread::sleep(std::time::Duration::from_millis(500));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
