@@ -22,14 +22,14 @@ pub(super) struct Counter {
 
 /// Returns the counters. For each job, also returns the counters to which it adds while it runs, with the amounts.
 pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
-    let mut table = Table::default();
+    let mut table = Table { queue, counters: Vec::new(), by_name: HashMap::new() };
     for licence in &queue.licences {
         // Jobs cannot get licences that are reserved, or that are used outside Slurm.
         let total = licence.total.saturating_sub(licence.reserved);
         let what = format!("licence {}", licence.name);
         table.counter(what, "more licences, or the end of a job that holds some", total);
     }
-    let mut uses: Vec<Vec<(usize, u64)>> = queue.jobs.iter().map(|job| table.uses(queue, job)).collect();
+    let mut uses: Vec<Vec<(usize, u64)>> = queue.jobs.iter().map(|job| table.uses(job)).collect();
     for (job, uses) in queue.jobs.iter().zip(&uses).filter(|(job, _)| job.run.is_some()) {
         debug_assert!(job.run.is_some());
         for &(counter, amount) in uses {
@@ -62,13 +62,13 @@ pub(super) fn holders(queue: &Queue, uses: &[Vec<(usize, u64)>]) -> HashMap<usiz
     holders
 }
 
-#[derive(Default)]
-struct Table {
+struct Table<'a> {
+    queue: &'a Queue,
     counters: Vec<Counter>,
     by_name: HashMap<String, usize>,
 }
 
-impl Table {
+impl Table<'_> {
     fn counter(&mut self, what: String, remedy: impl Into<String>, total: u64) -> usize {
         *self.by_name.entry(what.clone()).or_insert_with(|| {
             self.counters.push(Counter { what, remedy: remedy.into(), total, used: 0, unseen: 0, falls: false });
@@ -76,7 +76,7 @@ impl Table {
         })
     }
 
-    fn uses(&mut self, queue: &Queue, job: &QueueJob) -> Vec<(usize, u64)> {
+    fn uses(&mut self, job: &QueueJob) -> Vec<(usize, u64)> {
         let mut uses = Vec::new();
         for (name, count) in &job.request.licences {
             if let Some(&counter) = self.by_name.get(&format!("licence {name}")) {
@@ -90,7 +90,7 @@ impl Table {
             let remedy = format!("scontrol update JobId={} ArrayTaskThrottle=N allows more", member.array);
             uses.push((self.counter(what, remedy, at_once), 1));
         }
-        for qos in queue.qualities(job) {
+        for qos in self.queue.qualities(job) {
             let name = &qos.name;
             self.limits(job, &qos.all, &format!("of QOS {name}"), &mut uses);
             self.limits(job, &qos.each_user, &format!("of user {} in QOS {name}", job.user), &mut uses);
@@ -98,12 +98,13 @@ impl Table {
                 self.limits(job, &qos.each_account, &format!("of account {account} in QOS {name}"), &mut uses);
             }
         }
-        self.associations(queue, job, &mut uses);
+        self.associations(job, &mut uses);
         uses
     }
 
     /// Adds the limits of the job's account, of its parent accounts, and of its user in the account.
-    fn associations(&mut self, queue: &Queue, job: &QueueJob, uses: &mut Vec<(usize, u64)>) {
+    fn associations(&mut self, job: &QueueJob, uses: &mut Vec<(usize, u64)>) {
+        let queue = self.queue;
         let mut next = job.account.clone();
         // Accounts form a tree. Stop after 64 levels, in case invalid input contains a cycle.
         for _ in 0..64 {
@@ -130,13 +131,13 @@ impl Table {
             uses.push((self.counter(format!("running jobs {whose}"), REMEDY, jobs), 1));
         }
         for (name, total) in &limits.tres {
-            let amount = job.amount(name);
+            let amount = amount(self.queue, job, name);
             if amount > 0 {
                 uses.push((self.counter(format!("{name} {whose}"), REMEDY, *total), amount));
             }
         }
         for (name, total) in &limits.tres_minutes {
-            let amount = job.amount(name);
+            let amount = amount(self.queue, job, name);
             if amount > 0 {
                 let what = format!("{name} minutes that the running jobs {whose} may still use");
                 let counter = self.counter(what, REMEDY, *total);
@@ -145,4 +146,11 @@ impl Table {
             }
         }
     }
+}
+
+/// Returns the amount of a resource that a job holds while it runs. A pending job that gets whole nodes will hold all
+/// their processors.
+fn amount(queue: &Queue, job: &QueueJob, name: &str) -> u64 {
+    let whole = if name == "cpu" && job.run.is_none() { queue.whole_node_cpus(job) } else { 0 };
+    job.amount(name).max(whole)
 }

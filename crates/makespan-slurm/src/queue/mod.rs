@@ -126,6 +126,16 @@ impl Queue {
         if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) }
     }
 
+    /// Returns the minimum number of processors that a pending job gets because it gets whole nodes, or 0 if it shares
+    /// nodes.
+    pub(crate) fn whole_node_cpus(&self, job: &QueueJob) -> u64 {
+        if !job.request.exclusive && !self.gives_whole_nodes() {
+            return 0;
+        }
+        let of_node = self.nodes.iter().map(|node| node.usable_cpus).min().unwrap_or(1);
+        job.request.min_nodes.saturating_mul(of_node.into())
+    }
+
     /// Returns the indices of the nodes in the order in which Slurm allocates them: by weight, and then as listed.
     pub(crate) fn nodes_by_weight(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();

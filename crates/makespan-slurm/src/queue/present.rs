@@ -335,12 +335,8 @@ impl Builder<'_> {
     /// Returns the number of processors of a pending job. If the job requests whole nodes, this is the number of all
     /// their processors.
     fn width(&self, job: &QueueJob) -> u32 {
-        let request = &job.request;
-        let least = request.cpus.max(request.min_nodes.saturating_mul(request.cpus_per_node));
-        let whole = request.exclusive || self.queue.gives_whole_nodes();
-        let of_node = self.queue.nodes.iter().map(|node| node.usable_cpus).min().unwrap_or(1);
-        let width = if whole { least.max(request.min_nodes.saturating_mul(of_node.into())) } else { least };
-        width.min(u64::from(u32::MAX)) as u32
+        let least = job.request.cpus.max(job.request.min_nodes.saturating_mul(job.request.cpus_per_node));
+        least.max(self.queue.whole_node_cpus(job)).min(u64::from(u32::MAX)) as u32
     }
 
     /// Converts a job. The flag is true if the job holds more than the instance states. If the job must be left out,

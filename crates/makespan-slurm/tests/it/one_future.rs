@@ -329,9 +329,10 @@ impl Comparison {
     }
 }
 
-/// Returns sets of rules: none, several processors per node, and each other rule with several processors per node.
+/// Returns sets of rules: none, several processors per node, each other rule with several processors per node, and
+/// limits with whole nodes.
 fn rule_sets() -> impl Iterator<Item = u32> {
-    [0, 1].into_iter().chain((1..RULES).map(|bit| 1 | 1 << bit))
+    [0, 1].into_iter().chain((1..RULES).map(|bit| 1 | 1 << bit)).chain([1 | 1 << 10 | 1 << 13])
 }
 
 fn agree(rounds: u64) {
