@@ -350,7 +350,7 @@ fn the_forecast_and_the_simulation_start_jobs_at_the_same_instants() {
 #[test]
 #[ignore = "long: it compares many random queues"]
 fn the_forecast_and_the_simulation_agree_on_many_queues() {
-    agree(1000);
+    agree(300);
 }
 
 #[test]

@@ -229,8 +229,8 @@ impl State {
             }
             let asked = &waiting.asked;
             if self.is_over(asked, now) {
-                // The next cycle visits jobs after the maximum number of visited jobs of this cycle.
-                self.changed = true;
+                // This cycle visits no more jobs than before, so another cycle must visit the jobs behind them.
+                self.changed |= queue.len() > rules.bf_max_job_test;
                 self.hopeless.push(asked.task);
                 started.push(at);
                 continue;
