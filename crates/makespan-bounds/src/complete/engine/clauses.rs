@@ -89,8 +89,8 @@ impl Engine {
         Visit::Stays(other, result)
     }
 
-    /// Adds a nogood and watches its first two literals. The first literal must be open. Of the other literals, the
-    /// second must be the one that became false last.
+    /// Adds a nogood and watches its first two literals. The first literal must be open. The second must
+    /// be the literal that became false last, among all but the first.
     pub(in crate::complete) fn add_clause(&mut self, literals: &[Literal], levels: usize, activity: f64) -> usize {
         let (number, first) = (self.clauses.len(), self.literals.len());
         self.literals.extend_from_slice(literals);

@@ -67,8 +67,7 @@ impl DeductionWindow {
             let window = Self { last_start: self.end - time, first_end: self.start + time, ..self };
             return (window.start <= window.last_start).then_some(window);
         }
-        // If some run fits, the fastest run also fits. Of all runs, the fastest has the latest last start and the
-        // earliest first end.
+        // If some run fits, the fastest run also fits. No other run has a later last start or an earlier first end.
         let (last_start, first_end) = self.of_run(problem.fastest[row])?;
         Some(Self { last_start, first_end, ..self })
     }

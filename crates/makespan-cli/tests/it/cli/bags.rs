@@ -40,7 +40,7 @@ fn a_bag_is_planned_shown_in_one_line_and_verified() {
     let text = sandbox.makespan("plan bags.toml -o p.json --report r.html --gantt g.svg --jobs j.csv --swf s.swf");
     let text = text.succeeds();
     for part in
-        ["2 bags among them, 11 tasks in all", "fill: 7 tasks, best effort", "urgent: 2 tasks", "best effort ends"]
+        ["2 bags among them, 11 tasks in all", "fill: 7 tasks, best effort", "urgent: 2 tasks", "best-effort bags end"]
     {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");
     }
