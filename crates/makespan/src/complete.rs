@@ -20,6 +20,10 @@ const FEW: u64 = 15;
 /// seldom proved.
 const SMALL_SHARES: Shares = Shares { before: 0.05, after: 0.05 };
 const MANY: u64 = 30;
+/// The shares instead of `SHARES` for a time limit of at least `LONG`. After some seconds, the main part of planning
+/// improves few plans.
+const LONG_SHARES: Shares = Shares { before: 0.15, after: 0.5 };
+const LONG: Duration = Duration::from_secs(5);
 /// The share of a search's time for a first schedule.
 const FIRST: f64 = 0.3;
 /// The share of the remaining work for an objective, if other objectives follow.
@@ -44,10 +48,11 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    pub(crate) fn of(instance: &Instance) -> Self {
+    pub(crate) fn of(instance: &Instance, time: Option<Duration>) -> Self {
         match instance.tasks() {
             ..=FEW => LARGE_SHARES,
             tasks if tasks > MANY && instance.edges().is_empty() => SMALL_SHARES,
+            _ if time.is_some_and(|time| time >= LONG) => LONG_SHARES,
             _ => SHARES,
         }
     }

@@ -164,7 +164,7 @@ impl Planner {
         let goal = goal(&*scheduler, instance);
         let left = scheduler.time_limit().map(|time| time.saturating_sub(spent).max(time / 4));
         let clock = left.map_or(Clock::ENDLESS, |left| Clock::until(begin + left, &stop));
-        let shares = Shares::of(instance);
+        let shares = Shares::of(instance, left);
         let before = clock.part(shares.before);
         let first = goal.and_then(|goal| complete::first(instance, goal, self.context.seed, &stop, &before));
         let mut planned = match first {

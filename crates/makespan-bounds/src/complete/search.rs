@@ -21,8 +21,8 @@ const ROUNDS: [usize; 6] = [60, 100, 150, 200, 300, 600];
 const MAX_POINTS: i64 = 1 << 20;
 /// Maximum number of price vectors. The certificate supports no more.
 const MAX_PRICES: usize = 64;
-/// Only certificates of fewer bytes than this number are shortened.
-const MAX_TRIMMED: usize = 4 * Refutation::MAX_BYTES;
+/// Maximum number of numbers of a certificate. The checker has the same limit.
+const MAX_NUMBERS: usize = 1 << 22;
 /// Maximum number of steps of all nogoods before trimming.
 const MAX_RECORDS: usize = 1 << 23;
 
@@ -211,10 +211,10 @@ impl Engine {
 
     /// Returns the certificate of a search whose last record proves that there is no solution.
     fn refuted(&self, work: &Work) -> Outcome {
-        let mut bytes = self.log.trimmed();
-        if bytes.len() < MAX_TRIMMED {
-            bytes = trim::trim(self, work.clock).trimmed();
+        if self.log.trimmed().len() > MAX_NUMBERS {
+            return Outcome::TooLong;
         }
+        let bytes = Refutation::encoded(&trim::trim(self, work.clock).trimmed());
         if bytes.len() > Refutation::MAX_BYTES { Outcome::TooLong } else { Outcome::Refuted(bytes) }
     }
 

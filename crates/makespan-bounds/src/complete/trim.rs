@@ -18,10 +18,10 @@ pub(super) fn trim(engine: &Engine, clock: &Clock) -> Log {
     let (mut literals, mut steps) = (0, 0);
     for record in &log.records {
         match *record {
-            Record::Bytes(ref bytes) => trimmed.records.push(Record::Bytes(bytes.clone())),
-            Record::Prices(ref bytes) => {
+            Record::Other(ref numbers) => trimmed.records.push(Record::Other(numbers.clone())),
+            Record::Prices(ref numbers) => {
                 trimmed.prices += 1;
-                trimmed.records.push(Record::Prices(bytes.clone()));
+                trimmed.records.push(Record::Prices(numbers.clone()));
             }
             Record::Root(step) => {
                 replay.begin(&root);

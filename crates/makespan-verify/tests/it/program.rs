@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use makespan_verify::proof::Refutation;
+
 use crate::sample::{INSTANCE, plan};
 
 /// The output of the program.
@@ -73,14 +75,22 @@ fn the_refusal_of_a_certificate_states_its_reason() {
         assert_eq!(said.status, Some(1), "{said:?}");
         said.out + &said.err
     };
+    let bytes = |numbers: &[u64]| {
+        let refutation = Refutation { value: 1, grid: 1, steps: Refutation::encoded(numbers) };
+        serde_json::to_value(refutation).unwrap()["steps"].as_str().unwrap().to_owned()
+    };
+    let (half, later, unknown) = (bytes(&[20, 9, 0, 0]), bytes(&[21, 1, 0, 2, 0]), bytes(&[20, 9, 0, 0, 12, 20, 1, 5]));
+    let unrelated = bytes(&[21, 0, 1, 2, 0, 1]);
     let cases = [
         ("18446744073709551616", "1000000000", "", "cannot be read: the number 18446744073709551616 is too large"),
         ("4", "-99999999999999999999", "", "cannot be read: the number -99999999999999999999 is too large"),
         ("0", "1000000000", "", "cannot be read: its value and its grid must be positive"),
         ("9", "1000000000", "FA", "cannot be read: `steps` is not base64"),
-        ("9", "1000000000", "FAkAAA==", "cannot be read: its steps end within a record"),
-        ("9", "1000000000", "FAkAAAwUAQU=", "step 2 of the certificate is not valid: it uses nogood 5"),
-        ("9", "1000000000", "FQAAAQIAAQ==", "step 1.1 of the certificate is not valid: it assumes that task 1 waits"),
+        ("9", "1000000000", &half, "cannot be read: its steps end within a record"),
+        ("9", "1000000000", "AAAA", "cannot be read: its steps"),
+        ("9", "1000000000", &unknown, "cannot be read: its steps name entry 5 of a list with 0 entries"),
+        ("9", "1000000000", &later, "step 1 of the certificate is not valid: the nogood does not follow"),
+        ("9", "1000000000", &unrelated, "step 1.1 of the certificate is not valid: it assumes that task 1 waits"),
         ("9", "1000000000", "", "the bound is 4, and the certificate proves nothing, because every task still has"),
         ("3", "1000000000", "", "proves less than it claims: the bound is 4, and the certificate proves 3"),
     ];

@@ -1,4 +1,4 @@
-//! The records of a refutation, in the byte format of `docs/bounds.md`.
+//! The records of a refutation, as the numbers that `docs/bounds.md` defines.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use super::{Literal, Step};
 /// A record. Nogoods are numbered in the order of their records.
 pub(in crate::complete) enum Record {
     /// A record that is always kept.
-    Bytes(Vec<u8>),
+    Other(Vec<u64>),
     /// The next price vector. The record is omitted from the certificate if no step uses it.
-    Prices(Vec<u8>),
+    Prices(Vec<u64>),
     /// A step that is made without any decision.
     Root(Step),
     /// A nogood. Its literals end before the index `literals` of [`Log::literals`], and its steps end before the index
@@ -32,16 +32,9 @@ pub(in crate::complete) struct Log {
     pub(in crate::complete) root_changes: usize,
 }
 
-fn unsigned(bytes: &mut Vec<u8>, mut number: u64) {
-    while number > 127 {
-        bytes.push(number as u8 | 128);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn signed(bytes: &mut Vec<u8>, number: i64) {
-    unsigned(bytes, (number << 1 ^ number >> 63).cast_unsigned());
+/// Returns the number that encodes a signed number.
+fn signed(number: i64) -> u64 {
+    (number << 1 ^ number >> 63).cast_unsigned()
 }
 
 impl Log {
@@ -57,44 +50,40 @@ impl Log {
 
     /// Adds a scale of a supply. `held` contains the amount of each task in each mode.
     pub(in crate::complete) fn scale(&mut self, supply: usize, held: &[Vec<i64>]) {
-        let mut bytes = vec![32, supply as u8];
-        held.iter().flatten().for_each(|&amount| unsigned(&mut bytes, amount.cast_unsigned()));
-        self.records.push(Record::Bytes(bytes));
+        let amounts = held.iter().flatten().map(|amount| amount.cast_unsigned());
+        let mut numbers = vec![32, supply as u64, 0];
+        numbers.extend(amounts);
+        numbers[2] = numbers.len() as u64 - 3;
+        self.records.push(Record::Other(numbers));
     }
 
     /// Adds a price vector: for each supply, the prices in all intervals. `length` returns the length of an interval.
     pub(in crate::complete) fn prices(&mut self, prices: &[Vec<i64>], length: impl Fn(usize) -> i64) {
-        let mut bytes = vec![31];
+        let mut numbers = vec![31, prices.len() as u64];
         for line in prices {
             // The last run of equal prices is omitted if its price is 0.
             let end = line.iter().rposition(|&price| price != 0).map_or(0, |last| last + 1);
             let runs: Vec<&[i64]> = line[..end].chunk_by(|a, b| a == b).collect();
-            unsigned(&mut bytes, runs.len() as u64);
+            numbers.push(runs.len() as u64);
             let (mut last, mut at) = (0, 0);
             for run in runs {
                 let whole: i64 = (at..at + run.len()).map(&length).sum();
-                unsigned(&mut bytes, whole.cast_unsigned());
-                signed(&mut bytes, run[0] - last);
+                numbers.extend([whole.cast_unsigned(), signed(run[0] - last)]);
                 (last, at) = (run[0], at + run.len());
             }
         }
         self.prices += 1;
-        self.records.push(Record::Prices(bytes));
+        self.records.push(Record::Prices(numbers));
     }
 
     /// Adds a pair of equal tasks.
     pub(in crate::complete) fn pair(&mut self, first: usize, second: usize) {
-        let mut bytes = vec![22];
-        unsigned(&mut bytes, first as u64);
-        unsigned(&mut bytes, second as u64);
-        self.records.push(Record::Bytes(bytes));
+        self.records.push(Record::Other(vec![22, first as u64, second as u64]));
     }
 
     /// Adds the task whose middle is restricted to the first half of the schedule.
     pub(in crate::complete) fn mirror(&mut self, task: usize) {
-        let mut bytes = vec![23];
-        unsigned(&mut bytes, task as u64);
-        self.records.push(Record::Bytes(bytes));
+        self.records.push(Record::Other(vec![23, task as u64]));
     }
 
     /// Adds a step that is made without any decision.
@@ -110,48 +99,44 @@ impl Log {
         self.records.push(Record::Nogood { literals: self.literals.len(), steps: self.steps.len() });
     }
 
-    /// Returns the bytes of the certificate: all records that the proof needs.
-    pub(in crate::complete) fn trimmed(&self) -> Vec<u8> {
+    /// Returns the numbers of the certificate: all records that the proof needs.
+    pub(in crate::complete) fn trimmed(&self) -> Vec<u64> {
         let uses = self.uses();
         let names = Names::new(&uses);
-        let mut bytes = Vec::new();
+        let mut numbers = Vec::new();
         let (mut number, mut prices, mut literals, mut steps) = (0, 0, 0, 0);
         for record in &self.records {
             match *record {
-                Record::Bytes(ref own) => bytes.extend_from_slice(own),
+                Record::Other(ref own) => numbers.extend_from_slice(own),
                 Record::Prices(ref own) => {
                     if uses.prices[prices] > 0 {
-                        bytes.extend_from_slice(own);
+                        numbers.extend_from_slice(own);
                     }
                     prices += 1;
                 }
                 Record::Root(step) => {
-                    bytes.push(20);
-                    write(&mut bytes, step, &names);
+                    numbers.push(20);
+                    write(&mut numbers, step, &names);
                 }
                 Record::Nogood { literals: literals_end, steps: steps_end } => {
                     if uses.nogoods[number] > 0 {
-                        bytes.push(21);
-                        unsigned(&mut bytes, names.nogoods[number]);
-                        self.write_nogood(&mut bytes, literals..literals_end, steps..steps_end, &names);
+                        self.write_nogood(&mut numbers, literals..literals_end, steps..steps_end, &names);
                     }
                     (number, literals, steps) = (number + 1, literals_end, steps_end);
                 }
             }
         }
-        bytes
+        numbers
     }
 
-    fn write_nogood(&self, bytes: &mut Vec<u8>, literals: Range<usize>, steps: Range<usize>, names: &Names) {
-        unsigned(bytes, literals.len() as u64);
-        for literal in &self.literals[literals] {
-            unsigned(bytes, literal.bound.into());
-            signed(bytes, literal.value);
-        }
-        unsigned(bytes, steps.len() as u64);
-        for &step in &self.steps[steps] {
-            write(bytes, step, names);
-        }
+    fn write_nogood(&self, numbers: &mut Vec<u64>, literals: Range<usize>, steps: Range<usize>, names: &Names) {
+        // Ascending bounds have a shorter code.
+        let mut literals = self.literals[literals].to_vec();
+        literals.sort_unstable();
+        numbers.extend([21, literals.len() as u64]);
+        numbers.extend(literals.iter().flat_map(|literal| [literal.bound.into(), signed(literal.value)]));
+        numbers.push(steps.len() as u64);
+        self.steps[steps].iter().for_each(|&step| write(numbers, step, names));
     }
 
     /// Counts the steps that use each nogood and each price vector. Steps of unused nogoods are ignored. The last
@@ -166,7 +151,7 @@ impl Log {
         let first = |at: usize| self.records[..at].iter().rev().find_map(Record::steps).unwrap_or(0);
         for (at, record) in self.records.iter().enumerate().rev() {
             match *record {
-                Record::Bytes(_) | Record::Prices(_) => {}
+                Record::Other(_) | Record::Prices(_) => {}
                 Record::Root(step) => uses.add(step),
                 Record::Nogood { .. } => {
                     number -= 1;
@@ -211,73 +196,43 @@ impl Uses {
 /// The numbers that nogoods and price vectors have in the certificate.
 struct Names {
     nogoods: Vec<u64>,
-    prices: Vec<u8>,
+    prices: Vec<u64>,
 }
 
 impl Names {
-    /// Numbers the nogoods and price vectors that are used. The nogoods with the most uses get the smallest numbers,
-    /// which take the fewest bytes.
+    /// Numbers the nogoods and price vectors that are used.
     fn new(uses: &Uses) -> Self {
-        let mut order: Vec<usize> = (0..uses.nogoods.len()).filter(|&number| uses.nogoods[number] > 0).collect();
-        order.sort_by_key(|&number| std::cmp::Reverse(uses.nogoods[number]));
-        let mut nogoods = vec![0; uses.nogoods.len()];
-        order.iter().zip(0..).for_each(|(&number, name)| nogoods[number] = name);
-        let mut next = 0;
-        let name = |&uses: &u32| {
-            next += u8::from(uses > 0);
-            next.saturating_sub(1)
+        let names = |uses: &[u32]| {
+            let mut next = 0;
+            let name = |&uses: &u32| {
+                next += u64::from(uses > 0);
+                next.saturating_sub(1)
+            };
+            uses.iter().map(name).collect()
         };
-        Self { nogoods, prices: uses.prices.iter().map(name).collect() }
+        Self { nogoods: names(&uses.nogoods), prices: names(&uses.prices) }
     }
 }
 
-fn write(bytes: &mut Vec<u8>, step: Step, names: &Names) {
-    let place = |bytes: &mut Vec<u8>, kind: u8, supply: u8, at: i64| {
-        bytes.extend([kind, supply]);
-        signed(bytes, at);
-    };
-    let last = match step {
-        Step::Decision => return,
-        Step::Nogood { clause } => {
-            bytes.push(1);
-            names.nogoods[clause]
-        }
-        Step::Wait { from, to, is_back } => {
-            bytes.push(2 + u8::from(is_back));
-            unsigned(bytes, from.into());
-            to.into()
-        }
+fn write(numbers: &mut Vec<u64>, step: Step, names: &Names) {
+    match step {
+        Step::Decision => {}
+        Step::Nogood { clause } => numbers.extend([1, names.nogoods[clause]]),
+        Step::Wait { from, to, is_back } => numbers.extend([2 + u64::from(is_back), from.into(), to.into()]),
         Step::Table { supply, at, task, is_back } => {
-            place(bytes, 4 + u8::from(is_back), supply, at);
-            task.into()
+            numbers.extend([4 + u64::from(is_back), supply.into(), task.into(), signed(at)]);
         }
-        Step::ModesAt { supply, at, task } => {
-            place(bytes, 6, supply, at);
-            task.into()
-        }
-        Step::Overload { supply, at } => return place(bytes, 14, supply, at),
-        Step::Deadline { task } => {
-            bytes.push(7);
-            task.into()
-        }
-        Step::FastModes { task } => {
-            bytes.push(8);
-            task.into()
-        }
-        Step::Energy { supply, from, until } => {
-            place(bytes, 9, supply, from);
-            return signed(bytes, until);
-        }
+        Step::ModesAt { supply, at, task } => numbers.extend([6, supply.into(), task.into(), signed(at)]),
+        Step::Overload { supply, at } => numbers.extend([14, supply.into(), signed(at)]),
+        Step::Deadline { task } => numbers.extend([7, task.into()]),
+        Step::FastModes { task } => numbers.extend([8, task.into()]),
+        Step::Energy { supply, from, until } => numbers.extend([9, supply.into(), signed(from), signed(until)]),
         Step::ModesWithin { supply, from, until, task } => {
-            place(bytes, 16, supply, from);
-            signed(bytes, until);
-            task.into()
+            numbers.extend([16, supply.into(), task.into(), signed(from), signed(until)]);
         }
         Step::Priced { prices, task, kind } => {
-            bytes.extend([10 + kind, names.prices[prices as usize]]);
-            task.into()
+            numbers.extend([10 + u64::from(kind), names.prices[usize::from(prices)], task.into()]);
         }
-        Step::Prices { prices } => return bytes.extend([15, names.prices[prices as usize]]),
-    };
-    unsigned(bytes, last);
+        Step::Prices { prices } => numbers.extend([15, names.prices[usize::from(prices)]]),
+    }
 }

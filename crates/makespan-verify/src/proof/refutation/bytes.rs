@@ -1,12 +1,7 @@
-//! The byte string of a refutation: its text form in files, and a reader of its numbers.
+//! The text form of the byte string of a refutation in files.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
-
-use crate::proof::CertificateError;
-use crate::proof::error::malformed;
-
-use super::LIMIT;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -55,78 +50,6 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A reader of the numbers of a byte string.
-pub(super) struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
-    }
-
-    pub(super) fn is_at_end(&self) -> bool {
-        self.at == self.bytes.len()
-    }
-
-    pub(super) fn byte(&mut self) -> Result<u8, CertificateError> {
-        let Some(&byte) = self.bytes.get(self.at) else { return malformed("its steps end within a record") };
-        self.at += 1;
-        Ok(byte)
-    }
-
-    /// Reads an unsigned number in LEB128: seven bits in each byte, lowest bits first. The highest bit is set in all
-    /// bytes except the last. Accepts at most nine bytes, so the result is below 2^63.
-    pub(super) fn unsigned(&mut self) -> Result<u64, CertificateError> {
-        let mut number = 0;
-        for place in 0..9 {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 127) << (7 * place);
-            if byte < 128 {
-                return Ok(number);
-            }
-        }
-        malformed("its steps contain a number of more than nine bytes")
-    }
-
-    /// Reads a signed number: an unsigned number whose lowest bit is the sign (zigzag). Rejects numbers beyond
-    /// [`LIMIT`].
-    pub(super) fn signed(&mut self) -> Result<i64, CertificateError> {
-        let number = self.unsigned()?;
-        let half = (number >> 1).cast_signed();
-        let value = if number & 1 == 0 { half } else { -1 - half };
-        if value.abs() > LIMIT { malformed("its steps contain a number that is too large") } else { Ok(value) }
-    }
-
-    /// Reads an unsigned number of up to [`LIMIT`].
-    pub(super) fn amount(&mut self) -> Result<i64, CertificateError> {
-        match i64::try_from(self.unsigned()?) {
-            Ok(amount) if amount <= LIMIT => Ok(amount),
-            _ => malformed("its steps contain a number that is too large"),
-        }
-    }
-
-    /// Reads the position of an entry in a list of `count` entries, as an unsigned number.
-    pub(super) fn position(&mut self, count: usize) -> Result<usize, CertificateError> {
-        let number = self.unsigned()?;
-        within(number, count)
-    }
-
-    /// Reads the position of an entry in a list of `count` entries, as a single byte.
-    pub(super) fn short_position(&mut self, count: usize) -> Result<usize, CertificateError> {
-        let number = self.byte()?;
-        within(number.into(), count)
-    }
-}
-
-fn within(number: u64, count: usize) -> Result<usize, CertificateError> {
-    match usize::try_from(number) {
-        Ok(number) if number < count => Ok(number),
-        _ => malformed(format!("its steps name entry {number} of a list with {count} entries")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,16 +64,5 @@ mod tests {
         for text in ["a", "abc", "ab=c", "a===", "====", "ab==cdef", "ab.d", "abcdé"] {
             assert_eq!(decoded(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn numbers_are_read_exactly_or_refused() {
-        let read = |bytes: &[u8]| Reader::new(bytes).signed().ok();
-        assert_eq!([read(&[0]), read(&[1]), read(&[2]), read(&[255, 1])], [Some(0), Some(-1), Some(1), Some(-128)]);
-        assert_eq!(
-            (read(&[128]), read(&[]), read(&[255; 12]), read(&[254, 255, 255, 255, 255, 255, 255, 255, 127])),
-            (None, None, None, None)
-        );
-        assert!(Reader::new(&[3]).position(3).is_err() && Reader::new(&[2]).position(3) == Ok(2));
     }
 }

@@ -1,9 +1,11 @@
 //! Refutation of a value by nogoods: the certificate of a complete search with learning.
 
 mod bytes;
+mod code;
 mod curve;
 mod deadlines;
 mod meter;
+mod place;
 mod price_vector;
 mod relaxation;
 mod replay;
@@ -67,7 +69,7 @@ pub struct Refutation {
     /// Length of the unit of time, in ticks, such as [`crate::proof::time_grid`]. Times that are not multiples of the
     /// unit are rounded, which weakens the bound but keeps it valid.
     pub grid: i64,
-    /// The records of the proof. In files, they are written as base64.
+    /// The code of the records of the proof ([`Refutation::encoded`]). In files, it is written as base64.
     #[serde(with = "bytes")]
     pub steps: Vec<u8>,
 }
@@ -75,6 +77,12 @@ pub struct Refutation {
 impl Refutation {
     /// Maximum length of [`Refutation::steps`], in bytes.
     pub const MAX_BYTES: usize = MAX_BYTES;
+
+    /// Returns the bytes of [`Refutation::steps`] for these numbers, each below 2^63 - 1. `docs/bounds.md` defines their
+    /// meaning.
+    pub fn encoded(numbers: &[u64]) -> Vec<u8> {
+        code::encoded(numbers)
+    }
 
     /// Returns the weight of the end of each task, divided by the greatest common divisor of all these weights, and
     /// this divisor in millionths. The divisor is 0 if no task has a weight. All weights are 0 unless the objective is

@@ -3,7 +3,7 @@
 use crate::proof::CertificateError;
 use crate::proof::error::malformed;
 
-use super::bytes::Reader;
+use super::code::Reader;
 use super::curve::Curve;
 use super::meter::Meter;
 use super::relaxation::{Mode, Relaxation, RelaxedTask};
@@ -89,6 +89,9 @@ impl PriceVector {
         relaxation: &Relaxation,
         meter: &mut Meter,
     ) -> Result<Self, CertificateError> {
+        if reader.unsigned()? != u64::try_from(relaxation.supplies.len()).unwrap_or(u64::MAX) {
+            return malformed("a price vector of its steps does not have prices for each supply");
+        }
         let lines = relaxation.supplies.iter().map(|_| Line::read(reader)).collect::<Result<Vec<_>, _>>()?;
         let mut sold = 0_i128;
         for (line, supply) in lines.iter().zip(&relaxation.supplies) {

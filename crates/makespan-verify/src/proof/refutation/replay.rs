@@ -1,11 +1,11 @@
 //! The replay of the records of a refutation.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::proof::CertificateError;
 use crate::proof::error::{invalid, malformed, unproved};
 
-use super::bytes::Reader;
+use super::code::Reader;
 use super::meter::Meter;
 use super::price_vector::PriceVector;
 use super::relaxation::{Relaxation, are_equal};
@@ -40,15 +40,15 @@ impl Replay {
         }
         let root = State::root(&relaxation);
         let (own_supplies, paired) = (relaxation.supplies.len(), vec![false; relaxation.tasks.len()]);
-        let (ordered, nogoods) = (FxHashSet::default(), FxHashMap::default());
-        let rules = Rules { relaxation, ordered, nogoods, prices: Vec::new(), meter: Meter::new() };
+        let (ordered, nogoods, prices) = (FxHashSet::default(), Vec::new(), Vec::new());
+        let rules = Rules { relaxation, ordered, nogoods, prices, meter: Meter::new() };
         Ok(Self { rules, root, own_supplies, mirror, mirrored: None, paired })
     }
 
     /// Reads all records. Returns true as soon as the root state (the windows without assumptions) is empty. Returns
     /// false if the records end before.
     pub(super) fn refutes(&mut self, steps: &[u8]) -> Result<bool, CertificateError> {
-        let mut reader = Reader::new(steps);
+        let mut reader = Reader::new(steps)?;
         let mut records = 0;
         while !self.rules.relaxation.is_refuted && !self.root.is_empty() {
             if reader.is_at_end() {
@@ -61,7 +61,7 @@ impl Replay {
     }
 
     fn record(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
-        match reader.byte()? {
+        match reader.unsigned()? {
             20 => {
                 let step = RefutationStep::read(reader, self.counts())?;
                 self.rules.apply(&mut self.root, step)
@@ -69,21 +69,20 @@ impl Replay {
             21 => self.nogood(reader),
             22 => self.pair(reader),
             23 => self.reflect(reader),
-            30 => self.scale(reader),
-            32 => self.scale_of_tasks(reader),
+            32 => self.scale(reader),
             31 => self.prices(reader),
             kind => malformed(format!("its steps have a record of an unknown kind {kind}")),
         }
     }
 
     fn counts(&self) -> Counts {
-        let relaxation = &self.rules.relaxation;
-        Counts { tasks: relaxation.tasks.len(), supplies: relaxation.supplies.len(), prices: self.rules.prices.len() }
+        let Rules { relaxation, prices, nogoods, .. } = &self.rules;
+        let (tasks, supplies) = (relaxation.tasks.len(), relaxation.supplies.len());
+        Counts { tasks, supplies, prices: prices.len(), nogoods: nogoods.len() }
     }
 
     /// Reads a nogood: a list of literals, and the steps that refute the state in which all of them are false.
     fn nogood(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
-        let id = reader.unsigned()?;
         let bounds = 4 * self.rules.relaxation.tasks.len();
         let mut literals = Vec::new();
         for _ in 0..reader.unsigned()? {
@@ -97,15 +96,13 @@ impl Replay {
             self.rules.apply(&mut state, step).map_err(|error| error.in_step(number))?;
         }
         if !state.is_empty() {
-            return invalid(format!("nogood {id} does not follow, because every task still has a window"));
+            return invalid("the nogood does not follow, because every task still has a window");
         }
         if literals.is_empty() {
             self.root.refute();
         }
-        match self.rules.nogoods.insert(id, literals) {
-            Some(_) => invalid(format!("an earlier nogood has the number {id} too")),
-            None => Ok(()),
-        }
+        self.rules.nogoods.push(literals);
+        Ok(())
     }
 
     /// Reads a pair of equal tasks. Because they are equal, the first task may be assumed to start no later than the
@@ -141,31 +138,16 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads a scale of the processors: an additional supply. A task on k processors holds the k-th amount of the
-    /// scale.
+    /// Reads a scale: an additional supply. For each mode of each task, the record states the amount that the task
+    /// holds.
     fn scale(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
-        let count = self.capacity_of_scale(0)?;
-        let capacity = i128::from(reader.amount()?);
-        let mut scale = vec![0_i128];
-        for _ in 0..count {
-            scale.push(reader.amount()?.into());
-        }
-        self.rules.meter.spend(count * count)?;
-        let most = most_within(&scale)?;
-        if most[count] > capacity {
-            return invalid(format!("the amounts of the scale sum to {}, more than {capacity}", most[count]));
-        }
-        let modes = self.rules.relaxation.tasks.iter().flat_map(|task| &task.modes);
-        let held = modes.map(|mode| entry(&scale, mode.amounts[0])).collect();
-        self.add_scale(0, &most, held)
-    }
-
-    /// Reads a scale of tasks: an additional supply. For each mode of each task, the record states the amount that the
-    /// task holds.
-    fn scale_of_tasks(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
-        let supply = reader.short_position(self.rules.relaxation.supplies.len())?;
+        let supply = reader.position(self.rules.relaxation.supplies.len())?;
         let count = self.capacity_of_scale(supply)?;
         let Rules { relaxation, meter, .. } = &mut self.rules;
+        let modes: usize = relaxation.tasks.iter().map(|task| task.modes.len()).sum();
+        if reader.unsigned()? != u64::try_from(modes).unwrap_or(u64::MAX) {
+            return malformed("a scale of its steps does not have an amount for each mode of each task");
+        }
         let (mut most, mut held) = (vec![0_i128; count + 1], Vec::new());
         for task in &relaxation.tasks {
             meter.spend((count + 1) * (task.modes.len() + 1))?;
@@ -221,17 +203,4 @@ impl Replay {
 /// Returns an entry of a list, or 0 if there is no such entry.
 fn entry(values: &[i128], at: i128) -> i128 {
     usize::try_from(at).ok().and_then(|at| values.get(at).copied()).unwrap_or(0)
-}
-
-/// Returns a table of maximum sums. Entry c is the maximum sum of the scale's amounts over all multisets of widths
-/// whose total is at most c processors (unbounded knapsack).
-fn most_within(scale: &[i128]) -> Result<Vec<i128>, CertificateError> {
-    let mut most = vec![0_i128; scale.len()];
-    for size in 1..scale.len() {
-        for width in 1..=size {
-            let sum = most[size - width].checked_add(scale[width]).ok_or(CertificateError::Overflow)?;
-            most[size] = most[size].max(sum);
-        }
-    }
-    Ok(most)
 }

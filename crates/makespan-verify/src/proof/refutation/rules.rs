@@ -1,6 +1,6 @@
 //! The rules by which a step narrows the windows of tasks.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::proof::CertificateError;
 use crate::proof::error::invalid;
@@ -16,8 +16,8 @@ pub(super) struct Rules {
     pub(super) relaxation: Relaxation,
     /// Pairs of equal tasks. The first task of a pair starts no later than the second.
     pub(super) ordered: FxHashSet<(usize, usize)>,
-    /// The proved nogoods, by number. In each nogood, at least one literal is true.
-    pub(super) nogoods: FxHashMap<u64, Vec<Literal>>,
+    /// The proved nogoods. In each nogood, at least one literal is true.
+    pub(super) nogoods: Vec<Vec<Literal>>,
     pub(super) prices: Vec<PriceVector>,
     pub(super) meter: Meter,
 }
@@ -30,7 +30,7 @@ impl Rules {
             return Ok(());
         }
         match step {
-            RefutationStep::Nogood(id) => self.nogood(state, id),
+            RefutationStep::Nogood(number) => self.nogood(state, number),
             RefutationStep::After(first, second) => {
                 let least = state.window(first).earliest.saturating_add(self.gap(state, first, second)?);
                 state.start_at_least(second, least);
@@ -91,10 +91,8 @@ impl Rules {
         }
     }
 
-    fn nogood(&mut self, state: &mut State, id: u64) -> Result<(), CertificateError> {
-        let Some(literals) = self.nogoods.get(&id) else {
-            return invalid(format!("it uses nogood {id}, which no step before it proves"));
-        };
+    fn nogood(&mut self, state: &mut State, number: usize) -> Result<(), CertificateError> {
+        let literals = &self.nogoods[number];
         self.meter.spend(literals.len())?;
         let mut open = literals.iter().filter(|literal| !state.implies(literal.negated()));
         match (open.next(), open.next()) {

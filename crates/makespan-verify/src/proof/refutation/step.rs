@@ -3,7 +3,7 @@
 use crate::proof::CertificateError;
 use crate::proof::error::malformed;
 
-use super::bytes::Reader;
+use super::code::Reader;
 
 /// A named propagation. A step contains no premise and no conclusion: the check computes the strongest conclusion from
 /// its current state.
@@ -11,7 +11,7 @@ use super::bytes::Reader;
 pub(super) enum RefutationStep {
     /// At least one literal of this nogood is true. If all of them except one are false, the remaining literal is
     /// true.
-    Nogood(u64),
+    Nogood(usize),
     /// The second task waits for the first one, so the earliest start of the second task may rise.
     After(usize, usize),
     /// The second task waits for the first one, so the latest start of the first task may fall.
@@ -60,23 +60,24 @@ pub(super) struct HeldWithin {
     pub(super) until: i64,
 }
 
-/// The counts of tasks, supplies and price vectors to which steps can refer.
+/// The counts of tasks, supplies, price vectors and nogoods to which steps can refer.
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     pub(super) tasks: usize,
     pub(super) supplies: usize,
     pub(super) prices: usize,
+    pub(super) nogoods: usize,
 }
 
 impl RefutationStep {
     pub(super) fn read(reader: &mut Reader<'_>, counts: Counts) -> Result<Self, CertificateError> {
-        let Counts { tasks, supplies, prices } = counts;
-        let kind = reader.byte()?;
-        let held = |reader: &mut Reader<'_>| -> Result<Held, CertificateError> {
-            Ok(Held { supply: reader.short_position(supplies)?, at: reader.signed()? })
+        let Counts { tasks, supplies, prices, nogoods } = counts;
+        let kind = reader.unsigned()?;
+        let held = |reader: &mut Reader<'_>| -> Result<(Held, usize), CertificateError> {
+            let (supply, task) = (reader.position(supplies)?, reader.position(tasks)?);
+            Ok((Held { supply, at: reader.signed()? }, task))
         };
-        let within = |reader: &mut Reader<'_>| -> Result<HeldWithin, CertificateError> {
-            let supply = reader.short_position(supplies)?;
+        let within = |reader: &mut Reader<'_>, supply: usize| -> Result<HeldWithin, CertificateError> {
             let (from, until) = (reader.signed()?, reader.signed()?);
             if from >= until {
                 malformed("a window of its steps is empty")
@@ -85,22 +86,28 @@ impl RefutationStep {
             }
         };
         Ok(match kind {
-            1 => Self::Nogood(reader.unsigned()?),
+            1 => Self::Nogood(reader.position(nogoods)?),
             2 => Self::After(reader.position(tasks)?, reader.position(tasks)?),
             3 => Self::Before(reader.position(tasks)?, reader.position(tasks)?),
-            4 => Self::StartLater(held(reader)?, reader.position(tasks)?),
-            5 => Self::EndEarlier(held(reader)?, reader.position(tasks)?),
-            6 => Self::ModesAt(held(reader)?, reader.position(tasks)?),
+            4 => held(reader).map(|(held, task)| Self::StartLater(held, task))?,
+            5 => held(reader).map(|(held, task)| Self::EndEarlier(held, task))?,
+            6 => held(reader).map(|(held, task)| Self::ModesAt(held, task))?,
             7 => Self::Deadline(reader.position(tasks)?),
             8 => Self::FastModes(reader.position(tasks)?),
-            9 => Self::Energy(within(reader)?),
-            10 => Self::FirstStarts(reader.short_position(prices)?, reader.position(tasks)?),
-            11 => Self::LastStarts(reader.short_position(prices)?, reader.position(tasks)?),
-            12 => Self::FirstModes(reader.short_position(prices)?, reader.position(tasks)?),
-            13 => Self::LastModes(reader.short_position(prices)?, reader.position(tasks)?),
-            14 => Self::Overload(held(reader)?),
-            15 => Self::Prices(reader.short_position(prices)?),
-            16 => Self::ModesWithin(within(reader)?, reader.position(tasks)?),
+            9 => {
+                let supply = reader.position(supplies)?;
+                Self::Energy(within(reader, supply)?)
+            }
+            10 => Self::FirstStarts(reader.position(prices)?, reader.position(tasks)?),
+            11 => Self::LastStarts(reader.position(prices)?, reader.position(tasks)?),
+            12 => Self::FirstModes(reader.position(prices)?, reader.position(tasks)?),
+            13 => Self::LastModes(reader.position(prices)?, reader.position(tasks)?),
+            14 => Self::Overload(Held { supply: reader.position(supplies)?, at: reader.signed()? }),
+            15 => Self::Prices(reader.position(prices)?),
+            16 => {
+                let (supply, task) = (reader.position(supplies)?, reader.position(tasks)?);
+                Self::ModesWithin(within(reader, supply)?, task)
+            }
             _ => return malformed(format!("its steps have an unknown kind {kind}")),
         })
     }

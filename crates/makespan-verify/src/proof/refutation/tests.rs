@@ -94,25 +94,25 @@ fn a_proof_by_hand() {
     let instance = pair();
     // The claim is that 6 s is too short. The step is `Energy` (kind 9) of supply 0 from 0 to 6: tasks hold 7
     // processor-seconds in this period.
-    let steps = vec![20, 9, 0, 0, 12];
+    let steps = Refutation::encoded(&[20, 9, 0, 0, 12]);
     let proof = Refutation { value: 7, grid: 1_000_000_000, steps };
     assert_eq!(proven(&instance, Objective::Makespan, &proof), Some(7_000_000_000));
     let text = serde_json::to_string(&Proof::Refutation(proof.clone())).unwrap();
-    assert_eq!(text, r#"{"kind":"refutation","value":7,"grid":1000000000,"steps":"FAkAAAw="}"#);
+    assert_eq!(text, r#"{"kind":"refutation","value":7,"grid":1000000000,"steps":"9YKY/BNs"}"#);
     assert_eq!(serde_json::from_str::<Proof>(&text).unwrap(), Proof::Refutation(proof.clone()));
     for changed in [
         Refutation { value: 8, ..proof.clone() },
         Refutation { value: 0, ..proof.clone() },
         Refutation { grid: 0, ..proof.clone() },
         Refutation { steps: vec![], ..proof.clone() },
-        Refutation { steps: vec![20, 9, 0, 0], ..proof.clone() },
-        Refutation { steps: vec![20, 9, 1, 0, 12], ..proof.clone() },
-        Refutation { steps: vec![0; MAX_BYTES + 1], ..proof.clone() },
+        Refutation { steps: Refutation::encoded(&[20, 9, 0, 0]), ..proof.clone() },
+        Refutation { steps: Refutation::encoded(&[20, 9, 1, 0, 12]), ..proof.clone() },
+        Refutation { steps: [proof.steps.clone(), vec![0; MAX_BYTES]].concat(), ..proof.clone() },
     ] {
         assert_eq!(proven(&instance, Objective::Makespan, &changed), None, "{changed:?}");
     }
     // In units of 2 s, times are rounded down. Tasks of 1 and 2 units on one processor need 3 units.
-    let coarse = Refutation { value: 3, grid: 2_000_000_000, steps: vec![20, 9, 0, 0, 4] };
+    let coarse = Refutation { value: 3, grid: 2_000_000_000, steps: Refutation::encoded(&[20, 9, 0, 0, 4]) };
     assert_eq!(proven(&instance, Objective::Makespan, &coarse), Some(6_000_000_000));
 }
 
@@ -127,8 +127,8 @@ fn a_scale_of_tasks_depends_on_all_tasks() {
         Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap()
     };
     // The claim is that 9 s is too short. The step is `Energy` (kind 9) of supply 1, the scale, from 0 to 9.
-    let below = |held: [u8; 3], last| {
-        let steps = [&[32, 0][..], &held[..], &[20, 9, 1, 0, 18][..]].concat();
+    let below = |held: [u64; 3], last| {
+        let steps = Refutation::encoded(&[&[32, 0, 3][..], &held[..], &[20, 9, 1, 0, 18][..]].concat());
         let proof = Refutation { value: 10, grid: 1_000_000_000, steps };
         proven(&instance(last), Objective::Makespan, &proof)
     };
@@ -139,13 +139,16 @@ fn a_scale_of_tasks_depends_on_all_tasks() {
     assert_eq!(below([0, 1, 1], 2), None);
     // If no two tasks can run at the same time, the scale proves even more than the claim.
     assert_eq!(below([1, 1, 1], 3), Some(10_000_000_000));
-    for steps in [vec![32], vec![32, 1, 1, 1, 1], vec![32, 0, 1, 1], vec![31, 0, 32, 0, 1, 1, 0, 20, 9, 1, 0, 18]] {
-        let proof = Refutation { value: 10, grid: 1_000_000_000, steps };
+    let energy = [32, 0, 3, 1, 1, 0, 20, 9, 1, 0, 18];
+    for steps in
+        [&energy[..1], &[32, 1, 3, 1, 1, 1], &energy[..5], &[32, 0, 2, 1, 1], &[&[31, 1, 0], &energy[..]].concat()]
+    {
+        let proof = Refutation { value: 10, grid: 1_000_000_000, steps: Refutation::encoded(steps) };
         assert_eq!(proven(&instance(1), Objective::Makespan, &proof), None);
     }
     // The steps contain more scales than the check permits.
-    let many = [32, 0, 1, 1, 0].repeat(65);
-    let proof = Refutation { value: 10, grid: 1_000_000_000, steps: many };
+    let many = [&[32, 0, 3, 1, 1, 0].repeat(64)[..], &energy[..]].concat();
+    let proof = Refutation { value: 10, grid: 1_000_000_000, steps: Refutation::encoded(&many) };
     assert_eq!(proven(&instance(1), Objective::Makespan, &proof), None);
 }
 
@@ -191,7 +194,11 @@ fn a_wider_allotment_that_needs_less_counts() {
 #[test]
 fn other_kinds_can_contain_a_refutation() {
     let instance = pair();
-    let proof = Box::new(Proof::Refutation(Refutation { value: 7, grid: 1_000_000_000, steps: vec![20, 9, 0, 0, 12] }));
+    let proof = Box::new(Proof::Refutation(Refutation {
+        value: 7,
+        grid: 1_000_000_000,
+        steps: Refutation::encoded(&[20, 9, 0, 0, 12]),
+    }));
     let last = Proof::LastJob(LastJob { proof: proof.clone() });
     // The last job ends at 7 s, and the other one at 3 s or later.
     let value = last.proves(Objective::WeightedCompletion, &instance).map(|value| value.integer());

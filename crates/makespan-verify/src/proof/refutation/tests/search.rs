@@ -16,10 +16,9 @@ use makespan_core::{Instance, Objective};
 pub struct Extras {
     has_pairs: bool,
     has_mirror: bool,
-    scale: Vec<u64>,
     /// A supply, and the amounts of a scale of tasks. The amounts are repeated if the tasks have more than three modes
     /// in total.
-    of_tasks: Option<(u8, [u64; 3])>,
+    of_tasks: Option<(u64, [u64; 3])>,
     prices: Vec<Vec<(u64, i64)>>,
 }
 
@@ -29,91 +28,48 @@ impl Extras {
     }
 
     pub fn draw(rng: &mut ChaCha8Rng) -> Self {
-        let scale = (0..if rng.random_range(0..2) == 0 { 3 } else { 0 }).map(|_| rng.random_range(0..4)).collect();
         let count = rng.random_range(0..4);
         let run = |rng: &mut ChaCha8Rng| (rng.random_range(0..4), 256 * rng.random_range(0..8));
         let prices = (0..3).map(|_| (0..count).map(|_| run(rng)).collect()).collect();
         let of_tasks = rng.random::<bool>().then(|| (rng.random_range(0..2), [(); 3].map(|()| rng.random_range(0..4))));
         // If the instance has the mirror symmetry, task 0 may be mirrored: its middle is in the first half of the
         // time.
-        Self { has_pairs: rng.random(), has_mirror: rng.random(), scale, of_tasks, prices }
+        Self { has_pairs: rng.random(), has_mirror: rng.random(), of_tasks, prices }
     }
 }
 
-fn unsigned(bytes: &mut Vec<u8>, mut number: u64) {
-    while number > 127 {
-        bytes.push(number as u8 | 128);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
+/// Returns the number that encodes a signed number.
+fn signed(number: i64) -> u64 {
+    (number << 1 ^ number >> 63).cast_unsigned()
 }
 
-fn signed(bytes: &mut Vec<u8>, number: i64) {
-    unsigned(bytes, (number << 1 ^ number >> 63).cast_unsigned());
-}
-
-fn write(bytes: &mut Vec<u8>, step: RefutationStep) {
-    let held = |bytes: &mut Vec<u8>, kind, held: Held| {
-        bytes.extend([kind, held.supply as u8]);
-        signed(bytes, held.at);
+fn write(numbers: &mut Vec<u64>, step: RefutationStep) {
+    let held = |kind: usize, held: Held, task| [kind, held.supply, task, signed(held.at) as usize].to_vec();
+    let within = |kind: usize, held: HeldWithin, task: Option<usize>| {
+        let mut all = vec![kind, held.supply];
+        all.extend(task);
+        all.extend([signed(held.from) as usize, signed(held.until) as usize]);
+        all
     };
-    let within = |bytes: &mut Vec<u8>, kind, held: HeldWithin| {
-        bytes.extend([kind, held.supply as u8]);
-        signed(bytes, held.from);
-        signed(bytes, held.until);
+    let all = match step {
+        RefutationStep::Nogood(number) => vec![1, number],
+        RefutationStep::After(first, second) => vec![2, first, second],
+        RefutationStep::Before(first, second) => vec![3, first, second],
+        RefutationStep::StartLater(at, task) => held(4, at, task),
+        RefutationStep::EndEarlier(at, task) => held(5, at, task),
+        RefutationStep::ModesAt(at, task) => held(6, at, task),
+        RefutationStep::Deadline(task) => vec![7, task],
+        RefutationStep::FastModes(task) => vec![8, task],
+        RefutationStep::Energy(window) => within(9, window, None),
+        RefutationStep::FirstStarts(prices, task) => vec![10, prices, task],
+        RefutationStep::LastStarts(prices, task) => vec![11, prices, task],
+        RefutationStep::FirstModes(prices, task) => vec![12, prices, task],
+        RefutationStep::LastModes(prices, task) => vec![13, prices, task],
+        RefutationStep::Overload(at) => vec![14, at.supply, signed(at.at) as usize],
+        RefutationStep::Prices(prices) => vec![15, prices],
+        RefutationStep::ModesWithin(window, task) => within(16, window, Some(task)),
     };
-    let last = match step {
-        RefutationStep::Nogood(id) => {
-            bytes.push(1);
-            id as usize
-        }
-        RefutationStep::After(first, second) | RefutationStep::Before(first, second) => {
-            bytes.push(if matches!(step, RefutationStep::After(..)) { 2 } else { 3 });
-            unsigned(bytes, first as u64);
-            second
-        }
-        RefutationStep::StartLater(at, task) => {
-            held(bytes, 4, at);
-            task
-        }
-        RefutationStep::EndEarlier(at, task) => {
-            held(bytes, 5, at);
-            task
-        }
-        RefutationStep::ModesAt(at, task) => {
-            held(bytes, 6, at);
-            task
-        }
-        RefutationStep::Deadline(task) => {
-            bytes.push(7);
-            task
-        }
-        RefutationStep::FastModes(task) => {
-            bytes.push(8);
-            task
-        }
-        RefutationStep::ModesWithin(window, task) => {
-            within(bytes, 16, window);
-            task
-        }
-        RefutationStep::FirstStarts(prices, task)
-        | RefutationStep::LastStarts(prices, task)
-        | RefutationStep::FirstModes(prices, task)
-        | RefutationStep::LastModes(prices, task) => {
-            let kind = match step {
-                RefutationStep::FirstStarts(..) => 10,
-                RefutationStep::LastStarts(..) => 11,
-                RefutationStep::FirstModes(..) => 12,
-                _ => 13,
-            };
-            bytes.extend([kind, prices as u8]);
-            task
-        }
-        RefutationStep::Energy(window) => return within(bytes, 9, window),
-        RefutationStep::Overload(at) => return held(bytes, 14, at),
-        RefutationStep::Prices(prices) => return bytes.extend([15, prices as u8]),
-    };
-    unsigned(bytes, last as u64);
+    numbers.extend(all.into_iter().map(|number| number as u64));
 }
 
 /// Returns a refutation of all values below `value`, or `None` if there is a schedule.
@@ -134,57 +90,45 @@ pub fn refutation(
     let first = usize::from(extras.has_mirror && mirror.is_some());
     for (one, other) in (first..tasks).flat_map(|one| (one + 1..tasks).map(move |other| (one, other))) {
         if extras.has_pairs && are_equal(&relaxation, one, other) {
-            steps.extend([22, one as u8, other as u8]);
+            steps.extend([22, one as u64, other as u64]);
         }
-    }
-    if !extras.scale.is_empty() {
-        steps.push(30);
-        let scale = &extras.scale[..instance.processors() as usize];
-        let mut most = vec![0; scale.len() + 1];
-        for size in 1..most.len() {
-            most[size] = (1..=size).map(|width| most[size - width] + scale[width - 1]).max().unwrap();
-        }
-        unsigned(&mut steps, most[scale.len()]);
-        scale.iter().for_each(|&value| unsigned(&mut steps, value));
     }
     if let Some((supply, amounts)) = extras.of_tasks {
         let modes = relaxation.tasks.iter().flat_map(|task| &task.modes).count();
-        steps.extend([32, supply.min(relaxation.supplies.len() as u8 - 1)]);
-        amounts.iter().cycle().take(modes).for_each(|&amount| unsigned(&mut steps, amount));
+        steps.extend([32, supply.min(relaxation.supplies.len() as u64 - 1), modes as u64]);
+        steps.extend(amounts.iter().cycle().take(modes));
     }
-    let scales = usize::from(!extras.scale.is_empty()) + usize::from(extras.of_tasks.is_some());
-    let supplies = relaxation.supplies.len() + scales;
-    steps.push(31);
+    let supplies = relaxation.supplies.len() + usize::from(extras.of_tasks.is_some());
+    steps.extend([31, supplies as u64]);
     for supply in 0..supplies {
         let runs = extras.prices.get(supply).map_or(&[][..], Vec::as_slice);
-        unsigned(&mut steps, runs.len() as u64);
+        steps.push(runs.len() as u64);
         let mut last = 0;
         for &(length, price) in runs {
-            unsigned(&mut steps, length);
-            signed(&mut steps, price - last);
+            steps.extend([length, signed(price - last)]);
             last = price;
         }
     }
     // Even prices of zero prove a bound: the sum of the minimum ends.
-    steps.push(31);
+    steps.extend([31, supplies as u64]);
     steps.extend(std::iter::repeat_n(0, supplies));
     let mut replay = Replay::new(relaxation, mirror).unwrap();
     let mut search = Search { written: 0, nogoods: 0, steps };
     search.refute(&mut replay, &mut Vec::new())?;
-    Some(Refutation { value, grid, steps: search.steps })
+    Some(Refutation { value, grid, steps: Refutation::encoded(&search.steps) })
 }
 
 struct Search {
-    /// Number of bytes that the replay has read.
+    /// The number of numbers that the replay has read.
     written: usize,
-    nogoods: u64,
-    steps: Vec<u8>,
+    nogoods: usize,
+    steps: Vec<u64>,
 }
 
 impl Search {
     /// Refutes the decisions. Returns the number of the nogood, or `None` if there is a schedule.
-    fn refute(&mut self, replay: &mut Replay, decisions: &mut Vec<Literal>) -> Option<u64> {
-        if replay.refutes(&self.steps[self.written..]).unwrap() {
+    fn refute(&mut self, replay: &mut Replay, decisions: &mut Vec<Literal>) -> Option<usize> {
+        if replay.refutes(&Refutation::encoded(&self.steps[self.written..])).unwrap() {
             return Some(self.nogoods);
         }
         self.written = self.steps.len();
@@ -226,20 +170,17 @@ impl Search {
         Some(self.nogood(replay, decisions, &used))
     }
 
-    fn nogood(&mut self, replay: &mut Replay, decisions: &[Literal], used: &[RefutationStep]) -> u64 {
+    fn nogood(&mut self, replay: &mut Replay, decisions: &[Literal], used: &[RefutationStep]) -> usize {
         self.nogoods += 1;
-        self.steps.push(21);
-        unsigned(&mut self.steps, self.nogoods);
-        unsigned(&mut self.steps, decisions.len() as u64);
+        self.steps.extend([21, decisions.len() as u64]);
         for literal in decisions.iter().map(|literal| literal.negated()) {
-            unsigned(&mut self.steps, literal.bound as u64);
-            signed(&mut self.steps, literal.value);
+            self.steps.extend([literal.bound as u64, signed(literal.value)]);
         }
-        unsigned(&mut self.steps, used.len() as u64);
+        self.steps.push(used.len() as u64);
         used.iter().for_each(|&step| write(&mut self.steps, step));
-        replay.refutes(&self.steps[self.written..]).unwrap();
+        replay.refutes(&Refutation::encoded(&self.steps[self.written..])).unwrap();
         self.written = self.steps.len();
-        self.nogoods
+        self.nogoods - 1
     }
 }
 

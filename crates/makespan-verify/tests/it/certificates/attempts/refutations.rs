@@ -8,30 +8,23 @@ use super::Reader;
 /// The instants that steps name are below this number, in units of the grid.
 const INSTANTS: i64 = 12;
 
-/// A list of steps, in the bytes of a refutation.
+/// A list of steps, in the numbers of a refutation.
 #[derive(Default)]
 struct Steps {
-    bytes: Vec<u8>,
+    numbers: Vec<u64>,
     count: u64,
 }
 
-fn unsigned(bytes: &mut Vec<u8>, mut number: u64) {
-    while number > 127 {
-        bytes.push(number as u8 | 128);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn signed(bytes: &mut Vec<u8>, number: i64) {
-    unsigned(bytes, (number << 1 ^ number >> 63).cast_unsigned());
+/// Returns the number that encodes a signed number.
+fn signed(number: i64) -> u64 {
+    (number << 1 ^ number >> 63).cast_unsigned()
 }
 
 impl Steps {
-    fn push(&mut self, head: &[u8], instants: &[i64], task: Option<u64>) {
-        self.bytes.extend(head);
-        instants.iter().for_each(|&instant| signed(&mut self.bytes, instant));
-        task.into_iter().for_each(|task| unsigned(&mut self.bytes, task));
+    fn push(&mut self, head: &[u64], task: Option<u64>, instants: &[i64]) {
+        self.numbers.extend(head);
+        self.numbers.extend(task);
+        self.numbers.extend(instants.iter().map(|&instant| signed(instant)));
         self.count += 1;
     }
 }
@@ -46,85 +39,83 @@ impl Reader<'_> {
             _ => self.unit,
         };
         let value = self.any(30);
-        let mut bytes = Vec::new();
+        let mut numbers = Vec::new();
         if self.below(3) == 0 {
-            bytes.extend([23, self.below(instance.tasks() as i64) as u8]);
+            numbers.extend([23, self.below(instance.tasks() as i64) as u64]);
         }
         if self.below(3) == 0 {
-            let first = self.below(instance.tasks() as i64) as u8;
-            bytes.extend([22, first, first + 1]);
+            let first = self.below(instance.tasks() as i64) as u64;
+            numbers.extend([22, first, first + 1]);
         }
         let renewable = instance.platform().resources().iter().filter(|of| of.kind != ResourceKind::Consumable);
         let supplies = renewable.count() + 1;
         // Two price vectors: the first has no prices, and the second has random prices.
-        bytes.push(31);
-        bytes.extend(std::iter::repeat_n(0, supplies));
-        bytes.push(31);
+        numbers.extend([31, supplies as u64]);
+        numbers.extend(std::iter::repeat_n(0, supplies));
+        numbers.extend([31, supplies as u64]);
         for _ in 0..supplies {
             let runs = self.below(3);
-            bytes.push(runs as u8);
+            numbers.push(runs as u64);
             (0..runs).for_each(|run| {
-                bytes.push(1 + self.below(3) as u8);
-                signed(&mut bytes, if run == 0 { 128 * self.below(20) } else { 64 * (self.below(10) - 4) });
+                numbers.push(1 + self.below(3) as u64);
+                numbers.push(signed(if run == 0 { 128 * self.below(20) } else { 64 * (self.below(10) - 4) }));
             });
         }
         let task = self.below(instance.tasks() as i64) as u64;
         let split = self.below(6);
-        let supply = self.below(supplies as i64) as u8;
-        let steps = Self::sweep(instance, supply);
+        let supply = self.below(supplies as i64) as u64;
+        let rounds = 1 + i64::from(self.below(4) == 0);
+        let steps = Self::sweep(instance, supply, rounds);
         // The first nogood states that the task starts after `split`, and the second one that it starts by then.
-        for (id, bound, value) in [(1, 4 * task, split + 1), (2, 4 * task + 1, -split)] {
+        let mut nogoods = 0;
+        for (bound, value) in [(4 * task, split + 1), (4 * task + 1, -split)] {
             if self.below(3) > 0 {
-                bytes.extend([21, id]);
-                unsigned(&mut bytes, 1);
-                unsigned(&mut bytes, bound);
-                signed(&mut bytes, value);
-                unsigned(&mut bytes, steps.count);
-                bytes.extend(&steps.bytes);
-                bytes.extend([20, 1, id]);
+                numbers.extend([21, 1, bound, signed(value), steps.count]);
+                numbers.extend(&steps.numbers);
+                numbers.extend([20, 1, nogoods]);
+                nogoods += 1;
             }
         }
         // A nogood without literals states that the root is empty.
-        bytes.extend([21, 3, 0]);
-        unsigned(&mut bytes, steps.count);
-        bytes.extend(&steps.bytes);
-        Refutation { value, grid, steps: bytes }
+        numbers.extend([21, 0, steps.count]);
+        numbers.extend(&steps.numbers);
+        Refutation { value, grid, steps: Refutation::encoded(&numbers) }
     }
 
-    /// Returns steps on all tasks and on one supply.
-    fn sweep(instance: &Instance, supply: u8) -> Steps {
+    /// Returns steps on all tasks and on one supply, `rounds` times.
+    fn sweep(instance: &Instance, supply: u64, rounds: i64) -> Steps {
         let mut steps = Steps::default();
         let tasks = || 0..instance.tasks();
-        for _ in 0..2 {
+        for _ in 0..rounds {
             for edge in instance.edges() {
                 for from in instance.equal_tasks(edge.from) {
                     for to in instance.equal_tasks(edge.to) {
-                        steps.push(&[2, from.0 as u8], &[], Some(to.0));
-                        steps.push(&[3, from.0 as u8], &[], Some(to.0));
+                        steps.push(&[2, from.0], Some(to.0), &[]);
+                        steps.push(&[3, from.0], Some(to.0), &[]);
                     }
                 }
             }
             for kind in [7, 8] {
-                tasks().for_each(|task| steps.push(&[kind], &[], Some(task)));
+                tasks().for_each(|task| steps.push(&[kind], Some(task), &[]));
             }
             for at in 0..INSTANTS {
-                steps.push(&[14, supply], &[at], None);
+                steps.push(&[14, supply], None, &[at]);
                 for kind in [4, 5, 6] {
-                    tasks().for_each(|task| steps.push(&[kind, supply], &[at], Some(task)));
+                    tasks().for_each(|task| steps.push(&[kind, supply], Some(task), &[at]));
                 }
                 if at % 3 == 0 {
-                    steps.push(&[9, supply], &[at / 2, INSTANTS - at], None);
-                    tasks().for_each(|task| steps.push(&[16, supply], &[at / 2, INSTANTS - at], Some(task)));
+                    steps.push(&[9, supply], None, &[at / 2, INSTANTS - at]);
+                    tasks().for_each(|task| steps.push(&[16, supply], Some(task), &[at / 2, INSTANTS - at]));
                 }
             }
             for prices in [0, 1] {
-                steps.push(&[15, prices], &[], None);
+                steps.push(&[15, prices], None, &[]);
                 for kind in 10..14 {
-                    tasks().for_each(|task| steps.push(&[kind, prices], &[], Some(task)));
+                    tasks().for_each(|task| steps.push(&[kind, prices], Some(task), &[]));
                 }
             }
         }
-        (0..INSTANTS).for_each(|until| steps.push(&[9, supply], &[0, until + 1], None));
+        (0..INSTANTS).for_each(|until| steps.push(&[9, supply], None, &[0, until + 1]));
         steps
     }
 }
