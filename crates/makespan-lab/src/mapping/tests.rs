@@ -47,7 +47,7 @@ fn files_are_read_where_they_are() {
     assert!(summary.text.contains("u_c_lolo.0") && !summary.text.contains("u_c_lolo.0, u_i"), "{}", summary.text);
     let verdict = |part: &str| summary.claims.iter().find(|claim| claim.statement.contains(part)).unwrap().verdict;
     assert_eq!(verdict("No bound is above"), Verdict::Holds);
-    assert_eq!(verdict("within 10^-5"), Verdict::DoesNotHold, "this is not the matrix of that name");
+    assert_eq!(verdict("is at most 10^-5"), Verdict::DoesNotHold, "this is not the matrix of that name");
 }
 
 #[test]

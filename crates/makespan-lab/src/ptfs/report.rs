@@ -32,9 +32,10 @@ pub(super) fn text(options: &PtfsOptions, points: &Points) -> String {
     let mut text = format!(
         "Flows of {} tasks on ten nodes of speeds 1000, 2000 .. 10000; {} at each point; seed {}.\n\
          The rate is a multiple of the balance line and swings by a part of its mean; a task takes\n\
-         0.05 s to reach its node. +- is the 95 % confidence interval over the flows. The bound is proved. It is\n\
-         the maximum, over all instants r and numbers k, of r + (size of all tasks that arrive from r on) /\n\
-         (speed of all nodes) and r + (size of the k largest of these tasks) / (speed of the k fastest nodes).\n",
+         0.05 s to reach its node. +- is the 95 % confidence interval over the flows. The bound is\n\
+         proved. It is the maximum, over all instants r and numbers k, of r + (size of all tasks that\n\
+         arrive from r on) / (speed of all nodes) and r + (size of the k largest of these tasks) /\n\
+         (speed of the k fastest nodes).\n",
         options.tasks, options.runs, options.seed
     );
     for group in points.groups().into_iter().rev() {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::QueueJob;
+use super::request::gres;
 use crate::text::Gres;
 use crate::{Job, JobState, Node};
 
@@ -132,17 +133,6 @@ fn allocated<'a>(job: &'a Job, name: &str) -> Option<&'a str> {
 
 fn allocated_cpus(job: &Job) -> u64 {
     allocated(job, "cpu").and_then(|count| count.parse().ok()).unwrap_or(0)
-}
-
-/// Returns the generic resources of one node, if all nodes have an equal part.
-pub(super) fn gres(tres: Option<&str>, nodes: u64) -> Vec<Gres> {
-    let parts =
-        tres.unwrap_or_default().split(',').filter(|part| part.starts_with("gres/")).map(|part| Gres::list(part).0);
-    let all: Vec<Gres> = parts.flatten().collect();
-    // In addition to the amounts of each kind, the list may contain a total without a kind.
-    let has_kind = |name: &str| all.iter().any(|gres| gres.name == name && !gres.kind.is_empty());
-    let counted = all.iter().filter(|gres| !gres.kind.is_empty() || !has_kind(&gres.name));
-    counted.map(|gres| Gres { count: gres.count.div_ceil(nodes.max(1)), ..gres.clone() }).collect()
 }
 
 /// Reduces the processors of suspended jobs to those that their nodes report as allocated. Slurm frees the processors

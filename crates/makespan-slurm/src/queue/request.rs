@@ -6,7 +6,6 @@ use crate::text::{Gres, Record, bytes, duration, expand};
 use crate::{Job, OptionalLimit};
 
 use super::Features;
-use super::holding::gres;
 use super::reservation::licences;
 
 /// The memory that a job requests.
@@ -179,4 +178,15 @@ fn min_time(record: &Record) -> Option<u64> {
     let stated = record.get("TimeMin").and_then(duration).and_then(OptionalLimit::value);
     let minutes = || record.get("time_minimum").and_then(|text| text.parse::<u64>().ok()?.checked_mul(60));
     stated.or_else(minutes).filter(|&seconds| seconds > 0)
+}
+
+/// Returns the generic resources of one node, if all nodes have an equal part.
+pub(super) fn gres(tres: Option<&str>, nodes: u64) -> Vec<Gres> {
+    let parts =
+        tres.unwrap_or_default().split(',').filter(|part| part.starts_with("gres/")).map(|part| Gres::list(part).0);
+    let all: Vec<Gres> = parts.flatten().collect();
+    // In addition to the amounts of each kind, the list may contain a total without a kind.
+    let has_kind = |name: &str| all.iter().any(|gres| gres.name == name && !gres.kind.is_empty());
+    let counted = all.iter().filter(|gres| !gres.kind.is_empty() || !has_kind(&gres.name));
+    counted.map(|gres| Gres { count: gres.count.div_ceil(nodes.max(1)), ..gres.clone() }).collect()
 }
