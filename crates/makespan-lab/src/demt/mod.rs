@@ -97,7 +97,8 @@ impl DemtOptions {
              the order of these numbers of jobs. A ratio is the sum of the values over the sum of the references:\n\
              for the makespan, the best proven bound; for the weighted completion, the value of the paper's\n\
              linear programme as printed. This value is an estimate and not a bound. With it, the ratios\n\
-             can be compared with the paper's ratios. Ratios to the proven bound are in summary.csv and in figures 3c to 6c.\n",
+             can be compared with the paper's ratios. Ratios to the proven bound are in summary.csv and in\n\
+             figures 3c to 6c.\n",
             self.instances.runs,
             sizes.join(", "),
             self.instances.processors,

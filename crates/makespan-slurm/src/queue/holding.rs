@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::QueueJob;
 use super::request::gres;
 use crate::text::Gres;
-use crate::{Job, JobState, Node};
+use crate::{Job, Node};
 
 /// The resources held on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,20 +132,6 @@ fn allocated<'a>(job: &'a Job, name: &str) -> Option<&'a str> {
 
 fn allocated_cpus(job: &Job) -> u64 {
     allocated(job, "cpu").and_then(|count| count.parse().ok()).unwrap_or(0)
-}
-
-/// Reduces the processors of suspended jobs to those that their nodes report as allocated. Slurm frees the processors
-/// of a suspended job, but keeps its memory.
-pub(super) fn free_suspended(jobs: &mut [QueueJob], nodes: &[Node]) {
-    let mut left: Vec<u32> = nodes.iter().map(|node| node.allocated_cpus).collect();
-    let (suspended, others): (Vec<_>, Vec<_>) = jobs.iter_mut().partition(|job| job.state == JobState::Suspended);
-    for holding in others.iter().filter_map(|job| job.run.as_ref()).flat_map(|run| &run.holds) {
-        left[holding.node] = left[holding.node].saturating_sub(holding.cpus);
-    }
-    for holding in suspended.into_iter().filter_map(|job| job.run.as_mut()).flat_map(|run| &mut run.holds) {
-        holding.cpus = holding.cpus.min(left[holding.node]);
-        left[holding.node] -= holding.cpus;
-    }
 }
 
 /// Returns the resources that nodes report as held and that no visible job holds.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use crate::text::{Kind, Record};
-use crate::{Config, Job, Node, Partition, jobs_of_json};
+use crate::{Config, Job, JobState, Node, Partition, jobs_of_json};
 
-use super::holding::{free_suspended, hidden};
+use super::holding::hidden;
 use super::job::JobContext;
 use super::listed::{OutputRecords, once};
-use super::{Licence, PastRun, Queue, SlurmReservation, doubts, limits, now};
+use super::{Licence, PastRun, Queue, QueueJob, SlurmReservation, doubts, limits, now};
 
 /// An output that describes a part of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -405,5 +405,19 @@ impl Texts {
         let known: std::collections::HashSet<u64> = runs.iter().map(|run| run.id).collect();
         runs.extend(remembered.filter(|run| !known.contains(&run.id)));
         runs
+    }
+}
+
+/// Reduces the processors of suspended jobs to those that their nodes report as allocated. Slurm frees the processors
+/// of a suspended job, but keeps its memory.
+fn free_suspended(jobs: &mut [QueueJob], nodes: &[Node]) {
+    let mut left: Vec<u32> = nodes.iter().map(|node| node.allocated_cpus).collect();
+    let (suspended, others): (Vec<_>, Vec<_>) = jobs.iter_mut().partition(|job| job.state == JobState::Suspended);
+    for holding in others.iter().filter_map(|job| job.run.as_ref()).flat_map(|run| &run.holds) {
+        left[holding.node] = left[holding.node].saturating_sub(holding.cpus);
+    }
+    for holding in suspended.into_iter().filter_map(|job| job.run.as_mut()).flat_map(|run| &mut run.holds) {
+        holding.cpus = holding.cpus.min(left[holding.node]);
+        left[holding.node] -= holding.cpus;
     }
 }
