@@ -151,9 +151,14 @@ pub fn narrow(label: &str, indent: usize, text: &str) -> String {
 fn wrapped_at(width: usize, label: &str, indent: usize, text: &str) -> String {
     const LEAST: usize = 40;
     let columns = known_columns().map_or(width, |columns| columns.clamp(LEAST, width));
-    let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
     // Only spaces separate words. Other white space in a name, such as a line break, is escaped.
-    for word in text.split(' ').filter(|word| !word.is_empty()).map(shown) {
+    filled(columns, label, indent, text.split(' ').filter(|word| !word.is_empty())) + "\n"
+}
+
+/// Formats a label and words in lines of at most `columns` columns. All lines after the first are indented.
+pub fn filled<'a>(columns: usize, label: &str, indent: usize, words: impl Iterator<Item = &'a str>) -> String {
+    let (mut lines, mut line, mut empty) = (String::new(), label.to_owned(), true);
+    for word in words.map(shown) {
         if !empty && line.chars().count() + 1 + word.chars().count() > columns {
             lines += &line;
             lines.push('\n');
@@ -165,7 +170,7 @@ fn wrapped_at(width: usize, label: &str, indent: usize, text: &str) -> String {
         line += &word;
         empty = false;
     }
-    lines + &line + "\n"
+    lines + &line
 }
 
 /// Writes a file completely or not at all.

@@ -2,7 +2,7 @@
 
 use makespan_slurm::doctor::{Finding, Verdict};
 
-use crate::output::{Line, Tone, shown};
+use crate::output::{Line, Tone, filled};
 
 /// Width of the output, in columns of text.
 const WIDTH: usize = 80;
@@ -27,18 +27,5 @@ pub fn finding(finding: &Finding) -> Line {
 
 /// Formats a text after its label in lines of at most `WIDTH` columns.
 fn hanging(label: &str, text: &str) -> String {
-    let (mut lines, mut line, mut is_empty) = (String::new(), label.to_owned(), true);
-    for word in text.split_whitespace().map(shown) {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines += line.trim_end();
-            lines.push('\n');
-            (line, is_empty) = (" ".repeat(LABEL), true);
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line += &word;
-        is_empty = false;
-    }
-    lines + line.trim_end()
+    filled(WIDTH, label, LABEL, text.split_whitespace()).trim_end().to_owned()
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use makespan_core::{Outcome, Run, TaskId};
 use makespan_exec::journal::{Progression, RecordedRun};
 
-use super::BackupError;
+use super::{BackupError, in_database};
 use crate::keeper::{Owners, folder_of};
 use crate::store::{Reader, Store, TaskEnd, is_served};
 use crate::words::{JobNumber, State};
@@ -23,15 +23,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// # Errors
 /// [`BackupError`], for example if ends are missing and no service runs.
 pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupError> {
-    let database = |error: rusqlite::Error| BackupError::Database(format!("{}: {error}", copy.folder().display()));
-    let round = copy.readers().read(Reader::round).map_err(database)?;
+    let database = in_database(copy.folder());
+    let round = copy.readers().read(Reader::round).map_err(&database)?;
     let Some(round) = round else { return Ok(()) };
     let path = folder_of(folder, round.number);
     if !path.join(makespan_exec::journal::FILE).exists() {
         return Ok(());
     }
     let mut owners = Owners::default();
-    copy.readers().read(|reader| reader.handed(&round, 0)).map_err(database)?.iter().for_each(|job| owners.push(job));
+    copy.readers().read(|reader| reader.handed(&round, 0)).map_err(&database)?.iter().for_each(|job| owners.push(job));
     let begun = Instant::now();
     let recorded = loop {
         let recorded = RecordedRun::read(&path).map_err(|error| BackupError::Journal(error.to_string()))?;
@@ -48,7 +48,7 @@ pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupErro
         let ends = recorded.history.runs.iter().filter_map(|run| end_of(run, &recorded, &owners));
         ends.into_iter().try_for_each(|end| change.note(&end))
     });
-    added.map(drop).map_err(|error| BackupError::Database(format!("{}: {error}", copy.folder().display())))
+    added.map(drop).map_err(&database)
 }
 
 /// Returns the jobs of the tasks that have ended, but whose ends are not in the journal.

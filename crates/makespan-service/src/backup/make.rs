@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::copy::{NewFolder, copy, listed, write};
 use super::journaled::add_ends;
 use super::list::BackupList;
-use super::{BackupError, failed};
+use super::{BackupError, failed, in_database};
 use crate::clock::wall;
 use crate::keeper::folder_of;
 use crate::store::{BACKUP, DATABASE, Reader, Store, is_store, snapshot};
@@ -40,12 +40,12 @@ pub fn back_up(folder: &Path, target: &Path) -> Result<BackupSummary, BackupErro
     snapshot(&folder, &new.path).map_err(BackupError::Database)?;
     let mut store = Store::open(&new.path).map_err(BackupError::Database)?;
     add_ends(&folder, &mut store)?;
-    let database = |error: rusqlite::Error| BackupError::Database(format!("{}: {error}", target.display()));
+    let database = in_database(target);
     let (counts, outputs) = {
         let readers = store.readers();
-        readers.read(|reader| Ok((reader.counts()?, Reader::outputs(reader)?))).map_err(database)?
+        readers.read(|reader| Ok((reader.counts()?, Reader::outputs(reader)?))).map_err(&database)?
     };
-    store.checkpoint().map_err(database)?;
+    store.checkpoint().map_err(&database)?;
     drop(store);
     fs::remove_file(new.path.join("lock")).map_err(failed(target, "write"))?;
     let mut files = vec![listed(DATABASE, &new.path)?];

@@ -95,6 +95,12 @@ fn jobs(numbers: &[JobNumber]) -> String {
     }
 }
 
+/// Returns a function that makes an error of a database an error with a path.
+fn in_database(path: &Path) -> impl Fn(rusqlite::Error) -> BackupError + Clone + use<> {
+    let path = path.to_owned();
+    move |error| BackupError::Database(format!("{}: {error}", path.display()))
+}
+
 /// Returns a function that makes an error of the operating system an error with a path.
 fn failed(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> BackupError {
     let path = path.to_owned();

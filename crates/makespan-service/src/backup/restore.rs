@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::copy::{NewFolder, copy, write};
 use super::list::BackupList;
-use super::{BackupError, failed, jobs};
+use super::{BackupError, failed, in_database, jobs};
 use crate::store::{RESTORED, Store, newer_version};
 use crate::words::JobNumber;
 
@@ -49,10 +49,10 @@ pub fn restore(backup: &Path, target: &Path) -> Result<RestoreSummary, BackupErr
         return Err(BackupError::Newer { path: backup, version });
     }
     let mut store = Store::open(&new.path).map_err(BackupError::Database)?;
-    let database = |error: rusqlite::Error| BackupError::Database(format!("{}: {error}", target.display()));
+    let database = in_database(target);
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is not general enough in its lifetime")]
-    let (reset, _) = store.change(|change| change.reset()).map_err(database)?;
-    store.checkpoint().map_err(database)?;
+    let (reset, _) = store.change(|change| change.reset()).map_err(&database)?;
+    store.checkpoint().map_err(&database)?;
     drop(store);
     let verb = if reset.len() == 1 { "starts" } else { "start" };
     let again = if reset.is_empty() { String::new() } else { format!("; {} {verb} again", jobs(&reset)) };

@@ -46,11 +46,11 @@ const NOW: u64 = 1_000_000;
 /// Number of rules in [`random`].
 const RULES: u32 = 18;
 
-/// Draws a random queue. The bits of `rules` state which rules occur in the queue. Bit 0: several processors per node. Bit 1: memory. Bit 2: a second
-/// partition. Bit 3: features. Bit 4: weights of nodes. Bit 5: arrays. Bit 6: dependencies. Bit 7: `--time-min`. Bit
-/// 8: deadlines. Bit 9: licences. Bit 10: limits of QOS. Bit 11: reservations. Bit 12: ranges of nodes. Bit 13: whole
-/// nodes. Bit 14: GPUs. Bit 15: jobs that become eligible later. Bit 16: excluded and required nodes. Bit 17:
-/// parameters of the scheduler.
+/// Draws a random queue. The bits of `rules` state which rules occur in the queue. Bit 0: several processors per node.
+/// Bit 1: memory. Bit 2: a second partition. Bit 3: features. Bit 4: weights of nodes. Bit 5: arrays. Bit 6:
+/// dependencies. Bit 7: `--time-min`. Bit 8: deadlines. Bit 9: licences. Bit 10: limits of QOS. Bit 11: reservations.
+/// Bit 12: ranges of nodes. Bit 13: whole nodes. Bit 14: GPUs. Bit 15: jobs that become eligible later. Bit 16:
+/// excluded and required nodes. Bit 17: parameters of the scheduler.
 struct RandomQueue {
     draws: Draws,
     rules: u32,

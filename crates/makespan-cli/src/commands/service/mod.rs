@@ -20,9 +20,10 @@ use makespan_core::Time;
 use makespan_service::client::{Client, ClientError, ClientOptions, default_store};
 use makespan_service::words::JobNumber;
 use miette::{Report, Result, miette};
+use serde::Serialize;
 
 use super::queue::clock::QueueClock;
-use crate::args::{ConnectionOptions, JobsOptions, ServiceAction, ServiceCommands};
+use crate::args::{ConnectionOptions, Format, JobsOptions, ServiceAction, ServiceCommands};
 use crate::output::emit;
 
 pub use job::job;
@@ -52,6 +53,15 @@ fn known_store(stated: Option<&PathBuf>) -> Result<PathBuf> {
         return Err(miette!("{}: there is no store; `makespan serve --store FOLDER` makes it", store.display()));
     }
     Ok(store)
+}
+
+/// Prints the items of a list as a table or as JSON. `none` is the text for an empty list.
+fn emit_list<T: Serialize>(format: Format, items: &[T], none: &str, table: impl Fn(&[T]) -> String) -> Result<()> {
+    match format {
+        Format::Text if items.is_empty() => emit(&format!("{none}\n")),
+        Format::Text => emit(&table(items)),
+        Format::Json => emit(&format!("{:#}\n", serde_json::json!(items))),
+    }
 }
 
 fn connect(options: &ConnectionOptions) -> Result<Client> {

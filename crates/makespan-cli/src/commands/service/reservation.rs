@@ -7,8 +7,8 @@ use makespan_service::words::Reservation;
 use miette::{Result, miette};
 
 use super::super::queue::clock;
-use super::{connect, fail, instant, now, seconds};
-use crate::args::{Format, ReservationAction, ReservationAddOptions, ReservationCommands};
+use super::{connect, emit_list, fail, instant, now, seconds};
+use crate::args::{ReservationAction, ReservationAddOptions, ReservationCommands};
 use crate::output::{emit, table};
 
 pub fn reservation(commands: &ReservationCommands) -> Result<ExitCode> {
@@ -16,11 +16,7 @@ pub fn reservation(commands: &ReservationCommands) -> Result<ExitCode> {
     match &commands.action {
         ReservationAction::List { format } => {
             let all: Vec<Reservation> = client.get("reservations").map_err(fail)?;
-            match format {
-                Format::Text if all.is_empty() => emit("no reservations\n")?,
-                Format::Text => emit(&listed(&all))?,
-                Format::Json => emit(&format!("{:#}\n", serde_json::json!(all)))?,
-            }
+            emit_list(*format, &all, "no reservations", listed)?;
         }
         ReservationAction::Add(options) => {
             let made = client.reserve(&requested(options)?).map_err(fail)?;

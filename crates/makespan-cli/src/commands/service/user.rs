@@ -7,8 +7,8 @@ use makespan_service::tokens::{TokenError, is_user};
 use makespan_service::words::{UserSettings, UserSummary};
 use miette::{Result, miette};
 
-use super::{connect, fail};
-use crate::args::{Format, Quota, UserAction, UserCommands, UserSetOptions};
+use super::{connect, emit_list, fail};
+use crate::args::{Quota, UserAction, UserCommands, UserSetOptions};
 use crate::output::{emit, table};
 
 pub fn user(commands: &UserCommands) -> Result<ExitCode> {
@@ -16,11 +16,7 @@ pub fn user(commands: &UserCommands) -> Result<ExitCode> {
     match &commands.action {
         UserAction::List { format } => {
             let users: Vec<UserSummary> = client.get("users").map_err(fail)?;
-            match format {
-                Format::Text if users.is_empty() => emit("no users\n")?,
-                Format::Text => emit(&listed(&users))?,
-                Format::Json => emit(&format!("{:#}\n", serde_json::json!(users)))?,
-            }
+            emit_list(*format, &users, "no users", listed)?;
         }
         UserAction::Set(UserSetOptions { user, settings }) => {
             let user = checked(user)?;
