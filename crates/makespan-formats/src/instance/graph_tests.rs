@@ -111,6 +111,6 @@ fn a_schedule_names_the_tasks_of_a_graph() {
         assert!(error.contains(expect), "{error}");
     };
     check("\"task\": \"d\"", "\"task\": \"dd\"", "job `j` has no task `dd`");
-    check("\"task\": \"d\", ", "", "job `j` is a graph of tasks; `task` must say which");
+    check("\"task\": \"d\", ", "", "job `j` is a graph of tasks; state the name of the task in `task`");
     check("\"k\"", "\"k\", \"task\": 0", "is not a bag");
 }

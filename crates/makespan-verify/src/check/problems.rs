@@ -48,7 +48,7 @@ fn of_schedule(instance: &Instance, file: &ScheduleFile) -> Vec<String> {
     problems
 }
 
-/// Returns the rules that a schedule violates, and its incorrect values.
+/// Returns one sentence for each rule that the schedule violates, and for each stated value that is wrong.
 fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Objective) -> Option<i128>) -> Vec<String> {
     let mut problems: Vec<String> = match validate(instance, schedule) {
         Ok(()) => Vec::new(),
@@ -64,8 +64,8 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
     problems
 }
 
-/// Returns the problems of a bound: it is not proved, it does not apply to the schedule, or the value of the schedule is
-/// below it. In the last case, the value or the bound is wrong.
+/// Returns the problems of a bound: it is not proved, it does not apply to the schedule, or the value of the schedule
+/// is below the bound. A value below a bound shows that the value or the bound is wrong.
 fn wrong_bound(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Vec<String> {
     let objective = bound.objective;
     let mut problems = Vec::new();

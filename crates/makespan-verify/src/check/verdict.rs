@@ -9,7 +9,7 @@ use super::words::{bound_word, figure, gap, value};
 use crate::Bound;
 use crate::native::PlanFile;
 
-/// Maximum number of problems to print. If there are more, only the number of the remaining problems is printed.
+/// Maximum number of problems to print. For all further problems, the text states only their number.
 const LISTED: usize = 20;
 
 /// Describes the result of a check for users. `name` is the name of the plan file, and `problems` are all problems that
@@ -46,9 +46,9 @@ fn rejected(name: &str, problems: &[String]) -> String {
     text
 }
 
-/// Returns a table of the values of a schedule and their bounds, and the lines of [`other_metrics`]. If `minimised` is
-/// not empty, the table marks each objective that `minimised` does not contain as not minimised, unless its value is
-/// proved optimal.
+/// Returns a table of the values of a schedule and their bounds, and the lines of [`other_metrics`]. The last column
+/// states the distance to the optimum. If `minimised` is not empty, the column states `not minimised` for each
+/// objective that is neither in `minimised` nor proved optimal.
 pub fn objectives(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimised: &[Objective]) -> String {
     let condition = instance.condition();
     let heading = ["objective".into(), "value (s)".into(), bound_word(condition), "ratio".into(), String::new()];

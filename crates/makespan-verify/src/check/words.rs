@@ -38,7 +38,8 @@ pub fn gap(ratio: Option<f64>) -> String {
     }
 }
 
-/// Returns the noun for a bound that is valid under a condition ([`makespan_core::Instance::condition`]).
+/// Returns the heading for bounds, which includes the condition under which they are valid
+/// ([`makespan_core::Instance::condition`]).
 pub fn bound_word(condition: &str) -> String {
     if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") }
 }

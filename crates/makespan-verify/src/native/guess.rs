@@ -37,7 +37,7 @@ pub fn timed(time: Time, min: u32, max: u32, law: SpeedupLaw) -> Result<Profile,
     }
 }
 
-/// Shortens each guessed run time to at most the job's walltime. So a guess never causes an error.
+/// Limits each guessed run time to the job's walltime, so that a guess never makes the instance invalid.
 pub fn keep_walltime(job: &mut Job) {
     let Some(walltime) = job.walltime.filter(|walltime| *walltime > Time::ZERO) else { return };
     job.work.tasks_mut().for_each(|task| shorten(task, walltime));

@@ -19,7 +19,8 @@ pub fn explain(message: &str) -> String {
         let Some((unknown, expected)) = message.strip_prefix(kind).and_then(|rest| rest.split_once("`, ")) else {
             continue;
         };
-        // In serde's list of known words, every second piece between backticks is a word.
+        // serde writes each known word between backticks. So if its list is split at backticks, every second piece is a
+        // word.
         let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
         let list = known.join(", ");
         return match nearest(unknown, known.iter().copied()) {

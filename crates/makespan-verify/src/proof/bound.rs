@@ -73,7 +73,7 @@ impl Bound {
 
     /// Checks the bound in exact arithmetic without a solver: in integers, or in rationals for a throughput. If the
     /// certificate is valid only up to a horizon, the condition of the bound must limit the makespan to at most this
-    /// horizon. Otherwise, the bound may have any condition or none.
+    /// horizon. If the certificate is valid for all schedules, the bound may have any condition or none.
     ///
     /// # Errors
     /// [`CertificateError`] if the certificate does not prove the bound.

@@ -13,7 +13,7 @@ pub(super) struct OpenProcessors<'a> {
 }
 
 impl<'a> OpenProcessors<'a> {
-    /// Collects the processors of a node. Takes O(groups of processors that are closed in the same periods).
+    /// Collects the processors of a node. Takes O(g) for g groups of processors that are closed in the same periods.
     pub(super) fn new(instance: &'a Instance, node: usize) -> Self {
         let own = instance.platform().processors_of(node);
         let classes = instance.availability().classes().iter().filter(|class| !class.closed.is_empty());
@@ -31,9 +31,9 @@ impl<'a> OpenProcessors<'a> {
     }
 }
 
-/// Returns the price of all open processors within a window. For each node, the open time of its processors is
-/// multiplied by the price of the node. The result is the sum of these products. Takes O(nodes * groups), where a group
-/// is a set of processors that are closed in the same periods. Returns `None` on overflow.
+/// Returns the price of all open processors within a window: the sum over all nodes of the price of the node,
+/// multiplied by the open time of its processors. Takes O(nodes * groups), where a group is a set of processors that
+/// are closed in the same periods. Returns `None` on overflow.
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
     let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
     priced.try_fold(0_i128, |sum, (node, &price)| {

@@ -165,8 +165,8 @@ impl CostPrices {
         Ok(())
     }
 
-    /// Returns the sums of the edge prices at each task of a job. `first` is the position of the job's first edge. The
-    /// function moves `first` to the first edge of the next job.
+    /// Returns, for each task of a job, the sums of the prices of its edges. `first` is the position of the job's first
+    /// edge. When the function returns, `first` is the position of the next job's first edge.
     fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<EdgePrices> {
         let job = instance.job(id);
         let mut flows = vec![EdgePrices::default(); job.different_tasks() as usize];

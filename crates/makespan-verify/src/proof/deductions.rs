@@ -29,7 +29,8 @@ const MAX_TICKS: i128 = 1 << 100;
 /// release and the ends of its predecessors. The task ends no later than the deadline and the latest starts of its
 /// successors. A [`Step`] narrows one window. The step states an instant before which the task cannot start, or after
 /// which the task cannot end. The [`Reason`] of the step shows that an earlier start or a later end leads to a
-/// contradiction. Consequences along edges are deduced without a step.
+/// contradiction. If the window of a task becomes narrower, the check also narrows the windows of the tasks that are
+/// connected to it by edges. These deductions need no step.
 ///
 /// All equal tasks of a bag have one window, because a deduction that holds for one of the tasks holds for each of
 /// them. Nested deductions must not suppose anything about a bag, because the supposition about one task would narrow
@@ -50,7 +51,8 @@ pub struct Deductions {
     pub deadline: Time,
     /// Length of the unit of time of the steps, in ticks.
     pub unit: i64,
-    /// The limited amounts. A step refers to an amount by its position in this list.
+    /// The processors, resources and groups of tasks whose capacity is limited. A step refers to an entry by its
+    /// position in this list.
     pub held: Vec<LimitedAmount>,
     /// The deductions. Each deduction follows from the deductions before it.
     pub steps: Vec<Step>,
@@ -61,12 +63,13 @@ pub struct Deductions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// The task starts no earlier than this instant, because the reason refutes an earlier start.
+    /// The task (first field) starts no earlier than the instant (second field), because the reason refutes an earlier
+    /// start.
     Start(u32, i64, Reason),
-    /// The task ends no later than this instant, because the reason refutes a later end.
+    /// The task (first field) ends no later than the instant (second field), because the reason refutes a later end.
     End(u32, i64, Reason),
-    /// Between the first and the second instant, tasks must hold more of this limited amount (an entry of
-    /// [`Deductions::held`]) than is available.
+    /// The first field is the position of an entry in [`Deductions::held`]. Between the two instants, tasks must hold
+    /// more of this entry than is available.
     Full(u32, i64, i64),
 }
 
@@ -74,8 +77,8 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// Between the first and the second instant, tasks would have to hold more of this limited amount (an entry of
-    /// [`Deductions::held`]) than is available.
+    /// The first field is the position of an entry in [`Deductions::held`]. Between the two instants, tasks would have
+    /// to hold more of this entry than is available.
     Window(u32, i64, i64),
     /// The task cannot run at the same time as this other task, and neither of them can run before the other.
     Pair(u32),

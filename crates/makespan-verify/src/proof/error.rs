@@ -89,8 +89,8 @@ pub enum CertificateError {
 }
 
 impl CertificateError {
-    /// Returns the error for a bound with the value `stated`. The error has one of three reasons: the certificate
-    /// cannot be read, a step is not valid, or the certificate proves less than the bound.
+    /// Returns the error for a bound with the value `stated`. The result is one of three errors: the certificate cannot
+    /// be read, a step is not valid, or the certificate proves less than the bound.
     pub(super) fn of_bound(self, stated: String) -> Self {
         match self {
             Self::UnknownJob(_) | Self::Malformed(_) | Self::InvalidStep { .. } => self,
@@ -115,7 +115,8 @@ pub(super) fn malformed<T>(problem: impl Into<String>) -> Result<T, CertificateE
     Err(CertificateError::Malformed(problem.into()))
 }
 
-/// Returns the error [`CertificateError::InvalidStep`] for a step whose number [`CertificateError::in_step`] adds.
+/// Returns the error [`CertificateError::InvalidStep`] without the number of the step, which
+/// [`CertificateError::in_step`] adds.
 pub(super) fn invalid<T>(problem: impl Into<String>) -> Result<T, CertificateError> {
     let reason = Box::new(CertificateError::Unproved(problem.into()));
     Err(CertificateError::InvalidStep { step: String::new(), reason })

@@ -1,4 +1,5 @@
-//! Prices for area in intervals of time: the dual of a linear programme for the weighted completion ("minsum").
+//! Prices of processor time in intervals of time: the dual of a linear programme for the weighted completion
+//! ("minsum").
 
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +13,10 @@ use makespan_core::{Instance, Job, Objective, Profile, Rows, Time};
 /// Instants `0 = b_0 < b_1 < .. < b_J` divide time into the intervals `(b_j, b_j+1]`. The last interval has no end. A
 /// job i that ends in interval `j` costs at least its weight times `max(b_j + 1 tick, release + shortest time)`. This
 /// job does at least the work `S_ij`: the minimum work over the allotments on which the job can end by `b_j+1`. The
-/// work of all jobs that end by `b_j+1` is at most the open area from the first release to this instant. Let
-/// `pi_j >= 0` be a price for each of these area constraints, and let `sigma_j = pi_j + pi_j+1 + ..`. Each task of a
-/// bag is treated as a job with the weight [`Job::task_weight`]. Such a job costs at least this weight multiplied by
-/// the earliest instant at which the whole bag can end. Then weak duality gives, for any prices,
+/// work of all jobs that end by `b_j+1` is at most `area(b_j+1)`: the open processor time from the first release to
+/// this instant. Let `pi_j >= 0` be a price for each of these constraints, and let `sigma_j = pi_j + pi_j+1 + ..`. Each
+/// task of a bag is treated as a job with the weight [`Job::task_weight`]. Such a job costs at least this weight
+/// multiplied by the earliest instant at which the whole bag can end. Then weak duality gives, for any prices,
 ///
 /// `sum_i min_j [ w_i max(b_j + 1, r_i + shortest_i) + S_ij sigma_j ] - sum_j pi_j area(b_j+1)  <=  sum_i w_i C_i`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

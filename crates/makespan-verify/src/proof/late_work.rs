@@ -66,8 +66,8 @@ impl Kind for LateWork {
     }
 }
 
-/// Returns the sum of the `most` largest values of a list. Each entry of the list is a value, and the number of times
-/// that the value occurs.
+/// Returns the sum of the `most` largest values. Each entry of the list contains a value, and how often this value
+/// occurs.
 fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
     each.sort_unstable_by(|a, b| b.cmp(a));
     each.into_iter().try_fold(0_i128, |sum, (value, count)| {

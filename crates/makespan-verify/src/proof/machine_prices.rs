@@ -10,24 +10,25 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 /// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one
 /// processor of each node.
 ///
-/// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` wherever it runs.
+/// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` on any machine.
 ///
 /// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. Jobs
-/// use at most the time `A_k(T)` on node `k` by `T`. A job that ends by `T` runs on a node with `r_i + p_ik <= T`. So
-/// no schedule ends by `T` unless
+/// use at most the time `A_k(T)` on node `k` by `T`. A job that ends by `T` runs on a node with `r_i + p_ik <= T`. So a
+/// schedule can end by `T` only if
 ///
 /// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`
 ///
-/// As `T` grows, the left side never rises and the right side never falls. So the smallest `T` for which the
-/// inequality holds is a bound. The prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos, Math.
-/// Programming 46, 1990, DOI 10.1007/BF01585745.
+/// As `T` grows, the left side never rises and the right side never falls. So the smallest `T` for which the inequality
+/// holds is a lower bound on the makespan. The prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos,
+/// Math. Programming 46, 1990, DOI 10.1007/BF01585745.
 ///
 /// For weighted completion, let `Lambda` be the sum of the prices of all processors for one tick. Job `i` needs at
 /// least `q_i = N_i / Lambda` units of service. On node `k`, it is served at a rate of at most `lambda_k / Lambda`. The
-/// rates of all running jobs sum to at most 1. Now consider one machine on which job `i` takes `q_i`. The weighted sum
-/// of the mean busy times of the jobs is at least the minimum of this sum on this machine. On this machine, Smith's
-/// order (ascending `q_i / w_i`) is optimal. The end of a job is later than its mean busy time by at least half of its
-/// run time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
+/// rates of all running jobs sum to at most 1. Now consider a single machine on which job `i` takes the time `q_i`. The
+/// mean busy time of a job is the mean of the instants at which it is served. The weighted sum of the mean busy times
+/// in the schedule is at least the minimum of this sum on the single machine, on which Smith's order (ascending `q_i /
+/// w_i`) is optimal. The end of a job is later than its mean busy time by at least half of its run time, as in W.
+/// Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
 ///
@@ -242,7 +243,7 @@ mod tests {
         // The job pays nothing on the machine of price zero, so the bound is only the shortest time of the job.
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [0, 1]), Ok(5));
         assert_eq!(proves(&two_machines(&[[5, 9]], &[]), [1, 0]), Ok(5));
-        // To end before 10, both jobs must run on machine 0. There, the second job ends at 10.
+        // To end before 10, both jobs must run on machine 0. But on machine 0, the second job ends at 10.
         assert_eq!(proves(&two_machines(&[[5, 10], [5, 10]], &[]), [1, 0]), Ok(10));
         assert!(matches!(proves(&two, [-1, 1]), Err(CertificateError::Malformed(_))));
         let short = MachinePrices { prices: vec![1] };

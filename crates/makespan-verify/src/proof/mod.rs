@@ -88,7 +88,7 @@ pub enum Proof {
     Rejection(Rejection),
     /// A deadline that is refuted by dual-feasible functions.
     DualFeasible(DualFeasible),
-    /// Prices for area in intervals of time.
+    /// Prices of processor time in intervals of time.
     IntervalPrices(IntervalPrices),
     /// Prices for processors in continuous time.
     TimePrices(TimePrices),
@@ -120,7 +120,7 @@ pub enum Proof {
     Refutation(Refutation),
     /// A bound on lateness from the jobs with early deadlines.
     DueBy(DueBy),
-    /// A bound from the fact that one job ends at the makespan.
+    /// A bound that follows from the fact that some job ends at the makespan.
     LastJob(LastJob),
     /// The minimum cost of every task. If the proof has a horizon, it also contains prices of processors and of the
     /// time between tasks.

@@ -23,13 +23,13 @@ use rate::Rate;
 /// and `t_i` the time of the task. `s_i` is the part of the flow that begins at task i, at its release `r_i`. Let
 /// `open(C)` be the price of the amounts that are available between the first release and C. Let `q_i` be the price of
 /// the amounts that task i holds in one tick. Tasks hold at most the available amounts, so `open(C) >= sum_i q_i t_i`.
-/// Together,
+/// The sum of both inequalities gives
 ///
 /// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`
 ///
 /// Each minimum is over the choices of an allotment and nodes for task i. The choice determines its time t and its
 /// price q. The smallest C that satisfies this inequality is a lower bound on the makespan. On few processors, a task
-/// takes long and pays mainly for the flow, `Y_i t`. On many processors, a task pays mainly for its area, `q t`. Only
+/// runs long, so the term `Y_i t` of the flow is large. On many processors, the term `q t` of the area is large. Only
 /// one task of each bag is on the paths.
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,

@@ -14,7 +14,8 @@ const ALL: u32 = 256;
 /// Divisor that determines the size of groups: a group that starts at allotment k contains `k / GROUP` allotments.
 const GROUP: u32 = 32;
 
-/// The nodes of a platform, grouped by kind. Lists the choices of an allotment and nodes for a task ([`NodeRun`]).
+/// The nodes of a platform, grouped by kind. From them follow the choices of an allotment and nodes that a task has
+/// ([`NodeRun`]).
 ///
 /// If a task holds several processors, its time is the time on the slowest of these processors. The task holds a share
 /// of its needs on each of its nodes. So the task cannot use a node that has too little of a resource for one
@@ -60,8 +61,9 @@ pub struct NodeRun {
 #[derive(Clone, Debug)]
 enum PlaceKind {
     Node(usize),
-    /// The task runs on this number of the fastest kinds of nodes. If resources limit the task, the second field
-    /// contains, for each kind, the maximum number of the task's processors on one node.
+    /// The task runs on nodes of the fastest kinds. The first field is the number of these kinds. If resources limit
+    /// the task, the second field contains, for each kind, the maximum number of processors that the task can use on
+    /// one node.
     Kinds(usize, Option<Rc<[u32]>>),
 }
 
@@ -179,8 +181,8 @@ impl<'a> NodeKinds<'a> {
             groups.iter().for_each(|group| take(group.first, group.last, Time::from_ticks(group.time)));
             return;
         }
-        // Examines all allotments. More processors may reduce the need for a resource, even if they do not make the
-        // task faster.
+        // All allotments are examined, because more processors may reduce the need for a resource, even if they do not
+        // make the task faster.
         let mut from = first;
         while from <= last {
             let size = if last - first < ALL { 1 } else { (from / GROUP).max(1) };
@@ -191,8 +193,8 @@ impl<'a> NodeKinds<'a> {
         }
     }
 
-    /// Calls `take` with the runs on the fastest kinds of nodes: first on the fastest kind alone, then with one more
-    /// kind in each step.
+    /// Calls `take` with a run for each set of fastest kinds of nodes: first the fastest kind alone, then the two
+    /// fastest kinds, and so on.
     fn on_kinds(
         &self,
         task: TaskId,

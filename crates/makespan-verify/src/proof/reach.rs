@@ -1,5 +1,5 @@
-//! The earliest start of tasks on each node, and the minimum time from their ends to the end of the job. Both include
-//! the transfers that no placement can avoid.
+//! For each task and node: the earliest start of the task, and the minimum time from its end to the end of the job.
+//! Both values include the transfers that no placement can avoid.
 
 mod phases;
 mod routes;
@@ -31,11 +31,10 @@ const NEVER: i128 = i128::MAX / 4;
 /// duplicated. For the successors of a task, the argument is applied backwards from the end. If a task cannot meet the
 /// deadline on a node, the node is excluded for this task. Then the earliest starts are computed again.
 ///
-/// Some paths begin at a common first task and meet again at a common last task. A task between these two tasks either
-/// runs on the node of the first or last task, or on another node. On the node of the first or last task, the task
-/// shares the processors with other tasks, and not all of them may fit. On another node, there is a transfer before
-/// the task and a transfer after it. So there is a minimum time from the first to the last task, which depends on the
-/// kinds of their nodes (module `phases`).
+/// If several paths begin at a common first task and meet again at a common last task, the time between these two tasks
+/// has a minimum, which depends on the kinds of their nodes (module `phases`). A task between them runs either on the
+/// node of the first or the last task, or on another node. In the first case, it shares the processors of this node
+/// with other tasks. In the second case, its data are transferred before and after its run.
 #[derive(Clone, Debug)]
 pub struct JobReach {
     /// The earliest start of each task on any node.

@@ -11,18 +11,19 @@ use makespan_core::{Area, Instance, Job, Objective, Profile, Rows, Time};
 /// 37(2), 2007, DOI 10.1137/S0097539701385995), extended to release dates and unavailable processors.
 ///
 /// Suppose that all jobs end by `deadline`. Each job that is released at `from` or later either runs at the instant
-/// `at` (it *crosses* this instant) or does not. A crossing job holds at least its smallest allotment that meets the
-/// deadline, and all crossing jobs together hold at most the processors that are open at `at`. A job that does not
-/// cross this instant is short enough to end before `at` or to start after it. Each of the two cases gives a minimum
-/// work of the job. Consider the choice of crossing jobs with the least total work. If this work exceeds the open area
-/// between `from` and `deadline`, the supposition is false, and the makespan is at least `deadline` plus one tick. The
-/// tasks of a bag are treated as equal jobs. At most as many of these jobs cross as can run at the same time.
+/// `at` (it *crosses* this instant) or does not. A crossing job holds at least the smallest allotment with which it
+/// meets the deadline. All crossing jobs together hold at most the processors that are open at `at`. A job that does
+/// not cross this instant is short enough to end before `at` or to start after it. So the job has one minimum work if
+/// it crosses, and another one if it does not. Consider the choice of crossing jobs with the least total work. If this
+/// work exceeds the open area between `from` and `deadline`, the supposition is false, and the makespan is at least
+/// `deadline` plus one tick. The tasks of a bag are treated as equal jobs. At most as many of these jobs cross as can
+/// run at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Start of the examined period. The check ignores jobs that are released earlier, and open area before this
-    /// instant.
+    /// Start of the examined period. The check ignores jobs that are released earlier, and the open processor time
+    /// before this instant.
     pub from: Time,
     /// The instant that jobs cross: crossing jobs hold at most the processors that are open at this instant.
     pub at: Time,

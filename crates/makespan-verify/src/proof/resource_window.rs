@@ -11,9 +11,9 @@ use makespan_core::{Instance, Objective, ResourceKind, Time};
 /// A deadline that is refuted by the amounts of one resource (such as memory, GPUs or licences) that tasks hold within
 /// a window. [`super::TimeWindow`] uses the same argument for processors.
 ///
-/// Suppose that all tasks end by `deadline`. On each allotment, a task holds some amount, and overlaps the window
-/// `from .. until` for some minimum time. Multiply this amount by this time. The minimum of these products over all
-/// allotments is the least that the task holds within the window. If the sum of the minima over all tasks exceeds the
+/// Suppose that all tasks end by `deadline`. On each allotment, a task holds some amount, and overlaps the window `from
+/// .. until` for some minimum time. The task holds at least the product of this amount and this time within the window.
+/// Consider the minimum of the product over all allotments. If the sum of these minima over all tasks exceeds the
 /// available amount multiplied by the length of the window, the supposition is false. So the makespan is at least
 /// `deadline` plus one tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 use makespan_core::{FreeTime, Instance, JobId, Time, Timeline};
 
 /// Returns a lower bound on the end of a job in any schedule: its release plus its shortest time. A bag also ends no
-/// earlier than the instant at which the open area since its release reaches the minimum work of all its tasks.
+/// earlier than the instant at which the open processor time since its release reaches the minimum work of all its
+/// tasks.
 pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
     let (job, profile) = (instance.job(id), instance.profile_of(id));
     let alone = job.release + profile.shortest();

@@ -26,8 +26,8 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time};
 ///
 /// Paths include the edges between jobs, and the transfers that no placement can avoid ([`JobReach`]). A task that
 /// holds several processors pays, for each of them, the minimum price of the nodes that are at least as fast as its
-/// slowest processor. Its payment is the minimum over its allotments and over the possible speeds of its slowest
-/// processor.
+/// slowest processor. The check takes the minimum of this payment over all allotments, and over all possible speeds of
+/// the slowest processor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindow {
     /// The refuted deadline.

@@ -43,7 +43,8 @@ impl Kind for TreePrices {
         &[Objective::Throughput]
     }
 
-    /// Returns [`Scope::Any`]: the conversion to a tree problem reports the node or job that does not fit.
+    /// Returns [`Scope::Any`], because the conversion to a tree problem rejects unsuitable instances and names the node
+    /// or job.
     fn scope(&self) -> Scope {
         Scope::Any
     }

@@ -83,9 +83,9 @@ fn verify_says_which_task_is_wrong() {
         "many.json",
         "\"task\": 3",
         "\"task\": 7",
-        "task 7 of job `fill` does not exist; its tasks run from 0 to 6",
+        "task 7 of job `fill` does not exist; its tasks are numbered from 0 to 6",
     );
-    rejected("none.json", "\"task\": 3, ", "", "is a bag; `task` must say which");
+    rejected("none.json", "\"task\": 3, ", "", "is a bag; state the number of the task in `task`");
     rejected(
         "odd.json",
         "\"job\": \"wide\"",

@@ -117,8 +117,8 @@ impl JobEntry {
         self.nodes.iter().flatten().map(Vec::len)
     }
 
-    /// Adapts a job to version 1 of the format. In version 1, the `walltime` of a job with `tasks` is the time from
-    /// the release date to the deadline.
+    /// Converts a job that was written in version 1 of the format. In version 1, the `walltime` of a job with `tasks`
+    /// is the time from the release date to the deadline.
     pub(super) fn of_version_1(mut self) -> Result<Self, String> {
         if matches!(self.job.work, Work::Graph(_))
             && let Some(allowed) = self.job.walltime.take()

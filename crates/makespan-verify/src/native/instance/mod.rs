@@ -1,8 +1,8 @@
 //! Reads native instances of versions 1 and 2.
 //!
-//! A native file contains a platform, jobs, and periods in which processors are unavailable. The schema of the file
-//! does not depend on the language. This crate reads JSON, and `makespan-formats` also reads TOML. An unknown key is an
-//! error. The error suggests the nearest known key.
+//! A native file contains a platform, jobs, and periods in which processors are unavailable. A native file is a JSON or
+//! TOML document with the same schema. This crate reads JSON, and `makespan-formats` also reads TOML. An unknown key is
+//! an error. The error suggests the nearest known key.
 
 pub mod command;
 mod graph;
@@ -37,7 +37,7 @@ pub fn read_json(file: &str, bytes: &[u8], machine: Option<&Platform>) -> Result
     from_json::<InstanceDocument>(file, bytes)?.instance(file, machine)
 }
 
-/// Content of a native file in any language. Deserialising the content checks every key and value, but not the
+/// Content of a native file in JSON or TOML. Deserialising the content checks every key and value, but not the
 /// relations between values.
 #[derive(Deserialize)]
 pub struct InstanceDocument(schema::Document);

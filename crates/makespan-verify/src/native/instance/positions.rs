@@ -6,12 +6,12 @@ use makespan_core::Platform;
 
 use crate::native::suggest::nearest;
 
-/// Maximum number of stored run times of tasks on nodes (128 MiB). If a task has one time per node, the instance
-/// stores a time for every node of the platform. The file may state times for only a few of the nodes. The maximum
-/// does not apply if the file states at least a quarter of the stored times.
+/// Maximum number of stored run times of tasks on nodes (128 MiB). For each task with one time per node, the instance
+/// stores a time for every node of the platform, even if the file states times for only a few nodes. The maximum does
+/// not apply if the file states at least a quarter of the times that would be stored.
 const MOST: usize = 1 << 24;
 
-/// Maximum number of node names that are searched for the name nearest to an unknown name.
+/// Maximum number of node names that are compared with an unknown name, to suggest the most similar one.
 const COMPARED: usize = 1000;
 
 /// Positions of nodes by name. A platform of equal nodes needs no table, because the name of a node contains its

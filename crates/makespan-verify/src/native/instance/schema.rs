@@ -13,9 +13,9 @@ use crate::native::scalar::{Count, Scalar};
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub version: Scalar<Count>,
-    /// `None` if the platform is the machine that runs the instance.
+    /// The platform. `None` if the instance is for the machine on which the program runs.
     pub platform: Option<PlatformEntry>,
-    /// `None` if the file is only read for its platform.
+    /// The jobs. May be `None` if only the platform of the file is needed.
     pub jobs: Option<Unique<JobEntry>>,
     #[serde(default)]
     pub unavailable: Vec<ClosedPeriod>,

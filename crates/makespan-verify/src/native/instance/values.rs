@@ -187,7 +187,7 @@ impl<T: FromLiteral, M: ListEntry> Visitor<'_> for RawVisitor<T, M> {
     }
 }
 
-/// Returns the error together with its position in the list, if `text` is a JSON list.
+/// If `text` is a JSON list, adds the position in the list to the error.
 fn placed<T: FromLiteral, M: ListEntry, E: Error>(text: &str, error: E) -> E {
     struct ListedValues<T, M>(PhantomData<(T, M)>);
 

@@ -17,7 +17,7 @@ use crate::native::scalar::Scalar;
 pub struct FrontEntry {
     /// The stated makespan, in ticks.
     pub makespan: i128,
-    /// The stated weighted completion, in millionths of a weight times ticks.
+    /// The stated weighted completion. Its unit is a millionth of weight times a tick.
     pub weighted_completion: i128,
     /// Stated bound on weighted completion or mean flow. If the bound has a horizon ([`Bound::makespan_at_most`]), it
     /// is valid only for schedules that end by this instant. The certificate is not checked.

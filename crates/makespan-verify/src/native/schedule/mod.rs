@@ -1,7 +1,7 @@
 //! Reads and writes Schedule JSON, the file format that `plan` writes and `verify` reads.
 //!
-//! All values are exact decimals. A [`ScheduleFile`] stores the schedule and the values that the file states. So
-//! comparing integers is sufficient to detect a value that contradicts the schedule.
+//! All values are exact decimals. A [`ScheduleFile`] stores the schedule and the values that the file states. A stated
+//! value that contradicts the schedule is found by comparing integers, without rounding errors.
 
 mod bound;
 mod front;
@@ -31,7 +31,7 @@ pub struct ScheduleFile {
     pub seed: Option<u64>,
     /// Stated makespan, in ticks.
     pub makespan: i128,
-    /// Stated weighted completion, in millionths of a weight times ticks.
+    /// Stated weighted completion. Its unit is a millionth of weight times a tick.
     pub weighted_completion: i128,
     /// The values that the file states for other objectives, in the integer unit of each objective.
     pub others: BTreeMap<Objective, i128>,

@@ -31,7 +31,7 @@ struct TaskName {
 }
 
 impl FromLiteral for TaskName {
-    const EXPECTED: &'static str = "the number of a bag's task, or the name of a compound job's";
+    const EXPECTED: &'static str = "the number of a task of a bag, or the name of a task of a compound job";
 
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
         Ok(Self { text: text.to_owned(), quoted })
@@ -47,16 +47,19 @@ fn task_of(
 ) -> Result<TaskId, String> {
     let wrong = |what: &str| Err(format!("job `{}` {what}", job.name));
     match name {
-        None if job.is_bag() => wrong("is a bag; `task` must say which of its tasks"),
-        None if job.is_compound() => wrong("is a graph of tasks; `task` must say which of them"),
+        None if job.is_bag() => wrong("is a bag; state the number of the task in `task`"),
+        None if job.is_compound() => wrong("is a graph of tasks; state the name of the task in `task`"),
         None => Ok(job.first()),
         Some(name) if job.is_bag() => match Count::from_literal(&name.text, name.quoted) {
             Err(problem) => wrong(&format!("is a bag: {problem}")),
             Ok(Count(number)) if u64::from(number) < job.tasks() => Ok(job.task(number)),
             Ok(Count(number)) => {
                 let last = job.tasks() - 1;
-                let numbers =
-                    if last == 0 { "its only task is 0".to_owned() } else { format!("its tasks run from 0 to {last}") };
+                let numbers = if last == 0 {
+                    "its only task is 0".to_owned()
+                } else {
+                    format!("its tasks are numbered from 0 to {last}")
+                };
                 Err(format!("task {number} of job `{}` does not exist; {numbers}", job.name))
             }
         },

@@ -210,9 +210,9 @@ fn tasks_are_numbered_within_their_bag() {
     check(
         "\"task\": 2",
         "\"task\": 3",
-        "placements[2].task: task 3 of job `b` does not exist; its tasks run from 0 to 2",
+        "placements[2].task: task 3 of job `b` does not exist; its tasks are numbered from 0 to 2",
     );
-    check("\"task\": 2, ", "", "placements[2].task: job `b` is a bag; `task` must say which");
+    check("\"task\": 2, ", "", "placements[2].task: job `b` is a bag; state the number of the task in `task`");
     check("\"task\": 2", "\"task\": \"x\"", "placements[2].task: job `b` is a bag: `x` is not a count");
     let beyond = ScheduleFile { schedule: Schedule::new(vec![placement(4, "0")]), ..file };
     let refused = beyond.write(&instance, &mut Vec::new()).unwrap_err().to_string();

@@ -56,7 +56,7 @@ impl TreePlanFile {
         if real != *fair_throughput {
             let (stated, real) = (decimal_text(fair_throughput), decimal_text(&real));
             return Some(format!(
-                "period: the stated fair throughput is {stated}; from its tasks in {seconds} s it is {real}"
+                "period: the stated fair throughput is {stated}; its tasks in {seconds} s give {real}"
             ));
         }
         let same = self.rates.all().len() == periodic.tasks.len() && periodic.is_rounded_from(problem, &self.rates);

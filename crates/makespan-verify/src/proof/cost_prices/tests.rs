@@ -66,8 +66,7 @@ fn a_path_that_must_end_costs_more() {
     assert_eq!(proves(23, 0), Ok(6000));
     assert_eq!(proves(18, 0), Ok(6000));
     assert_eq!(proves(17, 0), Err(CertificateError::HorizonTooShort { horizon: ticks(17), job: JobId(0) }));
-    // The prices of the edges into a task and out of it may differ. The task between them is then placed at the start
-    // at which it pays least.
+    // If the edge into a task and the edge out of the task have different prices, the task starts where it pays least.
     assert_eq!(within(24, &[166, 0], 0).proves(&instance), Ok(3996));
 }
 

@@ -1,4 +1,5 @@
-//! The limited amounts in deductions: processors, a resource, or one unit for tasks that exclude each other.
+//! Capacities that deductions refer to: the processors, a resource, or a group of tasks of which only one can run at a
+//! time.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +11,16 @@ use crate::proof::capacity::{open_amount, open_cost};
 use crate::proof::error::{malformed, unproved};
 use crate::proof::{CertificateError, NodeRun};
 
-/// A limited amount: at every instant, all tasks together hold at most this amount.
+/// Something of which all running tasks together can hold only a limited amount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitedAmount {
-    /// Processors, each counted with the price of its node.
+    /// Processors. The field contains the price of each node, with which its processors are counted.
     Processors(Vec<u64>),
     /// The name of a resource that tasks return when they end.
     Resource(String),
-    /// A single unit, which each of these tasks holds while it runs. So no two of these tasks can run at the same time.
+    /// A group of tasks, no two of which can run at the same time. Each of them holds a single common unit while it
+    /// runs.
     OneAtATime(Vec<u32>),
 }
 

@@ -1,4 +1,5 @@
-//! The windows of tasks, and the consequences of narrower windows along edges.
+//! The windows of tasks. If a window becomes narrower, the windows of the tasks before and after it become narrower,
+//! too.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,9 +41,9 @@ impl TaskWindow {
     /// Returns the minimum number of ticks between `from` and `until` during which a task runs. The run of the task
     /// lies within the window and takes at least `time` ticks. Returns `None` if no such run exists.
     ///
-    /// The result is the largest of three lower bounds. The first bound counts the ticks between `from` and `until`
-    /// among the first `time` ticks of the run, the second bound among its last `time` ticks. The third bound counts
-    /// them between the latest start and the earliest end of the run.
+    /// The result is the largest of three lower bounds. The first bound considers only the first `time` ticks of the
+    /// run, and the second bound only its last `time` ticks. The third bound is the overlap of `from .. until` with the
+    /// time between the latest start and the earliest end, during which the task runs in any case.
     pub(super) fn within(&self, time: i128, from: i128, until: i128) -> Option<i128> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -74,7 +75,8 @@ pub(super) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// Creates windows from the release of each task to the deadline, without consequences along edges.
+    /// Creates a window for each task, from its release to the deadline. Edges do not narrow the windows yet
+    /// ([`Self::follow_all`] applies them).
     pub(super) fn new(instance: &'a Instance, runs: &'a Runs<'a>, deadline: i128) -> Self {
         let order: Vec<TaskId> = instance.in_order().collect();
         let mut place = vec![0; order.len()];
@@ -120,13 +122,14 @@ impl<'a> Windows<'a> {
             window.start = window.start.max(window.first_end - time);
             window.end = window.end.min(window.last_start + time);
         }
-        // If any choice fits into the window, the fastest choice also fits. Its limits on the start and the end are the
-        // widest.
+        // If any choice fits into the window, the fastest choice also fits. It permits the latest start and the
+        // earliest end.
         let (last_start, first_end) = window.of_run(self.runs.fastest(row)?)?;
         Some(TaskWindow { last_start, first_end, ..window })
     }
 
-    /// Narrows all windows by the consequences along all edges. Returns false if some task does not fit.
+    /// Narrows all windows until each task starts after its predecessors and ends before its successors. Returns false
+    /// if some task no longer fits into its window.
     pub(super) fn follow_all(&mut self) -> bool {
         for row in 0..self.of_rows.len() {
             match self.narrowed(row, TaskWindow::ALL) {
@@ -139,8 +142,8 @@ impl<'a> Windows<'a> {
         self.follow()
     }
 
-    /// Narrows the window of a task, and then other windows by the consequences along edges. Returns false if a task
-    /// does not fit. Takes O((n + e) log n) for n tasks and e edges, but usually much less.
+    /// Narrows the window of a task, and then the windows of the tasks before and after it. Returns false if some task
+    /// no longer fits into its window. Takes O((n + e) log n) for n tasks and e edges, but usually much less.
     ///
     /// Earliest ends depend only on earliest starts, and latest starts only on latest ends. So each task is visited at
     /// most once in each direction.

@@ -19,7 +19,7 @@ const MAX_TERMS: usize = 16;
 /// A deadline refuted by dual-feasible functions (G. S. Lueker 1983; S. P. Fekete, J. Schepers, "New classes of fast
 /// lower bounds for bin packing problems", Math. Programming 91, 2001, DOI 10.1007/s101070100243, and "A general
 /// framework for bounds for higher-dimensional orthogonal packing problems", Math. Methods of OR 60, 2004, DOI
-/// 10.1007/s001860400376). Here, the method is extended from packing to scheduling with a choice of allotments,
+/// 10.1007/s001860400376). This module extends the method from packing to scheduling with a choice of allotments,
 /// release dates and unavailable processors.
 ///
 /// Let f and g be non-decreasing functions: f of a width (a number of processors), and g of a time. Let F(c) be the
@@ -41,20 +41,20 @@ const MAX_TERMS: usize = 16;
 ///
 /// The processors of a job need not be contiguous. A period in which c processors are closed for a time l is treated as
 /// a set of additional jobs, which add F(c) G(l) to the left side. So F(c) G(l) is subtracted from the right side. If g
-/// is the time itself, a stronger right side is used: at each instant, the values of the widths sum to at most F(open
-/// processors). So the right side is the integral of F(open processors) over time.
+/// is the time itself, the right side is smaller: at each instant, the values of the widths sum to at most F(open
+/// processors), so the right side is the integral of F(open processors) over time.
 ///
 /// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest of
 /// its allotments that meet the deadline. The cost of an allotment is the sum of price times f times g over all terms.
-/// Multiply each right side by the price of its term, and add these products. If the costs of all jobs sum to more than
-/// these products, the inequalities cannot all be true. Then no schedule ends by `deadline`, so the makespan is at
-/// least `deadline` plus one tick. This argument is valid for any prices that are not negative.
+/// Multiply each right side by the price of its term. If the costs of all jobs sum to more than all these products
+/// together, the inequalities cannot all be true. Then no schedule ends by `deadline`, so the makespan is at least
+/// `deadline` plus one tick. This argument is valid for any prices that are not negative.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.
     pub deadline: Time,
-    /// Start of the examined period. The check ignores jobs that are released earlier, and the open area before this
-    /// instant.
+    /// Start of the examined period. The check ignores jobs that are released earlier, and the open processor time
+    /// before this instant.
     pub from: Time,
     /// The terms, at most 16.
     pub terms: Vec<Term>,
@@ -155,7 +155,7 @@ impl DualFeasible {
 }
 
 impl Bounded<'_> {
-    /// Returns F(width) G(time), an upper bound on the left side of the inequality within this width and time.
+    /// Returns F(width) G(time): the maximum left side of the inequality for jobs that fit into this width and time.
     fn product(&self, width: i64, time: i64) -> Option<i128> {
         i128::from(self.widths.at(width)).checked_mul(i128::from(self.times.at(time)))
     }

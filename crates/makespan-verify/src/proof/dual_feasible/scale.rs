@@ -1,4 +1,4 @@
-//! Functions that replace a size by a value, and the maximum sum of values over sizes whose total is limited.
+//! Functions that assign a value to each size, and the maximum sum of the values of sizes whose total is limited.
 
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +86,8 @@ impl MaxSum {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         let mut least: Vec<i64> = Vec::new();
         loop {
-            // Computes the minimum capacity for a sum of values of at least `least.len() + 1`. The sum may exceed this
-            // number, because the value of the last size may be larger than the part of the sum that is still missing.
+            // Computes the minimum capacity for which values can sum to at least `least.len() + 1`. The sum may exceed
+            // this number, because not every number is a sum of values of steps.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {

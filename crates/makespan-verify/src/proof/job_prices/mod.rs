@@ -35,10 +35,10 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// node than are open. So adding the payments to the value of the schedule and subtracting this sum does not increase
 /// the value. The result is a sum over jobs, and the term of each job is at least its minimum. ∎
 ///
-/// Unlike the prices of [`super::TimePrices`], these prices support graphs and unequal processors: the end of a job
-/// connects its tasks. Source: Lagrangian relaxation of the processors in a time-indexed programme, as in R. H.
-/// Möhring, A. S. Schulz, F. Stork, M. Uetz, Management Science 49(3), 2003, DOI 10.1287/mnsc.49.3.330.12737, but with
-/// one window for each task instead of the edges between tasks.
+/// Unlike the prices of [`super::TimePrices`], these prices support graphs and unequal processors, because all tasks of
+/// a job depend on the end of the job. Source: Lagrangian relaxation of the processors in a time-indexed programme, as
+/// in R. H. Möhring, A. S. Schulz, F. Stork, M. Uetz, Management Science 49(3), 2003, DOI 10.1287/mnsc.49.3.330.12737,
+/// but with one window for each task instead of the edges between tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobPrices {
     /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.
@@ -63,8 +63,8 @@ impl Kind for JobPrices {
         Scope::Any
     }
 
-    /// Returns the proven value. Values are integers, so a fractional bound is rounded up. With J prices, takes O(a^2
-    /// J) and a sort for each task, where a is the number of its choices (at most 16).
+    /// Returns the proven value. Values are integers, so a fractional bound is rounded up. Takes O(a^2 J) and a sort
+    /// for each task, where J is the number of prices and a is the number of choices of the task (at most 16).
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         self.check(instance)?;
         let shape = objective.shape().ok_or(CertificateError::OtherObjective { objective })?;

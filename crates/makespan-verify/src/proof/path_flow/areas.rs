@@ -44,9 +44,10 @@ pub(super) struct AreaFlow {
     pub into: Vec<(usize, i128)>,
     /// Pairs of the position of a distinct task, and a flow out of this task.
     pub out: Vec<(usize, i128)>,
-    /// The total flow of the arcs that begin at a release instead of a task.
+    /// The total flow of the arcs that begin at a release date instead of at a task.
     pub begins: i128,
-    /// For the arcs that begin at a release, the sum of the flow multiplied by the release. `None` on overflow.
+    /// The sum, over all arcs that begin at a release date, of the flow of the arc multiplied by this date. `None` on
+    /// overflow.
     pub released: Option<i128>,
 }
 
@@ -87,15 +88,16 @@ impl<'a> ArcSet<'a> {
         Ok(Self { rate, all, flows })
     }
 
-    /// Consider the sum, over all arcs, of the length of the arc multiplied by its flow. Returns the minimum amount
-    /// that a run of a task adds to this sum, or `None` on overflow.
+    /// Returns the minimum amount that a run of a task adds to the sum, over all arcs, of the length of the arc
+    /// multiplied by its flow. Returns `None` on overflow.
     pub(super) fn paid(&self, row: usize, task: TaskId, run: &NodeRun) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {
             return Some(0);
         }
         let held = self.rate.of(task, run).unwrap_or(i128::MAX).saturating_mul(run.time);
-        // If the product overflows, the division comes first. This order rounds down, so the bound remains valid.
+        // If the product overflows, the division comes first. Then the result is rounded down more, so the bound
+        // remains valid.
         let product = flow.checked_mul(held).map(|product| product / self.all);
         product.or_else(|| flow.checked_mul(held / self.all))
     }

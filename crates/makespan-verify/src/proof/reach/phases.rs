@@ -5,7 +5,7 @@ use super::{JobReach, Link, NEVER};
 /// Maximum effort for the phases of a job: the number of tasks in all phases, multiplied by the number of pairs of
 /// kinds of nodes.
 const MAX_LOOKED_AT: usize = 1 << 19;
-/// The rate of a kind of node on which every task is fastest.
+/// The rate of a kind of node that is the fastest kind for every task.
 const RATE: i128 = 1 << 20;
 
 /// A task `to` and its dominator `from`: every path to `to` leads through `from`. All tasks between them run after
@@ -43,7 +43,7 @@ struct Inner {
     before: i128,
 }
 
-/// The tasks of a phase. Two lists of indices sort them: by the transfer before the task, and by the transfer after
+/// The tasks of a phase, with two orders of their indices: by the transfer before the task, and by the transfer after
 /// it.
 struct PhaseTasks<'a> {
     reaching: &'a JobReach,
@@ -240,8 +240,8 @@ impl<'a> PhaseTasks<'a> {
     }
 
     /// Returns false if the phase cannot have this length. The home nodes are the nodes of its first and its last task.
-    /// The length is possible only if the tasks that can run only on the home nodes fit onto these nodes, and all tasks
-    /// fit onto all nodes.
+    /// The length is possible only if two conditions hold: the tasks that can run only on the home nodes fit onto these
+    /// nodes, and all tasks together fit onto all nodes.
     ///
     /// A processor outside the home nodes is idle until the data for the first task that it runs have arrived. The
     /// processor is also idle while the data of the last task that it runs are sent. So the i-th such processor loses

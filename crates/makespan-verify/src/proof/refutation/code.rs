@@ -7,13 +7,13 @@ use crate::proof::error::malformed;
 use super::LIMIT;
 use super::place::Place;
 
-/// Maximum number of numbers of a refutation.
+/// Maximum length of the list of numbers of a refutation.
 const MAX_NUMBERS: u64 = 1 << 22;
 /// The number of statistics.
 const STATISTICS: usize = 1 << 18;
-/// The number of bits after which a statistic adapts no faster.
+/// The number of bits after which the speed of adaptation of a statistic stays constant.
 const MAX_SEEN: u8 = 15;
-/// The largest number of 32 bits.
+/// The largest 32-bit number.
 const MAX: u64 = (1 << 32) - 1;
 
 /// Visits the bits of numbers, and keeps statistics of them.
@@ -49,8 +49,8 @@ impl Visitor {
         number - 1
     }
 
-    /// Returns the next bit, and updates the statistic of its context and of the bits before it, which `node`
-    /// identifies.
+    /// Returns the next bit, and updates its statistic. The statistic is chosen by `context` and by `node`, which
+    /// identifies the previous bits of the number.
     fn bit(&mut self, context: u64, node: u64, next: &mut impl FnMut(u64) -> u64) -> u64 {
         let hash = (context << 15 | node).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 46;
         let index = usize::try_from(hash).unwrap_or(0);
@@ -63,7 +63,7 @@ impl Visitor {
     }
 }
 
-/// An interval of numbers of 32 bits, with both ends.
+/// An interval of 32-bit numbers. Both ends belong to the interval.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     low: u64,
@@ -73,13 +73,14 @@ struct Interval {
 impl Interval {
     const ALL: Self = Self { low: 0, high: MAX };
 
-    /// Returns the last number of the part of the interval for a 1.
+    /// Divides the interval into a lower part for the bit 1 and an upper part for the bit 0. Returns the last number of
+    /// the lower part.
     fn middle(self, probability: u64) -> u64 {
         self.low + (((self.high - self.low) * probability) >> 16)
     }
 
-    /// Keeps the part of the interval for a bit. Returns the first bytes that all numbers of this part have in common,
-    /// and removes these bytes.
+    /// Keeps only the part of the interval that stands for `bit`. Returns the leading bytes that all numbers of this
+    /// part have in common, and removes them from the interval.
     fn narrow(&mut self, middle: u64, bit: u64) -> impl Iterator<Item = u64> + use<'_> {
         if bit == 1 {
             self.high = middle
@@ -117,7 +118,7 @@ pub(super) fn encoded(numbers: &[u64]) -> Vec<u8> {
             visitor.place.advance(number);
         }
     }
-    // This byte and the bytes of 0 that the reader adds are within the interval.
+    // The reader adds zero bytes after this byte. The number that results is within the interval.
     bytes.push(interval.high.to_le_bytes()[3]);
     bytes
 }
@@ -129,9 +130,9 @@ pub(super) struct Reader<'a> {
     code: u64,
     interval: Interval,
     visitor: Visitor,
-    /// The number of bytes of 0 that were read after the last byte.
+    /// The number of zero bytes that the reader has added after the last byte.
     missing: u32,
-    /// The number of numbers that follow.
+    /// How many numbers are still to be read.
     left: u64,
 }
 
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
         self.code = self.code << 8 & MAX | u64::from(byte.copied().unwrap_or(0));
     }
 
-    /// Decodes a number. The encoder omits up to three bytes of 0.
+    /// Decodes a number. The encoder omits up to three zero bytes at the end of the code.
     fn decoded(&mut self) -> Result<u64, CertificateError> {
         let mut visitor = std::mem::take(&mut self.visitor);
         let number = visitor.number(|probability| {

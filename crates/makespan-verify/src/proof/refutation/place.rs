@@ -1,6 +1,6 @@
 //! The order of the numbers in the records of a refutation.
 
-/// The fields of numbers. The kind of a record:
+/// The constants below are the fields to which a number can belong. First, the kind of a record.
 const RECORD: u64 = 0;
 /// The count of the literals of a nogood, the bound and the value of a literal, and the count of steps.
 const LITERALS: u64 = 1;
@@ -20,14 +20,15 @@ const LINES: u64 = 11;
 const RUNS: u64 = 12;
 const LENGTH: u64 = 13;
 const PRICE: u64 = 14;
-/// The kind of a step: this number, plus the kind of the step before it.
+/// The kind of a step. Its field is this constant plus the kind of the previous step.
 const KIND: u64 = 16;
-/// A further number of a step: this number, plus 4 times the kind of the step, plus the position of the number.
+/// Any other number of a step. Its field is this constant, plus 4 times the kind of the step, plus the position of the
+/// number within the step.
 const STEP: u64 = 64;
 /// The number of the nogood that a step uses.
 const NOGOOD: u64 = STEP + 4;
 
-/// For each kind of step, the number of its further numbers, and the positions of tasks among them.
+/// For each kind of step, how many numbers follow the kind, and at which positions among them the number is a task.
 #[rustfmt::skip]
 const SHAPES: [(u64, &[u64]); 17] = [
     (0, &[]), (1, &[]), (2, &[0, 1]), (2, &[0, 1]), (3, &[1]), (3, &[1]),
@@ -35,13 +36,13 @@ const SHAPES: [(u64, &[u64]); 17] = [
     (2, &[1]), (2, &[1]), (2, &[]), (1, &[]), (4, &[1]),
 ];
 
-/// The position between two numbers of the records. Any sequence of numbers is permitted: a record or a step of an
-/// unknown kind has no further numbers.
+/// A position between two numbers of the records. Any sequence of numbers is permitted: no further numbers belong to a
+/// record or a step of an unknown kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
-    /// The fields that follow in the current record, the last one first. Each has a count.
+    /// The fields that follow in the current record, in reverse order, each with the number of its repetitions.
     follow: Vec<(u64, u64)>,
-    /// The kind of the step before this place.
+    /// The kind of the previous step.
     kind: u64,
     /// The task or the bound that was read last.
     about: u64,

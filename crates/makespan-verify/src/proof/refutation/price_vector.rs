@@ -122,8 +122,8 @@ impl PriceVector {
         Ok(Self { curves, sold, limit, known })
     }
 
-    /// Returns a limit: the cost of `task` must be below it if all other tasks have their minimum costs. Refutes the
-    /// state if the minimum costs of all tasks contradict the claim.
+    /// Returns the limit below which the cost of `task` must be if all other tasks have their minimum costs. If the
+    /// minimum costs of all tasks contradict the claim, refutes the state.
     pub(super) fn room(
         &mut self,
         state: &mut State,

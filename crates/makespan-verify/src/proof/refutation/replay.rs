@@ -24,7 +24,7 @@ const MAX_SUPPLIES: usize = 255;
 pub(super) struct Replay {
     pub(super) rules: Rules,
     pub(super) root: State,
-    /// Number of supplies of the relaxed problem before steps add the supplies of scales.
+    /// Number of supplies of the relaxed problem, without the scales that records add.
     own_supplies: usize,
     /// The deadline of all tasks, if the instance has mirror symmetry: reversing time maps the instance to itself.
     mirror: Option<i64>,
@@ -33,7 +33,8 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// If the time reversal of every schedule is a schedule, `mirror` is the deadline of all tasks, otherwise `None`.
+    /// `mirror` is the deadline of all tasks if the time reversal of every schedule is also a schedule, otherwise
+    /// `None`.
     pub(super) fn new(relaxation: Relaxation, mirror: Option<i64>) -> Result<Self, CertificateError> {
         if relaxation.supplies.len() > MAX_SUPPLIES {
             return unproved(format!("a refutation supports at most {MAX_SUPPLIES} resources"));
@@ -46,7 +47,7 @@ impl Replay {
     }
 
     /// Reads all records. Returns true as soon as the root state (the windows without assumptions) is empty. Returns
-    /// false if the records end before.
+    /// false if the root state is not empty after the last record.
     pub(super) fn refutes(&mut self, steps: &[u8]) -> Result<bool, CertificateError> {
         let mut reader = Reader::new(steps)?;
         let mut records = 0;
@@ -151,7 +152,7 @@ impl Replay {
         let (mut most, mut held) = (vec![0_i128; count + 1], Vec::new());
         for task in &relaxation.tasks {
             meter.spend((count + 1) * (task.modes.len() + 1))?;
-            // A set of tasks contains this task in at most one mode.
+            // This copy ensures that a set of tasks contains this task in at most one mode.
             let before = most.clone();
             for mode in &task.modes {
                 let amount = i128::from(reader.amount()?);

@@ -44,12 +44,12 @@ const ONE: u64 = 1_000_000;
 /// `[s, s + p_i(k))`.
 ///
 /// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may
-/// have more tasks than can run at the same time. Then the bound uses the last end C of the bag: the cost of the bag is
-/// its weight multiplied by C, plus the payments of its tasks, which end by C. The bag costs at least the minimum of
-/// this sum over all C. At most `q = floor(m / k)` tasks overlap, so among the l tasks that end last, there are
-/// `ceil(l / q)` tasks that run one after the other. So the l-th task from the end ends by `C - (ceil(l / q) - 1) p`. A
-/// round is the set of tasks with equal `ceil(l / q)`. If there are more than eight rounds, several rounds are
-/// combined.
+/// have more tasks than can run at the same time. Then the bound uses the end C of the bag, which is the last end of
+/// its tasks. The cost of the bag is its weight multiplied by C, plus the payments of its tasks, which all end by C.
+/// The bound contains the minimum of this cost over all C. At most `q = floor(m / k)` tasks overlap, so among the l
+/// tasks that end last, there are `ceil(l / q)` tasks that run one after the other. So the l-th task from the end ends
+/// by `C - (ceil(l / q) - 1) p`. Tasks with equal `ceil(l / q)` form a round. If there are more than eight rounds,
+/// several rounds are combined.
 ///
 /// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
 /// the running jobs hold at most `open(t)` processors. Job i pays `k_i` times the integral of `lambda` over its run.
@@ -57,8 +57,8 @@ const ONE: u64 = 1_000_000;
 /// weighted completion does not increase the weighted completion. The result is a sum over jobs, and the term of each
 /// job is at least its minimum. ∎
 ///
-/// `lambda` is constant between successive instants, and zero before the first instant and after the last one. Then the
-/// expression in brackets is, for fixed k, piecewise linear in s with slope `w_i + k (lambda(s + p) - lambda(s))`. Its
+/// `lambda` is constant between successive instants, and zero before the first instant and after the last one. So for
+/// fixed k, the expression in brackets is piecewise linear in s, with slope `w_i + k (lambda(s + p) - lambda(s))`. Its
 /// minimum is at the release date or at a start s at which this slope rises. At such a start, the price falls at s or
 /// rises at s + p. Unavailable periods restrict the starts to intervals. The minimum may also be at the first or the
 /// last start of such an interval. At such a start, processors open at s or close at s + p. Only these starts are
@@ -66,12 +66,12 @@ const ONE: u64 = 1_000_000;
 ///
 /// If a profile accepts at most 256 allotments, each of them is tried. In larger profiles, successive allotments are
 /// grouped: each allotment up to 64 is a group of its own, and a larger group that starts at k contains k / 32
-/// allotments. A group is replaced by a single choice that is at least as good as each of its allotments. The job ends
-/// after the shortest time of the group, and pays for the smallest allotment of the group during this time. If prices
-/// never rise after the release date, the job pays for the time that the minimum work of the group takes on this
-/// allotment. On more processors, the job would do this work earlier, and so at higher prices. So the bound remains
-/// valid, although slightly weaker. If unavailable periods permit the run of some allotment of the group, they also
-/// permit the run of the replacement.
+/// allotments. A group is replaced by a single choice that costs at most as much as each of its allotments: the job
+/// runs for the shortest time of the group, and pays for the smallest allotment of the group during this time. If
+/// prices never rise after the release date, the job pays for a longer time: the time that the smallest allotment needs
+/// for the minimum work of the group. Larger allotments do this work earlier, when prices are at least as high, so they
+/// pay at least as much. So the bound remains valid, although slightly weaker. If some allotment of the group can run
+/// between the unavailable periods, the replacement can run there, too.
 ///
 /// With a *horizon* H, the bound applies only to schedules in which every job ends by H. The minimum is restricted to
 /// k and s with `s + p_i(k) <= H`, and the start `s = H - p_i(k)` is tried as well. By the same proof, the result is a
@@ -82,7 +82,8 @@ const ONE: u64 = 1_000_000;
 /// whose total is at most c. Let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149, 2003,
 /// DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most `F(open(t))`. By
 /// the same proof, a job on k processors also pays `f(k) lambda_f`, and the `integral of lambda_f * F(open)` is
-/// subtracted. In this way, jobs that cannot run at the same time also pay for the processors that they leave idle.
+/// subtracted. In this way, wide jobs also pay for the processors that must stay idle because no other job fits on
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.

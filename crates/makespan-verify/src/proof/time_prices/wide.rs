@@ -35,8 +35,8 @@ impl<'a> WidthPayments<'a> {
     }
 
     /// Returns the minimum cost of a job with this weight, in the unit of the prices. Returns [`i128::MAX`] if the job
-    /// cannot end by the horizon. Returns `None` if a value exceeds 128 bits, or the payment per tick of one width
-    /// exceeds 64 bits.
+    /// cannot end by the horizon. Returns `None` if a value exceeds 128 bits, or if the payment of some allotment for
+    /// one tick exceeds 64 bits.
     ///
     /// A group of allotments pays as much as its smallest allotment would pay for the shortest time of the group. This
     /// is a lower bound for each allotment of the group, because functions of the width never fall.

@@ -16,8 +16,8 @@ use makespan_core::{Instance, Objective};
 pub struct Extras {
     has_pairs: bool,
     has_mirror: bool,
-    /// A supply, and the amounts of a scale of tasks. The amounts are repeated if the tasks have more than three modes
-    /// in total.
+    /// A supply, and the amounts of a scale for the modes of the tasks. If there are more than three modes, the amounts
+    /// are repeated.
     of_tasks: Option<(u64, [u64; 3])>,
     prices: Vec<Vec<(u64, i64)>>,
 }
@@ -119,7 +119,7 @@ pub fn refutation(
 }
 
 struct Search {
-    /// The number of numbers that the replay has read.
+    /// How many numbers the replay has read.
     written: usize,
     nogoods: usize,
     steps: Vec<u64>,
