@@ -54,7 +54,7 @@ static ENTRIES: &[Entry] = &[
             },
             Parameter {
                 name: "makespan-at-most",
-                values: "at least 1: a multiple of the proven bound",
+                values: "a number, at least 1; the limit is this number times the proven bound",
                 default: "none",
             },
             Parameter {
@@ -131,7 +131,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "list",
-        summary: "Graham's list on the allotments of the dual approximation",
+        summary: "starts jobs in the order of a list (Graham), each on the number of processors that `dual` chooses",
         supports: ALL_JOBS,
         source: "Garey, Graham, SIAM J. Comput. 4, 1975, doi:10.1137/0204015",
         parameters: &[Parameter { name: "order", values: Order::VALUES, default: "shelf" }],

@@ -340,7 +340,7 @@ impl Engine for Local {
             alive().for_each(|shim| shim.signal(then));
         }
         if alive().next().is_some() {
-            tell("processes of an earlier session do not end; the run continues when they have ended");
+            tell("processes of an earlier session are still running; the run continues as soon as they have ended");
         }
         while alive().next().is_some() {
             sleep(Duration::from_millis(20));

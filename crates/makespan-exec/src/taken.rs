@@ -67,7 +67,7 @@ impl TakenOver {
         if has_left {
             return Some(Notice::Ended(task));
         }
-        let reason = format!("the process that guarded it ({}) has ended", kept.shim.pid);
+        let reason = format!("the process that watched the job ({}) has ended", kept.shim.pid);
         self.forget(task);
         Some(Notice::Lost(task, reason))
     }

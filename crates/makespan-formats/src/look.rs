@@ -66,7 +66,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     if let Some(what) = other(text, &lines, ending) {
         let is_likely = lists == Lists::Detected && (what == CSV || what == SCRIPT);
         // If the file is a script, a list of all formats does not help the user.
-        let refused = if what == SCRIPT { format!("this is {what}, which is not read") } else { not_read(what) };
+        let refused = if what == SCRIPT { format!("this is {what}, which is not supported") } else { not_read(what) };
         let remedy =
             if is_likely { "; if it is a list of commands, write: makespan run --format list FILE" } else { "" };
         return Err(refused + remedy);
@@ -100,7 +100,7 @@ pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
 }
 
 fn not_read(what: &str) -> String {
-    format!("this is {what}, which is not read; give {}", Format::readable())
+    format!("this is {what}, which is not supported; give {}", Format::readable())
 }
 
 /// Returns the first three lines that are neither blank nor comments, or fewer if there are fewer.

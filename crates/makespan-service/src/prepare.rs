@@ -160,7 +160,7 @@ fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
     (job.deadline, job.release) = (None, Time::ZERO);
     let alone = Instance::new(platform.clone(), vec![job], Vec::new()).map_err(|error| of_instance(&error))?;
     let mut text = Vec::new();
-    let failed = |error: &dyn std::fmt::Display| bad("content", format!("a job cannot be kept: {error}"), "");
+    let failed = |error: &dyn std::fmt::Display| bad("content", format!("a job cannot be stored: {error}"), "");
     write_instance(&alone, Language::Json, &mut text).map_err(|error| failed(&error))?;
     let mut file: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| failed(&error))?;
     file.remove("platform");

@@ -91,7 +91,9 @@ fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueB
 fn late_work(late: &LateWork) -> String {
     let which = late.tasks.map_or_else(|| "the tasks".to_owned(), |tasks| format!("the longest {tasks} of the tasks"));
     let (from, machines) = (late.from, late.prices.len());
-    format!("prices for time on {machines} machines, paid by {which} that are released at {from} s or later")
+    format!(
+        "for {which} that are released at {from} s or later: even if they could use more time on machines than there is, but paid for it, they could not end sooner (prices of {machines} machines)"
+    )
 }
 
 /// Explains a proof in one sentence.
@@ -101,8 +103,8 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::Rejection(rejection) => {
             let how = match rejection.selection {
                 Selection::Price(0) => "the jobs need more processor time".to_owned(),
-                Selection::Price(_) => "the jobs at its middle leave too little time for the others".to_owned(),
-                Selection::Knapsack => "whichever jobs run at its middle, the work does not fit".to_owned(),
+                Selection::Price(_) => "the jobs that run at its middle leave too little processor time for the other jobs".to_owned(),
+                Selection::Knapsack => "for every choice of the jobs that run at its middle, the work does not fit".to_owned(),
             };
             format!("{} s is too short: {how}", rejection.deadline)
         }
@@ -126,7 +128,8 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         }
         Proof::Paths(_) => "each job ends after the longest path of tasks that leads to its end".to_owned(),
         Proof::PathFlow(_) => {
-            "paths of tasks and the amounts of resources, together (linear programming duality)".to_owned()
+            "the paths of tasks and the use of processors and resources together need this long (linear programming duality)"
+                .to_owned()
         }
         Proof::Deductions(deductions) => {
             let why = match deductions.steps.len() {
@@ -149,47 +152,72 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             format!("the bound holds for the job that ends last: {}", why(instance, Objective::Makespan, proof))
         }
         Proof::JobWindows(_) => {
-            "even if it ran alone, no job could end sooner: its longest path of tasks, or the work that must run in some window, takes this long".to_owned()
+            "each job ends no sooner than it could alone: after its longest path of tasks, and after the work that must run within some period".to_owned()
         }
         Proof::JobPrices(prices) => {
             let steps = prices.prices.len();
             format!(
-                "prices for processors at every instant, in {steps} steps, paid by all tasks of each job (Lagrangian duality)"
+                "even if the tasks of each job could use more processors than there are, but paid for them, no schedule would be better (prices in {steps} steps of time, Lagrangian duality)"
             )
         }
         Proof::IntervalPrices(prices) => {
-            format!("prices for processor time in {} intervals (linear programming duality)", prices.ends.len() + 1)
+            format!(
+                "even if jobs could use more processor time than there is, but paid for it, no schedule would be better (prices in {} intervals of time, linear programming duality)",
+                prices.ends.len() + 1
+            )
         }
         Proof::MachinePrices(prices) => {
-            format!("prices for time on {} machines", prices.prices.len())
+            format!(
+                "even if jobs could use more time on machines than there is, but paid for it, no schedule would be better (prices of {} machines)",
+                prices.prices.len()
+            )
         }
         Proof::DeadlinePrices(DeadlinePrices { deadline, prices, .. }) => {
-            format!("{deadline} s is too short: prices for a processor at every instant, in {} steps", prices.len())
+            format!(
+                "{deadline} s is too short: at prices that change over time (in {} steps), the jobs would have to pay more than all processors can earn",
+                prices.len()
+            )
         }
         Proof::MachineTimePrices(MachineTimePrices { deadline: Some(deadline), prices, .. }) => {
-            format!("{deadline} s is too short: prices for each of {} machines at every instant", prices.len())
+            format!(
+                "{deadline} s is too short: at prices that change over time, the jobs would have to pay more than the {} machines can earn",
+                prices.len()
+            )
         }
         Proof::MachineTimePrices(prices) => {
-            format!("prices for each of {} machines at every instant (Lagrangian duality)", prices.prices.len())
+            format!(
+                "even if jobs could use more time on machines than there is, but paid for it, no schedule would be better (prices of {} machines that change over time, Lagrangian duality)",
+                prices.prices.len()
+            )
         }
         Proof::PositionPrices(prices) => {
-            format!("prices for positions on {} (an assignment problem)", counted(prices.prices.len(), "processor"))
+            format!(
+                "no assignment of the jobs to positions on {} is better (prices of an assignment problem)",
+                counted(prices.prices.len(), "processor")
+            )
         }
         Proof::LateWork(late) => late_work(late),
-        Proof::CostPrices(prices) if prices.horizon.is_none() => "the sum of the least costs of all tasks".to_owned(),
+        Proof::CostPrices(prices) if prices.horizon.is_none() => {
+            "no plan costs less than the sum of the least costs of all tasks".to_owned()
+        },
         Proof::CostPrices(_) => {
-            "prices for processor time and for the time between dependent tasks (Lagrangian duality)".to_owned()
+            "even if tasks could use more processors than there are, and start before the tasks for which they wait have ended, but paid for both, no plan would cost less (Lagrangian duality)".to_owned()
         }
-        Proof::TreePrices(_) => "prices for tasks and for the time of ports (linear programming duality)".to_owned(),
+        Proof::TreePrices(_) => {
+            "at some prices of tasks, processors and links, no rates earn more than this (linear programming duality)".to_owned()
+        },
         Proof::TimePrices(prices) if !prices.widths.is_empty() => {
             let (steps, functions) = (prices.prices.len(), prices.widths.len());
             let s = if functions == 1 { "" } else { "s" };
             format!(
-                "prices for a processor and {functions} function{s} of the width at every instant, in {steps} steps (Lagrangian duality)"
+                "even if jobs could use more processors than there are, but paid for them and for {functions} function{s} of their numbers of processors, no schedule would be better (prices in {steps} steps of time, Lagrangian duality)"
             )
         }
         Proof::TimePrices(prices) => {
-            format!("prices for a processor at every instant, in {} steps (Lagrangian duality)", prices.prices.len())
+            format!(
+                "even if jobs could use more processors than there are, but paid for them, no schedule would be better (prices in {} steps of time, Lagrangian duality)",
+                prices.prices.len()
+            )
         }
     }
 }

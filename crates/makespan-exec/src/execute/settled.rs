@@ -108,6 +108,6 @@ fn tell_outlived(taken: &[TaskId], names: &[String], observer: &mut dyn Observer
         observer.message(&text);
     }
     if taken.len() > NAMED {
-        observer.message(&format!("{} more jobs outlived it, and continue", taken.len() - NAMED));
+        observer.message(&format!("{} more jobs outlived that session, and continue", taken.len() - NAMED));
     }
 }

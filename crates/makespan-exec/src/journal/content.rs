@@ -395,8 +395,10 @@ impl Statuses {
                 Some(AttemptStatus { claim, .. }) if claim.run == history.origin => {
                     let known = history.attempts.get(claim.task.index());
                     if known.is_none_or(|&known| claim.attempt > known) {
-                        let reason =
-                            format!("it is of attempt {} of a job, and the journal has no such attempt", claim.attempt);
+                        let reason = format!(
+                            "it names attempt {} of a job, but the journal contains no such attempt",
+                            claim.attempt
+                        );
                         return damaged(name, reason);
                     }
                 }

@@ -97,7 +97,7 @@ pub enum MeasureError {
     #[error("there is no command to measure; write it after `--`, such as -- ./solve --threads {{processors}}")]
     NoCommand,
     /// There is no allotment, no repetition, or an allotment without processors.
-    #[error("give at least one allotment, each of at least 1 processor, and at least one repetition")]
+    #[error("give at least one number of cores, each at least 1, and at least one repetition")]
     Nothing,
     /// An allotment has more processors than there are cores that this process may use.
     #[error("cannot measure on {}: this process may use {}", counted(.processors, "processor"), counted(.cores, "core"))]
@@ -127,7 +127,7 @@ pub enum MeasureError {
         errors: String,
     },
     /// The command exceeded the time limit on every allotment.
-    #[error("the command took longer than {} s on every allotment; raise the timeout", .0.as_secs_f64())]
+    #[error("the command took longer than {} s on every number of cores; raise --timeout", .0.as_secs_f64())]
     TimedOut(Duration),
     /// The measurement was asked to stop.
     #[error("the measurement was stopped")]

@@ -250,7 +250,10 @@ impl Shim {
         if status != 0 || !self.outputs.as_ref().is_some_and(is_full) {
             return status;
         }
-        self.reason = Some("the disk was full when the job ended, so its output may be incomplete".to_owned());
+        self.reason = Some(
+            "the disk was full when the job ended, so its output may be incomplete; free space, and run the job again"
+                .to_owned(),
+        );
         CUT_OFF
     }
 

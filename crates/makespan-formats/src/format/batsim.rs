@@ -117,7 +117,7 @@ pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64,
     let differs = nodes.iter().any(|node| node.processors > 0 && (node.speed - 1.0).abs() > f64::EPSILON);
     let remark = differs.then(|| {
         format!(
-            "the hosts of the platform differ in speed; the time of a `delay` profile is its time on hosts as fast as `{}`",
+            "the hosts differ in speed; the time of a `delay` profile is taken as its time on host `{}`, and is scaled on hosts of other speeds",
             first.name
         )
     });

@@ -23,7 +23,7 @@ pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
         );
     }
     is_slurm(head).then_some(
-        "this is JSON of Slurm (sacct --json, squeue --json), which is not read as a log; save what `sacct -a -X --parsable2` \
+        "this is JSON of Slurm (sacct --json, squeue --json), which cannot be read as a log; save what `sacct -a -X --parsable2` \
          prints, or give a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)",
     )
 }

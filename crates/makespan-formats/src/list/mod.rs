@@ -158,7 +158,7 @@ pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize
     let jobs = template_jobs(lines, 1, digits)?;
     if jobs.is_empty() {
         return Err(wrong(
-            "there are no arguments, and so no commands; write them behind `:::`, or one a line in a file".into(),
+            "there are no arguments, and so no commands; write them after `:::`, or one a line in a file".into(),
         ));
     }
     Instance::new(with_needed(platform, |_| false), jobs, Vec::new()).map_err(|error| wrong(error.to_string()))

@@ -43,7 +43,7 @@ pub(crate) fn replay(
     remarks.extend(options.speedup.map(|spec| moldable(spec, fitted, records.len(), processors)));
     if !platform.has_unit_speed() {
         remarks.push(
-            "the times of the log are those at speed 1; no job has a walltime on processors of other speeds".into(),
+            "the times of the log are taken as times at speed 1; on processors of other speeds, jobs have no time limit".into(),
         );
     }
     let mut jobs = Vec::with_capacity(records.len());

@@ -57,7 +57,7 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
     shown(2, "Shape of the schedule: the columns of P_full, and beside them P_1 with P_2 above it", FOUR, &ALL, 20),
     shown(
         5,
-        "P_full from the left: whole SMPs, then remainders by decreasing size",
+        "P_full from the left: first the columns on whole nodes, then those on parts of nodes, largest part first",
         EIGHT,
         &[ConstructionPart::Full],
         0,

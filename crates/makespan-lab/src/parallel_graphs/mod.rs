@@ -276,15 +276,14 @@ impl ParallelGraphsOptions {
             self.search.searches,
             cores(self.search.at_once),
         );
-        text +=
-            "\nmakespan over the verified bound, and over the best of CPA, MCPA and LP rounding; means of all graphs\n";
+        text += "\nmeans over all graphs: makespan / verified bound, and makespan / best makespan of CPA, MCPA and LP rounding\n";
         let all = cells.iter().filter(|cell| cell.group == GraphGroup::All);
         let row = |name: String, figures: Vec<Option<f64>>| -> Vec<String> {
             std::iter::once(name).chain(figures.into_iter().map(|figure| shown(figure, 3))).collect()
         };
         let header = ["algorithm", "geometric", "mean", "least", "largest", "over best", "seconds"];
         text += &text_table(&header, all.map(|cell| row(cell.algorithm.to_owned(), measures(cell).map(Some).to_vec())));
-        text += "\n\ngeometric means of makespan over the verified bound by group\n";
+        text += "\n\nfor each group of graphs, the geometric mean of makespan / verified bound\n";
         // The columns are the algorithms from the literature, and the first two limits of `optimise`.
         let mut columns = SHOWN.map(str::to_owned).into_iter().chain(self.search.specs()).take(5).collect::<Vec<_>>();
         columns.resize(5, "-".to_owned());

@@ -107,7 +107,7 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     if request.headers().contains_key(header::UPGRADE) {
         return Err(Problem::bad_input("this server supports only HTTP, without websockets")
             .at("header.upgrade")
-            .remedy("follow what happens at /api/v1/events"));
+            .remedy("read the stream of events at /api/v1/events"));
     }
     match asker {
         Some(found) => {
@@ -130,7 +130,7 @@ fn needs_token(path: &str) -> bool {
 fn token(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
-    let wrong = || unknown_token("the header Authorization does not say `Bearer TOKEN`");
+    let wrong = || unknown_token("the header Authorization does not have the form `Bearer TOKEN`");
     let (scheme, token) = value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(wrong)?;
     if values.next().is_some() || !scheme.eq_ignore_ascii_case("bearer") || value.len() > MAX_TOKEN {
         return Err(wrong());

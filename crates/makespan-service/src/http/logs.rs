@@ -39,8 +39,8 @@ const LOOK: Duration = Duration::from_millis(300);
     ),
     responses(
         (status = 200, description = "The output of the task, unchanged", content_type = "text/plain; charset=utf-8", body = String, headers(
-            ("Makespan-Log-Size" = u64, description = "The size of the whole output in bytes. Absent if the output is followed"),
-            ("Makespan-Log-Ended" = bool, description = "Whether the task has ended, so that the output is complete. Absent if the output is followed"),
+            ("Makespan-Log-Size" = u64, description = "The size of the whole output in bytes. Absent with `follow`"),
+            ("Makespan-Log-Ended" = bool, description = "True if the task has ended. Then no more output follows. Absent with `follow`"),
         )),
         (status = 400, description = "The request is invalid", body = Problem),
         (status = 404, description = "There is no such job or task, or the client may not see it", body = Problem),

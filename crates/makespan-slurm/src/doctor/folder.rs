@@ -34,23 +34,17 @@ pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
     const TOPIC: &str = "folder";
     let shown = folder.display();
     if let Err(error) = moves(folder) {
-        return Finding::bad(
-            TOPIC,
-            format!("{shown}: {error}"),
-            "name a folder that can be written and that all nodes see: --folder",
-        );
+        return Finding::bad(TOPIC, format!("{shown}: {error}"), "name a writable folder that all nodes see: --folder");
     }
     match kind(folder) {
-        Some(kind) if SHARED.contains(&kind.as_str()) => {
-            Finding::good(TOPIC, format!("{shown} can be written ({kind})"))
-        }
+        Some(kind) if SHARED.contains(&kind.as_str()) => Finding::good(TOPIC, format!("{shown} is writable ({kind})")),
         Some(kind) if !is_probed => {
             let remedy =
                 "nodes may not see such a file system; run a test job (--nodes 2), or name another folder: --folder";
-            Finding::doubtful(TOPIC, format!("{shown} can be written ({kind})"), remedy)
+            Finding::doubtful(TOPIC, format!("{shown} is writable ({kind})"), remedy)
         }
-        Some(kind) => Finding::good(TOPIC, format!("{shown} can be written ({kind})")),
-        None => Finding::good(TOPIC, format!("{shown} can be written")),
+        Some(kind) => Finding::good(TOPIC, format!("{shown} is writable ({kind})")),
+        None => Finding::good(TOPIC, format!("{shown} is writable")),
     }
 }
 

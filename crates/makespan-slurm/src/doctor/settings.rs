@@ -49,7 +49,7 @@ fn cgroups(config: &Config) -> Finding {
     let tasks = config.get("TaskPlugin").unwrap_or("task/none");
     let found = format!("{tracking}, {tasks}");
     if tracking != "proctrack/cgroup" {
-        let remedy = "processes that leave their session survive a cancelled job, and a job of a lost pilot may be started again while they run; jobs should not put processes into the background";
+        let remedy = "when a job is cancelled, Slurm does not end its background processes that called `setsid`; after a pilot is lost, Makespan may start a job again while such processes still run; jobs should not start background processes";
         return Finding::doubtful(TOPIC, found, remedy);
     }
     if !tasks.contains("task/cgroup") {

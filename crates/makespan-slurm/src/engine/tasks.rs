@@ -285,7 +285,7 @@ impl Pilots {
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(2) {
                 told = true;
-                tell("jobs of an earlier session do not end; the run continues after they have ended");
+                tell("jobs of an earlier session are still running; the run continues as soon as they have ended");
             }
             while let Ok(heard) = self.hearing.heard.try_recv() {
                 self.take_in(heard);

@@ -51,7 +51,7 @@ impl Agent {
             Err(error) => {
                 return self.ended(
                     id,
-                    &AttemptEnd::Refused(format!("the agent cannot read the description of the task: {error}")),
+                    &AttemptEnd::Refused(format!("the agent cannot parse the description of the task: {error}; check that all nodes run the same version of makespan")),
                 );
             }
         };

@@ -393,7 +393,7 @@ impl Texts {
             None => (Vec::new(), 0),
             Some(Ok(read)) => read,
             Some(Err(problem)) => {
-                remarks.push(format!("the accounts of ended jobs cannot be parsed: {problem}"));
+                remarks.push(format!("the records of ended jobs (sacct) cannot be read: {problem}"));
                 (Vec::new(), 0)
             }
         };

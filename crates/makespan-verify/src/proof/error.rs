@@ -7,7 +7,9 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CertificateError {
     /// The certificate names a job that does not exist.
-    #[error("the certificate cannot be read: it names job {0}, which the instance does not have")]
+    #[error(
+        "the certificate cannot be read: it names job {0}, which the instance does not have; was the instance edited after the plan was made?"
+    )]
     UnknownJob(JobId),
     /// The certificate is malformed. The field describes the problem.
     #[error("the certificate cannot be read: {0}")]
@@ -46,7 +48,9 @@ pub enum CertificateError {
     #[error("the certificate applies only to single tasks and bags, but some job is a graph of tasks")]
     Compound,
     /// The instance does not consist of bags of tasks on a tree.
-    #[error("the certificate applies only to bags of tasks on a tree of machines: {0}")]
+    #[error(
+        "the certificate applies only to bags of tasks on a tree of machines: {0}; was the plan made for another instance?"
+    )]
     NoTree(TreeError),
     /// A value that the check computes exceeds 128 bits.
     #[error("the certificate's figures are too large to check exactly")]

@@ -67,7 +67,7 @@ impl TreePrices {
         let malformed = |text: &str| Err(CertificateError::Malformed(text.into()));
         let applications = problem.applications();
         if self.tasks.len() != applications.len() || self.ports.len() != problem.nodes().len() {
-            return malformed("it must contain a price for every application and every node");
+            return malformed("it must contain a price for every bag and every node");
         }
         if self.exponent.unsigned_abs() > MAX {
             return malformed("its exponent must be from -1200 to 1200");
@@ -75,7 +75,7 @@ impl TreePrices {
         let weights = applications.iter().zip(&self.tasks);
         let weighted = weights.fold(RBig::ZERO, |sum, (app, &price)| sum + &app.weight * RBig::from(price));
         if weighted.is_zero() {
-            return malformed("the tasks of some application must have a positive price");
+            return malformed("the tasks of at least one bag must have a positive price");
         }
         let worth: Vec<IBig> = self.tasks.iter().map(|&price| IBig::from(price) << PLACES).collect();
         let costs: Vec<(IBig, IBig)> = applications.iter().map(|app| of(&app.data)).collect();

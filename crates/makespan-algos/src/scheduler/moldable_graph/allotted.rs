@@ -46,7 +46,7 @@ fn one_cluster<'p, 'a>(name: &str, packing: &'p Packing<'a>) -> Result<Clusters<
     }
     let why = if packing.instance().has_transfers() { "data take time between nodes" } else { "nodes differ in speed" };
     let instead = format!("`hcpa`, `mheft` or `{name}[placing=list]`");
-    Err(Unsupported(format!("it supports one cluster of equal processors, but {why}; take {instead}")))
+    Err(Unsupported(format!("it supports one cluster of equal processors, but {why}; use {instead}")))
 }
 
 /// Returns the plan with the allotments that `allotments` chooses. If these allotments use up too much of a consumable,

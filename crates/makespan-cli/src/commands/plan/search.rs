@@ -40,5 +40,5 @@ pub fn stop_on_signals() -> Result<Stop> {
 
 /// Returns a clock that shows the elapsed time of the search on a terminal.
 pub fn watch(spec: &str) -> ProgressBar {
-    clock(format!("searching by {spec}; Ctrl-C takes the best plan so far"))
+    clock(format!("searching by {spec}; Ctrl-C ends the search with the best plan so far"))
 }

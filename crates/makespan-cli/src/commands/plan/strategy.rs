@@ -7,12 +7,12 @@ use makespan_formats::report::Section;
 use crate::output::table;
 use crate::summary;
 
-const HEADINGS: [&str; 4] = ["", "finish (s)", "cost", "busy (s)"];
+const HEADINGS: [&str; 4] = ["", "end (s)", "cost", "busy (s)"];
 
 /// Returns a table of the variants as text.
 pub fn text(strategy: &Strategy) -> String {
     format!(
-        "\nthe strategy (no variant is better than another in finish, cost and busy time together):\n{}",
+        "\nthe strategy (no variant is worse than another one in all three: end, cost and busy time):\n{}",
         table(&HEADINGS, 1, rows(strategy))
     )
 }
@@ -27,8 +27,8 @@ pub fn section(strategy: &Strategy) -> Section {
     let chosen = points[strategy.chosen()];
     let series = |name: &str, points: Vec<Point>| Series { name: name.into(), points, line: Line::Apart };
     let figure = Figure {
-        title: "Cost against finish".into(),
-        x_label: "finish (s)".into(),
+        title: "Cost and end of each variant".into(),
+        x_label: "end (s)".into(),
         y_label: "cost".into(),
         series: vec![series("variant", points), series("chosen", vec![chosen])],
         ..Figure::default()

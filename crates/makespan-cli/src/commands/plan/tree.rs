@@ -44,7 +44,7 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
         let shorter = period.shortened(instance, &found.problem, &found.state.rates);
         if shorter.period < period.period {
             remarks.push(format!(
-                "the period is {} s, because all tasks end earliest with it; --period sets another",
+                "the period is {} s, because with this period, all tasks end earliest; --period sets another one",
                 shorter.period
             ));
         }
@@ -52,7 +52,10 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
     }
     if let Some(path) = &options.period.unroll {
         let end = unroll::write(path, instance, &found, csv_names(options.pictures.raw_names))?;
-        remarks.push(format!("the periodic schedule of all tasks ends at {} s", float(end.seconds())));
+        remarks.push(format!(
+            "if the period is repeated until all tasks are complete, the last task ends at {} s",
+            float(end.seconds())
+        ));
     }
     remarks.extend(notes(instance, &found));
     let (problem, rates) = (&found.problem, &found.state.rates);

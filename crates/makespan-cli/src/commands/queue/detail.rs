@@ -114,7 +114,7 @@ fn known(known: PredictionSource, has_limit: bool) -> String {
     // The estimate includes the default as if it were one more job. With many jobs, this has little effect and is not
     // printed.
     let one_more = |count: usize, what: &str| {
-        if has_limit && count < FEW { format!(", with {what} as one more job") } else { String::new() }
+        if has_limit && count < FEW { format!("; {what} counts as one more job") } else { String::new() }
     };
     let public = |count: usize| one_more(count, "the usual fraction in public logs");
     match known {
@@ -135,7 +135,7 @@ fn known(known: PredictionSource, has_limit: bool) -> String {
                 public(count)
             )
         }
-        PredictionSource::Usual => "the share of its limit that jobs of public logs use".to_owned(),
-        PredictionSource::Limit => "its limit".to_owned(),
+        PredictionSource::Usual => "its time limit times the fraction that jobs of public logs use".to_owned(),
+        PredictionSource::Limit => "its time limit".to_owned(),
     }
 }

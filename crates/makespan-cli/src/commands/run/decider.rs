@@ -121,7 +121,8 @@ impl Decider {
         let scene = SimulationInput { instance, actual: &Actual::AsEstimated, options: &rules, seed };
         let simulated = simulate(&scene, spec, &mut makespan::Silent).map_err(|error| failed(&error))?;
         if is_stated {
-            remarks.push("the plan is a simulation of the policy, in which all run times equal their estimates".into());
+            remarks
+                .push("the plan is a simulation of the policy, in which each job takes its expected run time".into());
         }
         // Tasks that depend on a cancelled task do not start either.
         let started: std::collections::BTreeSet<makespan_core::TaskId> = simulated

@@ -103,11 +103,11 @@ fn files_of_other_kinds_are_told_apart() {
     }
     let all = ["a list of shell commands, native JSON or TOML, SWF, Batsim, sacct", "WfFormat", "DOT", "PSPLIB"];
     let kinds: [(&str, &[u8], &str); 6] = [
-        ("a.yaml", b"jobs:\n  - name: a\n", "this is YAML, which is not read"),
-        ("a.txt", b"jobs:\n  - name: a\n", "this is YAML, which is not read"),
-        ("a.csv", b"name,time\na,3\n", "this is CSV, which is not read"),
-        ("a", b"name,time\na,3\n", "this is CSV, which is not read"),
-        ("a.md", b"# A book\nwords\n", "this is Markdown, which is not read"),
+        ("a.yaml", b"jobs:\n  - name: a\n", "this is YAML, which is not supported"),
+        ("a.txt", b"jobs:\n  - name: a\n", "this is YAML, which is not supported"),
+        ("a.csv", b"name,time\na,3\n", "this is CSV, which is not supported"),
+        ("a", b"name,time\na,3\n", "this is CSV, which is not supported"),
+        ("a.md", b"# A book\nwords\n", "this is Markdown, which is not supported"),
         ("a.bin", b"\x93\x00\x01\xff\x7fELF\n=\x02", "the file is binary data, not text"),
     ];
     for (name, content, what) in kinds {

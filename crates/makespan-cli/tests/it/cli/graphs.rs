@@ -23,7 +23,7 @@ fn a_workflow_is_planned_on_stated_machines_and_verified() {
     let late = sandbox.makespan("verify w.dax --processors 2 --bandwidth 50 p.json");
     assert_eq!(late.status, Some(1));
     assert!(late.out.contains("`w/a` ends at 4 s and its data arrive at 6 s"), "{late:?}");
-    sandbox.makespan("plan w.dax").refused(&["w.dax", "says nothing of machines", "--processors N"]);
+    sandbox.makespan("plan w.dax").refused(&["w.dax", "states no machines", "--processors N"]);
     sandbox.makespan("plan w.dax --processors 2 --bandwidth x").refused(&["--bandwidth", "`x` is not a bandwidth"]);
     sandbox.makespan("plan w.dax --processors 2 --algorithm dual").refused(&["dual", "graph of tasks"]);
 }
@@ -193,12 +193,12 @@ fn a_strategy_is_written_shown_and_verified() {
         .makespan("plan g.toml --algorithm critical-jobs --output p.json --report r.html --gantt g.svg")
         .succeeds();
     assert!(
-        text.contains("the strategy (no variant is better than another in finish, cost and busy time together)")
+        text.contains("the strategy (no variant is worse than another one in all three: end, cost and busy time)")
             && text.contains("chosen"),
         "{text}"
     );
     let page = sandbox.read("r.html");
-    assert!(page.contains("<h2>Strategy</h2>") && page.contains("Cost against finish"));
+    assert!(page.contains("<h2>Strategy</h2>") && page.contains("Cost and end of each variant"));
     sandbox.makespan("verify g.toml p.json").succeeds();
     let plan = sandbox.json("p.json");
     let chosen = plan["strategy"]["chosen"].as_u64().unwrap() as usize;

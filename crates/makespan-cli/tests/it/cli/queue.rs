@@ -96,15 +96,15 @@ fn run_times_are_learned_usual_or_limits() {
         (job["run_time_from"]["what"].as_str().unwrap().to_owned(), seconds as f64 / limit as f64, spreads, text)
     };
     let (what, part, spreads, text) = known(&["--times", "limits"]);
-    assert!(what == "limit" && part > 0.999 && !spreads && text.contains(", its limit "), "{what} {part} {text}");
+    assert!(what == "limit" && part > 0.999 && !spreads && text.contains(", its time limit "), "{what} {part} {text}");
     let (what, part, spreads, text) = known(&["--times", "usual"]);
     assert!(what == "usual" && (0.43..0.46).contains(&part) && spreads, "{what} {part}");
-    assert!(text.contains("the share of its limit that jobs of public logs use"), "{text}");
+    assert!(text.contains("its time limit times the fraction that jobs of public logs use"), "{text}");
     let (what, part, _, text) = known(&[]);
     assert!(
         what == "all"
             && part < 0.4
-            && text.contains("of all users used, with the usual fraction in public logs as one more job"),
+            && text.contains("of all users used; the usual fraction in public logs counts as one more job"),
         "{part} {text}"
     );
     let wrong = said(&sandbox, &["--from", folder.to_str().unwrap(), "--times", "guessed"], 80);

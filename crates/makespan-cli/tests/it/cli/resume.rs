@@ -175,7 +175,7 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
         let starts = journal.matches("{\"started\"").count();
         assert_eq!(starts > 12, then == "its shims are killed", "{then}: {starts} {said:?}");
         assert_eq!(
-            said.err.contains("the process that guarded it"),
+            said.err.contains("the process that watched the job"),
             then == "its shims are killed",
             "{then}: {said:?}"
         );

@@ -83,7 +83,10 @@ fn plan_and_simulation_agree_on_latency() {
 fn a_period_is_unrolled_into_every_transfer_and_computation() {
     let sandbox = sandbox();
     let said = sandbox.makespan("plan t.json --period 60s --unroll u.csv").succeeds();
-    assert!(said.contains("period 60.00 s") && said.contains("the periodic schedule of all tasks ends at "), "{said}");
+    assert!(
+        said.contains("period 60.00 s") && said.contains("until all tasks are complete, the last task ends at "),
+        "{said}"
+    );
     let text = sandbox.read("u.csv");
     assert_eq!(text.lines().filter(|line| line.starts_with("compute,")).count(), 4000);
     assert!(

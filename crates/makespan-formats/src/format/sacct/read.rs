@@ -78,7 +78,7 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<LogConte
         ));
     }
     remarks.extend(columns.map(|columns| submissions.remarks(&columns)).unwrap_or_default());
-    let untold = "a dump of sacct does not tell how many processors the machine has";
+    let untold = "a dump of sacct does not state the number of processors of the machine";
     let now = (alive > 0).then(|| since(last));
     let week = clock.as_ref().map(Clock::week);
     Ok(LogContent { records: records.collect(), report, processors: None, untold, remarks, week, clock, now })

@@ -207,7 +207,7 @@ pub(crate) fn read(
         (None, without) => {
             let why = match without {
                 Err(why) => format!("the machines of the file cannot be used: {why}"),
-                Ok(_) => format!("{format} says nothing of machines"),
+                Ok(_) => format!("a file of {format} states no machines"),
             };
             let problem = format!("{why}; state them: --processors N for N of speed 1, or --platform FILE");
             return Err(FormatError::content(file, FilePlace::default(), problem));

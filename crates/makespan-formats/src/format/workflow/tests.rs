@@ -144,7 +144,7 @@ fn wfformat_that_is_wrong_is_refused() {
     let error = parse_instance(WF15.as_bytes(), "flow.json", &strict).unwrap_err().to_string();
     assert!(error.contains("task `c`: `0.0`: the run time is 0 s, which --strict does not allow"), "{error}");
     let unplaced = parse_instance(WF14.as_bytes(), "flow.json", &ReadOptions::default()).unwrap_err().to_string();
-    assert!(unplaced.contains("WfFormat says nothing of machines; state them: --processors N"), "{unplaced}");
+    assert!(unplaced.contains("a file of WfFormat states no machines; state them: --processors N"), "{unplaced}");
 }
 
 const DAX: &str = r#"<?xml version="1.0"?>

@@ -79,7 +79,7 @@ pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Fin
                 renames(&nodes),
             ]
         }
-        Err(error) => vec![Finding::unknown(TOPIC, error.to_string(), "name a folder that can be written: --folder")],
+        Err(error) => vec![Finding::unknown(TOPIC, error.to_string(), "name a writable folder: --folder")],
     }
 }
 

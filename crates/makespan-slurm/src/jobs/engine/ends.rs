@@ -169,7 +169,7 @@ impl SlurmJobEngine<'_> {
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(5) {
                 told = true;
-                tell("jobs of an earlier session do not end; the run continues after they have ended");
+                tell("jobs of an earlier session are still running; the run continues as soon as they have ended");
             }
             sleep(if kill { GLANCE * 10 } else { GLANCE });
         }

@@ -53,7 +53,7 @@ fn profile(
         return Ok((profile_by_number(time, work, speedup, allotments)?, None));
     };
     if time.is_some() || work.is_some() || speedup.is_some() {
-        return Err("`time_on` stands alone, without `time`, `work` or `speedup`".to_owned());
+        return Err("`time_on` replaces `time`, `work` and `speedup`; leave them out".to_owned());
     }
     let (nodes, times) = pairs.into_iter().unzip();
     Ok((on_machines(times, allotments)?, Some(nodes)))

@@ -29,7 +29,7 @@ pub enum CoresNote {
 impl CoresNote {
     fn text(self, cores: u32) -> String {
         match self {
-            Self::List => format!("`#: cores={cores}` behind its command"),
+            Self::List => format!("`#: cores={cores}` after its command"),
             Self::Option => format!("--cores-per-job {cores}"),
             Self::Snakefile => format!("`threads: {cores}` in its rule"),
             Self::Instance => format!("`processors = {cores}`"),
