@@ -51,7 +51,7 @@ impl Literal {
     }
 }
 
-/// A propagation, in the terms of the certificate. `docs/bounds.md` defines the fields.
+/// A propagation, in the terms of the certificate. `docs/refutation.md` defines the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Decision,

@@ -1,6 +1,6 @@
 //! The relaxed problem that a complete search examines, in units of the time grid.
 //!
-//! `docs/bounds.md` defines this problem for the certificate `refutation`. The checker in `makespan-verify` creates
+//! `docs/refutation.md` defines this problem for the certificate `refutation`. The checker in `makespan-verify` creates
 //! the problem from the instance independently. So an error in this file costs proofs, but never makes a bound wrong.
 
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};

@@ -57,7 +57,7 @@ struct Nogood {
     steps: Vec<Step>,
 }
 
-/// The windows of all tasks while a proof is repeated. `docs/bounds.md` defines the rules.
+/// The windows of all tasks while a proof is repeated. `docs/refutation.md` defines the rules.
 struct Replay<'a> {
     engine: &'a Engine,
     /// For each pair of tasks of which the second waits for the first: the delay, and true if the delay begins at the

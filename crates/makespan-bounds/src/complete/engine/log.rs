@@ -1,4 +1,4 @@
-//! The records of a refutation, as the numbers that `docs/bounds.md` defines.
+//! The records of a refutation, as the numbers that `docs/refutation.md` defines.
 
 use std::ops::Range;
 

@@ -44,7 +44,7 @@ const LIMIT: i64 = 1 << 58;
 /// these literals is true. Steps prove a nogood: if all its literals are false, some task has no start or no mode left.
 /// Later steps may use the nogood. The claim is proved when the windows are empty without any assumption.
 ///
-/// `docs/bounds.md` defines the relaxed problem, the byte format and all rules.
+/// `docs/refutation.md` defines the relaxed problem, the byte format and all rules.
 ///
 /// # Numbers
 /// * Tasks: [`makespan_core::TaskId`], with one number for each task of a bag.
@@ -78,8 +78,8 @@ impl Refutation {
     /// Maximum length of [`Refutation::steps`], in bytes.
     pub const MAX_BYTES: usize = MAX_BYTES;
 
-    /// Returns the bytes of [`Refutation::steps`] for these numbers, each below 2^63 - 1. `docs/bounds.md` defines their
-    /// meaning.
+    /// Returns the bytes of [`Refutation::steps`] for these numbers, each below 2^63 - 1. `docs/refutation.md` defines
+    /// their meaning.
     pub fn encoded(numbers: &[u64]) -> Vec<u8> {
         code::encoded(numbers)
     }
