@@ -35,9 +35,9 @@ pub fn section(strategy: &Strategy) -> Section {
     };
     Section {
         title: "Strategy".into(),
-        text: "A choice of schedules. Each is better than every other one in something: it ends sooner, costs less, or keeps \
-               the processors busier. So less is better of finish and cost, and more is better of busy, the time in which processors run \
-               tasks, summed over all of them. Cost is the sum over tasks of volume over time."
+        text: "Several schedules to choose from. In each pair, each schedule ends earlier than the other one, costs less, or keeps \
+               the processors busier. The busy time is the time in which processors run tasks, summed over all processors. The cost is \
+               the sum over all tasks of volume divided by run time."
             .into(),
         columns: HEADINGS.map(str::to_owned).to_vec(),
         rows: summary::grouped_rows(rows(strategy)),
