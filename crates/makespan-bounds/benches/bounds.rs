@@ -1,5 +1,5 @@
-//! Measures the time of the bounds at the size of the paper's experiments. Targets: the dual search in 1 ms, 20
-//! steps of the price search in 0.2 s, and the bound on weighted completion in 1 s.
+//! Measures the time of the bounds at the size of the experiments in the DEMT paper. Targets: the dual search in 1 ms,
+//! 20 steps of the price search in 0.2 s, and the bound on weighted completion in 1 s.
 
 use std::hint::black_box;
 
@@ -10,8 +10,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Builds jobs whose sequential times are uniform on [1, 10] s, with `t(k) = t(k - 1) (X + k - 1) / k` and X uniform on
-/// [x, x + 0.2]. This is the recursion of the paper's families with a simpler X. If x is near 0, more processors give a
-/// high speed-up. If x is near 0.8, they give a low speed-up.
+/// [x, x + 0.2]. The DEMT paper uses this recursion with a different distribution of X. If x is near 0, jobs speed up
+/// well on more processors. If x is near 0.8, jobs hardly speed up.
 fn instance(jobs: usize, processors: u32, x: f64) -> Instance {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let job = |index: usize| {

@@ -36,8 +36,9 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Returns up to `most` deadlines d. Let l be the mean load of the processors by the jobs due by d. The deadlines are
-/// sorted by l - d, and the largest difference comes first. If `most` is more than one, the last deadline is added.
+/// Returns up to `most` deadlines d. Let l be the work of the jobs due by d, divided by the number of processors. The
+/// deadlines are sorted by l - d, and the largest difference comes first. If `most` is more than one, the last deadline
+/// is always included.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

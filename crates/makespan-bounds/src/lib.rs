@@ -14,8 +14,9 @@
 //! * [`machines`]: prices for time on machines that differ in speed, or on which each job has its own run time.
 //! * [`best`] for instances with task graphs: windows of time between the predecessors and successors of tasks, with
 //!   prices for machines. If tasks have dependences, need resources, or hold several processors of unequal speeds, it
-//!   also uses windows over held amounts, path flows with prices, and deductions from a deadline. For the lateness, it
-//!   also bounds the jobs with early deadlines as a separate instance.
+//!   also uses three other kinds of proof: windows in which tasks hold too much of a resource, flows along paths of
+//!   tasks combined with prices of resources, and deductions from a deadline. For the lateness, it also bounds the jobs
+//!   with early deadlines as a separate instance.
 //! * [`complete`]: a complete search with learning for small instances. It proves that a schedule is optimal, or finds
 //!   a better one.
 //! * [`cost`]: prices for processor time and for the time between dependent tasks, under a horizon.
@@ -75,8 +76,8 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. If more jobs can end last, a single
-/// job has too small a part in the sum over all jobs to improve a bound.
+/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. With more jobs, the end of a single job
+/// is too small a part of the sum over all jobs to improve a bound.
 const MAX_LAST: usize = 12;
 
 /// Derives bounds on other objectives from the bound on the makespan: some job ends at the makespan or later
@@ -97,8 +98,9 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Returns bounds for the objectives of [`standard`]. Searches longer than [`standard`] if this may improve a bound,
-/// until `clock` expires. Each objective gets an equal share of the time that remains for it and the later objectives.
+/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, searches longer than
+/// [`standard`], until `clock` expires. Before each objective, the remaining time is divided equally among this
+/// objective and the later ones.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`best`].
@@ -180,9 +182,10 @@ fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
     bounds.into_iter().rev().max_by(|a, b| a.value.cmp(&b.value)).unwrap_or_else(nothing)
 }
 
-/// Returns deductions that refute the latest deadline that is found within `work` elementary steps. `known` is a lower
-/// bound on the makespan, in ticks. Returns `None` if no deadline is refuted or the instance is too large. [`best`]
-/// uses deductions if tasks have dependences or need resources.
+/// Searches for the latest deadline that deductions can refute, in up to `work` elementary steps. Returns the
+/// deductions that refute this deadline. `known` is a lower bound on the makespan, in ticks. Returns `None` if no
+/// deadline is refuted or the instance is too large. [`best`] uses deductions if tasks have dependences or need
+/// resources.
 pub fn deduced(instance: &Instance, known: i128, work: u64) -> Option<Deductions> {
     held::deduced(instance, known, work, &Clock::ENDLESS)
 }

@@ -8,14 +8,15 @@ use crate::dual::{self, Need, choose};
 use crate::{Clock, dual_feasible, minsum};
 
 /// Maximum number of release dates that are tried. For each release date r, the bound compares the work of the jobs
-/// released at or after r with the available area after r.
+/// released at or after r with the available processor time after r.
 const RELEASES: usize = 8;
 
 /// Returns the best proven lower bound on the makespan.
 ///
-/// The candidates are the longest job, the area, the deadline that the dual approximation refutes, and the later
-/// deadlines that dual-feasible functions refute. All these bounds take release dates and unavailable processors into
-/// account. The tasks of a bag are treated as equal jobs, and many of them are handled in one step.
+/// The candidates are the run time of the longest job, the work of all jobs divided by the number of processors, the
+/// largest deadline that the dual approximation refutes, and later deadlines that dual-feasible functions refute. All
+/// these bounds take release dates and unavailable processors into account. The tasks of a bag are treated as equal
+/// jobs, and many of them are handled in one step.
 ///
 /// Complexity: the sum of [`dual_feasible::search`] and [`dual::search`] if all jobs are released together, all
 /// processors are always available and no job is a bag. Otherwise, a bisection for each of a few release dates
@@ -137,8 +138,8 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     found
 }
 
-/// Returns up to `RELEASES` release dates r. They are sorted by r plus the mean load of the jobs released at or after
-/// r. The largest sum comes first.
+/// Returns up to `RELEASES` release dates r. To each r, add the work of the jobs released at or after r, divided by the
+/// number of processors. The release dates are sorted by this sum, and the largest sum comes first.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
     let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =

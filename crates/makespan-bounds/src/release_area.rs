@@ -64,8 +64,8 @@ pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
     LateWork { from, tasks, prices }
 }
 
-/// Scales prices by a power of two and rounds them down. If large prices are whole numbers, their ratios stay the
-/// same.
+/// Scales prices by a power of two and rounds them down. The ratios of prices stay the same if all prices are whole
+/// numbers with a sum of at most 2^`SCALE`.
 fn whole(instance: &Instance, prices: &[f64]) -> Vec<i64> {
     let nodes = instance.platform().nodes();
     let sum: f64 = prices.iter().zip(nodes).map(|(price, node)| price * f64::from(node.processors)).sum();

@@ -49,8 +49,8 @@ pub(crate) struct KindStarts {
 /// follows from its longest path alone.
 const MAX_STATED: usize = 1 << 22;
 
-/// Returns the best window bound on one objective. If the objective depends on the end of each job, each job is
-/// examined as if it ran alone after its predecessors.
+/// Returns the best window bound on one objective. If the objective depends on the end of each job, a window is found
+/// for each job, as if only the job and its predecessors existed.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
@@ -60,7 +60,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
             Proof::TimeWindow(search::window(&TaskArrays::of(instance, &ids, &spans, false), clock))
         }
         Objective::Cost => return crate::cost::cheapest::cheapest(instance),
-        // The verifier rejects job windows for the throughput. Then the bound is zero.
+        // For the throughput, the verifier rejects job windows, and the bound is zero.
         _ => Proof::JobWindows(JobWindows { windows: alone(instance, &spans, clock) }),
     };
     let nothing = Bound { objective, value: 0.into(), makespan_at_most: None, proof: proof.clone() };
@@ -82,7 +82,7 @@ fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
 }
 
 impl TaskArrays {
-    /// Collects the tasks of `jobs`. If `alone` is set, the tails do not include the successors of these jobs.
+    /// Collects the tasks of `jobs`. If `alone` is set, the tails ignore the jobs that wait for these jobs.
     pub(crate) fn of(instance: &Instance, jobs: &[JobId], spans: &Spans, alone: bool) -> Self {
         let platform = instance.platform();
         // If no job has a time for each machine, nodes of equal speed share a column.

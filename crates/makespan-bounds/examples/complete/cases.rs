@@ -156,8 +156,8 @@ fn project(path: &Path, kind: &str) -> Result<Case, Box<dyn std::error::Error>> 
     Ok(Case { name, kind: kind.into(), unit: Time::TICKS_PER_SECOND, supplies, jobs, edges })
 }
 
-/// Reads the projects whose optimum is known: all 240 of j30, and 30 each of j60 and j120 whose optimum is above the
-/// critical path.
+/// Reads the projects whose optimum is known: all of j30, and up to 30 each of j60 and j120. The optimum of the
+/// projects of j60 and j120 exceeds their critical path.
 fn projects(group: &str, data: &Path) -> Result<Vec<Case>, Box<dyn std::error::Error>> {
     let table = data.join("best.csv");
     let table = std::fs::read_to_string(&table)

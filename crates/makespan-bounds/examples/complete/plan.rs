@@ -10,8 +10,8 @@ use crate::cases::Case;
 /// The number of job starts that the local search computes, in all its plans together.
 const STARTS: usize = 600_000;
 
-/// The priority and the mode of each job. The job that is planned next is the job with the least key among those whose
-/// predecessors have a start.
+/// The priority and the mode of each job. Among the jobs whose predecessors are planned, the job with the least key is
+/// planned next.
 #[derive(Clone)]
 struct List {
     keys: Vec<f64>,

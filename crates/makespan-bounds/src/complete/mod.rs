@@ -25,8 +25,8 @@ use search::{Outcome, Search, Solution, Work};
 /// Maximum number of tasks. The first number is for instances without edges between tasks, the second for instances
 /// with edges.
 const MAX_TASKS: (u64, u64) = (60, 150);
-/// The share of the work for the attempt to prove that no better schedule exists. The rest is for the refutation of
-/// smaller values.
+/// The fraction of the work that is used to search for a better schedule, or for a proof that there is none. The rest
+/// is for the refutation of smaller values.
 const WHOLE: f64 = 0.7;
 /// Maximum number of attempts to refute a smaller value.
 const MAX_SMALLER: usize = 8;
@@ -59,8 +59,7 @@ pub fn is_meant(instance: &Instance) -> bool {
 }
 
 /// Searches for a schedule that is better than `known`, or for a proof that there is none. If the search reaches the
-/// limits of `work` before it has a proof, tries to refute smaller values. All these values are at least the value of
-/// the bound `floor`.
+/// limits of `work` before it has a proof, tries to refute smaller values, but no values below the bound `floor`.
 ///
 /// ```
 /// use makespan_bounds::{Clock, complete};

@@ -28,9 +28,9 @@ pub(super) struct Scale {
 /// * First, a function replaces each amount that a task holds. For each k up to m / 2, the function of S. Martello and
 ///   P. Toth replaces amounts below k by 0, and amounts above m - k by m. The functions of S. P. Fekete and J.
 ///   Schepers (DOI 10.1007/s101070100243) round amounts down to a few steps.
-/// * Then the amounts of the tasks are raised, the longest task first, as far as the capacity of the scale stays the
-///   same. This capacity is the maximum sum over tasks that fit into the supply together (J. Carlier, E. Néron, DOI
-///   10.1016/S0377-2217(02)00764-5).
+/// * Then the amounts of the tasks are raised as far as possible without raising the capacity of the scale. The longest
+///   task comes first. This capacity is the maximum sum over tasks that fit into the supply together (J. Carlier, E.
+///   Néron, DOI 10.1016/S0377-2217(02)00764-5).
 pub(super) fn all(model: &Model) -> Vec<Scale> {
     let own = model.supplies.len();
     let count = MAX_SCALES.0.min((MAX_SCALES.1 / own).max(2));
@@ -79,7 +79,8 @@ fn best(model: &Model, supply: usize, count: usize) -> Vec<Scale> {
     found.into_iter().take(count).map(|(_, most, held)| Scale { supply, most, held }).collect()
 }
 
-/// Raises the amounts of the scale for one task after the other, as far as the capacity of the scale stays the same.
+/// Raises the amounts of the scale for one task after the other, as far as possible without raising the capacity of the
+/// scale.
 fn raise(held: &mut Held, own: &Held, most: usize, order: &[usize]) {
     let all = most_within(held, own, most, None)[most];
     for &task in order {

@@ -21,7 +21,7 @@ const ROUNDS: [usize; 6] = [60, 100, 150, 200, 300, 600];
 const MAX_POINTS: i64 = 1 << 20;
 /// Maximum number of price vectors. The certificate supports no more.
 const MAX_PRICES: usize = 64;
-/// Maximum number of numbers of a certificate. The checker has the same limit.
+/// Maximum length of the list of numbers of a certificate. The checker has the same limit.
 const MAX_NUMBERS: usize = 1 << 22;
 /// Maximum number of steps of all nogoods before trimming.
 const MAX_RECORDS: usize = 1 << 23;
@@ -105,8 +105,8 @@ impl Search {
     }
 
     /// Sets the schedule that guides decisions after every second restart: the start and the mode of each task. Each
-    /// solution that is found replaces this schedule. Has no effect on an instance without waits, because a guide
-    /// would delay its proofs.
+    /// solution that is found replaces this schedule. Has no effect on an instance without waits, because for such
+    /// instances a guide makes proofs take longer.
     pub(super) fn stay_near(&mut self, starts: Vec<(i64, usize)>) {
         if !self.engine.model.waits.is_empty() {
             self.engine.guide = starts;

@@ -1,12 +1,12 @@
 //! Time-table propagation. If the earliest end of a task is after its latest start, the task runs at all instants
-//! between these two in every solution. Other tasks can hold only the amount that remains at these instants.
+//! between them in every solution. At these instants, other tasks can hold only the remaining amount.
 
 use super::engine::{Engine, Literal, Propagated, Step};
 
 /// Maximum number of steps that move a start past one period. Each step moves the start by at most the time of the
-/// task, and is a change with its own premises. If more steps were necessary, the start is not moved. The search stays
-/// complete: when all starts are fixed, the check for overloads alone detects each instant at which tasks hold too
-/// much.
+/// task, and is recorded with its own premises. If more steps would be necessary, the start is not moved. The search
+/// stays complete: when all starts are fixed, the check for overloads alone detects each instant at which tasks hold
+/// too much.
 const MAX_PUSHES: i64 = 1000;
 
 /// A period in which `held` and `supply` are constant. `held` is the amount of the tasks that run in this period in

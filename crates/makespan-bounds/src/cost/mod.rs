@@ -50,8 +50,8 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: CostProgramme,
     ascent: Ascent,
-    /// A factor that shortens the steps of edge prices, because a wrong edge price moves tasks from one end of their
-    /// time windows to the other.
+    /// A factor of at most 1 for the steps of edge prices. These steps are shorter, because even a slightly wrong edge
+    /// price moves tasks from one end of their time windows to the other.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,

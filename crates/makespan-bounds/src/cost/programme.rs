@@ -4,7 +4,8 @@ use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, TaskArrays};
 
-/// The index of the node kind of a task that may hold several processors. Such a task has no node kind.
+/// Stands in place of the index of a node kind for a task that may hold several processors, because such a task has no
+/// single node kind.
 pub(super) const SEVERAL: usize = usize::MAX;
 /// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 16.0;
@@ -38,8 +39,8 @@ struct Choice {
     latest: f64,
 }
 
-/// The prices of each kind of nodes in each period, and the price of each edge. A price is the price of the whole time
-/// from the first release to the horizon.
+/// The prices of each kind of nodes in each period, and the price of each edge. Prices are per unit of time, which is
+/// the time from the first release to the horizon.
 #[derive(Clone)]
 pub(super) struct Prices {
     pub(super) kinds: Vec<f64>,

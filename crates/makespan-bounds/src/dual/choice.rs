@@ -8,7 +8,7 @@ use makespan_core::Area;
 pub struct Need {
     /// Least work if the job does not cross the middle, or `None` if the job must cross the middle.
     pub short: Option<Area>,
-    /// Least work if the job may cross the middle, but need not.
+    /// Least work if the job is allowed to cross the middle.
     pub crossing: Area,
     /// Least number of processors if the job crosses the middle.
     pub width: u32,
@@ -47,10 +47,11 @@ struct Item {
 
 /// Chooses the jobs that cross the middle so that the total work of all jobs is least.
 ///
-/// First lets jobs cross in descending order of the work saved per processor, as long as they fit. This yields a
-/// choice and a lower bound on the work. The work of the choice exceeds the lower bound by less than the saving of one
-/// job. If `target` lies between the two and the table is small enough, solves the knapsack by dynamic programming
-/// over the processors in O(jobs x capacity).
+/// First lets jobs cross in descending order of the work saved per processor, as long as they fit. This yields a choice
+/// and a lower bound on the work. The work of the choice exceeds the lower bound by less than the saving of one job. If
+/// `target` is at least this lower bound, but below the work of the choice, the choice may have to be improved. Then
+/// the function solves the knapsack problem exactly, by dynamic programming over the processors in O(jobs * capacity),
+/// unless the table would be too large.
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     let mut crosses = vec![false; needs.len()];
     let mut base: Area = 0;

@@ -14,8 +14,8 @@ use makespan_verify::proof::{Rejection, Selection};
 /// always available.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The smallest deadline found for which the jobs can be divided into two shelves such that the total work of the
-    /// jobs fits into the area of the processors. `first_shelf` defines the shelves.
+    /// The smallest deadline found for which the jobs can be divided into two shelves (see `first_shelf`) such that
+    /// their total work is at most the processor time until the deadline.
     pub guess: Time,
     /// For each job, true if the job is in the first shelf, of length `guess`. The other jobs are in the second shelf,
     /// of length `guess / 2`.
@@ -83,8 +83,8 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
             refuted,
             floor: refuted,
         };
-        // The search always accepts this deadline. Trying this deadline sets the first shelf. So the shelf is set even
-        // if the search tries no other deadline, for example if there is only one job.
+        // This deadline is always accepted, and trying it sets the first shelf. So the shelf is set even if the search
+        // tries no other deadline, for example if there is only one job.
         if search.needs.capacity() > 0 {
             search.attempt(search.accepted);
             search.attempt(refuted + Time::TICK);

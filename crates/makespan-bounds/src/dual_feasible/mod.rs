@@ -34,8 +34,7 @@ const MAX_CHECKS: usize = 3;
 const FIRST_ROUNDS: u32 = 120;
 /// Number of rounds for each later deadline.
 const ROUNDS: u32 = 32;
-/// Maximum number of functions of the width for the full number of rounds. If more functions of the width have prices,
-/// the number of rounds is divided by four.
+/// If more than this number of functions of the width have prices, the number of rounds is divided by four.
 const MANY_WIDTHS: usize = 8;
 /// The need, as a fraction of the capacity, above which a deadline is treated as refuted. The excess over one is a
 /// margin for rounding to integers.
@@ -55,7 +54,8 @@ const ATTEMPTS_RIGID: u32 = 24;
 /// begins at `known`, the best bound so far. Returns `None` if the deadline `known` is not refuted.
 ///
 /// Complexity: O(choices + classes^2) per round, for about 300 rounds and at most 1,024 jobs, and a few checks of
-/// certificates on all jobs. A choice is an allotment with a run time in a lower class than all smaller allotments.
+/// certificates on all jobs. An allotment is a choice if its run time is in a lower class than the run times of all
+/// smaller allotments.
 pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
     search_until(instance, from, known, &Clock::ENDLESS)
 }

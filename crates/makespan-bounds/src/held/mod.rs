@@ -32,7 +32,7 @@ struct Holders {
     rows: Vec<Row>,
     /// The runs of all rows. Within each row, run times ascend and amounts descend.
     runs: Vec<Way>,
-    /// The price of the whole capacity for one tick, if all processors are available.
+    /// The price of the whole capacity for one tick. The capacity includes processors that are unavailable at times.
     rate: i128,
 }
 

@@ -5,7 +5,7 @@ use makespan_verify::proof::{JobReach, NodeKinds, Spans};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 
-/// Number of price periods during an average job that runs alone.
+/// Number of price periods within the run time of an average job.
 const OF_A_JOB: f64 = 6.0;
 /// Minimum number of price periods, if `CELLS` allows this number.
 const FEWEST: usize = 32;
@@ -130,9 +130,9 @@ impl JobProgramme {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
-        // All prices are zero after this span. This span consists of two parts. The first is the time until all work is
-        // done on processors that are busy whenever a released job has work left. The second is half of the mean time
-        // from the release to the earliest end of a job.
+        // All prices are zero after this span. This span consists of two parts. The first part is the time until all
+        // work is done if all processors are busy whenever a released job has work left. The second part is half of the
+        // mean time from the release to the earliest end of a job.
         let mut order: Vec<&JobRow> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);

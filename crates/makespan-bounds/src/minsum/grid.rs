@@ -53,13 +53,14 @@ impl Grid {
         let last_release = counting.iter().map(|job| job.release).max().unwrap_or(origin);
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
-        // The instants of the paper are horizon * 2, horizon, horizon / 2 and so on. Between two of them, instants are
-        // inserted such that the ratio of consecutive instants is constant.
+        // The instants of Dutot et al. are horizon * 2, horizon, horizon / 2 and so on. Between two of these instants,
+        // others are inserted such that the ratio of consecutive instants is constant.
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
             if step.is_multiple_of(parts) {
-                // Divide exactly by powers of two, as the paper does.
+                // This is an instant of Dutot et al.: the horizon times or divided by a power of two. Integers avoid
+                // rounding errors.
                 let shift = step / parts;
                 if shift > doublings { horizon.saturating_mul(2) } else { horizon >> (doublings - shift) }
             } else {
@@ -72,8 +73,8 @@ impl Grid {
     }
 }
 
-/// Returns the mean load of the processors if some job is a bag, and zero otherwise. The load is needed because the
-/// dual search considers only one task of each bag.
+/// Returns the work of all jobs divided by the number of processors if some job is a bag, and zero otherwise. This
+/// value is needed because the dual search considers only one task of each bag.
 fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {
         return Time::ZERO;

@@ -202,10 +202,10 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
     }
 }
 
-/// Returns the value of the programme as printed in the paper, in weight units times seconds.
+/// Returns the value of the programme as printed in the paper of Dutot et al., in weight units times seconds.
 ///
-/// The value is **not a bound**, because the programme has no variables for a job that ends before the first instant
-/// or after the last one. It serves for comparison with the figures of the paper. It is meaningful only if all jobs
+/// The value is **not a bound**, because the programme has no variables for a job that ends before the first instant or
+/// after the last one. The value serves for comparison with the figures of the paper. It is meaningful only if all jobs
 /// are released together and all processors are always available.
 pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
     let grid = Grid::doubling(instance);

@@ -29,8 +29,8 @@ impl IntervalProgramme {
         Self::build(instance, ends, ends.len() + 1, cell)
     }
 
-    /// Builds the programme as printed in the paper. The intervals are `(t_j, t_j+1]`, each with the cost `t_j`. No
-    /// interval contains the instants before the first or after the last of these intervals.
+    /// Builds the programme as printed in the paper of Dutot et al. The intervals are `(t_j, t_j+1]`, each with the
+    /// cost `t_j`. No interval contains the instants before the first or after the last of these intervals.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
         let cell = |job: &SimpleJob<'_>, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));

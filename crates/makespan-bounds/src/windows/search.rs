@@ -12,7 +12,7 @@ const INSTANTS: usize = 32;
 /// examined.
 const LOOKED_AT: usize = 1 << 20;
 
-/// Number of binary places of the precision of the deadline at which the bisection stops if the clock has expired.
+/// If the clock has expired, the bisection stops when the deadline is found to within the fraction 2^-`COARSE`.
 const COARSE: u32 = 8;
 
 /// Returns a window that refutes a late deadline. The length of the longest path refutes all smaller deadlines. Later

@@ -50,8 +50,8 @@ impl Ascent {
         Prices::new(model, self.intervals, &prices)
     }
 
-    /// Makes up to `steps` subgradient steps from the best prices, within the current windows of the tasks. Returns
-    /// true if the prices prove that no solution has a value of at most `engine.most`.
+    /// Makes up to `steps` subgradient steps from the best prices. Tasks may start only within their current windows.
+    /// Returns true if the prices prove that no solution has a value of at most `engine.most`.
     pub(in crate::complete) fn improve(&mut self, engine: &Engine, steps: usize) -> bool {
         let model = &engine.model;
         let goal = engine.most as f64 + 1e-3;

@@ -117,6 +117,6 @@ enum Visit {
     /// The nogood keeps its watched literal. The first field is its other watched literal.
     Stays(Literal, Propagated),
     /// The nogood watches another literal from now on. The first field is the negation of this literal. The second
-    /// field is the other watched literal. Both fields are missing if the nogood was deleted.
+    /// field is the other watched literal. `None` if the nogood was deleted.
     Moves(Option<(Literal, Literal)>),
 }

@@ -109,7 +109,8 @@ impl Costs {
         Self { first, starts: if is_dense { Vec::new() } else { starts }, values, of_blocks }
     }
 
-    /// Returns the part of a range of starts that is possible, or `None` if no start is possible.
+    /// Returns the first and the last possible start from `from` to `until`, or `None` if no start in this range is
+    /// possible.
     fn clipped(&self, from: i64, until: i64) -> Option<(i64, i64)> {
         let last = self.starts.last().map_or(self.first + self.values.len() as i64 - 1, |&last| last);
         let (from, until) = (from.max(self.first), until.min(last));

@@ -130,7 +130,7 @@ impl Log {
     }
 
     fn write_nogood(&self, numbers: &mut Vec<u64>, literals: Range<usize>, steps: Range<usize>, names: &Names) {
-        // Ascending bounds have a shorter code.
+        // If the literals are sorted by bound, the code is shorter.
         let mut literals = self.literals[literals].to_vec();
         literals.sort_unstable();
         numbers.extend([21, literals.len() as u64]);

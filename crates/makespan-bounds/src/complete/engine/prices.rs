@@ -113,7 +113,7 @@ impl Prices {
     }
 }
 
-/// Returns the number of costs before the first cost below `room`, and the least of these costs.
+/// Counts the costs before the first cost below `room`. Returns their number, and the least of them.
 fn leading(costs: impl Iterator<Item = i64>, room: i64) -> (i64, i64) {
     costs.take_while(|&cost| cost >= room).fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)))
 }
@@ -126,8 +126,8 @@ impl Engine {
         result
     }
 
-    /// Returns the least cost that makes a start or a mode of `task` impossible. Every start or mode with a higher
-    /// cost is also impossible. Returns `None` if the costs of all tasks prove that there is no solution.
+    /// Returns a limit on the cost of `task`: every start and every mode that costs at least this limit is impossible.
+    /// Returns `None` if the costs of all tasks prove that there is no solution.
     pub(in crate::complete) fn room(&self, number: usize, task: Option<usize>, windows: &[StartWindow]) -> Option<i64> {
         let prices = &self.prices[number];
         let mut room = SCALE * i64::from(self.model.is_sum) * self.most + 1 + prices.sold;
@@ -283,8 +283,8 @@ impl Engine {
             if gain <= spare {
                 spare -= gain;
             } else {
-                // The window may have become smaller since `least` was computed. Then the literals of the window imply
-                // an even larger cost.
+                // If the window has become smaller since `least` was computed, the literals of the window imply an even
+                // larger cost.
                 let now = prices.least(task, self.window(task));
                 let mut more = spare + (now - least[task]);
                 self.weakest(task, now, &mut more, |window| prices.least(task, window), premises);

@@ -122,8 +122,8 @@ impl<'a> Pruning<'a> {
         needed.end |= sides.end;
     }
 
-    /// Because of some limits of windows, tasks must hold the resource `thing` between `from` and `until`. Marks these
-    /// limits as necessary for the contradiction. Ignores the task `but` unless it is a bag.
+    /// Marks the limits of windows that force tasks to hold the resource `thing` between `from` and `until`, because
+    /// the contradiction depends on these limits. Ignores the task `but` unless it is a bag.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];

@@ -22,9 +22,10 @@ pub(super) struct Energy {
 }
 
 impl Energy {
-    /// Examines spans of time that begin at the earliest or latest start of a task, and end where the energy of a task
-    /// stops growing. Other ends are unnecessary: between two consecutive ends of this kind, the remaining capacity is
-    /// at least the smaller of the remaining capacities at the two ends.
+    /// Examines spans of time that begin at the earliest or latest start of a task. Each span ends at an instant after
+    /// which some task need not hold more, even if the span were longer. Other ends are unnecessary: between two
+    /// consecutive ends of this kind, the remaining capacity is at least the smaller of the remaining capacities at the
+    /// two ends.
     ///
     /// Complexity: O(n^2 log n) for the n tasks that may hold some of the capacity. A span with little remaining
     /// capacity takes O(r) more for the r runs of these tasks.

@@ -33,8 +33,8 @@ const CHECKED_IN: u128 = 10;
 /// `2^-NEAR`.
 const NEAR: u32 = 14;
 
-/// Returns deductions that refute the latest deadline that is found within about `work` elementary steps. `known` is a
-/// bound that is already proved.
+/// Searches for the latest deadline that deductions can refute, in about `work` elementary steps. Returns the
+/// deductions that refute this deadline. `known` is a bound that is already proved.
 ///
 /// The first search uses only the time table and pairs of tasks that exclude each other. The second search also uses
 /// energy in windows. The third also uses suppositions, and the fourth uses energy under these suppositions. Each

@@ -119,7 +119,8 @@ impl<'a> DeductionState<'a> {
                 None => return false,
             }
         }
-        // If a run no longer fits into a window, the windows of predecessors and successors may become narrower.
+        // If a run no longer fits into the window of its task, the windows of predecessors and successors may become
+        // narrower.
         (0..problem.rows() as u32).for_each(|row| self.enqueue(row));
         self.edges().is_ok() && {
             self.entries.clear();

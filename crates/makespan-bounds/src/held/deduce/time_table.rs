@@ -8,7 +8,7 @@ use super::window::{DeductionWindow, WindowLimit};
 /// certificate.
 const MAX_JUMPS: usize = 64;
 
-/// The amount that tasks hold in every schedule from `from` to `until`.
+/// The minimum amount that tasks hold from `from` to `until`, whatever the schedule is.
 #[derive(Clone, Copy)]
 struct Level {
     from: i64,

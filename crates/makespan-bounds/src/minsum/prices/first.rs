@@ -23,7 +23,7 @@ pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availabili
 }
 
 /// For each of `instants`, returns the integral of the price of the fluid machine from the first instant to this
-/// instant. A small positive price replaces smaller prices.
+/// instant. Prices below a small positive price are raised to this price.
 pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     let at =
         |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);
@@ -43,8 +43,8 @@ const LEAST: f64 = 1e-3;
 /// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each
 /// price is the mean of the prices that it replaces.
 ///
-/// This function is used if the best prices are known never to rise. Then the prices of the search rise only because
-/// the search is inexact. Prices that rise prove less, and the check of their certificate takes longer.
+/// Call this function if the best prices are known never to rise. If the prices of the search rise nevertheless, the
+/// reason is that the search is inexact. Prices that rise prove less, and the check of their certificate takes longer.
 pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
     let mut corners: Vec<usize> = Vec::new();

@@ -18,7 +18,7 @@ pub(super) struct FluidJob {
 /// Returns, for each of `pieces` in the order of their ends: its end on the machine, and the price of a processor
 /// until this end.
 ///
-/// The machine runs the released piece with the largest quotient of weight and work (Smith's rule). The best price of a
+/// The machine runs the released piece with the largest weight divided by work (Smith's rule). The best price of a
 /// processor at an instant is a sum of weights divided by the number of processors. The sum is over the pieces that end
 /// between this instant and the next pause of the machine. If processors are unavailable at times, the machine runs
 /// each piece on the mean number of processors that are available during the piece.

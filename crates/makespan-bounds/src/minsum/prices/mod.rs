@@ -45,9 +45,9 @@ const CLOSER: usize = 40;
 const FIRST_INSTANTS: usize = 48;
 /// Number of instants after the search has moved them.
 const INSTANTS: usize = 128;
-/// The number of instants is at most `FEW` plus `FEW_A_JOB` for each job.
+/// The maximum number of instants is `FEW`, plus `FEW_A_JOB` for each job.
 const FEW: usize = 16;
-/// Maximum number of instants for each job, in addition to `FEW`.
+/// The number by which each job increases the maximum number of instants.
 const FEW_A_JOB: usize = 5;
 /// An instance has few choices if it has at most this number of different jobs, and at most `FEW_SHAPES` allotments
 /// per job on average. Then `EFFORT` determines the number of instants.

@@ -5,8 +5,8 @@ use makespan_core::{Availability, Time};
 
 use super::allotments::PricedAllotment;
 
-/// For each level, the periods in which at least this number of processors is available. The levels are the numbers of
-/// available processors that occur.
+/// A level is a number of processors that is available at some time. For each level, the periods in which at least this
+/// number of processors is available.
 ///
 /// The available processors may change within a period. So a period may admit a job that fits on no fixed set of
 /// processors. The search is inexact for this reason, but the check of the bound is exact.

@@ -20,7 +20,7 @@ const MAX_JOBS: usize = 1024;
 /// every job would take seconds.
 const MAX_TASKS: usize = 20_000;
 
-/// Returns the functions of the width under which the load of the jobs is the largest share of the capacity. Returns
+/// Returns the functions of the width for which the load of the jobs is largest, as a fraction of the capacity. Returns
 /// no function if the instance is too large, or if the jobs have more than three widths to choose from on average.
 ///
 /// The jobs are divided into parts. The load of a part is the maximum of its loads in the chosen functions and of its

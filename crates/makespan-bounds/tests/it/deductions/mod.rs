@@ -117,8 +117,8 @@ fn attack_text(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut
     }
 }
 
-/// Numbers of proofs: of all proofs, of proofs of the optimum itself, of proofs with steps, and, for each reason, of
-/// proofs with steps for this reason.
+/// The number of proofs found, the number of proofs of the exact optimum, and, for each kind of reason, the number of
+/// proofs with a step for this reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     proofs: usize,
