@@ -1,4 +1,4 @@
-"""Measures a service under load and faults, and writes the tables of docs/service.md. `measure.py --help` lists the options."""
+"""Measures a service under load and faults, and writes the tables of benches/service/README.md. `measure.py --help` lists the options."""
 
 import argparse
 import json

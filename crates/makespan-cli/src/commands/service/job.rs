@@ -108,7 +108,11 @@ fn explained(explanation: &Explanation) -> String {
     let mut text = String::from("\n");
     if let (Some(early), Some(late)) = (explanation.early, explanation.late) {
         let from_now = |instant: f64| span((instant - now).max(0.0));
-        text += &format!("with a probability of 80 % it starts {} to {} from now\n", from_now(early), from_now(late));
+        text += &format!(
+            "in at least 80 % of the simulations, it starts {} to {} from now\n",
+            from_now(early),
+            from_now(late)
+        );
     }
     let waits = matches!(explanation.state, State::Waiting | State::Held);
     for reason in explanation.why_not.iter().filter(|_| waits) {

@@ -172,7 +172,7 @@ fn nothing_that_is_expected_is_in_the_past() {
             let text = said(&store, &["job", job]);
             let about = |label: &str| text.lines().find(|line| line.starts_with(label)).unwrap_or_default().to_owned();
             assert!(!about("starts").contains("ago") && !about("ends").contains("ago"), "{text}");
-            assert!(!about("with a probability of 80 %").contains("ago"), "{text}");
+            assert!(!about("in at least 80 %").contains("ago"), "{text}");
             let json: serde_json::Value =
                 serde_json::from_str(&said(&store, &["job", job, "--format", "json"])).unwrap();
             let task = &json["task_list"][0];

@@ -77,7 +77,7 @@ function facts(one) {
 
 function reasons(told) {
   const start = told.expected_start === null ? [] : [el("p", {}, "Expected to start ", el("b", {}, expected(told.expected_start)),
-    told.early === null ? "" : `; in eight of ten cases between ${ahead(told.early)} and ${ahead(told.late)}`, ".")];
+    told.early === null ? "" : `; in at least 80 % of the simulations between ${ahead(told.early)} and ${ahead(told.late)}`, ".")];
   const one = (reason) => el("li", {}, reason.text, reason.jobs.length ? [" (", ...listed(reason.jobs.map(link)), ")"] : "");
   return [el("h2", {}, "Why it does not run now"), ...start, el("ul", {}, told.why_not.map(one))];
 }
