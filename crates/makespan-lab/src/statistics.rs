@@ -5,7 +5,7 @@
 pub struct RatioSummary {
     /// The smallest ratio of one pair.
     pub min: f64,
-    /// The sum of the values divided by the sum of the references. This is the average that the paper plots.
+    /// The sum of the values divided by the sum of the references. The DEMT paper plots this average.
     pub of_sums: f64,
     /// The largest ratio of one pair.
     pub max: f64,

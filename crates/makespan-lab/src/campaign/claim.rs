@@ -15,7 +15,7 @@ pub enum Verdict {
     DoesNotHold,
     /// Each measurement agrees with the claim or is better than the paper states.
     Better,
-    /// No measurement contradicts the claim, but some confidence interval contains the threshold.
+    /// No measurement contradicts the claim, but the threshold of the claim lies within some confidence interval.
     Undecided {
         /// Number of runs from which the confidence interval is computed.
         runs: usize,
@@ -31,7 +31,8 @@ pub(crate) enum ClaimAnswer {
     No,
     /// The measured figure is better than the paper states.
     Better,
-    /// The confidence interval over this number of runs contains the threshold.
+    /// The threshold of the claim lies within the confidence interval. The field is the number of runs of this
+    /// interval.
     Undecided(usize),
 }
 
@@ -65,8 +66,8 @@ impl Claim {
         Self { place: place.into(), statement: statement.into(), measured, verdict: Verdict::of(answers) }
     }
 
-    /// Returns a claim that several figures decide, each with its answer. In the text of the claim, `separator`
-    /// separates the figures.
+    /// Returns a claim that several measured figures decide, each with its own answer. In the text of the claim,
+    /// `separator` is written between the figures.
     pub(crate) fn each<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,

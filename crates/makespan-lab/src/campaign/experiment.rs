@@ -95,7 +95,8 @@ pub trait AnyCampaign {
     /// `LabError` if an option is invalid, or a file cannot be read.
     fn size(&self, folder: &Path) -> Result<CampaignSize, LabError>;
 
-    /// Measures the unfinished runs of a shard. [`Self::reproduce`] finds the results in the folder.
+    /// Measures the unfinished runs of a shard, and writes the results to the folder, where [`Self::reproduce`] finds
+    /// them.
     ///
     /// # Errors
     /// The errors of `reproduce`.
@@ -105,10 +106,10 @@ pub trait AnyCampaign {
 /// The size of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
-    /// Number of runs of the campaign or number of runs of its part, whichever is larger. Shards beyond this number
-    /// would have no runs.
+    /// Number of runs of the campaign, or of its second campaign ([`Campaign::part`]) if that has more. Shards beyond
+    /// this number would have no runs.
     pub runs: usize,
-    /// Number of unfinished runs of the campaign and its part.
+    /// Number of unfinished runs of the campaign and of its second campaign ([`Campaign::part`]), if it has one.
     pub missing: usize,
     /// Number of threads that a run uses.
     pub processors: usize,
@@ -128,7 +129,7 @@ pub struct CampaignReport {
 /// The result of a campaign.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The claims with verdicts. The claims of a part come last.
+    /// The claims with verdicts. The claims of a second campaign come last.
     pub claims: Vec<Claim>,
     /// Number of runs in the results.
     pub runs: usize,
@@ -146,8 +147,8 @@ pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
 
 /// Receives the progress of a campaign, on the thread that started it.
 pub trait Progress {
-    /// Called before the first run with the number of all runs, and the number of runs that an earlier campaign has
-    /// finished.
+    /// Called before the first run. `total` is the number of all runs, and `reused` is the number of runs that an
+    /// earlier campaign has finished.
     fn started(&mut self, total: usize, reused: usize);
     /// Called after each run.
     fn finished(&mut self, done: usize, total: usize);

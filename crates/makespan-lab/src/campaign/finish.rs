@@ -23,7 +23,8 @@ pub(super) struct Finished<R> {
 /// Reads the journal, adopts the runs of shards, and measures the remaining runs. The results depend neither on the
 /// number of threads or shards nor on the order in which runs finish.
 ///
-/// The threads do not belong to a thread pool. So a measurement that uses a thread pool behaves as outside a campaign.
+/// The threads do not belong to a thread pool. So a measurement that itself uses a thread pool works as it does outside
+/// a campaign.
 pub(super) fn finish<C: Campaign>(
     campaign: &C,
     folder: &Path,

@@ -17,7 +17,7 @@ pub struct GridRun<Key, Facts, Outcome> {
     pub outcomes: Vec<(String, Outcome)>,
 }
 
-/// A run of any type of key, facts and outcomes.
+/// A run, whatever the types of its key, its facts and its outcomes are.
 pub trait AnyRun {
     type Key: Copy + Ord + Send;
     type Outcome;
@@ -82,8 +82,8 @@ impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
     }
 }
 
-/// Gathers runs into groups, with one cell for each algorithm. `groups` returns a list of groups for each run. In the
-/// result, the first groups of all lists come first, in the order of the runs. The second groups of all lists follow,
+/// Gathers runs into groups, with one cell for each algorithm. `groups` returns the groups to which a run belongs. In
+/// the result, the first group of each run comes first, in the order of the runs. The second group of each run follows,
 /// and so on.
 pub(crate) fn cells<'a, Group: Clone + PartialEq, R: AnyRun>(
     runs: &'a [R],

@@ -60,13 +60,17 @@ impl Instances {
         Ok(generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })?)
     }
 
-    /// Rejects options without any instance. The generator checks the number of processors.
+    /// Rejects options that select no instance. The generator checks the number of processors.
     pub(crate) fn check(&self) -> Result<(), LabError> {
         if self.families.is_empty() {
             refuse("families", "empty", "name at least one of weak, high, mixed, cirne")?;
         }
         if self.sizes.is_empty() || self.sizes.contains(&0) {
-            refuse("sizes", format!("{:?}", self.sizes), "give at least one number of jobs, each positive")?;
+            refuse(
+                "sizes",
+                format!("{:?}", self.sizes),
+                "give at least one number of jobs; each number must be positive",
+            )?;
         }
         positive(&[("runs", self.runs as usize)])
     }
@@ -79,7 +83,8 @@ impl fmt::Display for InstanceKey {
     }
 }
 
-/// Mixes all parts of a key into the seed of the campaign, so that keys with a part in common get unrelated instances.
+/// Mixes all parts of a key into the seed of the campaign. Even if two keys have a part in common, their instances are
+/// unrelated.
 pub(crate) fn stirred(seed: u64, parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(seed, |state, part| {
         // Apply the last step of SplitMix64 (Steele, Lea and Flood 2014).

@@ -37,7 +37,7 @@ pub(super) struct Journal {
 
 #[derive(Serialize, Deserialize)]
 struct Entry<R> {
-    /// The version of the runs: a text with the program and the options.
+    /// The program version and the options of the runs, as a text. Only runs with an equal text are reused.
     options: String,
     run: R,
 }

@@ -67,8 +67,8 @@ pub(crate) fn shown(figure: impl Into<Option<f64>>, decimals: usize) -> String {
     figure.into().map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
 }
 
-/// Returns a line of cells. Each cell has the width at its position in `widths`. All cells after the last width have
-/// the last width. A cell with a negative width is left-aligned.
+/// Returns a line of cells. Each cell has the width at its position in `widths`. If there are more cells than widths,
+/// the last width applies to all further cells. If a width is negative, the cell is left-aligned.
 pub(crate) fn aligned<Cell: Display>(widths: &[i32], cells: impl IntoIterator<Item = Cell>) -> String {
     let widths = widths.iter().chain(std::iter::repeat(widths.last().unwrap_or(&0)));
     let pad = |(cell, &width): (Cell, &i32)| {
@@ -130,8 +130,8 @@ pub(crate) fn distribution(name: String, sample: &[f64], steps: u32) -> Series {
     series(name, shares.filter_map(point))
 }
 
-/// Formats the number of instances planned at the same time and the number of cores. Wall times depend on both
-/// numbers.
+/// Formats a note with the number of instances that are planned at the same time and the number of cores, because
+/// measured times depend on both.
 pub(crate) fn cores(at_once: usize) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let instances = match at_once {

@@ -14,7 +14,8 @@ use crate::LabError;
 /// A plan of an algorithm. Value and bound are in the integer unit of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredPlan {
-    /// The value of the plan. `None` if the algorithm found no modes of the tasks for which the consumables suffice.
+    /// The value of the plan. `None` if the algorithm found no plan, because in all modes that it tried the tasks use
+    /// up more consumables than there are.
     pub value: Option<i128>,
     /// The best verified bound, including the bounds that the algorithm itself proved.
     pub bound: i128,

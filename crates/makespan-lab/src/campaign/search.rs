@@ -21,7 +21,7 @@ pub struct SearchOptions {
     /// Number of independent searches of `optimise`, one thread each
     #[arg(long, default_value_t = 2)]
     pub searches: usize,
-    /// Number of instances planned at the same time; if it exceeds the cores, the measured times are distorted
+    /// Number of instances planned at the same time; more instances than cores distort the measured times
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub at_once: usize,
 }
@@ -60,7 +60,7 @@ impl SearchOptions {
         SearchSetting { objective: Objective::Makespan, limit }.spec(self.searches)
     }
 
-    /// Returns the spec of the search with a time limit of `milliseconds`, or `None` if the campaign has no such limit.
+    /// If the campaign has a time limit of `milliseconds`, returns the spec of the search with this limit.
     pub(crate) fn known(&self, milliseconds: i64) -> Option<String> {
         let limit = SearchLimit::Time(Time::from_ticks(milliseconds * (Time::TICKS_PER_SECOND / 1000)));
         self.limits.0.contains(&limit).then(|| self.spec(limit))

@@ -35,7 +35,7 @@ pub(super) fn bounds(
         let algorithm = bound(factor);
         let unproved = || failed(&algorithm, key, "nothing is proved".to_owned());
         let factor: f64 = factor.parse().map_err(|_| unproved())?;
-        // The deadlines are computed from whole ticks of HEFT's makespan. The multiple is rounded up.
+        // HEFT's makespan is rounded to whole ticks before it is multiplied. The product is rounded up.
         let horizon = Time::from_ticks(((heft * 1e9).round() * factor).ceil() as i64);
         let bound = makespan_bounds::cost::within(instance, horizon, PRICED);
         let bound = bound.filter(|bound| bound.verify(instance).is_ok()).ok_or_else(unproved)?;

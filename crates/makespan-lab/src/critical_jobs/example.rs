@@ -11,8 +11,8 @@ use crate::campaign::{failed, in_memory};
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
 const DEADLINES: [i64; 2] = [110, 140];
 
-/// The policy that plans a job when the previous job has ended. The time to the job's deadline is measured from this
-/// instant.
+/// The policy that plans a job when the previous job has ended. The time to the job's deadline counts from the instant
+/// of planning.
 const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover,starts=reserved]";
 /// The policy that collects both jobs. The jobs wait in a buffer for half a second.
 const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";

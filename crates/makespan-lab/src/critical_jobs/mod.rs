@@ -36,7 +36,7 @@ const SHAPES: [(&str, Shape); 3] = [
     ("montage", Shape::Montage),
     ("epigenomics", Shape::Epigenomics),
 ];
-/// Mean seconds between two jobs of a flow. 0 means that all jobs arrive at once.
+/// Mean time between two jobs of a flow, in seconds. 0 means that all jobs arrive at once.
 const GAPS: [u32; 4] = [40, 20, 10, 0];
 
 /// Part of the warning that the method found no plan for a job and uses HEFT's.
@@ -95,7 +95,7 @@ impl fmt::Display for CriticalJobsKey {
 pub struct CriticalJobsOutcome {
     /// Makespan in seconds.
     makespan: f64,
-    /// Cost: the sum, over the tasks, of V / T (volume divided by time), each rounded up to a thousandth.
+    /// The cost: the sum over the tasks of volume divided by time, where each quotient is rounded up to a thousandth.
     cost: f64,
     /// Number of jobs that end by their deadline.
     on_time: usize,

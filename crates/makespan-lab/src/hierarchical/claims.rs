@@ -7,7 +7,8 @@ use makespan_algos::kernel::hierarchical::Cluster;
 use super::{Figures, Group, Guesses, HierarchicalKey, HierarchicalOptions, Run, SHELVES};
 use crate::campaign::{Claim, GridCell, find, rows};
 
-/// Maximum time in seconds that is a "low complexity" for an instance of up to 800 tasks on 1,024 processors.
+/// The claim of a "low complexity" allows this time, in seconds, for an instance of up to 800 tasks on 1,024
+/// processors.
 const SECONDS: f64 = 0.3;
 /// The numbers of tasks and processors of the claim about low complexity.
 const LARGE: (usize, u32) = (800, 1024);

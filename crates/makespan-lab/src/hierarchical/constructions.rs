@@ -69,8 +69,8 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
 ];
 
 /// Describes a figure. In figures 8 and 9, the first shelf is random, because first shelves from the knapsack never
-/// lead to the situations of these figures. With such a shelf, the last job of `P_2` does not need its whole box. The
-/// job then frees processors before the situation can occur.
+/// lead to the situations of these figures: with a shelf from the knapsack, the last job of `P_2` does not need its
+/// whole box, and frees processors before the situation can occur.
 const fn shown(
     figure: u32,
     shows: &'static str,

@@ -15,10 +15,11 @@ use crate::campaign::{failed, valid, verified};
 pub struct Guesses {
     /// Number of attempted guesses.
     pub attempted: u64,
-    /// Number of accepted guesses that met the guarantee: the schedule is at most 2 - 2/k times the guess (3/2 times
-    /// for k = 2), and every job is in a part.
+    /// Number of accepted guesses that met the guarantee: the schedule takes at most 2 - 2/k times the guess (3/2 times
+    /// for k = 2), and the construction placed every job in one of its parts.
     pub met: u64,
-    /// Number of other accepted guesses: the schedule is longer, or a job is in no part.
+    /// Number of accepted guesses that did not meet the guarantee: the schedule is longer than the guarantee allows, or
+    /// the construction placed a job in none of its parts.
     pub missed: u64,
     /// Number of refuted guesses with a verified certificate.
     pub refuted: u64,

@@ -109,7 +109,8 @@ pub struct Facts {
 pub struct HierarchicalOutcome {
     /// The makespan in ticks, or the reason why the algorithm does not support the instance.
     makespan: Result<i128, String>,
-    /// True if the makespan is within the algorithm's guarantee, relative to the bound. `None` without a guarantee.
+    /// True if the makespan is at most the bound times the guarantee of the algorithm. `None` if the algorithm has no
+    /// guarantee.
     within_guarantee: Option<bool>,
     /// Planning time in seconds.
     seconds: f64,

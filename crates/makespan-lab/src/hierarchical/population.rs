@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// The dependence of an adversarial job's time on its number of processors. In each shape, the time does not increase
-/// and the work does not decrease with the number of processors.
+/// The shape of the run times of an adversarial job, as a function of its number of processors. In each shape, more
+/// processors never need more time or less work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
@@ -22,8 +22,7 @@ pub enum Shape {
     Linear,
     /// The time does not decrease.
     Flat,
-    /// At some allotments, the work is equal to the work on one processor fewer. At all others, the time is equal to
-    /// the time on one processor fewer.
+    /// With each additional processor, either the work stays the same (the time decreases), or the time stays the same.
     Steps,
     /// Up to some number of processors, the work is constant. On more processors, the time is constant.
     Caps,
@@ -81,10 +80,9 @@ impl Population {
     }
 }
 
-/// Draws adversarial jobs. Each job needs between half and all of [`LENGTH`] on its own number of processors. These
-/// numbers add up to the number of processors of the platform, as far as the number of jobs allows. Such jobs leave
-/// few processors idle. Their run times are between two limits of the construction, half of the guess and the whole
-/// guess.
+/// Draws adversarial jobs. Each job needs between half and all of [`LENGTH`] on its own number of processors. If
+/// possible, these numbers add up to the number of processors of the platform, so that few processors stay idle. These
+/// jobs are difficult for the construction, because their run times are between half of the guess and the whole guess.
 fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<Vec<Job>, LabError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // Draw a share of the platform for each job, with an exponential distribution. This corresponds to dividing the
@@ -114,7 +112,7 @@ fn times(shape: Shape, sequential: i64, processors: u32, random: &mut ChaCha8Rng
     let mut last = sequential;
     let mut times = vec![Time::from_ticks(last)];
     for count in 2..=i64::from(processors) {
-        // Compute the least time at which the work is not less than on one processor fewer.
+        // The shortest time on `count` processors with which the work is at least the work on `count - 1` processors.
         let perfect = (last * (count - 1) + count - 1) / count;
         let faster = match shape {
             Shape::Linear => true,

@@ -39,7 +39,7 @@ pub(super) fn all(options: &MappingOptions, runs: &[Run], cells: &[Cell<'_>]) ->
     claims
 }
 
-/// Returns a claim about mean gaps. Each group of matrices that was measured gives one answer.
+/// Returns a claim about mean gaps, with one answer for each group of matrices that was measured.
 fn order(
     statement: &'static str,
     cells: &[Cell<'_>],

@@ -186,7 +186,7 @@ impl Campaign for OptimiserOptions {
         for bound in &planned.bounds {
             let proved = verified(bound, &instance, drawn)?;
             if bound.makespan_at_most.is_some() {
-                // This bound is valid only for some schedules, so it cannot be used for all plans.
+                // This bound is valid only for schedules up to a makespan, so it may be wrong for other plans.
                 continue;
             }
             let value = bound.objective.value(&instance, schedule);

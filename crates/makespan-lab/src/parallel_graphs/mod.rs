@@ -206,7 +206,7 @@ impl Campaign for ParallelGraphsOptions {
             ("processors", self.processors.is_empty() || self.processors.contains(&0)),
         ] {
             if is_empty {
-                refuse(name, "empty or 0", "give at least one, each positive")?;
+                refuse(name, "empty or 0", "give at least one number; each must be positive")?;
             }
         }
         self.search.check()?;

@@ -6,8 +6,8 @@ use super::points::{Group, Points, Row};
 use crate::campaign::{Claim, ClaimAnswer};
 use crate::statistics::{confidence, mean};
 
-/// The largest relative difference of makespans that are treated as equal. For example, two makespans near 3640 s are
-/// equal if they differ by less than 4 s.
+/// Makespans are treated as equal if their relative difference is at most this value. For example, two makespans near
+/// 3640 s are equal if they differ by less than 4 s.
 const SAME: f64 = 1e-3;
 
 /// A mean over the flows at one rate. If there are several flows, half the width of the 95 % confidence interval is
@@ -25,8 +25,8 @@ impl At {
         Self { rate, mean: mean(sample).unwrap_or(0.0), half: confidence(sample), runs: sample.len() }
     }
 
-    /// Tests a condition on the mean. If the condition has different results at the two ends of the confidence
-    /// interval, the answer is undecided.
+    /// Tests the condition `holds` on the mean. If the condition does not have the same result at both ends of the
+    /// confidence interval, the answer is undecided.
     fn answer(&self, holds: impl Fn(f64) -> bool) -> ClaimAnswer {
         let half = self.half.unwrap_or(0.0);
         let answer = holds(self.mean);

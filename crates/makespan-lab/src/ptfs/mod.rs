@@ -146,7 +146,7 @@ impl Campaign for PtfsOptions {
 
     fn check(&self) -> Result<(), LabError> {
         if self.sizes.is_empty() || self.sizes.contains(&0) {
-            refuse("sizes", format!("{:?}", self.sizes), "give at least one mean size, each positive")?;
+            refuse("sizes", format!("{:?}", self.sizes), "give at least one mean size; each must be positive")?;
         }
         if self.rates.is_empty() || !self.rates.iter().all(|rate| (1e-3..=1e3).contains(rate)) {
             refuse("rates", format!("{:?}", self.rates), "give at least one, each from 0.001 to 1000")?;

@@ -27,11 +27,10 @@ pub(super) struct Point {
 pub(super) struct Row {
     /// The means of each scheduler, in the order of [`SCHEDULERS`].
     pub points: Vec<Point>,
-    /// The advantage of PTFS in each flow: the relative difference between its makespan and the best makespan of the
-    /// other schedulers of Table 2.
+    /// For each flow, the advantage of PTFS: the best makespan of the other schedulers of Table 2, divided by the
+    /// makespan of PTFS, minus 1.
     pub advantages: Vec<f64>,
-    /// The difference in utilisation in each flow: the utilisation of PTFS minus the best utilisation of the other
-    /// schedulers of Table 2.
+    /// For each flow, the utilisation of PTFS minus the best utilisation of the other schedulers of Table 2.
     pub more_used: Vec<f64>,
 }
 

@@ -9,8 +9,8 @@ use crate::campaign::{Claim, Verdict};
 enum Figure {
     /// The gap over the best known makespan. The text is the name of the best known makespan in reports.
     OverBest(&'static str),
-    /// The gap over the critical path. The mean of some projects differs from the mean of all projects. So this gap
-    /// decides the target only if the whole set is planned.
+    /// The gap over the critical path. The mean gap of only some projects may differ much from the mean gap of all
+    /// projects. So this gap decides the target only if the whole set is planned.
     OverPath,
     BoundBelow,
 }
@@ -66,7 +66,8 @@ impl Target {
             // The target is for all projects of the set. If only some projects are planned, the claim is not decided.
             return Claim { place, statement, measured, verdict: Verdict::NotMeasured };
         }
-        // A project without a plan must not improve the mean. Some projects with several modes have no plan at all.
+        // If a project has no plan, the mean would be too good, so the target is not met. Projects with several modes
+        // may have no plan at all.
         let planned = if is_path { point.planned == of } else { point.missed == 0 };
         let holds = planned && most.parse().is_ok_and(|most: f64| value <= most);
         // The projects with a known best value may be easier than others. So the claim is fully decided only if every

@@ -58,8 +58,8 @@ impl File {
             // Use scarcer resources for larger projects, as PSPLIB does.
             let strengths = if activities > 60 { [0.1, 0.2, 0.3, 0.4] } else { [0.2, 0.5, 0.7, 1.0] };
             for number in 0..projects as usize {
-                // Step through both lists at once. Their lengths 3 and 4 have no common divisor, so even a few projects
-                // have different combinations.
+                // Step through both lists at the same time. Their lengths 3 and 4 have no common divisor, so the first
+                // 12 projects have different combinations.
                 let options = ProjectOptions {
                     activities,
                     modes,

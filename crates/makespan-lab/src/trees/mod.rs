@@ -253,8 +253,8 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: TreeKey)
     let theory = match heuristic {
         Heuristic::Lp => Some(scene.rates.fair(&scene.network)),
         Heuristic::DataCentric { waves } => Some(traded(scene.believed(), waves).fair(scene.believed())),
-        // The first kind is the macro-task. The other kinds are single tasks, which CGBC sends when some application
-        // has too few tasks left for a macro-task.
+        // The first kind is the macro-task. The other kinds are single tasks. CGBC sends single tasks when some
+        // application has too few tasks left for a macro-task.
         Heuristic::Cgbc => {
             let joined = scene.believed().with_kinds(played.network.kinds()[..1].to_vec());
             let joined = joined.map_err(|error| failed(error.to_string()))?;

@@ -6,8 +6,8 @@ use std::fmt::{self, Display};
 use super::{PaperReading, Run, Setting, TreeKey, outcome};
 use crate::campaign::{File, GridRow, record, rows, table, texts};
 
-/// Limit of the logarithm of LP's throughput divided by a heuristic's throughput. Above this limit, an application of
-/// the heuristic is treated as near zero. The paper cuts its histograms at this value.
+/// Limit on the logarithm of the quotient of LP's throughput and a heuristic's throughput. If the logarithm is above
+/// this limit, the throughput of the heuristic is treated as near zero. The paper cuts its histograms at this value.
 pub(super) const NEAR_ZERO: f64 = 8.0;
 /// The smallest number of nodes of a large tree.
 const LARGE: usize = 50;

@@ -35,8 +35,9 @@ pub struct PaperReading {
 pub enum LatencyReading {
     /// Links have no latencies.
     None,
-    /// The port is busy during the latency and the transfer. All schedulers take this into account: "the values were
-    /// measured from within the simulator" (section 5.1.4).
+    /// The port is busy during the latency and the transfer. All schedulers know the latencies. This reading follows
+    /// from a sentence of the paper about bandwidths: "the values were measured from within the simulator" (section
+    /// 5.1.4).
     Known,
     /// The port is busy during the latency and the transfer. LP and DATA-CENTRIC use rates that ignore latencies.
     Unseen,
@@ -49,8 +50,8 @@ pub enum LatencyReading {
 const MATRIX: u64 = 98_000_000;
 
 impl PaperReading {
-    /// In short runs, no reading makes more than 8 of the 15 statements of section 5.2 true. Among the readings that
-    /// make 8 of them true, this reading is the simplest.
+    /// The default reading. In short runs, at most 8 of the 15 statements of section 5.2 are true under any reading.
+    /// This is the simplest of the readings under which 8 statements are true.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
     /// Returns the readings that are compared: two to four applications, both units, and every [`LatencyReading`]. The

@@ -3,10 +3,10 @@
 use makespan_core::{Instance, Job, Rows, volume};
 
 /// Returns an upper bound on the number of jobs that meet their deadline in any schedule. Jobs without a deadline are
-/// included in this number. The bound is the maximum of a simpler problem: one processor with the total speed of all
-/// processors, and one task for each job. All tasks are released at the beginning. Other constraints are ignored. The
-/// rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the maximum. Sums are floats
-/// with a relative margin of a billionth.
+/// included in this number. The bound is the maximum number for a simpler problem: one processor with the total speed
+/// of all processors, and one task for each job. All tasks are released at the beginning, and all other constraints are
+/// ignored. The rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the maximum. Sums
+/// are floats with a relative margin of a billionth.
 pub(in super::super) fn at_most(instance: &Instance) -> usize {
     let nodes = instance.platform().nodes();
     let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();

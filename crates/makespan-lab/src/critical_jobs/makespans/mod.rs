@@ -83,7 +83,7 @@ impl MakespansOptions {
 pub enum MakespansKey {
     /// A drawn graph: the index of its shape, its index among the graphs of this shape, and the count of these graphs.
     Drawn(u32, u32, u32),
-    /// The index of a standard graph, and the number of processors for which the graph is planned.
+    /// A standard graph: its index, and the number of processors for which the graph is planned.
     Standard(usize, u32),
 }
 

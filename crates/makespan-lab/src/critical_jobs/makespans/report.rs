@@ -39,7 +39,7 @@ impl Report<'_> {
         mean(&self.drawn(shape).filter_map(ratio).collect::<Vec<f64>>())
     }
 
-    /// Returns the number of graphs for which the algorithm found a plan other than HEFT's plan.
+    /// Returns the number of graphs for which the algorithm found a plan itself instead of using HEFT's plan.
     fn found(&self, algorithm: &str) -> usize {
         self.drawn(None).filter(|run| run.of(algorithm).is_none_or(|outcome| outcome.found)).count()
     }

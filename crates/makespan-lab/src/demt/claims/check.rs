@@ -6,9 +6,9 @@ use crate::campaign::{Claim, ClaimAnswer};
 use crate::demt::points::{Criterion, Points};
 use crate::statistics::mean;
 
-/// Maximum difference between a ratio and a number that the ratio is "around".
+/// If the paper says that a ratio is "around" a number, the claim allows this difference between them.
 const AROUND: f64 = 0.25;
-/// Maximum quotient of the largest and the smallest ratio of a "stable" curve.
+/// If the paper calls a curve "stable", the claim allows its largest ratio to be this many times its smallest ratio.
 const STABLE: f64 = 1.25;
 
 /// Average ratios by number of jobs.
@@ -19,7 +19,7 @@ pub(super) fn curve(points: &Points, family: Family, algorithm: &str, criterion:
     points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion).of_sums)).collect()
 }
 
-/// Answers, and the figures on which they are based.
+/// Answers for or against a claim, and the figures on which they are based.
 #[derive(Default)]
 pub(super) struct Evidence {
     answers: Vec<ClaimAnswer>,
@@ -50,12 +50,13 @@ impl Evidence {
         if ratios.is_empty() { self } else { self.note(format!("{name} {}", ratios.join(" "))) }
     }
 
-    /// Adds the figures of a curve, and for each of its averages the answer whether a condition holds.
+    /// Adds the figures of a curve. Also adds one answer for each of its averages: yes if the average satisfies the
+    /// condition `holds`.
     pub(super) fn each<A: Into<ClaimAnswer>>(self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) -> Self {
         self.show(name, curve).answer(curve.iter().map(|&(_, ratio)| holds(ratio)))
     }
 
-    /// Adds, for each number of jobs, the answer whether the first curve is below the second.
+    /// Adds one answer for each number of jobs: yes if the first curve is below the second.
     pub(super) fn below(self, low: &Curve, high: &Curve) -> Self {
         self.answer(low.iter().zip(high).map(|((_, a), (_, b))| a < b))
     }

@@ -10,7 +10,7 @@ use crate::demt::points::Points;
 
 const OTHERS: [&str; 4] = [SEQUENTIAL, SHELF, LPTF, SAF];
 const ALL: [&str; 5] = [GANG, SEQUENTIAL, SHELF, LPTF, SAF];
-/// Minimum quotient of the last and the first ratio of a curve that "greatly increases".
+/// If the paper says that a curve "greatly increases", its last ratio must be at least this many times its first ratio.
 const GREATLY: f64 = 1.5;
 
 /// Returns the claims about weakly parallel jobs.

@@ -32,8 +32,10 @@ pub(super) fn claims(points: &Points) -> Vec<Claim> {
     let average =
         Evidence::default().over(level(&makespan), |all, level| all.note(format!("{level:.2}")).answer([level <= 2.0]));
     let mut claims = vec![
-        not_much_worse
-            .claim("4.2 par. 3, sentence 5", "DEMT is not much worse than 2 on either criterion (here: at most 2.25)"),
+        not_much_worse.claim(
+            "4.2 par. 3, sentence 5",
+            "The ratio of DEMT is not much above 2 for either criterion (here: at most 2.25)",
+        ),
         never.claim("4.2 par. 7, sentence 2", "DEMT's ratio of weighted completion is never over 2.5"),
         two.claim(
             "4.2 par. 7, sentence 2",
