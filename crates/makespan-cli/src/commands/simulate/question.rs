@@ -140,13 +140,13 @@ impl Question {
             State::Running(since) if *since == self.at => wrapped(&label, 2, &format!("starts at once; {started}")),
             State::Running(since) => wrapped(&label, 2, &format!("runs since {} s", figure(since.seconds()))),
             State::Ended => wrapped(&label, 2, &format!("would have ended by then; {started}")),
-            State::GivenUp => wrapped(&label, 2, "gives it up"),
+            State::GivenUp => wrapped(&label, 2, "would have cancelled it by then"),
             State::Waiting(None) => wrapped(&label, 2, &format!("expects never to start it; {started}")),
             State::Waiting(Some(expected)) => {
                 let wait = expected.start - release;
                 let (start, wait) = (self.dated(expected.start), duration(wait.seconds()));
                 let text = format!("expected to start at {start}, after {wait}; {started}");
-                let behind = [("running", &expected.running), ("queued", &expected.waiting)];
+                let behind = [("running", &expected.running), ("waiting", &expected.waiting)];
                 let lists = behind.iter().filter(|(_, jobs)| !jobs.is_empty());
                 let lists = lists.map(|(kind, jobs)| wrapped("  ", 4, &held_back(scene, kind, jobs)));
                 wrapped(&label, 2, &text) + &lists.collect::<String>()

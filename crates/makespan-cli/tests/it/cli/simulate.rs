@@ -190,7 +190,7 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
         text.contains("fcfs: expected to start at 150.000 s, after 2 min 10 s; in the simulation at 110.000 s"),
         "{text}"
     );
-    assert!(text.contains("queued job: 2") || text.contains("queued jobs: 2"), "{text}");
+    assert!(text.contains("waiting job: 2") || text.contains("waiting jobs: 2"), "{text}");
     assert!(ask("1").contains("easy: starts at once"));
     assert!(ask("3 --at 30").contains("easy: runs since 20.000 s"));
     assert!(ask("3 --at '10min'").contains("easy: would have ended by then"));
