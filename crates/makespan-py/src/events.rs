@@ -94,7 +94,8 @@ pub struct Start {
 
 #[pymethods]
 impl Start {
-    /// Starts a task on a number of free processors, on a set of processors, or on its minimum number of processors.
+    /// Creates a decision that starts a task: on a number of free processors, on a set of processors, or on its minimum
+    /// number of processors.
     #[new]
     #[pyo3(signature = (task, processors=None))]
     fn new(task: &Task, processors: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {

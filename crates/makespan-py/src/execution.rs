@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 
 use crate::{document, errors, options, tables};
 
-/// The share of one core that is used to improve the plan of the waiting tasks, as in other runs.
+/// The fraction of one core that is used to improve the plan of the waiting tasks, as in other runs.
 const SHARE: f64 = 0.1;
 
 /// An event of the run.

@@ -47,12 +47,12 @@ fn wanted(kind: &str) -> &'static str {
     match () {
         () if is("String") => "a text",
         () if is("bool") => "True or False",
-        () if is("(f64") => "a pair of numbers, the smallest and the largest",
-        () if is("(u") => "a pair of whole numbers from 0, the smallest and the largest",
-        () if is("Vec<") => "a list of whole numbers from 0",
+        () if is("(f64") => "a pair (smallest, largest) of numbers",
+        () if is("(u") => "a pair (smallest, largest) of whole numbers that are at least 0",
+        () if is("Vec<") => "a list of whole numbers that are at least 0",
         () if is("f64") => "a number",
         () if is("u32") => "a whole number from 0 to 4294967295",
-        () => "a whole number from 0",
+        () => "a whole number that is at least 0",
     }
 }
 

@@ -111,7 +111,7 @@ impl Instance {
         self.core.edges().len()
     }
 
-    /// The messages of the reader and of the check of the jobs.
+    /// The messages from reading the instance and from checking its jobs.
     #[getter]
     fn remarks(&self) -> Vec<String> {
         self.remarks.clone()

@@ -67,8 +67,8 @@ impl<'py> Own<'py> {
         Ok(())
     }
 
-    /// Converts a decision. `free` contains the processors that are free after the earlier decisions. It is None until
-    /// the first decision that starts a task.
+    /// Converts a decision. `free` contains the processors that are free after the earlier decisions, or None if no
+    /// earlier decision starts a task.
     fn decision(
         &self,
         decision: &Bound<'_, PyAny>,

@@ -101,7 +101,7 @@ impl Simulation {
         tables::runs(&self.instance, &self.simulated.simulation.trace)
     }
 
-    /// Returns the numbers of used processors and of waiting jobs after each change.
+    /// Returns a row for each change of the number of used processors or of waiting jobs, with the new numbers.
     fn usage(&self) -> PyResult<Columns> {
         let usage = Usage::of(&self.instance, &self.simulated.simulation.trace);
         let steps = &usage.steps;
@@ -196,7 +196,7 @@ fn play(scene: &SimulationInput<'_>, specs: &[String], threads: usize, ended: &A
     done.into_inner().unwrap_or_default().into_iter().flatten().collect()
 }
 
-/// Reports the progress of a simulation to Python and handles signals. Runs in Python's thread.
+/// Reports the progress of a simulation to Python and handles signals, in the thread of Python.
 struct Told<'a, 'py> {
     py: Python<'py>,
     progress: Option<&'a Bound<'py, PyAny>>,

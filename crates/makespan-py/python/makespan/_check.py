@@ -21,7 +21,7 @@ def shown(value: Any) -> str:
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
-    """Checks for a whole number in a range, of type ``int`` or of a numpy type, and returns it.
+    """Checks that the value is a whole number (an ``int`` or a number of numpy) in the range, and returns it as an ``int``.
 
     >>> whole(3, "seed")
     3
@@ -41,7 +41,7 @@ def seed(value: Any) -> int:
 
 
 def number(value: Any, name: str) -> float:
-    """Checks for a number that is not NaN, and returns it."""
+    """Checks that the value is a number other than NaN, and returns it as a float."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -52,7 +52,7 @@ def number(value: Any, name: str) -> float:
 
 
 def limit(value: Any, name: str) -> str:
-    """Checks for a positive time, and returns it in the form that algorithm specs use.
+    """Checks that a number or a ``timedelta`` is a positive time, and returns the time in the form that algorithm specs use.
 
     >>> limit(timedelta(minutes=1), "time_limit"), limit("2min", "time_limit"), limit(1.5, "time_limit")
     ('60.0', '2min', '1.5')
@@ -66,16 +66,16 @@ def limit(value: Any, name: str) -> str:
 
 
 def text(value: Any, name: str, example: str) -> str:
-    """Checks for a text, and returns it."""
+    """Checks that the value is a ``str``, and returns it."""
     if not isinstance(value, str):
         raise InputError(f"{shown(value)} is not a text; give one such as {example!r}", field=name)
     return str(value)
 
 
 def function(value: Any, name: str) -> Any:
-    """Checks for a callable or None, and returns it."""
+    """Checks that the value is callable or None, and returns it."""
     if value is not None and not callable(value):
-        raise InputError(f"{shown(value)} cannot be called; give a function of the completed amount and the total amount", field=name)
+        raise InputError(f"{shown(value)} cannot be called; give a function of two arguments, the completed and the total amount", field=name)
     return value
 
 
@@ -92,7 +92,7 @@ def module(name: str) -> Any:
 
 
 def several(values: Any, name: str, what: str) -> list[Any]:
-    """Returns the items of an iterable as a list with at least one item. A text is one item."""
+    """Returns the items of an iterable as a list, which must not be empty. A text is a single item."""
     if isinstance(values, str):
         return [values]
     if not isinstance(values, Iterable):
@@ -104,7 +104,7 @@ def several(values: Any, name: str, what: str) -> list[Any]:
 
 
 def row(value: Any, count: int, columns: list[str]) -> int:
-    """Returns the number of a row. Negative numbers count from the end."""
+    """Returns the index of a row, counted from the first row. A negative value counts from the last row."""
     try:
         at = operator.index(value)
     except TypeError:

@@ -40,7 +40,7 @@ def _stated(row: dict[str, Any], at: int) -> dict[str, Any]:
 
 
 def _is_empty(value: Any) -> bool:
-    """Returns whether a value is None, NaN, NaT or the NA of pandas. NaN, NaT and NA may be unequal to themselves."""
+    """Returns true if a value is None, NaN, NaT or the NA of pandas. (NaN, NaT and NA may be unequal to themselves.)"""
     if value is None:
         return True
     if isinstance(value, (str, list, tuple, dict)) or hasattr(value, "__len__"):

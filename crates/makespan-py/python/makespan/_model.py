@@ -42,7 +42,7 @@ _OF_PLATFORM = tuple(
 
 
 def amdahl(serial: float) -> dict[str, dict[str, float]]:
-    """Returns Amdahl's law. ``serial`` is the share of the work that is not sped up."""
+    """Returns Amdahl's law. ``serial`` is the fraction of the work that more processors do not speed up."""
     return {"amdahl": {"serial": serial}}
 
 
@@ -546,7 +546,7 @@ class Instance:
 
     @property
     def remarks(self) -> list[str]:
-        """Messages of the reader, for example about skipped records of a log or allotments that are never chosen."""
+        """Messages of the reader, for example about skipped records of a log or about allotments that no plan uses."""
         return self._native.remarks
 
     @property
@@ -566,7 +566,7 @@ class Instance:
 
     @property
     def tasks(self) -> Tasks:
-        """All tasks in order. Tasks are created on access, so a bag may have a million million tasks."""
+        """All tasks in order. A task object is created only on access, so a bag may have 10^12 tasks."""
         return Tasks(self._native)
 
     @property
@@ -633,7 +633,7 @@ def _restored(text: str, jobs: int) -> Instance:
 
 
 def _guessed(guesses: int) -> str:
-    """Describes the number of guessed times."""
+    """Returns a note that states the number of guessed times."""
     return "" if guesses == 0 else ", 1 time is a guess" if guesses == 1 else f", {guesses} times are guesses"
 
 

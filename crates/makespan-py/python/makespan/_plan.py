@@ -16,10 +16,10 @@ from makespan._policy import Scheduler
 from makespan._table import Rows, Table
 
 Progress = Callable[[float, float], object]
-"""Called about twenty times a second with the amount of work that is done and the total amount."""
+"""A function that is called about twenty times a second with the amount of completed work and the total amount."""
 
 SearchProgress = Callable[[float, Union[float, None]], object]
-"""Called about twenty times a second with the elapsed seconds and the time limit (None if there is no limit)."""
+"""A function that is called about twenty times a second with the elapsed seconds and the time limit (None without a limit)."""
 
 Objective: TypeAlias = Literal["makespan", "weighted_completion", "mean_flow", "cost", "max_lateness", "weighted_lateness"]
 """The objectives that can be minimised. Specs such as ``"optimise[objective=pareto]"`` have further objectives."""
@@ -66,7 +66,7 @@ class Bound:
 
     @property
     def makespan_at_most(self) -> float | None:
-        """The bound is proved for all schedules with at most this makespan. None if it is proved for all schedules."""
+        """The largest makespan of the schedules for which the bound is proved. None if the bound is proved for all schedules."""
         return self._native.makespan_at_most
 
     @property
@@ -194,7 +194,7 @@ class Plan:
 
     @property
     def objective(self) -> str:
-        """The objective of :attr:`value` and :attr:`gap`: the minimised objective if it is known, otherwise the makespan."""
+        """The objective of :attr:`value` and :attr:`gap`: the minimised objective, or the makespan if there is none."""
         if self.kind == "steady state":
             return "fair_throughput"
         return self._objective or self._native.minimised or "makespan"
@@ -418,7 +418,7 @@ def _objective(name: Any) -> str:
 
 
 def bound(instance: Instance, *, thorough: bool = False) -> dict[str, Bound]:
-    """Proves bounds on the standard objectives, each with its certificate. ``thorough`` takes about ten times as long."""
+    """Proves bounds on the standard objectives, each with its certificate. ``thorough`` searches about ten times as long."""
     _instance(instance)
     return {bound.objective: Bound(bound) for bound in _native.bound(instance._native, bool(thorough))}
 

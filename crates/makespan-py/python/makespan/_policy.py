@@ -53,7 +53,7 @@ class Policy(ABC):
 
 
 class Placement(NamedTuple):
-    """The processors and the start of a task. Its end follows from its time on these processors."""
+    """The processors and the start of a task. The end of the task follows from its time on these processors."""
 
     task: Task
     start: float
@@ -83,7 +83,7 @@ class Scheduler(ABC):
 
     @abstractmethod
     def schedule(self, instance: Instance, tasks: list[Task]) -> Iterable[Placement]:
-        """Returns a placement for every task, exactly once."""
+        """Returns placements. Each task must have exactly one placement."""
 
     def _placements(self, native: _native.Instance, tasks: list[Task]) -> list[tuple[Any, ...]]:
         from makespan._model import Instance

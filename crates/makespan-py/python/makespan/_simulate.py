@@ -48,7 +48,7 @@ class Log:
         return self._native.remarks
 
     def __reduce__(self) -> Any:
-        raise TypeError("a log cannot be pickled; read it, or draw it again, in the other process")
+        raise TypeError("a log cannot be pickled; in the other process, read its file or generate it again")
 
     def __len__(self) -> int:
         return self._native.instance.job_count
@@ -111,7 +111,7 @@ class Simulation:
 
     @property
     def usage(self) -> Table:
-        """The number of used processors and of waiting jobs, from each instant on."""
+        """The numbers of used processors and of waiting jobs. Each row is valid from its instant until the next row."""
         return Table(self._native.usage())
 
     @property
@@ -186,7 +186,7 @@ class Simulations(Sequence[Simulation]):
 
     @property
     def table(self) -> Rows:
-        """The measures side by side, one policy in each row."""
+        """The measures of all policies, one policy in each row."""
         rows = []
         for simulation in self._all:
             of = simulation.measures

@@ -52,8 +52,8 @@ class TreeSimulation:
 
     @property
     def throughput(self) -> float | None:
-        """The minimum, over the applications, of weighted tasks per second. The measured period is from 10 % to 90 % of the time
-        until the first application was done. None if no application was done."""
+        """The fair throughput: the minimum, over the applications, of weighted tasks per second. It is measured from 10 % to
+        90 % of the time until the first application was done. None if no application was done."""
         return self._native.throughput
 
     @property
@@ -143,7 +143,7 @@ class TreeSimulations(Sequence[TreeSimulation]):
 
     @property
     def table(self) -> Rows:
-        """The measures side by side, one policy in each row."""
+        """The measures of all policies, one policy in each row."""
         names = ("policy", "throughput", "bound", "end", "unfinished", "hops", "resent", "seconds")
         return Rows([{name: getattr(simulation, name) for name in names} for simulation in self._all])
 

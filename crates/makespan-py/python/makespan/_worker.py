@@ -99,12 +99,12 @@ def _end_with(alive: str) -> None:
         import fcntl
 
         pipe = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
-        # A thread would also work, but would disturb calls that fork.
+        # A signal ends this process. A thread could also end it, but threads disturb calls that fork.
         fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
         own = os.getpid()
         fcntl.fcntl(pipe, fcntl.F_SETOWN, -own if os.getpgrp() == own else own)
         fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
-        # The program may already have ended. Otherwise there is nothing to read.
+        # If the program has already ended, this read returns. Otherwise, it raises BlockingIOError.
         os.read(pipe, 1)
         os._exit(1)
     except BlockingIOError:

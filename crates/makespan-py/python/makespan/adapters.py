@@ -94,7 +94,7 @@ def from_pyjobshop(model: Any) -> Instance:
     for at, group in enumerate(groups):
         within = [edge for edge in edges if home[edge[0]] == at]
         if any(home[to] != at for _, to in within):
-            raise InputError("a task waits for one of another job; that does not fit: join the jobs into one")
+            raise InputError("a task waits for a task of another job; an instance cannot express this: join the jobs into one")
         stated = _stated(data.jobs[at], f"j{at}") if at < len(data.jobs) else {"name": f"j{at}"}
         pairs = [{"from": tasks[a]["name"], "to": tasks[b]["name"]} for a, b in within]
         jobs.append({**stated, "tasks": [tasks[task] for task in group], "edges": pairs})
@@ -166,7 +166,7 @@ def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
     modes.sort(key=lambda mode: -int(mode.duration))
     times = [int(mode.duration) for mode in modes]
     if len(set(times)) < len(times):
-        raise InputError(f"task {name}: two of its modes take the same time and need different amounts; only one of them can be an allotment")
+        raise InputError(f"task {name}: two of its modes take the same time but need different amounts; only one can become an allotment")
     _refuse(0 in times, f"task {name}: a duration of zero")
     needs: dict[str, list[int]] = {}
     for number, mode in enumerate(modes):
@@ -179,7 +179,7 @@ def _held(mode: Any, data: Any) -> dict[int, int]:
     """Returns the amounts of resources that a mode needs."""
     held: dict[int, int] = {}
     for resource, demand in zip(mode.resources, mode.demands or [1] * len(mode.resources), strict=True):
-        # A machine is always held completely, regardless of the demand.
+        # A task always uses a whole machine, even if its demand is 0.
         amount = int(demand) or (1 if not hasattr(data.resources[resource], "capacity") else 0)
         if amount:
             held[int(resource)] = amount

@@ -66,7 +66,7 @@ class Executor(concurrent.futures.Executor):
         self, cores: int | None = None, *, memory: Amount | None = None, folder: str | os.PathLike[str] | None = None
     ) -> None:
         if "__makespan_loading__" in sys.modules:
-            # The process of a call is loading the program to find its functions.
+            # This process belongs to a call, and is importing the program to find its functions.
             raise RuntimeError(
                 "this program creates an Executor at import, and each call imports the program to find its function; "
                 "put the statements of the program, including the Executor, under `if __name__ == \"__main__\":`"
@@ -302,7 +302,7 @@ class Executor(concurrent.futures.Executor):
             call = self._unwanted.popleft()
             if not call.told:
                 call.told = True
-                # This call notifies callers that wait for several futures.
+                # This method call notifies the callers of `concurrent.futures.wait` and `as_completed`.
                 call.future.set_running_or_notify_cancel()
                 if call.task is not None:
                     self._back.append(call.task)

@@ -1,4 +1,4 @@
-"""Tests of the adapters. The real packages are tested if they are installed. Otherwise objects of the same form are used."""
+"""Tests of the adapters. They use the real packages if these are installed, and otherwise objects with the same attributes."""
 
 from __future__ import annotations
 

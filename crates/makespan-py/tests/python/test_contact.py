@@ -240,7 +240,7 @@ RAW: dict[str, tuple[Callable[[], object], str]] = {
     "queues of a number": (lambda: m.read_log("x.swf", queues=3), "queues"),  # type: ignore[arg-type]
     "no workflow": (lambda: m.adapters.from_wfcommons(3), "workflow"),
     "no model": (lambda: m.adapters.from_pyjobshop(3), "model"),
-    "an objective that is none": (lambda: m.plan(small(), objective="makspan"), "objective"),  # type: ignore[arg-type]
+    "an unknown objective": (lambda: m.plan(small(), objective="makspan"), "objective"),  # type: ignore[arg-type]
 }
 
 

@@ -43,10 +43,10 @@ def test_times_of_many_types_are_taken(time: Any) -> None:
 
 
 CALLS: dict[str, Callable[[], object]] = {
-    "half a surrogate pair": lambda: m.Instance(processors=1, jobs=[m.Job("\ud800", time=1)]),
+    "a name with half a surrogate pair": lambda: m.Instance(processors=1, jobs=[m.Job("\ud800", time=1)]),
     "a number as name": lambda: m.Instance(processors=1, jobs=[m.Job(3, time=1)]),  # type: ignore[arg-type]
     "an empty name": lambda: m.Instance(processors=1, jobs=[m.Job("", time=1)]),
-    "a number for a platform": lambda: m.Instance(4, [m.Job("a", time=1)]),  # type: ignore[arg-type]
+    "a number as the platform": lambda: m.Instance(4, [m.Job("a", time=1)]),  # type: ignore[arg-type]
     "nodes that are numbers": lambda: m.Platform(nodes=[3]),  # type: ignore[list-item]
     "resources that are a list": lambda: m.Platform(processors=1, resources=["memory"]),  # type: ignore[arg-type]
     "jobs that are None": lambda: m.Instance(processors=1, jobs=None),
@@ -56,27 +56,27 @@ CALLS: dict[str, Callable[[], object]] = {
     "an edge that is a text": lambda: m.Graph([m.Job("x", time=1), m.Job("y", time=1)], ["xy"]),
     "a graph that is a dict": lambda: m.Graph({"tasks": []}),
     "a period that is a number": lambda: m.Instance(processors=1, jobs=[m.Job("a", time=1)], unavailable=[3]),  # type: ignore[list-item]
-    "no platform that is an instance": lambda: m.read("x.swf", platform=3),  # type: ignore[arg-type]
-    "an instance that is a list": lambda: m.plan([m.Job("a", time=1)]),  # type: ignore[arg-type]
-    "a path for an instance": lambda: m.bound("file.json"),  # type: ignore[arg-type]
+    "a number as the platform of a file": lambda: m.read("x.swf", platform=3),  # type: ignore[arg-type]
+    "a list as the instance": lambda: m.plan([m.Job("a", time=1)]),  # type: ignore[arg-type]
+    "a path as the instance": lambda: m.bound("file.json"),  # type: ignore[arg-type]
     "a time limit that is NaN": lambda: m.plan(small(), time_limit=math.nan),
     "a negative time limit": lambda: m.plan(small(), time_limit=-1),
-    "a time limit of None's kind": lambda: m.plan(small(), time_limit=[1]),  # type: ignore[arg-type]
+    "a list as the time limit": lambda: m.plan(small(), time_limit=[1]),  # type: ignore[arg-type]
     "a negative seed": lambda: m.plan(small(), seed=-1),
     "a seed with a fraction": lambda: m.plan(small(), seed=1.5),  # type: ignore[arg-type]
     "a seed of 65 bits": lambda: m.plan(small(), seed=2**64),
     "an algorithm that is a number": lambda: m.plan(small(), 3),  # type: ignore[arg-type]
-    "a class for a scheduler": lambda: m.plan(small(), m.Scheduler),  # type: ignore[arg-type]
+    "a class as the scheduler": lambda: m.plan(small(), m.Scheduler),  # type: ignore[arg-type]
     "an objective that is a list": lambda: m.plan(small(), objective=["makespan"]),  # type: ignore[arg-type]
     "progress that cannot be called": lambda: m.plan(small(), progress=3),  # type: ignore[arg-type]
-    "comparing nothing": lambda: m.compare([]),
-    "comparing by nothing": lambda: m.compare(small(), []),
+    "comparing no instances": lambda: m.compare([]),
+    "comparing without algorithms": lambda: m.compare(small(), []),
     "comparing a number": lambda: m.compare([3]),  # type: ignore[list-item]
-    "simulating nothing": lambda: m.simulate(None),  # type: ignore[arg-type]
+    "None as the log": lambda: m.simulate(None),  # type: ignore[arg-type]
     "no policies": lambda: m.simulate(small(), []),
     "policies that are None": lambda: m.simulate(small(), None),  # type: ignore[arg-type]
-    "a class for a policy": lambda: m.simulate(small(), [m.Policy]),  # type: ignore[list-item]
-    "a number for a policy": lambda: m.simulate(small(), [3]),  # type: ignore[list-item]
+    "a class as a policy": lambda: m.simulate(small(), [m.Policy]),  # type: ignore[list-item]
+    "a number as a policy": lambda: m.simulate(small(), [3]),  # type: ignore[list-item]
     "no threads": lambda: m.simulate(small(), threads=0),
     "threads as a text": lambda: m.simulate(small(), threads="3"),  # type: ignore[arg-type]
     "negative requeues": lambda: m.simulate(small(), requeues=-3),
@@ -85,11 +85,11 @@ CALLS: dict[str, Callable[[], object]] = {
     "a picture without width": lambda: m.plan(small(), "list").to_svg(width=-1),
     "processors that are None": lambda: m.Processors(None),  # type: ignore[arg-type]
     "processors below 0": lambda: m.Processors([-1]),
-    "processors on no set": lambda: m.Processors("x"),
-    "a tree that is none": lambda: m.simulate_tree(small()),
-    "a change of nothing": lambda: m.simulate_tree(m.generate.tree(nodes=5), changes=[m.Change(3, "n1")]),
-    "a change of no node": lambda: m.simulate_tree(m.generate.tree(nodes=5), changes=[m.Change(3, "zz", speed=1)]),
-    "a buffer of nothing": lambda: m.simulate_tree(m.generate.tree(nodes=5), buffer=0),
+    "a text that is no set of processors": lambda: m.Processors("x"),
+    "an instance without a tree": lambda: m.simulate_tree(small()),
+    "a change without a new value": lambda: m.simulate_tree(m.generate.tree(nodes=5), changes=[m.Change(3, "n1")]),
+    "a change of an unknown node": lambda: m.simulate_tree(m.generate.tree(nodes=5), changes=[m.Change(3, "zz", speed=1)]),
+    "a buffer of size 0": lambda: m.simulate_tree(m.generate.tree(nodes=5), buffer=0),
 }
 
 
@@ -179,17 +179,17 @@ ANSWERS: dict[str, Callable[[m.Task], object]] = {
     "no processors": lambda task: [m.Start(task, 0)],
     "an empty set": lambda task: [m.Start(task, [])],
     "another instance": lambda task: [m.Start(m.Instance(processors=1, jobs=[m.Job("a", time=1)]).tasks[0])],
-    "giving up twice": lambda task: [m.Cancel(task), m.Cancel(task)],
+    "cancelling one task twice": lambda task: [m.Cancel(task), m.Cancel(task)],
     "starting and cancelling one task": lambda task: [m.Start(task), m.Cancel(task)],
 }
 WRONG: dict[str, Callable[[m.Task], object]] = {
-    "fewer than none": lambda task: [m.Start(task, -1)],
-    "more than there can be": lambda task: [m.Start(task, 2**40)],
-    "a part of a processor": lambda task: [m.Start(task, 1.5)],  # type: ignore[arg-type]
+    "a negative number of processors": lambda task: [m.Start(task, -1)],
+    "more processors than a platform can have": lambda task: [m.Start(task, 2**40)],
+    "a fraction of a processor": lambda task: [m.Start(task, 1.5)],  # type: ignore[arg-type]
     "a processor below 0": lambda task: [m.Start(task, [-1])],
     "a wake-up before the beginning": lambda task: [m.Wake(-1)],
-    "a wake-up at no time": lambda task: [m.Wake(math.nan)],
-    "a time on too few": lambda task: task.time(-1),
+    "a wake-up at NaN": lambda task: [m.Wake(math.nan)],
+    "a time on a negative number of processors": lambda task: task.time(-1),
 }
 
 
@@ -242,9 +242,9 @@ SCHEDULES: dict[str, Callable[[list[m.Task]], object]] = {
     "no placements": lambda tasks: [],
     "a text": lambda tasks: "abc",
     "pairs": lambda tasks: [(tasks[0], 0)],
-    "twice the same": lambda tasks: [m.Placement(tasks[0], 0, "0")] * 2,
+    "one task placed twice": lambda tasks: [m.Placement(tasks[0], 0, "0")] * 2,
     "another instance": lambda tasks: [m.Placement(small().tasks[0], 0, "0")],
-    "the same place": lambda tasks: [m.Placement(task, 0, "0") for task in tasks],
+    "all tasks on one processor at one time": lambda tasks: [m.Placement(task, 0, "0") for task in tasks],
 }
 
 
