@@ -29,8 +29,8 @@ impl Policy for FirstCome {
     }
 }
 
-/// Builds rigid jobs with log-uniform numbers of processors and log-uniform times. They arrive at a rate that keeps 70
-/// % of the processors busy. The estimates are up to three times the real times.
+/// Builds rigid jobs with log-uniform numbers of processors and log-uniform run times. The jobs arrive at a rate that
+/// keeps 70 % of the processors busy. Each estimate is up to three times the real time.
 fn workload(jobs: u32, processors: u32) -> (Instance, Actual) {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let (mut arrival, mut real) = (0.0, Vec::new());

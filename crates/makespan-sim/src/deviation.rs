@@ -12,8 +12,8 @@ const OWN: u64 = 0xD0A1_7E57_1A7E_D0C5;
 /// The deviation of real times from estimates. The real time of a task is its estimate multiplied by a random factor
 /// of the task.
 ///
-/// Factors are log-normal with mean 1 and the given standard deviation. So estimates are right on average, and no time
-/// is zero. A real time far above the estimate is more likely than a real time far below it.
+/// Factors are log-normal with mean 1 and the given standard deviation. So the mean of the real times is the estimate,
+/// and no real time is zero. A real time far above the estimate is more likely than a real time far below it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deviation {
     deviation: f64,
@@ -22,7 +22,9 @@ pub struct Deviation {
 
 /// The standard deviation is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[error("the deviation is {0}; it must be above 0 and at most 10, such as 0.3 for three tenths of each estimate")]
+#[error(
+    "the deviation is {0}; it must be above 0 and at most 10: for example, 0.3 is a standard deviation of 30 % of each estimate"
+)]
 pub struct DeviationError(f64);
 
 impl Deviation {

@@ -14,8 +14,8 @@ pub struct SimulationOptions {
     pub failures: Vec<Failure>,
     /// Failures that are drawn during the simulation, in addition to `failures`.
     pub failure_model: Option<FailureModel>,
-    /// Maximum number of times that an interrupted task is queued again. At the next interruption, the task fails with
-    /// the exit status of a killed task, 137.
+    /// Maximum number of times that an interrupted task is queued again. If it is interrupted once more, it fails with
+    /// 137, the exit status of a killed task.
     pub requeues: u32,
     /// The method that replaces estimated times by times learned from ended tasks. If `None`, estimates do not change.
     pub estimation: Option<Estimation>,

@@ -9,7 +9,7 @@ use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 ///
 /// Every task is submitted at its release date and really takes the time in `actual`. The policy is called once for
 /// each instant ([`makespan_core::Event::order`]). A wake-up comes at the requested instant, possibly together with
-/// other events, unless the policy receives an event before this instant.
+/// other events. If the policy receives an event before this instant, the wake-up is dropped.
 ///
 /// A task with predecessors ([`Instance::incoming`]) is submitted when it is released and all predecessors have
 /// succeeded. The task must not start on a node before its data have arrived there ([`makespan_core::View::arrival`]).
@@ -20,8 +20,8 @@ use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 /// before the policy does, in the order of the trace. The policy receives an event for each replaced time. The real
 /// times do not change.
 ///
-/// Without the time of the policy, each event takes time proportional to the logarithm of the number of running tasks.
-/// A failure examines all running tasks.
+/// Apart from the time that the policy itself takes, each event takes time proportional to the logarithm of the number
+/// of running tasks. A failure examines all running tasks.
 ///
 /// # Errors
 /// [`SimulationError`] if the instance, the real times and the options do not match, or if the policy violates its

@@ -29,7 +29,7 @@ impl Engine<'_> {
         self.events.dedup();
     }
 
-    /// Ends a task. Ignores the planned end of a run that was interrupted earlier.
+    /// Ends a task. Has no effect if this run of the task was interrupted before its planned end.
     fn end(&mut self, at: Time, task: TaskId, timed_out: bool) {
         if self.ends[task.index()] != (at, timed_out) {
             return;
@@ -40,8 +40,8 @@ impl Engine<'_> {
         self.record(running, at, outcome);
     }
 
-    /// Handles processors that go down or up. Returns true if at least one processor went down. A failure of
-    /// processors that are already down is not reported to the policy.
+    /// Handles processors that go down or up. Returns true if at least one failure begins. If all its processors are
+    /// already down, the failure is not reported to the policy.
     fn fail_and_repair(&mut self, now: Time) -> bool {
         let mut failing = false;
         while let Some(turn) = self.agenda.turn(now) {

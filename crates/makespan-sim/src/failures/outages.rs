@@ -29,8 +29,8 @@ pub(crate) struct OutageChange {
 }
 
 impl<'a> Outages<'a> {
-    /// Merges the failures of a list with the failures of a model. The first up time of each unit of the model begins
-    /// at `from`.
+    /// Merges the failures of a list with the failures of a model. Each unit of the model is up from `from` until its
+    /// first failure.
     pub fn new(listed: &'a [Failure], model: Option<&'a FailureModel>, platform: &Platform, from: Time) -> Self {
         let units = model.map_or_else(Vec::new, |model| model.units(platform));
         let downs = listed.iter().enumerate().map(|(index, failure)| Reverse((failure.down, true, index as u32)));
@@ -47,8 +47,8 @@ impl<'a> Outages<'a> {
         self.queue.peek().map(|Reverse(turn)| turn.0)
     }
 
-    /// Removes and returns the next change if it is at or before `now`. At one instant, processors that go up come
-    /// before processors that go down.
+    /// Removes and returns the next change if it is at or before `now`. If several changes happen at one instant,
+    /// processors go up first, and then processors go down.
     pub fn turn(&mut self, now: Time) -> Option<OutageChange> {
         self.next().filter(|&at| at <= now)?;
         let Reverse((at, down, index)) = self.queue.pop()?;

@@ -45,7 +45,7 @@ fn units_fail_alike_and_each_by_itself() {
     let model = FailureModel::parse("mtbf=10h,mttr=1h", 3).unwrap();
     let draw = |nodes: u32| model.draw(&Platform::cluster(nodes, 4).unwrap(), hours(100), hours(1100));
     let (two, three) = (draw(2), draw(3));
-    // In 1000 h, 3 nodes with 11 h between two failures of a node have 273 failures on average.
+    // There are 3 nodes. Each node fails every 11 h on average, so in 1000 h there are about 273 failures.
     assert!((220..330).contains(&three.len()), "{}", three.len());
     assert!(three.is_sorted_by_key(|failure| failure.down));
     assert!(three.iter().all(|failure| hours(100) < failure.down && failure.down < failure.up));

@@ -30,8 +30,8 @@ pub(super) struct Engine<'a, P, O> {
 /// Simulates the policies, one for each node in the network's order, until all tasks are done or the options end the
 /// run.
 ///
-/// Equal networks, policies and options give equal runs. A task makes one hop on each link of its path. Without the
-/// time of the policies, the simulation takes O(h log b) for h hops and b busy nodes.
+/// Equal networks, policies and options give equal runs. A task makes one hop on each link of its path. Apart from the
+/// time that the policies take, the simulation takes O(h log b) for h hops and b busy nodes.
 ///
 /// # Errors
 /// [`SimulationDefect`] if a policy makes an invalid decision, or the options do not fit the network.
@@ -94,7 +94,7 @@ impl<P: NodePolicy, O: NetworkObserver> Engine<'_, P, O> {
         self.ask(0);
     }
 
-    /// Processes all events. Returns true if tasks remain at the end, although no event is pending.
+    /// Processes events until the run is over. Returns true if no event is pending although tasks remain.
     fn play(&mut self) -> Result<bool, SimulationDefect> {
         self.settle()?;
         while !self.is_over() {

@@ -66,7 +66,7 @@ pub enum ChangeError {
     #[error("change {0}: its node does not exist")]
     UnknownNode(usize),
     /// The change is the removal of the root, or a new bandwidth for the root. The root has no link to a parent.
-    #[error("change {0}: the root has no parent and cannot be removed; it holds the tasks")]
+    #[error("change {0}: the root cannot be removed and has no link to a parent; change another node")]
     Root(usize),
     /// The rate is not a positive number.
     #[error("change {0}: a bandwidth or speed must be a positive number; to stop the node, remove it")]

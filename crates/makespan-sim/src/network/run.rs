@@ -18,7 +18,7 @@ pub enum SimulationDefect {
         decision: NodeDecision,
     },
     /// The number of policies differs from the number of nodes.
-    #[error("there are {policies} policies for {nodes} nodes; each node needs its own")]
+    #[error("there are {policies} policies for {nodes} nodes; give one policy for each node")]
     Policies {
         /// Number of policies.
         policies: usize,
@@ -96,7 +96,8 @@ impl NetworkRun {
     }
 
     /// Returns the nodes that received no task, although they or nodes below them have processors. Removed nodes are
-    /// omitted. If a task was still being sent to such a node at the end of the run, the link to the node is too slow.
+    /// omitted. If a task is still being sent to such a node when the run ends, the link to the node is too slow for
+    /// the run.
     pub fn unreached(&self, network: &Network) -> Vec<usize> {
         let kinds = network.kinds().len();
         let serves = network.serves();
@@ -105,9 +106,9 @@ impl NetworkRun {
         (1..network.nodes().len()).filter(missing).collect()
     }
 
-    /// Measures the throughput in the steady part of the time from 0 until the first application was completed.
-    /// `skipped` is the fraction of this time that is omitted at the beginning. The same fraction is omitted at the
-    /// end. Returns `None` if no application was completed, or if the steady part is empty.
+    /// Measures the throughput in the steady part of the time from 0 until the first application was completed. The
+    /// fraction `skipped` of this time is omitted at the beginning, and again at the end. Returns `None` if no
+    /// application was completed, or if the steady part is empty.
     pub fn measured(&self, weights: &[f64], skipped: f64) -> Option<MeasuredThroughput> {
         let first_done = (0..self.tasks.len()).filter_map(|application| self.done(application)).min()?;
         let seconds = first_done.seconds() * (1.0 - 2.0 * skipped);

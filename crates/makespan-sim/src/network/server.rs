@@ -11,8 +11,7 @@ pub(super) struct Active {
     /// Remaining ticks of latency. The latency passes before the transfer of the bytes and does not depend on the rate
     /// of the port.
     latency: f64,
-    /// Remaining ticks for the bytes or the work of the task, at the rate of a task that has a whole unit of the
-    /// server.
+    /// Remaining ticks for the bytes or the work of the task, if the task had a whole unit of the server for itself.
     remaining: f64,
     /// Ticks of service that the task has received so far.
     pub(super) used: f64,
@@ -32,8 +31,8 @@ pub(super) struct Server {
     active: Vec<Active>,
     /// The instant at which the remaining times of the tasks were last updated.
     since: Time,
-    /// A number that changes whenever the predicted end of the next task changes. Events with an older number are
-    /// obsolete.
+    /// A number that increases whenever the predicted end of the next task changes. An event that was created with
+    /// another number is obsolete.
     pub(super) version: u32,
     /// Total ticks of service that all tasks have received.
     pub(super) busy: f64,
@@ -44,7 +43,7 @@ impl Server {
         Self { capacity, active: Vec::new(), since: Time::ZERO, version: 0, busy: 0.0 }
     }
 
-    /// Returns the ticks of service that each task receives per tick.
+    /// Returns the fraction of a unit that each task gets.
     fn rate(&self) -> f64 {
         let (active, capacity) = (self.active.len() as f64, f64::from(self.capacity));
         if active <= capacity { 1.0 } else { capacity / active }
@@ -94,8 +93,8 @@ impl Server {
         Some(self.active.swap_remove(first))
     }
 
-    /// Multiplies the remaining times of the tasks for `node`, whose rate has changed, by `factor` (the old rate
-    /// divided by the new rate). Latencies do not change, because they do not depend on the rate.
+    /// Adapts the tasks for `node` to a new rate: multiplies their remaining times by `factor`, which is the old rate
+    /// divided by the new rate. Latencies do not depend on the rate, so they stay the same.
     pub(super) fn stretch(&mut self, now: Time, node: usize, factor: f64) {
         self.advance(now);
         for active in self.active.iter_mut().filter(|active| active.node as usize == node) {

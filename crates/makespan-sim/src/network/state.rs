@@ -24,7 +24,8 @@ pub(super) struct NetworkState<'a> {
     pub(super) requests: Vec<u32>,
     /// True if the node is receiving a task, by node and lane.
     pub(super) receiving: Vec<bool>,
-    /// Number of tasks in the node's buffer, as last reported to its parent, by node and kind.
+    /// For each node and kind, the number of tasks in the node's buffer, as far as its parent knows. The parent learns
+    /// from requests that tasks have left the buffer.
     pub(super) levels: Vec<u32>,
     /// Current bandwidth of the link from the parent, by node. Changes of a run may replace this bandwidth.
     pub(super) bandwidth: Vec<f64>,

@@ -184,7 +184,7 @@ proptest! {
 }
 
 /// Returns a diamond with times in seconds: `a` takes 2, then `b` takes 3 and `c` takes 1, then `d` takes 1. There are
-/// three nodes with one processor each, and data between two nodes take a fixed second.
+/// three nodes with one processor each, and each transfer between two nodes takes one second.
 fn diamond() -> Instance {
     let task = |(name, time): (&str, i64)| NamedTask::new(name, rigid(1, time));
     let edge = |(from, to): (u32, u32)| Edge { from, to, payload: Payload::Fixed(seconds(1)) };
@@ -218,7 +218,7 @@ fn what_waits_for_a_failed_task_is_not_started() {
         vec![Failure { processors: common::set("0-2"), down: seconds(0), up: seconds(40), expected_up: None }];
     let options = SimulationOptions { failures, requeues: 0, ..SimulationOptions::default() };
     let fine = simulate(&instance, &Actual::AsEstimated, &mut random, &options, &mut Silent).unwrap();
-    assert_eq!(fine.trace.runs.len(), 5, "nothing ran yet when all went down");
+    assert_eq!(fine.trace.runs.len(), 5, "no task had run when all processors went down");
     // `a` starts at 0 and loses its processor after a second.
     let failures =
         vec![Failure { processors: common::set("0-2"), down: seconds(1), up: seconds(40), expected_up: None }];

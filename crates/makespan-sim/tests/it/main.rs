@@ -1,4 +1,4 @@
-//! Integration tests of this crate. They are one program, because one program links faster than several.
+//! Integration tests of this crate. They form a single program, because linking several programs would take longer.
 
 mod common;
 mod graphs;

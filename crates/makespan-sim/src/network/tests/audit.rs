@@ -73,7 +73,7 @@ impl NetworkObserver for Audit<'_> {
                 assert_eq!(self.in_lane(&self.coming[node], lane), 0, "a node receives one task at a time");
                 assert!(
                     self.in_lane(&self.leaving(parent), lane) < self.options.sends as usize,
-                    "no node sends too much at once"
+                    "no node makes more sends at once than allowed"
                 );
                 self.coming[node].push(kind);
                 let room: u32 = (0..self.held[node].len())

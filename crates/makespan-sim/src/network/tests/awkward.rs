@@ -95,7 +95,7 @@ fn a_leaf_unreachable_in_time_is_reported() {
     assert_eq!(run.unreached(&network), [1, 2]);
     assert_eq!((run.end, run.stalled), (Time::from_seconds(100), false));
     assert!(run.measured(&[1.0], 0.1).is_none_or(|measured| measured.fair.is_finite()));
-    // The end of a hop is too late to represent. A run without an end time ends nevertheless.
+    // The end of this hop is too late to represent. The run must end nevertheless, even without an end time.
     let only = [NetworkNode { processors: 0, ..nodes[0] }, node(Some(0), 1.0, 1e-300)];
     let network = Network::new(&only, vec![kind(0, 1.0, 1.0, 10)]).unwrap();
     let run = played(&network, &NetworkOptions::default());
@@ -137,7 +137,7 @@ impl NodePolicy for Late {
     }
 }
 
-/// A policy that waits for the current instant. If this were allowed, the run would never end.
+/// A policy that waits until the current instant, again and again. If this were allowed, the run would never end.
 struct Now;
 
 impl NodePolicy for Now {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use self::audit::Audit;
 use super::*;
 
-/// A policy that makes random valid decisions. The bits of a number determine the decisions.
+/// A policy that makes random valid decisions, which the bits of a number determine.
 #[derive(Clone)]
 pub(super) struct Whim(pub(super) u64);
 
@@ -86,8 +86,8 @@ proptest! {
         let mut audit = Audit::new(&network, &options);
         let run = simulate(&network, &mut whims(&network, seed), &options, &mut audit).unwrap();
         audit.check();
-        // The root computes, and a switch that leads to no computing node requests nothing, so every task is computed
-        // in the end.
+        // Every task is computed in the end: the root computes, and a switch without a computing node below it requests
+        // no tasks.
         prop_assert_eq!((run.stalled, run.unfinished(), audit.left()), (false, 0, 0));
         prop_assert!(run.peak.iter().all(|&peak| peak <= options.buffer));
         let again = simulate(&network, &mut whims(&network, seed), &options, &mut Silent).unwrap();
@@ -120,8 +120,8 @@ fn threads_of_a_node_share_its_port_and_processor() {
         Network::new(&[root, node(Some(0), 1.0, 1.0)], vec![kind(0, 1.0, 1.0, 1), kind(1, 1.0, 2.0, 1)]).unwrap();
     let options = NetworkOptions { lanes: true, ..NetworkOptions::default() };
     let run = simulate(&network, &mut whims(&network, 1), &options, &mut Silent).unwrap();
-    // Both tasks arrive at 2 s. The shorter task takes 2 s at half speed. At its end, half of the work of the longer
-    // task remains.
+    // Both tasks arrive at 2 s and share the processor. The shorter task takes 2 s at half speed. When it ends, half of
+    // the work of the longer task remains.
     assert_eq!((run.done(0), run.done(1)), (Some(Time::from_seconds(4)), Some(Time::from_seconds(5))));
 }
 
