@@ -124,8 +124,8 @@ fn readme() -> Case {
     Case { name: "readme".into(), kind: "readme".into(), unit, supplies: vec![2], jobs, edges: vec![] }
 }
 
-/// Reads a project in Patterson's format. Only the activities at the begin and the end of the project may have no
-/// duration.
+/// Reads a project in Patterson's format. Only the activities at the beginning and at the end of the project may have
+/// no duration.
 fn project(path: &Path, kind: &str) -> Result<Case, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(path)?;
     let mut numbers = text.split_whitespace().map(str::parse::<u64>);

@@ -92,7 +92,7 @@ pub fn search(
     model.map_or_else(Completed::default, |model| search_in(&model, instance, known, floor, work))
 }
 
-/// Runs [`search`] for the objective of `model` and on its time grid.
+/// Runs [`search`] with the objective and the time grid of `model`.
 fn search_in(
     model: &Model,
     instance: &Instance,

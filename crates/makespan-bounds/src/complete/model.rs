@@ -1,7 +1,8 @@
 //! The relaxed problem that a complete search examines, in units of the time grid.
 //!
 //! `docs/refutation.md` defines this problem for the certificate `refutation`. The checker in `makespan-verify` creates
-//! the problem from the instance independently. So an error in this file costs proofs, but never makes a bound wrong.
+//! the problem from the instance independently. So an error in this file may prevent a proof, but never makes a bound
+//! wrong.
 
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
 use makespan_verify::proof::Refutation;
@@ -49,8 +50,8 @@ pub(super) struct ModelTask {
     pub(super) amounts: Vec<Vec<i64>>,
 }
 
-/// A wait between two tasks. The task `to` starts at least `delay` units of time after the task `from` ends, or after
-/// it starts.
+/// A wait between two tasks. The task `to` starts at least `delay` units of time after the end of the task `from`, or
+/// after its start (see `after_end`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     pub(super) from: usize,

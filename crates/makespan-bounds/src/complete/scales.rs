@@ -4,7 +4,7 @@
 use super::engine::log::Log;
 use super::model::{Model, ModelTask};
 
-/// Maximum amount of a supply that has scales.
+/// A supply with a larger amount has no scales.
 const MAX_AMOUNT: i64 = 64;
 /// Maximum number of scales of one supply, and of all supplies together.
 const MAX_SCALES: (usize, usize) = (12, 16);

@@ -9,8 +9,8 @@ use super::engine::{Engine, Literal, Propagated, Step};
 /// too much.
 const MAX_PUSHES: i64 = 1000;
 
-/// A period in which `held` and `supply` are constant. `held` is the amount of the tasks that run in this period in
-/// every solution.
+/// A period in which `held` and `supply` are constant. `held` is the sum of the amounts of the tasks that run in this
+/// period in every solution.
 #[derive(Clone, Copy)]
 struct Segment {
     from: i64,
@@ -110,8 +110,8 @@ impl Engine {
         segments
     }
 
-    /// Removes the modes in which a task would hold more than remains at an instant at which the task runs in every
-    /// solution.
+    /// Considers the instants at which a task runs in every solution. Removes the modes in which the task would hold
+    /// more than the remaining amount at such an instant.
     fn cut_modes(&mut self, row: Row, segments: &[Segment]) -> Propagated {
         let Row { supply, task, amount, time } = row;
         let (first, last) = (self.first_mode(task), self.last_mode(task));

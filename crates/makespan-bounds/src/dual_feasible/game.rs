@@ -35,7 +35,7 @@ struct Demand {
     processors: Vec<f64>,
     /// The total time of the chosen allotments, for each class of the width.
     time: Vec<f64>,
-    /// The number of jobs for each pair of a class of the width and a class of the time. The pairs are sorted by the
+    /// For each pair of classes (one of the width, one of the time), the number of jobs. The pairs are sorted by the
     /// class of the width.
     jobs: Vec<f64>,
 }

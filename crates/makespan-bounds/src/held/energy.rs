@@ -17,7 +17,7 @@ const ALWAYS: usize = 1 << 16;
 /// Maximum number of runs for which the bisection is exact. If there are more runs, the bisection stops when two
 /// deadlines differ by less than the fraction `2^-NEAR`.
 const MANY: usize = 1 << 20;
-/// Number of binary places of the precision of the bisection if there are more than `MANY` runs.
+/// If there are more than `MANY` runs, the relative precision of the bisection is 2^-`NEAR`.
 const NEAR: u32 = 14;
 
 /// A refuted deadline and its window.

@@ -5,8 +5,8 @@ use makespan_verify::proof::soonest_completion;
 
 use super::grid::Grid;
 
-/// The costs and works of jobs for each interval, and the available areas of the intervals. The costs and works of a
-/// bag are the sums over its tasks. Floats are precise enough, because the check of the certificate is exact.
+/// For each interval, the costs and the works of jobs, and the available processor time. The costs and works of a bag
+/// are the sums over its tasks. Floats are precise enough, because the check of the certificate is exact.
 pub(super) struct IntervalProgramme {
     /// For each job, its first possible interval and the index of its first cell.
     rows: Vec<(usize, usize)>,

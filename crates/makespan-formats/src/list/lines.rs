@@ -106,7 +106,10 @@ fn command<'a>(
     let escaped = text[end..].chars().next().filter(|_| backslashes % 2 == 1);
     text.truncate(end + escaped.map_or(0, char::len_utf8));
     if text.contains('\0') {
-        return Err(ListProblem::at(first, "the command holds a NUL byte, which no argument can; remove it"));
+        return Err(ListProblem::at(
+            first,
+            "the command contains a NUL byte, which arguments cannot contain; remove it",
+        ));
     }
     Ok((text, note))
 }

@@ -74,7 +74,7 @@ impl Population {
         let platform = Platform::cluster(nodes, each).map_err(|error| LabError::Option {
             name: "nodes",
             value: format!("{nodes} of {each} processors ({error})"),
-            expected: "give numbers that a platform can have",
+            expected: "write numbers that form a valid platform",
         })?;
         Ok(platform.requiring_compact())
     }

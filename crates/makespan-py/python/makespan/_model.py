@@ -655,7 +655,7 @@ def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
 
 
 def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
-    """Returns the path of the job, or of its field ``after``, that an error about the whole instance names."""
+    """Returns the path of the job that an error about the whole instance names. For a cycle, this is the path of ``after``."""
     cycle = re.search("in a cycle: (.+?) -> ", problem)
     named = cycle or re.search("(?:job|task) `([^`]+)`", problem)
     if named is None:
@@ -711,7 +711,7 @@ class Tasks(Sequence["Task"]):
 
 
 def _reading(**stated: Any) -> dict[str, Any]:
-    """Returns the complete options for reading a file."""
+    """Returns all options for reading a file: the given ones, which are checked, and the defaults."""
     usual: dict[str, Any] = {
         "processors": None,
         "platform": None,

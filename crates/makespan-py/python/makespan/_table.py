@@ -94,7 +94,7 @@ class Table:
         return _check.module("pyarrow").table(self)
 
     def _arrays(self) -> dict[str, Any]:
-        """Returns the columns as numpy arrays. numpy is always installed with pandas."""
+        """Returns the columns as numpy arrays. Needs numpy, which is installed together with pandas."""
         import numpy
 
         arrays: dict[str, Any] = {}

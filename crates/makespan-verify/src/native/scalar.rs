@@ -324,7 +324,7 @@ pub fn float_text(value: f64) -> String {
     }
 }
 
-/// Reads a literal in a visitor of any type.
+/// Reads a literal for a visitor of serde.
 pub fn literal<T: FromLiteral, E: Error>(text: &str, quoted: bool) -> Result<Scalar<T>, E> {
     T::from_literal(text, quoted).map(Scalar).map_err(E::custom)
 }

@@ -14,12 +14,12 @@ const ALL: u32 = 256;
 /// Divisor that determines the size of groups: a group that starts at allotment k contains `k / GROUP` allotments.
 const GROUP: u32 = 32;
 
-/// The nodes of a platform, grouped by kind. From them follow the choices of an allotment and nodes that a task has
+/// The nodes of a platform, grouped by kind. For a task, this type lists the possible choices of an allotment and nodes
 /// ([`NodeRun`]).
 ///
-/// If a task holds several processors, its time is the time on the slowest of these processors. The task holds a share
-/// of its needs on each of its nodes. So the task cannot use a node that has too little of a resource for one
-/// processor of the task.
+/// If a task holds several processors, its time is the time on the slowest of these processors. Each processor of the
+/// task needs a part of the task's resources on its own node. So the task cannot use a node that has too little of a
+/// resource for one processor of the task.
 #[derive(Debug)]
 pub struct NodeKinds<'a> {
     instance: &'a Instance,

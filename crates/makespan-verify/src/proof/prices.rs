@@ -24,7 +24,7 @@ pub(super) fn check_in_time<'p>(
         check(prices)?;
     }
     if scale > 64 {
-        return malformed("the scale must be at most 64 places");
+        return malformed("the scale must be at most 64 binary places");
     }
     let ascending = instants.windows(2).all(|pair| pair[0] < pair[1]);
     if !ascending || instants.first().is_some_and(|&instant| instant < Time::ZERO) {

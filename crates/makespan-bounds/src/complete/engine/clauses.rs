@@ -114,7 +114,7 @@ fn insert(list: &mut Vec<Watch>, watch: Watch) {
 
 /// The result of [`Engine::visit`].
 enum Visit {
-    /// The nogood keeps its watched literal. The first field is its other watched literal.
+    /// The nogood still watches the literal that became false. The first field is the other literal that it watches.
     Stays(Literal, Propagated),
     /// The nogood watches another literal from now on. The first field is the negation of this literal. The second
     /// field is the other watched literal. `None` if the nogood was deleted.

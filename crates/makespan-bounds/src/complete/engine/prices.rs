@@ -6,7 +6,7 @@ use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
 use crate::complete::model::{Model, ModelTask, Supply};
 
-/// The number of units of prices in one unit of the objective.
+/// One unit of the objective is this number of units of prices.
 pub(in crate::complete) const SCALE: i64 = 1024;
 /// Maximum number of points of the cost functions of all tasks in all modes.
 const MAX_COSTS: i64 = 2_000_000;

@@ -84,7 +84,7 @@ impl Ancestry {
 #[derive(Default)]
 pub(super) struct Sums {
     values: Vec<f64>,
-    /// For each word of bits, the sum of the values of its 64 tasks.
+    /// For each 64 consecutive tasks, the sum of their values.
     words: Vec<f64>,
 }
 

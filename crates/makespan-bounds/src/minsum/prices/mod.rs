@@ -33,8 +33,8 @@ const ALLOTMENTS: usize = 24;
 /// Approximate number of allotments in the search of a large instance. The search uses a sample of the jobs. All jobs
 /// of the sample together have this number of allotments.
 const SAMPLE: usize = 12_000;
-/// In a very large instance, the sample contains 1 / `SAMPLE_SHARE` of all allotments, if this number is more than
-/// `SAMPLE`. The check of the certificate takes longer than such a search.
+/// If an instance is so large that 1 / `SAMPLE_SHARE` of all its allotments is more than `SAMPLE`, the sample contains
+/// this larger number of allotments. The check of the certificate takes longer than a search with this sample.
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;

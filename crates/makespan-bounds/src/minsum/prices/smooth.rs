@@ -104,8 +104,8 @@ pub(super) struct Landscape {
     rooms: Option<LevelPeriods>,
     /// For each job, the cost of omitting it. Empty if no job may be omitted.
     drops: Vec<f64>,
-    /// True if ends at the instants of the grid are tried, as well as starts. These ends are necessary if prices may
-    /// rise.
+    /// True if the search tries not only runs that start at an instant of the grid, but also runs that end at one.
+    /// These ends are necessary if prices may rise.
     pub(super) ends: bool,
     /// For each allotment, the starts that are tried with [`Scope::Near`]. Each evaluation with [`Scope::All`]
     /// replaces them.

@@ -1,4 +1,4 @@
-//! A policy that makes any legal decision.
+//! A policy that makes random legal decisions.
 
 use makespan_core::{Decision, Event, Platform, Policy, ProcSet, TaskId, Time, View};
 use rand::seq::SliceRandom;

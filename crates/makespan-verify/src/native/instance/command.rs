@@ -38,7 +38,7 @@ impl<'de> Visitor<'de> for CommandVisitor {
             return Err(Error::custom("the command is empty; write what the shell runs, or leave `command` out"));
         }
         if line.contains('\0') {
-            return Err(Error::custom("the command holds a NUL byte, which no argument can; remove it"));
+            return Err(Error::custom("the command contains a NUL byte, which arguments cannot contain; remove it"));
         }
         Ok(CommandEntry(by_shell(line)))
     }

@@ -1,4 +1,5 @@
-//! Functions that assign a value to each size, and the maximum sum of the values of sizes whose total is limited.
+//! Functions that assign a value to each size. For a limit on the total of several sizes, this module computes the
+//! maximum sum of their values.
 
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// Tries every multiset of sizes: the size of the first step is either used once more, or never again.
+    /// Tries all multisets of sizes recursively: either uses the size of the first step once more, or drops this step.
     fn brute_force(steps: &[(i64, u32)], room: i64) -> i64 {
         let Some((&(size, value), rest)) = steps.split_first() else { return 0 };
         let never = brute_force(rest, room);

@@ -30,7 +30,7 @@ pub(super) struct Relaxation {
     pub(super) supplies: Vec<Supply>,
     /// The time from the end of one task to the start of another task that waits for it.
     pub(super) waits: FxHashMap<(usize, usize), i64>,
-    /// The value that no schedule reaches, in the unit of the claim: one less than the claimed bound.
+    /// The largest value that is to be refuted, in the unit of the claim: one less than the claimed bound.
     pub(super) value: i64,
     /// True if the objective is a sum of weighted ends.
     pub(super) is_sum: bool,
