@@ -42,7 +42,7 @@ pub struct PrintingOptions {
     /// second
     #[arg(help_heading = "Output", long, visible_aliases = ["bar", "eta"], conflicts_with = "quiet", overrides_with = "progress")]
     pub progress: bool,
-    /// Also print the plan with its objectives and bounds, and planned and actual times side by side
+    /// Also print the plan with its objectives and bounds, and planned and actual starts and ends side by side
     #[arg(help_heading = "Output", long, conflicts_with = "quiet")]
     pub verbose: bool,
     /// Print only errors, and at the end one line that other programs can read

@@ -1,4 +1,4 @@
-//! README.md states about how many lines of code a user trusts. Checks these figures against `scripts/trusted-lines`.
+//! docs/bounds.md states about how many lines of code a user trusts. Checks these figures against `scripts/trusted-lines`.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -17,12 +17,12 @@ fn rows(text: &str, separator: &str) -> BTreeMap<String, Vec<f64>> {
 }
 
 #[test]
-fn readme_states_the_numbers_of_lines_that_users_trust() {
+fn documents_state_the_numbers_of_lines_that_users_trust() {
     let output = Command::new("scripts/trusted-lines").current_dir(root()).output().expect("the script starts");
     assert!(output.status.success(), "{output:?}");
     let counted = rows(&String::from_utf8(output.stdout).expect("the table is text"), "  ");
-    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md is text");
-    let section = readme.split_once("## The code that you trust").expect("the section is there").1;
+    let page = std::fs::read_to_string(root().join("docs/bounds.md")).expect("docs/bounds.md is text");
+    let section = page.split_once("## The code that you trust").expect("the section is there").1;
     let stated = rows(section.split("\n## ").next().unwrap_or_default(), "|");
     assert!(counted.len() > 5, "{counted:?}");
     assert_eq!(stated.keys().collect::<Vec<_>>(), counted.keys().collect::<Vec<_>>());
@@ -31,7 +31,7 @@ fn readme_states_the_numbers_of_lines_that_users_trust() {
             let is_close = (stated - counted).abs() <= 0.1 * counted;
             assert!(
                 is_close,
-                "README.md states {stated} lines for `{kind}`, but scripts/trusted-lines counts {counted}"
+                "docs/bounds.md states {stated} lines for `{kind}`, but scripts/trusted-lines counts {counted}"
             );
         }
     }

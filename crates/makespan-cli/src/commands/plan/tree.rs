@@ -138,9 +138,9 @@ fn headline(found: &TreePlan, instance: &Instance) -> String {
         Some(optimum) => {
             let exact = optimum.throughput.to_string();
             let exact = if exact.len() <= DIGITS { format!(": exactly {exact}") } else { String::new() };
-            format!("{value}, proved optimal{}{exact}", instance.condition())
+            format!("{value}, optimal{}{exact}", instance.condition())
         }
-        None => format!("{value}, proved within {:.1e} of the optimum{}", found.gap(), instance.condition()),
+        None => format!("{value}, proven within {:.1e} of the optimum{}", found.gap(), instance.condition()),
     }
 }
 
