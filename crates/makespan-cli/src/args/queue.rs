@@ -15,7 +15,7 @@ pub struct QueueOptions {
     #[arg(long, value_name = "slurm|FOLDER")]
     #[cfg_attr(feature = "service", arg(conflicts_with_all = ["url", "token_file", "ca"]))]
     pub from: Option<String>,
-    /// For a cluster: show one job, such as 123 or `123_4`, and details of its predicted start
+    /// For a cluster: show one job, such as 123 or `123_4`, and details of its expected start
     #[arg(long, value_name = "JOB", value_parser = NonEmptyStringValueParser::new())]
     pub job: Option<String>,
     /// For a cluster: update the output every SECONDS seconds; the minimum is 5

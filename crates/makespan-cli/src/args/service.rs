@@ -45,7 +45,7 @@ pub struct SubmitOptions {
     /// Processors that the command needs [default: 1]
     #[arg(long, value_name = "N", value_parser = super::machines::positive, conflicts_with = "file")]
     pub processors: Option<u32>,
-    /// Expected run time of the command, such as 90s [default: estimated from earlier runs]
+    /// Expected run time of the command, such as 90s; it is not a limit [default: learned from earlier runs]
     #[arg(long, value_name = "TIME", conflicts_with = "file")]
     pub time: Option<String>,
     /// Time limit of the command, such as 2h; a command that reaches it is ended
