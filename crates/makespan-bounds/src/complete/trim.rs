@@ -60,8 +60,8 @@ struct Nogood {
 /// The windows of all tasks while a proof is repeated. `docs/refutation.md` defines the rules.
 struct Replay<'a> {
     engine: &'a Engine,
-    /// For each pair of tasks of which the second waits for the first: the delay, and true if the delay begins at the
-    /// end of the first task.
+    /// For each pair of a task and a task that waits for it: the delay, and true if the delay begins at the end of the
+    /// first task.
     waits: FxHashMap<(u32, u32), (i64, bool)>,
     windows: Vec<StartWindow>,
     nogoods: Vec<Vec<Literal>>,

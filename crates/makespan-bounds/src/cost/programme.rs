@@ -159,7 +159,8 @@ impl CostProgramme {
         Prices { kinds: vec![0.0; self.kinds * self.periods], edges: vec![0.0; self.edges.len()] }
     }
 
-    /// Returns the mean over all tasks of the least cost, and the mean run time of the choices with least cost.
+    /// Returns two means over all tasks: of the least cost of the task, and of the run time of the choice with this
+    /// cost.
     pub(super) fn scale(&self) -> (f64, f64) {
         let count = self.tasks.iter().map(|row| row.count).sum::<f64>().max(1.0);
         let least = |row: &Row| {
@@ -264,8 +265,8 @@ impl CostProgramme {
         }
     }
 
-    /// Adds to `held` the use of processors by a choice that starts at `at`: for each period, the time in the period
-    /// during which the choice runs, multiplied by `share`.
+    /// Adds the use of processors by a choice that starts at `at` to `held`. For each period, this is the time for
+    /// which the choice runs in the period, multiplied by `share`.
     fn hold(&self, choice: Choice, at: f64, share: f64, held: &mut [f64]) {
         if choice.kind == SEVERAL {
             return;

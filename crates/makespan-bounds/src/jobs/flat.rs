@@ -11,8 +11,8 @@ const OF_A_JOB: f64 = 6.0;
 const FEWEST: usize = 32;
 /// Maximum number of price periods.
 const MOST: usize = 128;
-/// Maximum number of price periods, multiplied by the sum over the tasks of the square of the number of runs. Large
-/// instances therefore have fewer price periods, but at least 8.
+/// Limit on a product: the number of price periods, times the sum over the tasks of the square of the number of runs.
+/// Large instances therefore have fewer price periods, but at least 8.
 const CELLS: usize = 1 << 24;
 /// Maximum number of ways to run a task. A way is an allotment or a node, with its time. If a task has more ways, each
 /// group of ways with similar times is replaced by one way that is at least as good.

@@ -175,10 +175,10 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         (None, 6)
     }
 
-    /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. The matrix is minus the second
-    /// derivative of the logarithm of the smoothed sum divided by the sum of all prices. The exact second derivative
-    /// also contains the term `joint / smooth`. This term is omitted here, because it alone could make the matrix
-    /// indefinite.
+    /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. Divide the smoothed sum by the
+    /// sum of all prices, and take the logarithm. The matrix is minus the second derivative of this function. The exact
+    /// second derivative also contains the term `joint / smooth`. This term is omitted here, because it alone could
+    /// make the matrix indefinite.
     fn newton_direction(&self, point: &Point, width: f64, gradient: &[f64]) -> Vec<f64> {
         let nodes = gradient.len();
         let mut matrix: Vec<f64> = point.joint.iter().map(|joint| -joint / (width * point.smooth)).collect();

@@ -29,7 +29,7 @@ pub(super) struct Prices<F> {
 
 impl<F: Field> Prices<F> {
     /// Computes the worths from the system of equations at the root, then the prices of ports from the root downwards.
-    /// A busy port has the price at which the share that the port determines has the gain zero.
+    /// The price of a busy port is such that the share that the port determines has the gain zero.
     pub fn new(
         figures: &Coefficients<F>,
         basis: &Basis,

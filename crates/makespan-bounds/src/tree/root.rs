@@ -6,8 +6,8 @@ use super::field::Field;
 use super::figures::Coefficients;
 
 /// Returns the columns of the open shares, of the throughput and of the surpluses. There is one row for each
-/// application. Row k states that the amount of application k that the tree takes is its share of the throughput plus
-/// its surplus.
+/// application. Row k states for application k: the amount that the tree takes is the share of the throughput plus the
+/// surplus.
 pub(super) fn matrix<F: Field>(
     figures: &Coefficients<F>,
     basis: &Basis,

@@ -13,7 +13,7 @@ pub(super) struct VertexValues<F> {
     /// The work units per second of each node and application, sorted by node. The first entry of a node is its idle
     /// capacity.
     pub work: Vec<F>,
-    /// The work units per second of each application that each subtree takes, sorted by node.
+    /// For each subtree and application, the work units per second that the subtree takes, sorted by node.
     pub takes: Vec<F>,
     /// The idle time of each port.
     pub idle: Vec<F>,

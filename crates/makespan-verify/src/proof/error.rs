@@ -102,7 +102,7 @@ impl CertificateError {
         }
     }
 
-    /// Returns the error of the step with this number, with this error as the reason.
+    /// Returns an error that names the step with this number, and this error as the reason why the step is not valid.
     pub(super) fn in_step(self, number: usize) -> Self {
         let step = number.to_string();
         match self {

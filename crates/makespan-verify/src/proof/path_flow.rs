@@ -132,8 +132,8 @@ impl PathFlow {
     }
 }
 
-/// Returns the sum over all tasks of the minimum payment for the flow through the task and the amounts that it holds.
-/// Returns `None` on overflow.
+/// Returns the sum of the minimum payments of all tasks. A task pays for the flow through it, and for the amounts that
+/// it holds. Returns `None` on overflow.
 fn needed(
     instance: &Instance,
     places: &NodeKinds<'_>,

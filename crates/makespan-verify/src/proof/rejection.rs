@@ -15,9 +15,9 @@ use makespan_core::{Area, Instance, Job, Objective, Profile, Rows, Time};
 /// meets the deadline. All crossing jobs together hold at most the processors that are open at `at`. A job that does
 /// not cross this instant is short enough to end before `at` or to start after it. So the job has one minimum work if
 /// it crosses, and another one if it does not. Consider the choice of crossing jobs with the least total work. If this
-/// work exceeds the open area between `from` and `deadline`, the supposition is false, and the makespan is at least
-/// `deadline` plus one tick. The tasks of a bag are treated as equal jobs. At most as many of these jobs cross as can
-/// run at the same time.
+/// work exceeds the open processor time between `from` and `deadline`, the supposition is false, and the makespan is at
+/// least `deadline` plus one tick. The tasks of a bag are treated as equal jobs. At most as many of these jobs cross as
+/// can run at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.

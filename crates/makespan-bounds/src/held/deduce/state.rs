@@ -12,7 +12,7 @@ pub(super) enum Cause {
     /// Energy: if the task violated the limit, the tasks would hold more of a resource than its capacity in a span of
     /// time. The fields are the index of the resource, and the start and the end of the span.
     Window(u32, i64, i64),
-    /// The task with this index cannot run at the same time as the task with the limit.
+    /// The task with this index cannot run at the same time as the task whose window is limited.
     Pair(u32),
     /// The supposition that the task violates the limit leads to a contradiction.
     Refuted(Box<RefutedSupposition>),

@@ -60,8 +60,8 @@ const EFFORT: f64 = 2e6;
 const FEWEST_ANEW: usize = 64;
 /// Maximum number of instants for an instance with few choices.
 const MAX_INSTANTS: usize = 240;
-/// If there are at least this number of equal jobs per different job on average, the best prices are expected to rise
-/// at some instants.
+/// If there are at least `EQUAL` times as many jobs as different jobs, the best prices are expected to rise at some
+/// instants.
 const EQUAL: f64 = 4.0;
 /// The temperature (relative width of the smoothing) at which the search moves the instants.
 const SETTLE: f64 = 6e-3;

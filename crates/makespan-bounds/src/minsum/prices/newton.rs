@@ -19,7 +19,8 @@ const WARM: f64 = 4e-3;
 const REFRESH: usize = 4;
 /// The weight of the barrier, as a fraction of the temperature times the sum of the costs of the jobs.
 const BARRIER: f64 = 0.1;
-/// The temperature decreases when a step gains less than this fraction of the loss by smoothing.
+/// The temperature decreases when a step gains less than this fraction of the possible loss by smoothing, which is the
+/// temperature times the value.
 const SMALL: f64 = 0.3;
 /// Maximum number of steps at one temperature.
 const MAX_STEPS: usize = 24;

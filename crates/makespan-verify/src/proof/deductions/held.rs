@@ -11,11 +11,12 @@ use crate::proof::capacity::{open_amount, open_cost};
 use crate::proof::error::{malformed, unproved};
 use crate::proof::{CertificateError, NodeRun};
 
-/// Something of which all running tasks together can hold only a limited amount.
+/// Something that tasks hold while they run, and of which only a limited amount exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitedAmount {
-    /// Processors. The field contains the price of each node, with which its processors are counted.
+    /// Processors. The field contains a price for each node, and each processor counts as much as the price of its
+    /// node.
     Processors(Vec<u64>),
     /// The name of a resource that tasks return when they end.
     Resource(String),

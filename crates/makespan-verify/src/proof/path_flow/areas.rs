@@ -46,8 +46,8 @@ pub(super) struct AreaFlow {
     pub out: Vec<(usize, i128)>,
     /// The total flow of the arcs that begin at a release date instead of at a task.
     pub begins: i128,
-    /// The sum, over all arcs that begin at a release date, of the flow of the arc multiplied by this date. `None` on
-    /// overflow.
+    /// For each arc that begins at a release date, multiply its flow by this date. The field is the sum of these
+    /// products, or `None` on overflow.
     pub released: Option<i128>,
 }
 
@@ -88,8 +88,8 @@ impl<'a> ArcSet<'a> {
         Ok(Self { rate, all, flows })
     }
 
-    /// Returns the minimum amount that a run of a task adds to the sum, over all arcs, of the length of the arc
-    /// multiplied by its flow. Returns `None` on overflow.
+    /// The bound adds up, for all arcs, the length of the arc multiplied by its flow. Returns the minimum part of this
+    /// sum that comes from a run of a task, or `None` on overflow.
     pub(super) fn paid(&self, row: usize, task: TaskId, run: &NodeRun) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {

@@ -33,7 +33,8 @@ enum Home {
 struct Inner {
     task: usize,
     fastest: i128,
-    /// Work of the task: the minimum, over the kinds of nodes, of its time multiplied by the rate of the kind.
+    /// Work of the task: its time on a kind of node, multiplied by the rate of this kind, for the kind with the
+    /// smallest product.
     work: i128,
     /// Minimum time from the end of the phase's first task to the start of this task, if the two tasks are on different
     /// nodes.

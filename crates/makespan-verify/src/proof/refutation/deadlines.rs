@@ -55,8 +55,8 @@ pub(super) fn unit(instance: &Instance, objective: Objective) -> u64 {
     weights(instance, objective).into_iter().fold(0, divisor)
 }
 
-/// Returns the weight of the end of each task, divided by the greatest common divisor of all these weights ([`unit`]),
-/// and this divisor.
+/// Returns two results: the weights of the ends of all tasks, divided by their greatest common divisor ([`unit`]), and
+/// this divisor.
 pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Vec<i64>, i64) {
     let unit = unit(instance, objective);
     let weight = |weight: u64| weight.checked_div(unit).unwrap_or(0).cast_signed();

@@ -35,10 +35,10 @@ const LIMIT: i64 = 1 << 58;
 
 /// A proof that no schedule has a smaller value of the objective than `value`.
 ///
-/// The proof is about a relaxed problem, whose times are whole numbers of units of `grid` ticks. Each task has a window
-/// of starts and a range of modes (allotments). A step of the proof names a rule, such as "the time table of this
-/// resource at this instant excludes an earlier start of this task". The check applies the rule to the windows that it
-/// has computed itself. So a step states no premise and no conclusion, and a wrong step cannot prove anything false.
+/// The proof is about a relaxed problem, in which all times are multiples of `grid` ticks. Each task has a window of
+/// starts and a range of modes (allotments). A step of the proof names a rule, such as "the time table of this resource
+/// at this instant excludes an earlier start of this task". The check applies the rule to the windows that it has
+/// computed itself. So a step states no premise and no conclusion, and a wrong step cannot prove anything false.
 ///
 /// A nogood is a list of literals. In every schedule of the relaxed problem with a value below `value`, at least one of
 /// these literals is true. Steps prove a nogood: if all its literals are false, some task has no start or no mode left.
@@ -84,9 +84,9 @@ impl Refutation {
         code::encoded(numbers)
     }
 
-    /// Returns the weight of the end of each task, divided by the greatest common divisor of all these weights, and
-    /// this divisor in millionths. The divisor is 0 if no task has a weight. All weights are 0 unless the objective is
-    /// a sum of ends ([`Objective::is_sum_of_ends`]).
+    /// Returns two results: the weights of the ends of all tasks, divided by their greatest common divisor, and this
+    /// divisor in millionths. The divisor is 0 if no task has a weight. All weights are 0 unless the objective is a sum
+    /// of ends ([`Objective::is_sum_of_ends`]).
     pub fn weights(objective: Objective, instance: &Instance) -> (Vec<i64>, i64) {
         if !objective.is_sum_of_ends() {
             return (vec![0; usize::try_from(instance.tasks()).unwrap_or(0)], 0);

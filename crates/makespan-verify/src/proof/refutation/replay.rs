@@ -128,7 +128,9 @@ impl Replay {
     fn reflect(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {
-            return invalid("it mirrors an instance without mirror symmetry, a second task, or one of two equal tasks");
+            return invalid(
+                "it mirrors a task, but the instance has no mirror symmetry, another task is mirrored, or the task has an equal task",
+            );
         };
         self.mirrored = Some(task);
         for mode in &mut self.rules.relaxation.tasks[task].modes {

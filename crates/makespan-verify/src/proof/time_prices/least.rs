@@ -8,7 +8,7 @@ use makespan_core::{Profile, Time};
 use crate::proof::choices::{self, Group};
 use crate::proof::prefix::{Event, PriceIntegral};
 
-/// Maximum number of choices per instant of a block that is halved by its instants. A block with more choices per
+/// A block with at most this number of choices per instant is halved by its instants. A block with more choices per
 /// instant is halved by its choices. With the value 8, the check takes half as long as with the value 1.
 const MORE_STARTS: usize = 8;
 
