@@ -7,7 +7,7 @@ use makespan_core::{TaskId, Trace, Unavailable};
 pub struct Simulation {
     /// The executions, in the order of their ends. Each task that was not cancelled ends exactly once, possibly after
     /// several interruptions. If a predecessor of a task failed or was cancelled at an instant, the trace contains an
-    /// execution of the task that was [not started](makespan_core::Outcome::NotStarted). This execution has no
+    /// entry for the task with the outcome [`NotStarted`](makespan_core::Outcome::NotStarted). This entry has no
     /// processors, and begins and ends at that instant.
     pub trace: Trace,
     /// Tasks that the policy cancelled, in the order of cancellation.

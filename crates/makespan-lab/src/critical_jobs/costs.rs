@@ -45,16 +45,17 @@ pub(super) fn bounds(
     each.collect()
 }
 
-/// Returns the claim about the target cost. `cost` returns the mean ratio to HEFT's cost on layered graphs for an
-/// algorithm.
+/// Returns the claim about the target cost. For an algorithm, `cost` returns its mean cost on layered graphs, divided
+/// by HEFT's cost.
 pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
     let (found, proved) = (cost(&spec("1.5")), cost(&bound("1.5")));
-    let statement = "Layered graphs that are optimised under 1.5 times HEFT's makespan cost at most 0.70 of HEFT's cost (0.61 is reachable)";
+    let statement = "If the deadline is 1.5 times HEFT's makespan, optimised plans of layered graphs cost at most 0.70 of HEFT's cost (0.61 is reachable)";
     let figure = found.zip(proved).map(|(found, proved)| (format!("{found:.3}; {proved:.3} proved"), found <= 0.70));
     Claim::one("aim", statement, figure)
 }
 
-/// Formats the costs at each deadline. `cost` returns the mean ratio to HEFT's cost on graphs of one shape.
+/// Formats the costs at each deadline. For an algorithm, `cost` returns its mean cost on graphs of one shape, divided
+/// by HEFT's cost.
 pub(super) fn table(cost: impl Fn(&str) -> Option<f64>) -> String {
     const WIDTHS: [i32; 4] = [-44, 10, 10, 10];
     let mut text = aligned(&WIDTHS, ["  cost by deadline", "method", "optimised", "proved"]);

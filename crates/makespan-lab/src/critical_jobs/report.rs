@@ -58,7 +58,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         ),
         Claim::one(
             "aim",
-            "Under 1.5 times HEFT's makespan layered graphs cost at most 0.70 of HEFT's cost on average",
+            "If the deadline is 1.5 times HEFT's makespan, layered graphs cost at most 0.70 of HEFT's cost on average",
             cost(&with_deadline("1.5")).map(|ratio| (format!("{ratio:.3}"), ratio <= 0.70)),
         ),
         costs::claim(cost),

@@ -26,7 +26,7 @@ pub(super) fn all(options: &ParallelGraphsOptions, cells: &[Cell<'_>]) -> Vec<Cl
         Claim::one("Bansal et al. 2006", "MCPA is better than CPA in the geometric mean", ordered("mcpa", "cpa")),
         Claim::one(
             "N'Takpé et al. 2007",
-            "With at most half of a cluster for each task, the geometric mean of M-HEFT is better than without this limit",
+            "M-HEFT has a better geometric mean if each task may use at most half of a cluster",
             ordered("mheft[share=50]", "mheft"),
         ),
     ]

@@ -52,7 +52,7 @@ const ALGORITHMS: [&str; 5] =
 #[derive(Args, Clone, Debug)]
 #[group(skip)]
 pub struct MakespansOptions {
-    /// Number of graphs of 20 to 100 tasks for each of 6 shapes, whose makespans are compared
+    /// Number of graphs for each of 6 shapes, with 20 to 100 tasks each, to compare makespans
     #[arg(id = "makespan_graphs", long = "makespan-graphs", default_value_t = 16, value_name = "GRAPHS")]
     pub graphs: u32,
     /// The limits of the optimiser.
