@@ -25,9 +25,9 @@ pub(super) struct Scale {
 
 /// Returns the scales of each supply that prove the largest bounds. Let m be the capacity of the supply.
 ///
-/// * First, a function replaces each amount that a task holds. For each k up to m / 2, the function of S. Martello and
-///   P. Toth replaces amounts below k by 0, and amounts above m - k by m. The functions of S. P. Fekete and J.
-///   Schepers (DOI 10.1007/s101070100243) round amounts down to a few steps.
+/// * First, a function maps each amount that a task holds to another amount. For each k up to m / 2, the function of
+///   S. Martello and P. Toth maps amounts below k to 0, and amounts above m - k to m. The functions of S. P. Fekete
+///   and J. Schepers (DOI 10.1007/s101070100243) round amounts down to a few steps.
 /// * Then the amounts of the tasks are raised as far as possible without raising the capacity of the scale. The longest
 ///   task comes first. This capacity is the maximum sum over tasks that fit into the supply together (J. Carlier, E.
 ///   Néron, DOI 10.1016/S0377-2217(02)00764-5).

@@ -139,7 +139,7 @@ fn groups(run: &Run) -> Vec<Group> {
     }
 }
 
-/// Ratios of makespan and bound, and times, for the plans of an algorithm.
+/// The plans of an algorithm: the ratios of makespan to bound, and the times of planning.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Figures {
     plans: usize,

@@ -77,9 +77,9 @@ pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let more = |better: f64, worse: f64| better > worse;
     let replanned = "At every gap, at least as many jobs end in time with replanning as with planning one by one";
     let at_once =
-        "If all jobs arrive together, at least as many jobs end in time with a buffer as with planning one by one";
+        "If all jobs arrive together and a buffer is used, at least as many end in time as with planning one by one";
     let apart =
-        "If jobs arrive 40 or 20 s apart, fewer jobs end in time with a buffer of 20 s than with planning one by one";
+        "If jobs arrive 40 or 20 s apart and a buffer of 20 s is used, fewer end in time than with planning one by one";
     let beside = "At every gap, at least as many jobs end in time with replanning as with a buffer";
     let clock = "At every gap, more jobs end in time by the policy's clock if the buffer counts the time to a deadline from the hand-over";
     let loads = "At every gap, planning for utilisation loads processors at least as much as planning one by one";
