@@ -274,8 +274,8 @@ impl Landscape {
             found.offer(Candidate { cost, start: nowhere, end: nowhere, shape: self.jobs.all(job).start });
         }
         if found.least == f64::INFINITY && self.rooms.is_some() {
-            // None of the tried allotments can run outside the unavailable periods. But the check of the certificate may
-            // find an allotment that can. So ignore these periods.
+            // None of the tried allotments can run outside the unavailable periods. But the check of the certificate
+            // may find an allotment that can. So ignore these periods.
             for shape in self.jobs.all(job) {
                 self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
