@@ -126,8 +126,8 @@ impl Task {
         self.instance.profile(self.id).allotments().collect()
     }
 
-    /// Returns the estimated run time in seconds: on a number of processors of speed 1, on a set of processors, or on the minimum
-    /// number of processors.
+    /// Returns the estimated run time in seconds: on a number of processors of speed 1, on a set of processors, or on
+    /// the minimum number of processors.
     #[pyo3(signature = (processors=None))]
     fn time(&self, processors: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
         let profile = self.instance.profile(self.id);

@@ -4,8 +4,8 @@
 //! plan files in JSON. [`check`] checks a plan file: its placements, values and bounds. The program `makespan-verify`
 //! checks a plan file against an instance file.
 //!
-//! The crate uses the model of [`makespan_core`] and libraries for integers and JSON. It has no solver, no search and no
-//! thread, so that people can read the code that they must trust.
+//! The crate uses the model of [`makespan_core`] and libraries for integers and JSON. It has no solver, no search and
+//! no thread, so that people can read the code that they must trust.
 //!
 //! ```
 //! use makespan_core::{Instance, Job, JobId, Objective, Platform, Profile, Time};

@@ -40,8 +40,8 @@ fn two_beside_each_other_though_the_area_has_room_for_more() {
 
 #[test]
 fn halves_that_leave_room_only_for_small_ones() {
-    // The four jobs of width 7 run one after the other for 40 s. No job of width 4 fits next to them. So the two jobs of
-    // width 4 run side by side for another 10 s.
+    // The four jobs of width 7 run one after the other for 40 s. No job of width 4 fits next to them. So the two jobs
+    // of width 4 run side by side for another 10 s.
     near_optimum(&rigid(10, &[(7, 10), (7, 10), (7, 10), (7, 10), (4, 10), (4, 10)], vec![]), 50.0);
 }
 

@@ -8,9 +8,9 @@
 //! find the best ones: see [`MachinePrices`].
 //!
 //! A machine that is ready only after the optimal makespan must be excluded. Otherwise its constraint would force
-//! `T >= r_k`, although the machine need not run any job. So the search finds `T*`: the least `T` at which the programme
-//! is feasible with only the machines with `r_k < T`. A machine that is ready only after `T*` has no capacity before
-//! `T*`. So its price can be so high that every job prefers another machine.
+//! `T >= r_k`, although the machine need not run any job. So the search finds `T*`: the least `T` at which the
+//! programme is feasible with only the machines with `r_k < T`. A machine that is ready only after `T*` has no capacity
+//! before `T*`. So its price can be so high that every job prefers another machine.
 //!
 //! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103,
 //! 2005, DOI 10.1007/s10107-004-0552-5.

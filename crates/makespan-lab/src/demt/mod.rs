@@ -48,7 +48,8 @@ pub mod algorithm {
     pub const SAF: &str = "list[order=saf]";
     /// The paper's algorithm, stopped after the first schedule, in which all jobs of a batch start together.
     pub const RAW: &str = "demt[compaction=raw]";
-    /// The paper's algorithm, stopped after the second schedule, in which each job starts as soon as its processors are idle.
+    /// The paper's algorithm, stopped after the second schedule, in which each job starts as soon as its processors are
+    /// idle.
     pub const SHIFT: &str = "demt[compaction=shift]";
     /// The paper's algorithm, stopped after the third schedule, a list in the order of the batches.
     pub const UNSHUFFLED: &str = "demt[shuffles=0]";

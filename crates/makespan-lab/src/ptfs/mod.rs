@@ -93,7 +93,8 @@ pub struct PtfsKey {
     pub mean_size: u32,
     /// The swing of the rate to either side of its mean, in millionths of the mean.
     pub swing: u32,
-    /// The mean rate of arrival, in millionths of the rate at which the nodes can just keep up ("balance" in the paper).
+    /// The mean rate of arrival, in millionths of the rate at which the nodes can just keep up ("balance" in the
+    /// paper).
     pub rate: u64,
     /// The number of the repetition, from 0.
     pub run: u32,

@@ -141,7 +141,8 @@ fn demt_stays_near_the_bounds_with_half_of_the_processors_reserved() {
     }
 }
 
-/// Returns an instance with ten processors and linear speed-up. Nine of the processors are reserved for a thousand seconds.
+/// Returns an instance with ten processors and linear speed-up. Nine of the processors are reserved for a thousand
+/// seconds.
 fn nine_of_ten() -> Instance {
     let job = |(name, seconds, weight): (&str, i64, &str)| {
         let profile = Profile::law(Time::from_seconds(seconds), SpeedupLaw::Linear {}, 1, 10).unwrap();

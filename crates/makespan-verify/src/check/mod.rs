@@ -1,5 +1,5 @@
-//! The check of plan files, and the words of its verdict. The program `makespan-verify` and the command `makespan verify`
-//! both use this module.
+//! The check of plan files, and the words of its verdict. The program `makespan-verify` and the command
+//! `makespan verify` both use this module.
 
 mod problems;
 mod program;

@@ -16,8 +16,8 @@ pub enum PlanFile {
 }
 
 impl PlanFile {
-    /// Reads the plan file of an instance. `file` is the file name for errors. This function checks only the form of the
-    /// file ([`crate::check::problems`] checks the plan).
+    /// Reads the plan file of an instance. `file` is the file name for errors. This function checks only the form of
+    /// the file ([`crate::check::problems`] checks the plan).
     ///
     /// # Errors
     /// [`FormatError`] with the place of the error.

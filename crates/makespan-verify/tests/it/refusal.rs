@@ -1,7 +1,7 @@
 //! The form of refusals.
 
-/// Checks that the refusal of a certificate has one of three reasons: the certificate cannot be read, a numbered step is
-/// not valid, or the certificate proves less than it claims. The last reason contains both values.
+/// Checks that the refusal of a certificate has one of three reasons: the certificate cannot be read, a numbered step
+/// is not valid, or the certificate proves less than it claims. The last reason contains both values.
 pub fn is_clear_refusal(problem: &str) -> bool {
     let Some((_, reason)) = problem.split_once(": the certificate ").or_else(|| problem.split_once(": step ")) else {
         return !problem.contains("certificate");

@@ -30,8 +30,8 @@ impl Steps {
 }
 
 impl Reader<'_> {
-    /// Returns a refutation of a small value. Its steps use most rules on all tasks, at the root and in two nogoods that
-    /// split the starts of a task.
+    /// Returns a refutation of a small value. Its steps use most rules on all tasks, at the root and in two nogoods
+    /// that split the starts of a task.
     pub(super) fn refutation(&mut self, instance: &Instance) -> Refutation {
         let grid = match self.below(8) {
             0 => self.any(4),
