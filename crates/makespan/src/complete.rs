@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use makespan_algos::Context;
+use makespan_algos::Scheduler;
 use makespan_bounds::Clock;
-use makespan_bounds::complete::{self, CompleteWork};
-use makespan_core::{Instance, Objective, Schedule, Stop, validate};
+use makespan_bounds::complete::{self, CompleteWork, Unproved};
+use makespan_core::{Instance, Job, Objective, Schedule, Stop, validate};
 use makespan_verify::Bound;
 
-use crate::choice::scheduler;
+use crate::choice::{minimised, scheduler};
 
 /// The usual shares of the time limit for the searches before and after the main part of planning.
 const SHARES: Shares = Shares { before: 0.15, after: 0.2 };
@@ -26,6 +27,9 @@ const LONG_SHARES: Shares = Shares { before: 0.15, after: 0.5 };
 const LONG: Duration = Duration::from_secs(5);
 /// The share of a search's time for a first schedule.
 const FIRST: f64 = 0.3;
+/// Maximum time for a first schedule. The complete search improves a schedule itself, so a long time limit does not
+/// delay the proof.
+const LONGEST_FIRST: Duration = Duration::from_secs(1);
 /// The share of the remaining work for an objective, if other objectives follow.
 const PART: f64 = 0.7;
 /// If there is no time limit, all objectives together have at most `MAX_CONFLICTS` conflicts, and at most
@@ -35,10 +39,6 @@ const CONFLICTS_TIMES_TASKS: u64 = 60_000;
 /// If there is no time limit, the search for a first schedule has at most `STEPS_TIMES_TASKS` steps divided by the
 /// number of tasks.
 const STEPS_TIMES_TASKS: u64 = 20_000;
-
-/// The objectives that a complete search supports.
-const OBJECTIVES: [Objective; 4] =
-    [Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness];
 
 /// The shares of the time limit for the complete searches before and after the main part of planning.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +56,38 @@ impl Shares {
             _ => SHARES,
         }
     }
+}
+
+/// The objectives for which an instance is searched completely.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aim {
+    /// The objectives that the scheduler minimises. If there are none, the bounds on all objectives are improved.
+    minimised: &'static [Objective],
+    /// The objective for which the scheduler searches, if it searches for one objective without further goals.
+    sought: Option<Objective>,
+    /// The sought objective if the complete search supports it and may replace the plan.
+    pub(crate) goal: Option<Objective>,
+}
+
+impl Aim {
+    pub(crate) fn of(scheduler: &dyn Scheduler, instance: &Instance) -> Self {
+        let minimised = minimised(&scheduler.name());
+        let sought = match *minimised {
+            [only] if scheduler.is_anytime() && scheduler.makespan_at_most().is_none() => Some(only),
+            _ => None,
+        };
+        // The search ignores that best-effort bags delay no other job, so its schedules are no plans of such bags.
+        let goal = sought.filter(|&goal| is_meant(instance, goal) && !has_best_effort(instance));
+        Self { minimised, sought, goal }
+    }
+
+    fn contains(&self, objective: Objective) -> bool {
+        self.minimised.is_empty() || self.minimised.contains(&objective)
+    }
+}
+
+fn has_best_effort(instance: &Instance) -> bool {
+    instance.jobs().iter().any(Job::is_best_effort)
 }
 
 /// The limit of a search.
@@ -77,11 +109,13 @@ pub(crate) struct First {
     pub(crate) is_optimal: bool,
     /// True if the clock ended the search, so that a longer search may succeed.
     pub(crate) is_promising: bool,
+    /// The reason why the schedule is not proved optimal.
+    pub(crate) unproved: Option<Unproved>,
 }
 
-/// Returns true if a complete search supports the objective, and the size of the instance.
+/// Returns true if a complete search supports the instance and the objective.
 pub(crate) fn is_meant(instance: &Instance, objective: Objective) -> bool {
-    complete::is_meant(instance) && OBJECTIVES.contains(&objective)
+    complete::unsupported(instance, objective).is_none()
 }
 
 /// Finds a schedule for one objective in the first part of the time until the clock expires. Then searches completely
@@ -92,10 +126,11 @@ pub(crate) fn first(instance: &Instance, goal: Objective, seed: u64, stop: &Stop
     let mut schedule = first_schedule(instance, goal, Some(time), &mut context)?;
     let (own, mut bounds): (Vec<Bound>, Vec<Bound>) = context.bounds.into_iter().partition(|bound| is_on(goal, bound));
     let best = own.into_iter().max_by(|one, other| one.value.cmp(&other.value));
-    let best = search(instance, goal, &mut schedule, best, CompleteWork { clock, conflicts: u64::MAX });
+    let work = CompleteWork { clock, conflicts: u64::MAX };
+    let (best, unproved) = search(instance, goal, &mut schedule, best, work);
     let is_optimal = best.as_ref().is_some_and(|best| best.value >= goal.value(instance, &schedule).into());
     bounds.extend(best);
-    Some(First { schedule, bounds, remarks: context.remarks, is_optimal, is_promising: clock.is_over() })
+    Some(First { schedule, bounds, remarks: context.remarks, is_optimal, is_promising: clock.is_over(), unproved })
 }
 
 /// Returns true if a complete search can improve a bound.
@@ -115,7 +150,7 @@ fn first_schedule(
     context: &mut Context,
 ) -> Option<Schedule> {
     let budget = match time {
-        Some(time) => format!("time-limit={:.6}", time.as_secs_f64()),
+        Some(time) => format!("time-limit={:.6}", time.min(LONGEST_FIRST).as_secs_f64()),
         None => format!("steps={}", (STEPS_TIMES_TASKS / instance.tasks().max(1)).max(1)),
     };
     let name = objective.name().replace('_', "-");
@@ -125,24 +160,24 @@ fn first_schedule(
 }
 
 /// Searches completely for one objective. Replaces the schedule by a better one, if one is found. Returns the better one
-/// of `bound` and the bound of the search.
+/// of `bound` and the bound of the search, and the reason if this bound does not prove that the schedule is optimal.
 fn search(
     instance: &Instance,
     objective: Objective,
     schedule: &mut Schedule,
     bound: Option<Bound>,
     work: CompleteWork,
-) -> Option<Bound> {
+) -> (Option<Bound>, Option<Unproved>) {
     let value = objective.value(instance, schedule).into();
     if bound.as_ref().is_some_and(|bound| bound.value >= value) {
-        return bound;
+        return (bound, None);
     }
     let completed = complete::search(instance, objective, schedule, bound.as_ref(), work);
     if let Some(better) = completed.schedule {
         *schedule = better;
     }
     let is_better = |better: &Bound| bound.as_ref().is_none_or(|bound| better.value > bound.value);
-    completed.bound.filter(is_better).or(bound)
+    (completed.bound.filter(is_better).or(bound), completed.unproved)
 }
 
 /// Replaces bounds by better ones. For each objective, a short search for a schedule precedes the complete search.
@@ -159,37 +194,71 @@ pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: 
         let first = first_schedule(instance, objective, time, &mut Context::default());
         if let Some(mut schedule) = first {
             let work = CompleteWork { clock: &clock, conflicts };
-            let best = search(instance, objective, &mut schedule, Some(bounds[at].clone()), work);
+            let best = search(instance, objective, &mut schedule, Some(bounds[at].clone()), work).0;
             replace(instance, bounds, at, best);
         }
     }
 }
 
-/// For each bound that is below the value of the schedule, searches for a better bound and replaces it. The objective
-/// `goal` comes first. If a better schedule for this objective is found, it replaces the schedule.
+/// For each bound on a minimised objective that is below the value of the schedule, searches for a better bound and
+/// replaces it. If no objective is minimised, improves the bounds on all objectives. If a better schedule for the goal
+/// is found, it replaces the schedule. Returns the reason if the search does not prove that the schedule is optimal for
+/// the sought objective.
 pub(crate) fn improve(
     instance: &Instance,
-    goal: Option<Objective>,
+    aim: Aim,
     schedule: &mut Schedule,
     bounds: &mut [Bound],
     effort: Effort,
-) {
-    let mut order: Vec<usize> = (0..bounds.len()).filter(|&at| is_open(instance, &bounds[at])).collect();
-    order.sort_by_key(|&at| Some(bounds[at].objective) != goal);
-    let mut left = conflicts(instance);
+) -> Option<Unproved> {
+    let is_meant = |at: &usize| aim.contains(bounds[*at].objective) && is_open(instance, &bounds[*at]);
+    let order: Vec<usize> = (0..bounds.len()).filter(is_meant).collect();
+    let (mut left, mut unproved) = (conflicts(instance), None);
     for (place, &at) in order.iter().enumerate() {
         let objective = bounds[at].objective;
         let (clock, conflicts) = effort.part(if place + 1 < order.len() { PART } else { 1.0 }, left);
         let work = CompleteWork { clock: &clock, conflicts };
         left -= conflicts.min(left);
         let bound = Some(bounds[at].clone());
-        let best = if goal == Some(objective) {
+        let (best, reason) = if aim.goal == Some(objective) {
             search(instance, objective, schedule, bound, work)
         } else {
             search(instance, objective, &mut schedule.clone(), bound, work)
         };
         replace(instance, bounds, at, best);
+        unproved = reason.filter(|_| aim.sought == Some(objective)).or(unproved);
     }
+    unproved
+}
+
+/// The condition of best-effort bags, which the complete search ignores.
+const BEST_EFFORT: &str = "that best-effort bags delay no other job";
+
+/// Returns a remark that states why the plan is not proved optimal for the sought objective. `reasons` are the reasons
+/// of the searches. Returns `None` if the plan is proved optimal, or if the instance has too many tasks for a complete
+/// search.
+pub(crate) fn remark(
+    instance: &Instance,
+    aim: Aim,
+    schedule: &Schedule,
+    bounds: &[Bound],
+    reasons: [Option<Unproved>; 2],
+) -> Option<String> {
+    let sought = aim.sought?;
+    let value = sought.value(instance, schedule).into();
+    let proves = |bound: &Bound| bound.objective == sought && bound.speaks_of(schedule) && bound.value >= value;
+    if bounds.iter().any(proves) {
+        return None;
+    }
+    let is_limit = |reason: &Unproved| matches!(reason, Unproved::TimeLimit | Unproved::ConflictLimit);
+    let unsupported = complete::unsupported(instance, sought);
+    let ignored = || has_best_effort(instance).then(|| Unproved::Relaxed(vec![BEST_EFFORT]));
+    // A limit is the reason only if no search found another reason.
+    let (limits, others): (Vec<_>, Vec<_>) =
+        unsupported.into_iter().chain(reasons.into_iter().flatten()).partition(is_limit);
+    let reason = others.into_iter().chain(limits).next().or_else(ignored)?;
+    let is_small = !matches!(reason, Unproved::TooManyTasks(_));
+    is_small.then(|| format!("the {sought} is not proved optimal: {reason}"))
 }
 
 /// Replaces a bound, and other bounds that follow from it.

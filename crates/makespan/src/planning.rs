@@ -10,8 +10,8 @@ use makespan_verify::Bound;
 use thiserror::Error;
 
 use crate::SpecError;
-use crate::choice::{default_algorithm, minimised, scheduler};
-use crate::complete::{self, Effort, Shares};
+use crate::choice::{default_algorithm, scheduler};
+use crate::complete::{self, Aim, Effort, Shares};
 
 /// A plan with a proof of its quality.
 #[derive(Clone, Debug)]
@@ -151,9 +151,11 @@ impl Planner {
 
     /// Plans an instance. Proves the standard bounds, and a bound on the objective that the algorithm minimised.
     ///
-    /// Small instances are also searched completely, in a part of the time limit, or up to a fixed number of conflicts. If
-    /// the algorithm searches for better plans and minimises one objective without further goals, a better schedule that
-    /// is found becomes the plan. If such a schedule is proved optimal early, the algorithm itself does not run.
+    /// Small instances are also searched completely for the objectives that the algorithm minimises, in a part of the time
+    /// limit, or up to a fixed number of conflicts. If the algorithm searches for better plans and minimises one objective
+    /// without further goals, a better schedule that is found becomes the plan. If such a schedule is proved optimal early,
+    /// the algorithm itself does not run. If it is not proved optimal, a remark states why the complete search did not
+    /// prove this, unless the instance has too many tasks for this search.
     ///
     /// # Errors
     /// [`PlanError`] if the spec is invalid or the algorithm does not support the instance.
@@ -161,12 +163,14 @@ impl Planner {
         self.context.prove = true;
         let (begin, spent, stop) = (Instant::now(), self.context.spent, self.context.stop.clone());
         let scheduler = self.scheduler(instance)?;
-        let goal = goal(&*scheduler, instance);
+        let aim = Aim::of(&*scheduler, instance);
+        let goal = aim.goal;
         let left = scheduler.time_limit().map(|time| time.saturating_sub(spent).max(time / 4));
         let clock = left.map_or(Clock::ENDLESS, |left| Clock::until(begin + left, &stop));
         let shares = Shares::of(instance, left);
         let before = clock.part(shares.before);
-        let first = goal.and_then(|goal| complete::first(instance, goal, self.context.seed, &stop, &before));
+        let mut first = goal.and_then(|goal| complete::first(instance, goal, self.context.seed, &stop, &before));
+        let unproved = first.as_mut().and_then(|first| first.unproved.take());
         let mut planned = match first {
             Some(first) if first.is_optimal => Planned {
                 algorithm: scheduler.name(),
@@ -196,10 +200,14 @@ impl Planner {
         let effort = if left.is_some() { Effort::Timed(&clock) } else { Effort::Counted };
         match &mut planned.plan {
             _ if stop.is_requested() => {}
-            Plan::Schedule(schedule) => complete::improve(instance, goal, schedule, &mut planned.bounds, effort),
+            Plan::Schedule(schedule) => {
+                let more = complete::improve(instance, aim, schedule, &mut planned.bounds, effort);
+                let remark = complete::remark(instance, aim, schedule, &planned.bounds, [unproved, more]);
+                planned.remarks.extend(remark);
+            }
             plan => {
                 if let Some(mut schedule) = plan.schedule().cloned() {
-                    complete::improve(instance, None, &mut schedule, &mut planned.bounds, effort);
+                    complete::improve(instance, aim, &mut schedule, &mut planned.bounds, effort);
                 }
             }
         }
@@ -241,17 +249,6 @@ impl Planner {
             state.check(&problem).map_err(|error| PlanError::Unsteady { algorithm: algorithm.clone(), error })?;
         }
         Ok(Planned { algorithm, plan, bounds: context.bounds, remarks: context.remarks })
-    }
-}
-
-/// Returns the objective for which a complete search may replace the plan of a scheduler. Returns `None` if the
-/// scheduler does not search for better plans, if it has further goals, or if the instance is too large.
-fn goal(scheduler: &dyn Scheduler, instance: &Instance) -> Option<Objective> {
-    match *minimised(&scheduler.name()) {
-        [goal] if scheduler.is_anytime() && scheduler.makespan_at_most().is_none() => {
-            Some(goal).filter(|&goal| complete::is_meant(instance, goal))
-        }
-        _ => None,
     }
 }
 

@@ -13,6 +13,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod trim;
+mod unproved;
+
+pub use unproved::{Unproved, unsupported};
 
 use makespan_core::{Instance, Objective, Schedule, ScheduleBuilder, Time, validate};
 use makespan_verify::proof::{Refutation, time_grid};
@@ -21,10 +24,8 @@ use makespan_verify::{Bound, Proof};
 use crate::Clock;
 use model::Model;
 use search::{Outcome, Search, Solution, Work};
+use unproved::{DIGITS, ignored};
 
-/// Maximum number of tasks. The first number is for instances without edges between tasks, the second for instances
-/// with edges.
-const MAX_TASKS: (u64, u64) = (60, 150);
 /// The fraction of the work that is used to search for a better schedule, or for a proof that there is none. The rest
 /// is for the refutation of smaller values.
 const WHOLE: f64 = 0.7;
@@ -50,12 +51,8 @@ pub struct Completed {
     pub schedule: Option<Schedule>,
     /// The number of conflicts of all searches.
     pub conflicts: u64,
-}
-
-/// Returns true if a complete search supports the instance and the instance is small enough.
-pub fn is_meant(instance: &Instance) -> bool {
-    let most = if instance.edges().is_empty() { MAX_TASKS.0 } else { MAX_TASKS.1 };
-    (1..=most).contains(&instance.tasks()) && instance.has_equal_processors() && instance.staged().is_none()
+    /// The reason why the best schedule is not proved optimal, or `None` if a bound equals its value.
+    pub unproved: Option<Unproved>,
 }
 
 /// Searches for a schedule that is better than `known`, or for a proof that there is none. If the search reaches the
@@ -85,11 +82,16 @@ pub fn search(
     floor: Option<&Bound>,
     work: CompleteWork,
 ) -> Completed {
-    if !is_meant(instance) {
-        return Completed::default();
-    }
-    let model = Model::new(instance, objective, time_grid(instance));
-    model.map_or_else(Completed::default, |model| search_in(&model, instance, known, floor, work))
+    let mut completed = match Model::new(instance, objective, time_grid(instance)) {
+        Ok(model) => search_in(&model, instance, known, floor, work),
+        Err(reason) => Completed { unproved: Some(reason), ..Completed::default() },
+    };
+    // The relaxed problem may have a smaller value than the instance, even for the same schedule.
+    let value = objective.value(instance, completed.schedule.as_ref().unwrap_or(known)).into();
+    let is_proved = completed.bound.iter().chain(floor).any(|bound| bound.value >= value);
+    let relaxed = || Unproved::Relaxed(ignored(instance, objective));
+    completed.unproved = if is_proved { None } else { completed.unproved.or_else(|| Some(relaxed())) };
+    completed
 }
 
 /// Runs [`search`] with the objective and the time grid of `model`.
@@ -102,7 +104,10 @@ fn search_in(
 ) -> Completed {
     let (objective, mut completed) = (model.objective, Completed::default());
     let units = Units::new(instance, objective, model.grid);
-    let Some(mut upper) = units.of(known) else { return completed };
+    let Some(mut upper) = units.of(known) else {
+        completed.unproved = Some(Unproved::feature(DIGITS));
+        return completed;
+    };
     let mut lower = floor.map_or(0, |bound| units.of_bound(bound)).max(0);
     let mut value = objective.value(instance, known);
     let prove = |value: i64, steps: Vec<u8>| {
@@ -125,7 +130,7 @@ fn search_in(
     let mut part = Work { clock: &whole, conflicts: all };
     let mut attempt = 0;
     let mut search = begin(known, open, attempt, &part);
-    loop {
+    completed.unproved = loop {
         let outcome = match &mut search {
             Ok(search) => search.go_on(&mut part),
             Err(outcome) => std::mem::replace(outcome, Outcome::Unfinished),
@@ -134,6 +139,7 @@ fn search_in(
         match outcome {
             Outcome::Refuted(steps) => {
                 completed.bound = prove(upper, steps);
+                completed.unproved = completed.bound.is_none().then_some(Unproved::TooLong);
                 return completed;
             }
             Outcome::Found(solution) => {
@@ -143,13 +149,13 @@ fn search_in(
                     better.and_then(|better| units.of(&better).map(|units| (better, units)))
                 else {
                     open = open.min(solution.value);
-                    break;
+                    break Some(Unproved::Relaxed(ignored(instance, objective)));
                 };
                 value = objective.value(instance, &schedule);
                 (upper, completed.schedule) = (reached.min(upper - 1), Some(schedule));
                 open = upper - 1;
                 if lower >= upper {
-                    break;
+                    break None;
                 }
                 if let Ok(found) = &mut search
                     && let Err(outcome) = found.tighten(open, &part)
@@ -162,9 +168,12 @@ fn search_in(
                 attempt += 1;
                 search = begin(completed.schedule.as_ref().unwrap_or(known), open, attempt, &part);
             }
-            Outcome::TooLong | Outcome::Unfinished => break,
+            Outcome::TooLong => break Some(Unproved::TooLong),
+            Outcome::Unsupported => break Some(Unproved::feature(DIGITS)),
+            Outcome::Unfinished if whole.is_over() => break Some(Unproved::TimeLimit),
+            Outcome::Unfinished => break Some(Unproved::ConflictLimit),
         }
-    }
+    };
     let mut left = work.conflicts - completed.conflicts;
     for _ in 0..MAX_SMALLER {
         if lower >= open || work.clock.is_over() {
@@ -184,7 +193,7 @@ fn search_in(
                 lower = most + 1;
             }
             Outcome::Found(solution) => open = most.min(solution.value),
-            Outcome::TooLong | Outcome::Unfinished => open = most,
+            Outcome::TooLong | Outcome::Unfinished | Outcome::Unsupported => open = most,
         }
     }
     completed

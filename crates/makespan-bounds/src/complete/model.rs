@@ -7,11 +7,17 @@
 use makespan_core::{Instance, Objective, ResourceId, ResourceKind, Route, TaskId, Time};
 use makespan_verify::proof::Refutation;
 
+use super::unproved::{DIGITS, Unproved, unsupported};
+
 /// Maximum instant, in units of the time grid, and maximum value of an objective. The byte format of the certificate
 /// requires this limit.
 const LIMIT: i64 = 1 << 58;
 /// Maximum sum of the numbers of modes of all tasks.
 const MAX_MODES: usize = 4096;
+/// Maximum number of processors of a task.
+const MAX_PROCESSORS: u32 = 1 << 16;
+/// Maximum number of resources, including the processors.
+const MAX_SUPPLIES: usize = 64;
 
 /// The relaxed problem: tasks that need amounts of renewable resources.
 #[derive(Clone, Debug)]
@@ -134,12 +140,11 @@ impl ModelTask {
 }
 
 impl Model {
-    /// Returns the relaxed problem of an instance in units of `grid` ticks, or `None` if the search does not support
-    /// the instance or the objective.
-    pub(super) fn new(instance: &Instance, objective: Objective, grid: i64) -> Option<Self> {
-        let is_meant = matches!(objective, Objective::Makespan | Objective::MaxLateness) || objective.is_sum_of_ends();
-        if !is_meant || !instance.has_equal_processors() || instance.staged().is_some() {
-            return None;
+    /// Returns the relaxed problem of an instance in units of `grid` ticks, or the reason why the search does not
+    /// support the instance or the objective.
+    pub(super) fn new(instance: &Instance, objective: Objective, grid: i64) -> Result<Self, Unproved> {
+        if let Some(reason) = unsupported(instance, objective) {
+            return Err(reason);
         }
         let tasks = tasks(instance, objective, grid)?;
         let supplies = supplies(instance, grid)?;
@@ -147,9 +152,12 @@ impl Model {
         let is_sum = objective.is_sum_of_ends();
         let mut model = Self { objective, grid, tasks, supplies, waits, is_sum, base: 0, horizon: 0 };
         model.find_heads();
-        model.horizon = model.find_horizon()?;
+        model.horizon = model.find_horizon().ok_or_else(|| Unproved::feature(DIGITS))?;
         model.base = model.tasks.iter().map(least).sum();
-        (!is_sum || model.tasks.iter().any(|task| task.weight > 0)).then_some(model)
+        if is_sum && model.tasks.iter().all(|task| task.weight == 0) {
+            return Err(Unproved::feature("jobs that all have weight 0"));
+        }
+        Ok(model)
     }
 
     /// Sets the latest start of each task for which the objective can still be at most `value`. Returns false if the
@@ -246,37 +254,47 @@ fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
     all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable).map(|(_, number)| ResourceId(number))
 }
 
-fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Option<Vec<ModelTask>> {
+fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<ModelTask>, Unproved> {
     let weights = Refutation::weights(objective, instance).0;
     let (mut tasks, mut modes): (Vec<ModelTask>, usize) = (Vec::new(), 0);
     for (task, weight) in instance.task_ids().zip(weights) {
         let profile = instance.profile(task);
         let allotments: Vec<u32> = profile.allotments().take(MAX_MODES).collect();
         modes += allotments.len();
-        if modes > MAX_MODES || profile.max_processors() > 1 << 16 {
-            return None;
+        if modes > MAX_MODES || profile.max_processors() > MAX_PROCESSORS {
+            return Err(Unproved::feature(format!(
+                "more than {MAX_PROCESSORS} processors for a task or {MAX_MODES} allotments in all"
+            )));
         }
         let ends = allotments.iter().skip(1).copied().chain([profile.max_processors() + 1]);
         let ranges: Vec<(u32, u32)> = allotments.iter().copied().zip(ends).collect();
         let mut amounts = vec![allotments.iter().map(|&processors| i64::from(processors)).collect::<Vec<_>>()];
         for resource in renewable(instance) {
-            amounts.push(ranges.iter().map(|&range| need(instance, task, resource, range)).collect::<Option<_>>()?);
+            amounts.push(ranges.iter().map(|&range| need(instance, task, resource, range)).collect::<Result<_, _>>()?);
         }
         let release = down(instance.release(task), grid);
         let due = instance.job_of(task).deadline.map(|due| -(-due.ticks()).div_euclid(grid));
         let times = allotments.iter().map(|&processors| down(profile.time(processors), grid)).collect();
         tasks.push(ModelTask { release, head: release, weight, due, allotments, times, latest: Vec::new(), amounts });
     }
-    tasks.iter().all(|task| task.release >= 0 && task.shortest() >= 0).then_some(tasks)
+    if tasks.iter().any(|task| task.release < 0 || task.shortest() < 0) {
+        return Err(Unproved::feature("times before 0"));
+    }
+    Ok(tasks)
 }
 
 /// Returns the minimum amount that a task needs on any number of processors in a range.
-fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): (u32, u32)) -> Option<i64> {
-    let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == resource) else { return Some(0) };
-    (from..until).map(|processors| demand.need.total(processors)).min().and_then(|amount| i64::try_from(amount).ok())
+fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): (u32, u32)) -> Result<i64, Unproved> {
+    let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == resource) else { return Ok(0) };
+    amount((from..until).map(|processors| demand.need.total(processors)).min().unwrap_or(0))
 }
 
-fn supplies(instance: &Instance, grid: i64) -> Option<Vec<Supply>> {
+/// Converts the amount of a resource.
+fn amount(amount: impl TryInto<i64>) -> Result<i64, Unproved> {
+    amount.try_into().map_err(|_| Unproved::feature("amounts of resources of 2^63 or more"))
+}
+
+fn supplies(instance: &Instance, grid: i64) -> Result<Vec<Supply>, Unproved> {
     let mut closed = Vec::new();
     for class in instance.availability().classes() {
         let count = class.processors.len() as i64;
@@ -284,12 +302,15 @@ fn supplies(instance: &Instance, grid: i64) -> Option<Vec<Supply>> {
     }
     let mut supplies = vec![Supply::new(instance.processors().into(), &closed)];
     for resource in renewable(instance) {
-        let total = i64::try_from(instance.platform().total(resource)).ok()?;
+        let total = amount(instance.platform().total(resource))?;
         let held = instance.held().iter().filter(|held| held.resource == resource);
-        let held = held.map(|held| Some((0, down(held.until, grid), i64::try_from(held.amount).ok()?)));
-        supplies.push(Supply::new(total, &held.collect::<Option<Vec<_>>>()?));
+        let held = held.map(|held| Ok((0, down(held.until, grid), amount(held.amount)?)));
+        supplies.push(Supply::new(total, &held.collect::<Result<Vec<_>, _>>()?));
     }
-    (supplies.len() <= 64).then_some(supplies)
+    if supplies.len() > MAX_SUPPLIES {
+        return Err(Unproved::feature(format!("more than {} resources", MAX_SUPPLIES - 1)));
+    }
+    Ok(supplies)
 }
 
 fn waits(instance: &Instance, grid: i64) -> Vec<Wait> {

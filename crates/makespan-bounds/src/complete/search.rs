@@ -41,10 +41,13 @@ pub(super) struct Solution {
 pub(super) enum Outcome {
     /// There is no solution. The bytes are the records of the proof.
     Refuted(Vec<u8>),
-    /// There is no solution, but the proof is too long for a certificate.
+    /// A proof that there is no solution would be too long for a certificate.
     TooLong,
     Found(Solution),
+    /// A limit of the work ended the search.
     Unfinished,
+    /// The times have too many digits for prices.
+    Unsupported,
 }
 
 /// A search that can continue with a smaller value after it has found a solution.
@@ -90,7 +93,7 @@ impl Search {
             reflect(&mut model, task, most);
         }
         if model.is_sum && !Prices::are_meant(&model) {
-            return Err(Outcome::Unfinished);
+            return Err(Outcome::Unsupported);
         }
         let mut engine = Engine::new(model, &ordered, most, log);
         engine.restart = RESTARTS[attempt % RESTARTS.len()];
@@ -239,7 +242,10 @@ impl Engine {
             }
             self.record_root();
             decisions += 1;
-            if decisions.is_multiple_of(256) && (work.clock.is_over() || self.log.length() > MAX_RECORDS) {
+            if decisions.is_multiple_of(256) && self.log.length() > MAX_RECORDS {
+                return Outcome::TooLong;
+            }
+            if decisions.is_multiple_of(256) && work.clock.is_over() {
                 return Outcome::Unfinished;
             }
             if until_restart == 0 {

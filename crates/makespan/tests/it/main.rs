@@ -2,4 +2,5 @@
 
 mod examples;
 mod optimal;
+mod unproved;
 mod within_nodes;

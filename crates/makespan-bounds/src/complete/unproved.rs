@@ -1,0 +1,148 @@
+//! Reasons why a complete search does not prove that a schedule is optimal.
+
+use std::fmt;
+
+use makespan_core::{Instance, Objective, ResourceKind};
+
+/// The reason why a complete search did not prove that the best schedule is optimal.
+///
+/// ```
+/// use makespan_bounds::complete::Unproved;
+///
+/// assert_eq!(Unproved::TimeLimit.to_string(), "the complete search reached its time limit");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unproved {
+    /// The instance has more tasks than this maximum.
+    TooManyTasks(u64),
+    /// The search does not support this feature of the instance, or this objective.
+    Unsupported(String),
+    /// The search examines a relaxed problem, and a solution of this problem yields no better schedule. The relaxed
+    /// problem ignores these conditions of the instance.
+    Relaxed(Vec<&'static str>),
+    /// The time limit ended the search.
+    TimeLimit,
+    /// The limit on the number of conflicts ended the search.
+    ConflictLimit,
+    /// There is no better schedule, but the certificate exceeds a limit of the checker.
+    TooLong,
+}
+
+/// The feature of an instance whose times, multiplied by amounts or weights, exceed the numbers of the search.
+pub(super) const DIGITS: &str = "times with this many digits";
+
+impl Unproved {
+    pub(super) fn feature(name: impl Into<String>) -> Self {
+        Self::Unsupported(name.into())
+    }
+}
+
+impl fmt::Display for Unproved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyTasks(most) => write!(f, "the complete search supports at most {most} tasks"),
+            Self::Unsupported(feature) => write!(f, "the complete search does not support {feature}"),
+            Self::Relaxed(ignored) if ignored.is_empty() => {
+                write!(f, "the complete search examines a simpler problem, which has a better solution")
+            }
+            Self::Relaxed(ignored) => write!(f, "the complete search ignores {}", ignored.join(", and ")),
+            Self::TimeLimit => write!(f, "the complete search reached its time limit"),
+            Self::ConflictLimit => write!(f, "the complete search reached its limit on conflicts"),
+            Self::TooLong => write!(f, "the certificate of the complete search would be too long"),
+        }
+    }
+}
+
+/// Maximum number of tasks. The first number is for instances without edges between tasks, the second for instances
+/// with edges.
+const MAX_TASKS: (u64, u64) = (60, 150);
+
+/// Returns the reason why a complete search cannot examine an objective of an instance, or `None` if the search
+/// supports both.
+pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved> {
+    let most = if instance.edges().is_empty() { MAX_TASKS.0 } else { MAX_TASKS.1 };
+    if !(1..=most).contains(&instance.tasks()) {
+        return Some(Unproved::TooManyTasks(most));
+    }
+    let is_meant = matches!(objective, Objective::Makespan | Objective::MaxLateness) || objective.is_sum_of_ends();
+    let feature = if !is_meant {
+        format!("the objective {objective}")
+    } else if instance.has_machine_times() {
+        "times that depend on the machine".to_owned()
+    } else if instance.platform().is_tree() {
+        "trees of machines".to_owned()
+    } else if !instance.has_equal_processors() {
+        "machines with a speed other than 1".to_owned()
+    } else {
+        return None;
+    };
+    Some(Unproved::feature(feature))
+}
+
+/// Returns the conditions of the instance that the relaxed problem ignores or simplifies.
+pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static str> {
+    let platform = instance.platform();
+    let has = |kind: ResourceKind| {
+        let mut needed = instance.distinct_demands().flatten();
+        needed.any(|demand| platform.resource_of(demand.resource).kind == kind)
+    };
+    let has_nodes = platform.node_count() > 1;
+    let has_parts = instance.has_bags() || instance.has_compound_jobs();
+    let conditions = [
+        ("that a job ends with its last task", has_parts && objective.is_sum_of_ends()),
+        ("amounts of consumables", has(ResourceKind::Consumable)),
+        ("on which node a task needs resources", has_nodes && has(ResourceKind::OfNodes)),
+        ("transfers between nodes", has_nodes && instance.has_transfers()),
+        ("the placement of jobs on nodes", platform.restricts_placement()),
+        ("which processors are unavailable", !instance.unavailable().is_empty()),
+    ];
+    conditions.into_iter().filter(|condition| condition.1).map(|condition| condition.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, Link, Node, Platform, ProcSet, Profile, Time, Unavailable};
+
+    use super::*;
+
+    #[test]
+    fn each_reason_has_a_text() {
+        for (reason, text) in [
+            (Unproved::TooManyTasks(60), "supports at most 60 tasks"),
+            (Unproved::feature("trees of machines"), "does not support trees of machines"),
+            (Unproved::Relaxed(vec![]), "examines a simpler problem, which has a better solution"),
+            (Unproved::Relaxed(vec!["a", "b"]), "ignores a, and b"),
+            (Unproved::ConflictLimit, "reached its limit on conflicts"),
+        ] {
+            assert_eq!(reason.to_string(), format!("the complete search {text}"));
+        }
+        assert_eq!(Unproved::TooLong.to_string(), "the certificate of the complete search would be too long");
+    }
+
+    #[test]
+    fn features_of_the_instance_are_named() {
+        let job = |number: u32| Job::new(number.to_string(), Profile::rigid(1, Time::from_seconds(1)).unwrap());
+        let instance =
+            |platform: Platform, count| Instance::new(platform, (0..count).map(job).collect(), vec![]).unwrap();
+        let reason = |instance: &Instance, objective| unsupported(instance, objective);
+        let flat = instance(Platform::flat(2).unwrap(), 60);
+        assert_eq!(reason(&flat, Objective::Makespan), None);
+        assert_eq!(reason(&flat, Objective::Cost), Some(Unproved::feature("the objective cost")));
+        let large = instance(Platform::flat(2).unwrap(), 61);
+        assert_eq!(reason(&large, Objective::Makespan), Some(Unproved::TooManyTasks(60)));
+        let link = Link { bandwidth: 1.0, latency: Time::ZERO };
+        let child = Node { parent: Some(0), link: Some(link), ..Node::new("b", 1) };
+        let tree = instance(Platform::new(vec![Node::new("a", 1), child]).unwrap(), 2);
+        assert_eq!(reason(&tree, Objective::Makespan), Some(Unproved::feature("trees of machines")));
+        let row = Profile::on_machines([1, 2].map(Time::from_seconds)).unwrap();
+        let machines = Instance::new(Platform::cluster(2, 1).unwrap(), vec![Job::new("a", row)], vec![]).unwrap();
+        assert_eq!(reason(&machines, Objective::Makespan), Some(Unproved::feature("times that depend on the machine")));
+        let closed = Unavailable { processors: ProcSet::first(1), start: Time::ZERO, end: Time::from_seconds(1) };
+        let platform = Platform::cluster(2, 2).unwrap().requiring_compact();
+        let bag = job(0).with_count(2.try_into().unwrap());
+        let instance = Instance::new(platform, vec![bag], vec![closed]).unwrap();
+        let both = ["the placement of jobs on nodes", "which processors are unavailable"];
+        assert_eq!(ignored(&instance, Objective::Makespan), both);
+        assert_eq!(ignored(&instance, Objective::MeanFlow)[0], "that a job ends with its last task");
+    }
+}

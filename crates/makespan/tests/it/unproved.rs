@@ -1,0 +1,120 @@
+//! Checks that a plan states why the complete search did not prove it optimal.
+
+use makespan::formats::{ReadOptions, parse_instance};
+use makespan::{Objective, Planned, Planner, Proof};
+
+/// Plans an instance by `optimise` with these parameters.
+fn planned(instance: &str, parameters: &str) -> Planned {
+    let read = parse_instance(instance.as_bytes(), "instance.toml", &ReadOptions::default()).unwrap();
+    let spec = format!("optimise[{parameters},searches=1]");
+    Planner::new().algorithm(spec).plan(&read.instance).unwrap()
+}
+
+/// Returns the remark that states why a plan is not proved optimal.
+fn remark(instance: &str, parameters: &str) -> Option<String> {
+    let remarks = planned(instance, parameters).remarks;
+    remarks.into_iter().find(|remark| remark.contains("is not proved optimal"))
+}
+
+/// Asserts that a plan is not proved optimal for this reason.
+fn is_unproved(instance: &str, objective: &str, reason: &str) {
+    let remark = remark(instance, &format!("objective={objective},steps=200"));
+    let expected = format!("the {} is not proved optimal: the complete search {reason}", objective.replace('-', " "));
+    assert_eq!(remark, Some(expected), "{instance}");
+}
+
+/// Returns an instance of `count` rigid jobs on 8 processors.
+fn rigid(count: u32) -> String {
+    let job = |number: u32| {
+        let (time, processors, weight) = (3 + 7 * number % 13, 1 + 5 * number % 7, 1 + 3 * number % 5);
+        format!(
+            "[[jobs]]\nname = \"j{number}\"\ntime = {time}\nprocessors = {processors}\nweight = {weight}\ndeadline = {time}\n"
+        )
+    };
+    format!("version = 2\nplatform = {{ processors = 8 }}\n{}", (0..count).map(job).collect::<String>())
+}
+
+#[test]
+fn features_that_are_not_supported() {
+    let speeds = r#"
+        version = 2
+        platform = { nodes = [{ name = "a", processors = 1 }, { name = "b", processors = 1, speed = 1.5 }] }
+        jobs = [
+            { name = "a", time = 5 }, { name = "b", time = 4 }, { name = "c", time = 3 }, { name = "d", time = 3 },
+            { name = "e", time = 3 },
+        ]
+    "#;
+    is_unproved(speeds, "makespan", "does not support machines with a speed other than 1");
+    is_unproved(&rigid(12), "weighted-lateness", "does not support the objective weighted lateness");
+}
+
+#[test]
+fn conditions_that_are_ignored() {
+    let bag = r#"
+        version = 2
+        platform = { processors = 2 }
+        jobs = [{ name = "bag", count = 3, time = 2, weight = 3 }, { name = "a", time = 3 }, { name = "b", time = 1 }]
+    "#;
+    is_unproved(bag, "weighted-completion", "ignores that a job ends with its last task");
+    let consumable = r#"
+        version = 2
+        platform = { processors = 2, consumables = { budget = 3 } }
+        jobs = [
+            { name = "a", time = [4, 3], needs = { per_processor = { budget = 1 } } },
+            { name = "b", time = [4, 2], needs = { per_processor = { budget = 1 } } },
+        ]
+    "#;
+    is_unproved(consumable, "weighted-completion", "ignores amounts of consumables");
+    let memory = r#"
+        version = 2
+        platform = { nodes = [
+            { name = "a", processors = 2, resources = { memory = 4 } },
+            { name = "b", processors = 2, resources = { memory = 4 } },
+        ] }
+        jobs = [
+            { name = "a", time = 3, needs = { memory = 3 } }, { name = "b", time = 3, needs = { memory = 3 } },
+            { name = "c", time = 3, needs = { memory = 2 } },
+        ]
+    "#;
+    is_unproved(memory, "makespan", "ignores on which node a task needs resources");
+    // A plan in which the bag starts first ends at 6 s, but the bag would delay a job.
+    let best_effort = r#"
+        version = 2
+        platform = { processors = 2 }
+        jobs = [{ name = "a", time = 3 }, { name = "b", time = 3 }, { name = "bag", count = 1, time = 6, weight = 0 }]
+    "#;
+    is_unproved(best_effort, "makespan", "ignores that best-effort bags delay no other job");
+    let end = planned(best_effort, "objective=makespan,steps=200").into_schedule().unwrap().makespan();
+    assert_eq!(end.seconds().to_string(), "9");
+}
+
+#[test]
+fn limits_of_the_search() {
+    is_unproved(&rigid(30), "weighted-completion", "reached its limit on conflicts");
+    let remark = remark(&rigid(40), "objective=weighted-completion,time-limit=0.01").unwrap();
+    assert!(remark.ends_with("the complete search reached its time limit"), "{remark}");
+}
+
+#[test]
+fn proved_and_large_plans_have_no_such_remark() {
+    assert_eq!(remark(&rigid(3), "objective=makespan,steps=200"), None);
+    assert_eq!(remark(&rigid(61), "objective=weighted-completion,steps=20"), None);
+    // No schedule of a front minimises one objective alone.
+    assert_eq!(remark(&rigid(12), "objective=pareto,steps=20"), None);
+}
+
+#[test]
+fn only_the_minimised_objective_is_searched() {
+    let refuted = |objective: Objective, parameters: &str| {
+        let planned = planned(&rigid(8), parameters);
+        let mut bounds = planned.bounds.into_iter();
+        let bound = bounds.find(|bound| bound.objective == objective).unwrap();
+        matches!(bound.proof, Proof::Refutation(_))
+    };
+    let [makespan, completion] = [Objective::Makespan, Objective::WeightedCompletion];
+    for limit in ["steps=100", "time-limit=60"] {
+        assert!(refuted(completion, &format!("objective=weighted-completion,{limit}")));
+        assert!(!refuted(completion, &format!("objective=makespan,{limit}")));
+        assert!(!refuted(makespan, &format!("objective=weighted-completion,{limit}")));
+    }
+}
