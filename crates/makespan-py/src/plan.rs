@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use makespan::check::wrong_statements;
 use makespan::formats::schedule::{FrontEntry, StrategyEntry};
 use makespan::formats::tree_plan::TreePlanFile;
-use makespan::formats::{CsvNames, ScheduleFile, jobs_csv, write_atomic};
+use makespan::formats::{CsvNames, PlanFile, ScheduleFile, jobs_csv, write_atomic};
 use makespan::tree::TreeProblem;
-use makespan::{Instance as CoreInstance, Objective, Plan as CorePlan, Planned, plan_ratio, validate};
+use makespan::{Instance as CoreInstance, Objective, Plan as CorePlan, Planned, plan_ratio};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
@@ -159,7 +160,7 @@ impl Plan {
     /// Checks the schedules, the rates and the bounds again. Returns the problems; an empty list means that the plan
     /// is valid.
     fn problems(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| problems(&self.instance, &self.planned))
+        py.detach(|| self.file().map_or_else(|error| vec![error], |file| wrong_statements(&self.instance, &file)))
     }
 
     /// Returns the text of a plan file.
@@ -194,16 +195,22 @@ impl Plan {
 
 impl Plan {
     fn write_json(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        match self.file().map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidInput, error))? {
+            PlanFile::Schedule(file) => file.write(&self.instance, out),
+            PlanFile::Periodic(file) => file.write(&self.instance, out),
+        }
+    }
+
+    /// Returns the content of the plan file.
+    fn file(&self) -> Result<PlanFile, String> {
         let Planned { algorithm, plan, bounds, remarks } = &*self.planned;
-        let invalid = |error: String| std::io::Error::new(std::io::ErrorKind::InvalidInput, error);
         if let CorePlan::Periodic(state) = plan {
-            let problem = TreeProblem::new(&self.instance).map_err(|error| invalid(error.to_string()))?;
+            let problem = TreeProblem::new(&self.instance).map_err(|error| error.to_string())?;
             let bound = bounds.iter().find(|bound| bound.objective == Objective::Throughput);
-            let bound = bound.ok_or_else(|| invalid("the plan has no bound on its throughput".into()))?;
-            let mut file =
-                TreePlanFile::new(&problem, &state.rates, bound).map_err(|error| invalid(error.to_string()))?;
+            let bound = bound.ok_or("the plan has no bound on its throughput")?;
+            let mut file = TreePlanFile::new(&problem, &state.rates, bound).map_err(|error| error.to_string())?;
             file.remarks.clone_from(remarks);
-            return file.write(&self.instance, out);
+            return Ok(PlanFile::Periodic(Box::new(file)));
         }
         let schedule = plan.schedule().cloned().unwrap_or_default();
         let file = ScheduleFile::new(&self.instance, algorithm.clone(), schedule);
@@ -220,29 +227,6 @@ impl Plan {
         if let CorePlan::Strategy(strategy) = plan {
             file.strategy = Some(StrategyEntry::new(strategy));
         }
-        file.write(&self.instance, out)
+        Ok(PlanFile::Schedule(Box::new(file)))
     }
-}
-
-/// Checks a plan independently of the program that made it.
-fn problems(instance: &CoreInstance, planned: &Planned) -> Vec<String> {
-    let mut problems = Vec::new();
-    for schedule in planned.plan.schedules() {
-        problems.extend(validate(instance, schedule).err().into_iter().flatten().map(|broken| broken.to_string()));
-    }
-    if let CorePlan::Periodic(state) = &planned.plan {
-        let checked = TreeProblem::new(instance).map_err(|error| error.to_string());
-        let checked = checked.and_then(|problem| state.check(&problem).map_err(|error| error.to_string()));
-        problems.extend(checked.err());
-    }
-    for bound in &planned.bounds {
-        let objective = bound.objective;
-        problems.extend(bound.verify(instance).err().map(|error| format!("bound on the {objective}: {error}")));
-        let speaks = planned.plan.schedule().is_none_or(|schedule| bound.speaks_of(schedule));
-        if let Some(value) = planned.plan.value(objective, instance).filter(|value| speaks && bound.excludes(value)) {
-            let (value, bound) = (value.decimal(objective), bound.value.decimal(objective));
-            problems.push(format!("the {objective} is {value}, better than its bound {bound}"));
-        }
-    }
-    problems
 }
