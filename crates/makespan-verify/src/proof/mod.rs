@@ -131,85 +131,48 @@ pub enum Proof {
 
 impl Proof {
     /// Returns a description of the proof for users, which reports print after "proved by".
-    pub const fn words(&self) -> &'static str {
-        match self {
-            Self::Alone(_) => "a job that takes this long even alone",
-            Self::Rejection(_) => "more work than fits before an earlier end",
-            Self::DualFeasible(_) => "jobs that cannot all run before an earlier end",
-            Self::IntervalPrices(_) => "prices of the processors in intervals of time",
-            Self::TimePrices(_) => "prices of the processors over time",
-            Self::MachinePrices(_) => "prices of the machines",
-            Self::DeadlinePrices(_) => "prices of the processors that rule out an earlier end",
-            Self::MachineTimePrices(_) => "prices of the machines over time",
-            Self::PositionPrices(_) => "prices of the positions on each machine",
-            Self::LateWork(_) => "the work that comes late",
-            Self::TimeWindow(_) => "the work within a window of time",
-            Self::JobWindows(_) => "a window of time for each job",
-            Self::JobPrices(_) => "prices that all tasks of a job pay",
-            Self::ResourceWindow(_) => "the use of a resource within a window of time",
-            Self::Paths(_) => "the longest chain of tasks",
-            Self::PathFlow(_) => "chains of tasks and the amounts that tasks hold",
-            Self::Deductions(_) => "deductions that rule out an earlier end",
-            Self::Refutation(_) => "a complete search that found nothing better",
-            Self::DueBy(_) => "the jobs with early deadlines",
-            Self::LastJob(_) => "the bound on the makespan, before which the last job cannot end",
-            Self::CostPrices(_) => "the minimum cost of every task",
-            Self::TreePrices(_) => "prices of the nodes and links of the tree",
-        }
+    pub fn words(&self) -> &'static str {
+        self.parts().2
     }
 
     /// Returns the name of this kind of proof in files.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Alone(_) => "alone",
-            Self::Rejection(_) => "rejection",
-            Self::DualFeasible(_) => "dual_feasible",
-            Self::IntervalPrices(_) => "interval_prices",
-            Self::TimePrices(_) => "time_prices",
-            Self::MachinePrices(_) => "machine_prices",
-            Self::DeadlinePrices(_) => "deadline_prices",
-            Self::MachineTimePrices(_) => "machine_time_prices",
-            Self::PositionPrices(_) => "position_prices",
-            Self::LateWork(_) => "late_work",
-            Self::TimeWindow(_) => "time_window",
-            Self::JobWindows(_) => "job_windows",
-            Self::JobPrices(_) => "job_prices",
-            Self::ResourceWindow(_) => "resource_window",
-            Self::Paths(_) => "paths",
-            Self::PathFlow(_) => "path_flow",
-            Self::Deductions(_) => "deductions",
-            Self::Refutation(_) => "refutation",
-            Self::DueBy(_) => "due_by",
-            Self::LastJob(_) => "last_job",
-            Self::CostPrices(_) => "cost_prices",
-            Self::TreePrices(_) => "tree_prices",
-        }
+    pub fn name(&self) -> &'static str {
+        self.parts().1
     }
 
     fn kind(&self) -> &dyn Kind {
+        self.parts().0
+    }
+
+    /// Returns the content, the name and the description of the proof.
+    fn parts(&self) -> (&dyn Kind, &'static str, &'static str) {
         match self {
-            Self::Alone(proof) => proof,
-            Self::Rejection(proof) => proof,
-            Self::DualFeasible(proof) => proof,
-            Self::IntervalPrices(proof) => proof,
-            Self::TimePrices(proof) => proof,
-            Self::MachinePrices(proof) => proof,
-            Self::DeadlinePrices(proof) => proof,
-            Self::MachineTimePrices(proof) => proof,
-            Self::PositionPrices(proof) => proof,
-            Self::LateWork(proof) => proof,
-            Self::TimeWindow(proof) => proof,
-            Self::JobWindows(proof) => proof,
-            Self::JobPrices(proof) => proof,
-            Self::ResourceWindow(proof) => proof,
-            Self::Paths(proof) => proof,
-            Self::PathFlow(proof) => proof,
-            Self::Deductions(proof) => proof,
-            Self::Refutation(proof) => proof,
-            Self::DueBy(proof) => proof,
-            Self::LastJob(proof) => proof,
-            Self::CostPrices(proof) => proof,
-            Self::TreePrices(proof) => proof,
+            Self::Alone(proof) => (proof, "alone", "a job that takes this long even alone"),
+            Self::Rejection(proof) => (proof, "rejection", "more work than fits before an earlier end"),
+            Self::DualFeasible(proof) => (proof, "dual_feasible", "jobs that cannot all run before an earlier end"),
+            Self::IntervalPrices(proof) => (proof, "interval_prices", "prices of the processors in intervals of time"),
+            Self::TimePrices(proof) => (proof, "time_prices", "prices of the processors over time"),
+            Self::MachinePrices(proof) => (proof, "machine_prices", "prices of the machines"),
+            Self::DeadlinePrices(proof) => {
+                (proof, "deadline_prices", "prices of the processors that rule out an earlier end")
+            }
+            Self::MachineTimePrices(proof) => (proof, "machine_time_prices", "prices of the machines over time"),
+            Self::PositionPrices(proof) => (proof, "position_prices", "prices of the positions on each machine"),
+            Self::LateWork(proof) => (proof, "late_work", "the work that comes late"),
+            Self::TimeWindow(proof) => (proof, "time_window", "the work within a window of time"),
+            Self::JobWindows(proof) => (proof, "job_windows", "a window of time for each job"),
+            Self::JobPrices(proof) => (proof, "job_prices", "prices that all tasks of a job pay"),
+            Self::ResourceWindow(proof) => (proof, "resource_window", "the use of a resource within a window of time"),
+            Self::Paths(proof) => (proof, "paths", "the longest chain of tasks"),
+            Self::PathFlow(proof) => (proof, "path_flow", "chains of tasks and the amounts that tasks hold"),
+            Self::Deductions(proof) => (proof, "deductions", "deductions that rule out an earlier end"),
+            Self::Refutation(proof) => (proof, "refutation", "a complete search that found nothing better"),
+            Self::DueBy(proof) => (proof, "due_by", "the jobs with early deadlines"),
+            Self::LastJob(proof) => {
+                (proof, "last_job", "the bound on the makespan, before which the last job cannot end")
+            }
+            Self::CostPrices(proof) => (proof, "cost_prices", "the minimum cost of every task"),
+            Self::TreePrices(proof) => (proof, "tree_prices", "prices of the nodes and links of the tree"),
         }
     }
 
