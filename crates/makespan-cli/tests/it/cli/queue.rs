@@ -538,7 +538,7 @@ fn every_key_of_the_json_is_in_the_document_and_no_other() {
         keys(&serde_json::from_str(&said.out).unwrap(), &mut printed);
     }
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/queue.md")).unwrap();
-    let section = text.split("**JSON**").nth(1).unwrap().split("\nHow it works").next().unwrap();
+    let section = text.split("\n## JSON\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     let first = rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2));
     let documented: std::collections::BTreeSet<String> =
