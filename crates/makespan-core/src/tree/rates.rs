@@ -44,7 +44,7 @@ pub enum RatesError {
     #[error("the fair throughput of the rates differs from the stated one")]
     Throughput,
     /// A node would have to send to its children for more than a second in each second.
-    #[error("node {node} would send {load:.12} seconds in a second")]
+    #[error("node {node} would need to send for {load:.12} seconds in each second")]
     Port {
         /// Position of the node.
         node: usize,

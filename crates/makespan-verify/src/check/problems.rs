@@ -64,8 +64,8 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
     problems
 }
 
-/// Returns the problems of a bound: it is not proved, it does not apply to the schedule, or the value of the schedule
-/// is below the bound. A value below a bound shows that the value or the bound is wrong.
+/// Returns one sentence for each problem: the bound is not proved, the bound does not apply to the schedule, or the
+/// value of the schedule is below the bound. In the last case, the value or the bound is wrong.
 fn wrong_bound(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Vec<String> {
     let objective = bound.objective;
     let mut problems = Vec::new();

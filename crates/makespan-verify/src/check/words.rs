@@ -31,7 +31,7 @@ pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
 pub fn gap(ratio: Option<f64>) -> String {
     match ratio {
         None => "no proof".into(),
-        // A schedule can be below the bound only if it does not contain all jobs.
+        // Only the value of a schedule that omits some jobs can be below the bound.
         Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
         Some(ratio) if ratio <= 1.0 => "optimal".into(),
         Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),

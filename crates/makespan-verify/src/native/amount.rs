@@ -12,8 +12,8 @@ pub fn parse_amount(text: &str) -> Result<u64, String> {
     Amount::from_literal(text, true).map(|amount| amount.0)
 }
 
-/// Units of memory and their sizes in bytes. The reader searches the list from the start for a unit with which the text
-/// ends. All units end with `B`, so `B` comes last.
+/// Units of memory and their sizes in bytes. The first unit of the list with which a text ends is the unit of the
+/// text. Every unit ends with `B`, so the unit `B` comes last.
 const UNITS: [(&str, u64); 14] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),

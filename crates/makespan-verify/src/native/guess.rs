@@ -59,8 +59,8 @@ fn shorten(task: &mut Task, walltime: Time) {
 pub fn through(time: Time, processors: u32, law: SpeedupLaw, max: u32) -> Option<Profile> {
     let profile = |ticks: i64| Profile::law(Time::from_ticks(ticks), law, 1, max).ok();
     let at = |ticks: i64| profile(ticks).map(|profile| profile.time(processors));
-    // If the sequential time grows by one tick, the time on `processors` grows by at most one tick. So bisection finds
-    // a sequential time for every `time`.
+    // If the sequential time grows by one tick, the time on `processors` processors grows by at most one tick. So
+    // bisection finds a sequential time for every `time`.
     let guess = time.ticks() as f64 / law.time_fraction(processors);
     let top = (guess * (1.0 + 1e-9)).ceil() + 2.0;
     if top >= (i64::MAX / 2) as f64 {

@@ -19,8 +19,8 @@ pub fn explain(message: &str) -> String {
         let Some((unknown, expected)) = message.strip_prefix(kind).and_then(|rest| rest.split_once("`, ")) else {
             continue;
         };
-        // serde writes each known word between backticks. So if its list is split at backticks, every second piece is a
-        // word.
+        // serde writes each known word between backticks. So if the list of words is split at backticks, every second
+        // piece is a word.
         let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
         let list = known.join(", ");
         return match nearest(unknown, known.iter().copied()) {

@@ -80,7 +80,8 @@ pub enum Reason {
     /// The first field is the position of an entry in [`Deductions::held`]. Between the two instants, tasks would have
     /// to hold more of this entry than is available.
     Window(u32, i64, i64),
-    /// The task cannot run at the same time as this other task, and neither of them can run before the other.
+    /// The field is another task. It cannot run at the same time as the task of the supposition, and neither of these
+    /// two tasks can run before the other.
     Pair(u32),
     /// These deductions lead from the supposition to a contradiction.
     Steps(Vec<Step>),
@@ -100,7 +101,7 @@ impl Kind for Deductions {
     /// O(r) in most cases. The memory is O(n + r + e) in addition to the certificate.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.unit < 1 || self.unit > 1 && time_grid(instance) % self.unit != 0 {
-            return unproved("its unit does not divide all times, releases and ends of closed periods");
+            return unproved("the unit of time does not divide all run times, releases and ends of closed periods");
         }
         let unit = i128::from(self.unit);
         let runs = Runs::new(instance);
@@ -114,7 +115,7 @@ impl Kind for Deductions {
         if refuted {
             return Ok(Value::Integer(deadline + unit));
         }
-        unproved("every task still has a window after its last step")
+        unproved("after the last step of the certificate, every task still has a window")
     }
 }
 
@@ -181,10 +182,10 @@ impl Replay<'_> {
             }
             Reason::Steps(ref steps) => {
                 if depth == MAX_DEPTH {
-                    return malformed(format!("its suppositions are nested more than {MAX_DEPTH} deep"));
+                    return malformed(format!("suppositions are nested more than {MAX_DEPTH} deep"));
                 }
                 if self.is_bag(row) {
-                    return invalid("it makes a supposition about a bag of tasks");
+                    return invalid("a supposition must not be about a bag of tasks");
                 }
                 let begin = self.windows.suppose();
                 let refuted = !self.windows.narrow(row, supposed) || self.steps(steps, depth + 1)?;
@@ -192,7 +193,7 @@ impl Replay<'_> {
                 if refuted {
                     return Ok(());
                 }
-                invalid("its supposition is not refuted: every task still has a window")
+                invalid("the supposition is not refuted: every task still has a window")
             }
         }
     }
@@ -220,7 +221,7 @@ impl Replay<'_> {
     fn row(&self, task: u32) -> Result<usize, CertificateError> {
         match self.windows.count(task as usize) {
             Some(_) => Ok(task as usize),
-            None => malformed("it names a task that the instance does not have"),
+            None => malformed("a step names a task that the instance does not have"),
         }
     }
 

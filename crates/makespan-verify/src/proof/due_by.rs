@@ -40,7 +40,7 @@ impl Kind for DueBy {
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.proof.horizon().is_some() {
-            return unproved("its inner proof is valid only for schedules that end by a horizon");
+            return unproved("the inner proof is valid only for schedules that end by a horizon");
         }
         if Self::early(instance, self.due).is_empty() {
             return Ok(Value::Integer(0));

@@ -20,7 +20,7 @@ impl JobWindows {
     /// Returns the earliest end of each job, in ticks.
     fn completions(&self, instance: &Instance) -> Result<Vec<(JobId, i128)>, CertificateError> {
         if self.windows.len() != instance.jobs().len() {
-            return malformed(format!("it has {} windows for {} jobs", self.windows.len(), instance.jobs().len()));
+            return malformed(format!("there are {} windows for {} jobs", self.windows.len(), instance.jobs().len()));
         }
         let known = WindowData::new(instance);
         let each = instance.ids().zip(&self.windows);

@@ -32,7 +32,7 @@ impl Kind for LastJob {
 
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.proof.horizon().is_some() {
-            return unproved("its inner proof is valid only for schedules that end by a horizon");
+            return unproved("the inner proof is valid only for schedules that end by a horizon");
         }
         let makespan = self.proof.proves(Objective::Makespan, instance)?.integer();
         let ends = ends_alone(instance);

@@ -161,7 +161,9 @@ impl Proof {
             Self::LateWork(proof) => (proof, "late_work", "the work that comes late"),
             Self::TimeWindow(proof) => (proof, "time_window", "the work within a window of time"),
             Self::JobWindows(proof) => (proof, "job_windows", "a window of time for each job"),
-            Self::JobPrices(proof) => (proof, "job_prices", "prices that all tasks of a job pay"),
+            Self::JobPrices(proof) => {
+                (proof, "job_prices", "prices of the processors over time, for all tasks of a job together")
+            }
             Self::ResourceWindow(proof) => (proof, "resource_window", "the use of a resource within a window of time"),
             Self::Paths(proof) => (proof, "paths", "the longest chain of tasks"),
             Self::PathFlow(proof) => (proof, "path_flow", "chains of tasks and the amounts that tasks hold"),

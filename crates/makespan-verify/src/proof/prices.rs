@@ -38,7 +38,7 @@ pub(super) fn check_nodes<T>(each: &[T], instance: &Instance) -> Result<(), Cert
     if each.len() == instance.platform().nodes().len() {
         Ok(())
     } else {
-        malformed("it must contain one list of prices for each node")
+        malformed("there must be one list of prices for each node")
     }
 }
 

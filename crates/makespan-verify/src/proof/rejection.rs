@@ -81,7 +81,7 @@ impl Kind for Rejection {
             return Ok(Value::Integer(0));
         }
         if self.deadline <= self.from || self.at < self.from || self.at >= self.deadline {
-            return malformed("its instants must satisfy from <= at < deadline");
+            return malformed("the instants must satisfy from <= at < deadline");
         }
         if matches!(self.selection, Selection::Price(price) if price < 0) {
             return malformed("a price must not be negative");

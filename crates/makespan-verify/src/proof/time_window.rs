@@ -99,7 +99,7 @@ impl TimeWindow {
         let instance = known.times.instance;
         let nodes = instance.platform().nodes().len();
         if !self.prices.is_empty() && self.prices.len() != nodes {
-            return malformed(format!("it has {} prices for {nodes} nodes", self.prices.len()));
+            return malformed(format!("there are {} prices for {nodes} nodes", self.prices.len()));
         }
         let window = DeadlineWindow::new(self.deadline, self.from, self.until)?;
         let by_kind = known.places.least_prices(&self.prices);

@@ -67,10 +67,10 @@ impl TreePrices {
         let malformed = |text: &str| Err(CertificateError::Malformed(text.into()));
         let applications = problem.applications();
         if self.tasks.len() != applications.len() || self.ports.len() != problem.nodes().len() {
-            return malformed("it must contain a price for every bag and every node");
+            return malformed("there must be a price for every bag and every node");
         }
         if self.exponent.unsigned_abs() > MAX {
-            return malformed("its exponent must be from -1200 to 1200");
+            return malformed("the exponent must be from -1200 to 1200");
         }
         let weights = applications.iter().zip(&self.tasks);
         let weighted = weights.fold(RBig::ZERO, |sum, (app, &price)| sum + &app.weight * RBig::from(price));

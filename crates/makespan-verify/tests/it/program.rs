@@ -84,14 +84,14 @@ fn the_refusal_of_a_certificate_states_its_reason() {
     let cases = [
         ("18446744073709551616", "1000000000", "", "cannot be read: the number 18446744073709551616 is too large"),
         ("4", "-99999999999999999999", "", "cannot be read: the number -99999999999999999999 is too large"),
-        ("0", "1000000000", "", "cannot be read: its value and its grid must be positive"),
+        ("0", "1000000000", "", "cannot be read: the value and the grid must be positive"),
         ("9", "1000000000", "FA", "cannot be read: `steps` is not base64"),
-        ("9", "1000000000", &half, "cannot be read: its steps end within a record"),
-        ("9", "1000000000", "AAAA", "cannot be read: its steps"),
-        ("9", "1000000000", &unknown, "cannot be read: its steps name entry 5 of a list with 0 entries"),
+        ("9", "1000000000", &half, "cannot be read: the steps end within a record"),
+        ("9", "1000000000", "AAAA", "cannot be read: the steps"),
+        ("9", "1000000000", &unknown, "cannot be read: the steps name entry 5 of a list with 0 entries"),
         ("9", "1000000000", &later, "step 1 of the certificate is not valid: the nogood does not follow"),
-        ("9", "1000000000", &unrelated, "step 1.1 of the certificate is not valid: it assumes that task 1 waits"),
-        ("9", "1000000000", "", "the bound is 4, and the certificate proves nothing, because every task still has"),
+        ("9", "1000000000", &unrelated, "step 1.1 of the certificate is not valid: the step assumes that task 1 waits"),
+        ("9", "1000000000", "", "the bound is 4, and the certificate proves nothing, because after the last step"),
         ("3", "1000000000", "", "proves less than it claims: the bound is 4, and the certificate proves 3"),
     ];
     for (value, grid, steps, reason) in cases {

@@ -82,7 +82,7 @@ fn profile_by_number(
         (None, Some(work), None) => sequential(work.0, allotments),
         (None, Some(work), Some(law)) => {
             let (min, max) = range(allotments);
-            // Without a stated maximum, the instance limits the number of processors to the size of the platform.
+            // If no maximum is stated, the instance later lowers this maximum to the size of the platform.
             let max = max.unwrap_or(Platform::MAX_PROCESSORS);
             Profile::law(work.0, law.into(), min.unwrap_or(1), max).map_err(|error| error.to_string())
         }

@@ -23,7 +23,7 @@ pub struct BoundEntry {
     #[serde(default)]
     #[expect(dead_code, reason = "the format has this key, but the check does not need it")]
     rests_on_guesses: bool,
-    /// The certificate as an intermediate value, because serde cannot read exact numbers inside tagged enums directly.
+    /// The certificate as a JSON value, because serde cannot read exact numbers inside tagged enums directly.
     certificate: serde_json::Value,
 }
 

@@ -76,6 +76,8 @@ fn named(instance: &Instance, error: &RatesError) -> String {
         RatesError::Processors { node: at, load } => {
             format!("node `{}` would compute {load:.12} times as much as its processors can", node(at))
         }
-        RatesError::Port { node: at, load } => format!("node `{}` would send {load:.12} seconds in a second", node(at)),
+        RatesError::Port { node: at, load } => {
+            format!("node `{}` would need to send for {load:.12} seconds in each second", node(at))
+        }
     }
 }

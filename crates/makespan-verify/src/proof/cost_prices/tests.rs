@@ -55,8 +55,8 @@ fn a_path_that_must_end_costs_more() {
     // becomes shorter costs 1000 / 6.
     let proves = |horizon: i64, price| within(horizon, &[price, price], 0).proves(&instance);
     assert_eq!(proves(24, 0), Ok(3000));
-    // The price 166 proves 3000 + (36 - 24) 166. The price 167 is too high: all tasks then use the fast processor, and
-    // the value is 3 * (2000 + 6 * 167) - 24 * 167.
+    // The price 166 proves 3000 + (36 - 24) * 166. The price 167 is too high: all tasks then use the fast processor,
+    // and the value is 3 * (2000 + 6 * 167) - 24 * 167.
     assert_eq!(proves(24, 166), Ok(3000 + 12 * 166));
     assert_eq!(proves(24, 167), Ok(6000 + 18 * 167 - 24 * 167));
     // In units of 1/16, 2666 means 166.63. The bound is a fraction, so it is rounded up to the next thousandth.

@@ -11,12 +11,11 @@ use crate::proof::capacity::{open_amount, open_cost};
 use crate::proof::error::{malformed, unproved};
 use crate::proof::{CertificateError, NodeRun};
 
-/// Something that tasks hold while they run, and of which only a limited amount exists.
+/// A limited amount that tasks hold while they run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitedAmount {
-    /// Processors. The field contains a price for each node, and each processor counts as much as the price of its
-    /// node.
+    /// Processors. The field contains a price for each node. Each processor is counted with the price of its node.
     Processors(Vec<u64>),
     /// The name of a resource that tasks return when they end.
     Resource(String),
@@ -82,7 +81,7 @@ impl<'a> All<'a> {
                 Kind::One(_) => {}
             }
             if prices > MAX_PRICES {
-                return malformed(format!("it has more than {MAX_PRICES} lists of processor prices"));
+                return malformed(format!("there are more than {MAX_PRICES} lists of processor prices"));
             }
             all.kinds.push(kind);
         }
@@ -102,7 +101,7 @@ impl<'a> All<'a> {
             LimitedAmount::Processors(prices) => {
                 let nodes = platform.nodes().len();
                 if prices.len() != nodes {
-                    return malformed(format!("it has {} prices for {nodes} nodes", prices.len()));
+                    return malformed(format!("there are {} prices for {nodes} nodes", prices.len()));
                 }
                 let by_kind = runs.places.least_prices(prices);
                 let price = |run: &NodeRun| i128::from(runs.places.price(run, prices, &by_kind));
@@ -198,7 +197,7 @@ impl<'a> All<'a> {
             return malformed("a step refers to a limited amount that the certificate does not contain");
         };
         if until < from {
-            return malformed("a window of its steps must not begin after its end");
+            return malformed("the window of a step must not begin after its own end");
         }
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));

@@ -42,7 +42,7 @@ fn invalid_at(step: &str, problem: &str) -> Result<i128, CertificateError> {
 
 #[test]
 fn windows_of_what_is_held_refute() {
-    // Three activities of 4 units need two units of the crew each, so they run one after the other.
+    // Three activities of 4 units of time need two units of the crew each, so they run one after the other.
     let instance = project(&[(4, 2), (4, 2), (4, 2)], &[], Vec::new());
     assert_eq!(proves(&instance, 79, vec![Step::Full(0, 0, 7)]), Ok(80), "24 of 21");
     let there = proves(&instance, 80, vec![Step::Full(0, 0, 8)]);
@@ -62,7 +62,7 @@ fn pairs_and_paths_refute() {
     let steps = vec![second(Reason::Pair(0)), Step::Start(2, 8, Reason::Pair(1))];
     assert_eq!(
         proves(&instance, 119, Vec::new()),
-        Err(CertificateError::Unproved("every task still has a window after its last step".into()))
+        Err(CertificateError::Unproved("after the last step of the certificate, every task still has a window".into()))
     );
     assert_eq!(proves(&instance, 109, steps), Ok(110));
 }
@@ -131,7 +131,7 @@ fn what_an_inner_supposition_changed_is_taken_back() {
     let inner = Step::End(2, 5, Reason::Steps(vec![behind(0), behind(1), Step::Full(2, 6, 12)]));
     assert_eq!(
         proves(&instance, 129, vec![Step::Start(2, 4, Reason::Steps(vec![inner.clone()]))]),
-        invalid_at("1", "its supposition is not refuted: every task still has a window"),
+        invalid_at("1", "the supposition is not refuted: every task still has a window"),
         "it may start at 0 and end at 4"
     );
     assert_eq!(
@@ -157,7 +157,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
         assert_eq!(with(prices(), vec![step]), Ok(80));
     }
     let supposed = Step::End(0, 1, Reason::Steps(vec![]));
-    assert_eq!(with(prices(), vec![supposed]), invalid_at("1", "it makes a supposition about a bag of tasks"));
+    assert_eq!(with(prices(), vec![supposed]), invalid_at("1", "a supposition must not be about a bag of tasks"));
     assert!(with(vec![LimitedAmount::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
     // Both processors are closed from 60 to 130. Tasks of 80 ticks do not fit before this period, so they run one
     // after the other after it.

@@ -118,7 +118,7 @@ impl Kind for DualFeasible {
 impl DualFeasible {
     fn check(&self) -> Result<(), CertificateError> {
         if self.from < Time::ZERO || self.deadline <= self.from {
-            return malformed("its instants must satisfy 0 <= from < deadline");
+            return malformed("the instants must satisfy 0 <= from < deadline");
         }
         if self.terms.is_empty() || self.terms.len() > MAX_TERMS {
             return malformed("there must be 1 to 16 terms");

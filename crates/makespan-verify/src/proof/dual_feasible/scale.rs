@@ -60,7 +60,7 @@ pub(in crate::proof) enum MaxSum {
     Whole,
     /// Entry c is the maximum sum of values for the capacity c.
     ByRoom(Vec<i64>),
-    /// Entry v - 1 is the minimum capacity for which values can sum to at least v.
+    /// Entry v - 1 is the minimum capacity whose maximum sum of values is at least v.
     ByValue(Vec<i64>),
 }
 
@@ -81,14 +81,14 @@ impl MaxSum {
         Ok(Self::ByRoom(most))
     }
 
-    /// Creates the table of the minimum capacities up to `largest`. Takes O(v * number of steps), where v is the
-    /// maximum sum of values for the capacity `largest`.
+    /// Creates the table of the minimum capacities, for all sums that capacities up to `largest` reach. Takes O(v *
+    /// number of steps), where v is the maximum sum of values for the capacity `largest`.
     pub(super) fn by_value(scale: &Scale, largest: i64) -> Result<Self, CertificateError> {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         let mut least: Vec<i64> = Vec::new();
         loop {
-            // Computes the minimum capacity for which values can sum to at least `least.len() + 1`. The sum may exceed
-            // this number, because not every number is a sum of values of steps.
+            // Let v be `least.len() + 1`. Computes the minimum capacity whose maximum sum of values is at least v. The
+            // sum may exceed v, because not every number is a sum of values of steps.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {

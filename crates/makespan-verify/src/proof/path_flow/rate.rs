@@ -26,7 +26,7 @@ impl<'a> Rate<'a> {
     ) -> Result<Self, CertificateError> {
         let (platform, nodes) = (instance.platform(), instance.platform().nodes().len());
         if !prices.is_empty() && prices.len() != nodes {
-            return malformed(format!("it has {} prices for {nodes} nodes", prices.len()));
+            return malformed(format!("there are {} prices for {nodes} nodes", prices.len()));
         }
         let comes_back = |id: &ResourceId| platform.resource_of(*id).kind != ResourceKind::Consumable;
         let one = |(name, price): &(String, u64)| {

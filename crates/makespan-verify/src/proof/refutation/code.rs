@@ -9,14 +9,14 @@ use super::place::Place;
 
 /// Maximum length of the list of numbers of a refutation.
 const MAX_NUMBERS: u64 = 1 << 22;
-/// The number of statistics.
+/// The number of statistics. Each of them estimates the probability that the next bit is 1.
 const STATISTICS: usize = 1 << 18;
 /// The number of bits after which the speed of adaptation of a statistic stays constant.
 const MAX_SEEN: u8 = 15;
 /// The largest 32-bit number.
 const MAX: u64 = (1 << 32) - 1;
 
-/// Visits the bits of numbers, and keeps statistics of them.
+/// Visits the bits of each number, and keeps statistics of the visited bits.
 #[derive(Clone, Debug, Default)]
 struct Visitor {
     /// For each statistic, the probability that the next bit is 1, as a difference from 1/2 in units of 2^-16.
@@ -132,7 +132,7 @@ pub(super) struct Reader<'a> {
     visitor: Visitor,
     /// The number of zero bytes that the reader has added after the last byte.
     missing: u32,
-    /// How many numbers are still to be read.
+    /// The count of numbers that have not been read yet.
     left: u64,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         (0..4).for_each(|_| reader.shift());
         reader.left = reader.decoded()?;
         if reader.left > MAX_NUMBERS {
-            return malformed(format!("its steps have more than {MAX_NUMBERS} numbers"));
+            return malformed(format!("the steps have more than {MAX_NUMBERS} numbers"));
         }
         Ok(reader)
     }
@@ -174,13 +174,13 @@ impl<'a> Reader<'a> {
             bit
         });
         self.visitor = visitor;
-        if self.missing > 3 { malformed("its steps end within a record") } else { Ok(number) }
+        if self.missing > 3 { malformed("the steps end within a record") } else { Ok(number) }
     }
 
     /// Reads a number below 2^63.
     pub(super) fn unsigned(&mut self) -> Result<u64, CertificateError> {
         if self.is_at_end() {
-            return malformed("its steps end within a record");
+            return malformed("the steps end within a record");
         }
         self.left -= 1;
         let number = self.decoded()?;
@@ -188,20 +188,20 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    /// Reads a signed number: twice the number if it is not negative, otherwise -1 minus twice the number. Rejects
-    /// numbers beyond [`LIMIT`].
+    /// Reads a signed number n, which is coded as 2 n if n is not negative, and otherwise as -1 - 2 n. Rejects numbers
+    /// beyond [`LIMIT`].
     pub(super) fn signed(&mut self) -> Result<i64, CertificateError> {
         let number = self.unsigned()?;
         let half = (number >> 1).cast_signed();
         let value = if number & 1 == 0 { half } else { -1 - half };
-        if value.abs() > LIMIT { malformed("its steps contain a number that is too large") } else { Ok(value) }
+        if value.abs() > LIMIT { malformed("the steps contain a number that is too large") } else { Ok(value) }
     }
 
     /// Reads an unsigned number of up to [`LIMIT`].
     pub(super) fn amount(&mut self) -> Result<i64, CertificateError> {
         match i64::try_from(self.unsigned()?) {
             Ok(amount) if amount <= LIMIT => Ok(amount),
-            _ => malformed("its steps contain a number that is too large"),
+            _ => malformed("the steps contain a number that is too large"),
         }
     }
 
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         let number = self.unsigned()?;
         match usize::try_from(number) {
             Ok(number) if number < count => Ok(number),
-            _ => malformed(format!("its steps name entry {number} of a list with {count} entries")),
+            _ => malformed(format!("the steps name entry {number} of a list with {count} entries")),
         }
     }
 }

@@ -27,7 +27,7 @@ impl Meter {
                 self.work = left;
                 Ok(())
             }
-            None => unproved(format!("its steps need more than {MAX_WORK} operations")),
+            None => unproved(format!("the steps need more than {MAX_WORK} operations")),
         }
     }
 
@@ -38,7 +38,7 @@ impl Meter {
                 self.points = left;
                 Ok(())
             }
-            None => unproved(format!("its prices need more than {MAX_POINTS} points")),
+            None => unproved(format!("the prices need more than {MAX_POINTS} points")),
         }
     }
 }

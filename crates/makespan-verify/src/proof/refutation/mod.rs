@@ -66,8 +66,8 @@ const LIMIT: i64 = 1 << 58;
 pub struct Refutation {
     /// The bound that is proved. Its unit depends on the objective, as stated above.
     pub value: i64,
-    /// Length of the unit of time, in ticks, such as [`crate::proof::time_grid`]. Times that are not multiples of the
-    /// unit are rounded, which weakens the bound but keeps it valid.
+    /// Length of the unit of time in ticks, for example the result of [`crate::proof::time_grid`]. Times that are not
+    /// multiples of the unit are rounded, which weakens the bound but keeps it valid.
     pub grid: i64,
     /// The code of the records of the proof ([`Refutation::encoded`]). In files, it is written as base64.
     #[serde(with = "bytes")]
@@ -109,15 +109,15 @@ impl Kind for Refutation {
     /// functions (at most 2^20).
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.steps.len() > MAX_BYTES {
-            return malformed(format!("its steps have more than {MAX_BYTES} bytes"));
+            return malformed(format!("the steps have more than {MAX_BYTES} bytes"));
         }
         if self.grid < 1 || self.value < 1 || self.value > LIMIT {
-            return malformed("its value and its grid must be positive, and the value at most 2^58");
+            return malformed("the value and the grid must be positive, and the value at most 2^58");
         }
         let relaxation = deadlines::claimed(instance, objective, self.grid, self.value - 1)?;
         let deadline = (objective == Objective::Makespan && is_symmetric(&relaxation)).then_some(self.value - 1);
         if !Replay::new(relaxation, deadline)?.refutes(&self.steps)? {
-            return unproved("every task still has a window after its last step");
+            return unproved("after the last step of the certificate, every task still has a window");
         }
         let value = i128::from(self.value).checked_mul(self.grid.into()).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer(match objective {

@@ -1,21 +1,22 @@
 //! The order of the numbers in the records of a refutation.
 
-/// The constants below are the fields to which a number can belong. First, the kind of a record.
+/// The kind of a record. This constant and the constants below stand for the fields to which a number can belong.
 const RECORD: u64 = 0;
-/// The count of the literals of a nogood, the bound and the value of a literal, and the count of steps.
+/// Fields of a nogood: the count of literals, the bound and the value of a literal, and the count of steps.
 const LITERALS: u64 = 1;
 const BOUND: u64 = 2;
 const VALUE: u64 = 3;
 const STEPS: u64 = 4;
-/// The first and the second of two equal tasks, and the task that is mirrored.
+/// Fields that name tasks: the first and the second of two equal tasks, and the task that is mirrored.
 const FIRST: u64 = 5;
 const SECOND: u64 = 6;
 const MIRRORED: u64 = 7;
-/// The supply of a scale, the count of its amounts, and an amount.
+/// Fields of a scale: its supply, the count of its amounts, and an amount.
 const SCALED: u64 = 8;
 const AMOUNTS: u64 = 9;
 const AMOUNT: u64 = 10;
-/// The count of supplies that have prices, the count of runs of a supply, and the length and the price of a run.
+/// Fields of a price vector: the count of supplies that have prices, the count of runs of a supply, and the length and
+/// the price of a run.
 const LINES: u64 = 11;
 const RUNS: u64 = 12;
 const LENGTH: u64 = 13;
@@ -28,7 +29,7 @@ const STEP: u64 = 64;
 /// The number of the nogood that a step uses.
 const NOGOOD: u64 = STEP + 4;
 
-/// For each kind of step, how many numbers follow the kind, and at which positions among them the number is a task.
+/// For each kind of step: the count of numbers after the kind, and the positions of the numbers that name a task.
 #[rustfmt::skip]
 const SHAPES: [(u64, &[u64]); 17] = [
     (0, &[]), (1, &[]), (2, &[0, 1]), (2, &[0, 1]), (3, &[1]), (3, &[1]),
@@ -36,8 +37,8 @@ const SHAPES: [(u64, &[u64]); 17] = [
     (2, &[1]), (2, &[1]), (2, &[]), (1, &[]), (4, &[1]),
 ];
 
-/// A position between two numbers of the records. Any sequence of numbers is permitted: no further numbers belong to a
-/// record or a step of an unknown kind.
+/// A position between two numbers of the records. Any sequence of numbers is permitted: after an unknown kind, the
+/// record or the step has no further numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
     /// The fields that follow in the current record, in reverse order, each with the number of its repetitions.

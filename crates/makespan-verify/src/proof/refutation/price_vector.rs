@@ -48,7 +48,7 @@ impl Line {
             price += reader.signed()?;
             let end = line.end.saturating_add(length);
             if !(0..=MAX_PRICE).contains(&price) || end > super::LIMIT {
-                return malformed("a price of its steps is negative or too large, or its prices last too long");
+                return malformed("a price is negative or too large, or the prices of a supply last too long");
             }
             if length == 0 {
                 continue;
@@ -90,7 +90,7 @@ impl PriceVector {
         meter: &mut Meter,
     ) -> Result<Self, CertificateError> {
         if reader.unsigned()? != u64::try_from(relaxation.supplies.len()).unwrap_or(u64::MAX) {
-            return malformed("a price vector of its steps does not have prices for each supply");
+            return malformed("a price vector does not have prices for each supply");
         }
         let lines = relaxation.supplies.iter().map(|_| Line::read(reader)).collect::<Result<Vec<_>, _>>()?;
         let mut sold = 0_i128;

@@ -108,10 +108,9 @@ impl Relaxation {
         Ok(relaxation)
     }
 
-    /// Consider the schedules in which no task could start earlier. Returns an instant by which all these schedules
-    /// end. Proof: after the last release and the last change of a supply, at every instant until the end, some task
-    /// runs, or some task waits only for the delay after its predecessor. So the remaining time is at most the sum of
-    /// all times and delays.
+    /// Returns an upper limit for the end of a schedule in which no task could start earlier. Proof: after the last
+    /// release and the last change of a supply, at every instant until the end, some task runs, or some task waits
+    /// only for the delay after its predecessor. So the remaining time is at most the sum of all times and delays.
     pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
         let last = self.tasks.iter().map(|task| task.release);
         let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);

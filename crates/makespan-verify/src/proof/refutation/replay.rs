@@ -72,7 +72,7 @@ impl Replay {
             23 => self.reflect(reader),
             32 => self.scale(reader),
             31 => self.prices(reader),
-            kind => malformed(format!("its steps have a record of an unknown kind {kind}")),
+            kind => malformed(format!("the steps contain a record of the unknown kind {kind}")),
         }
     }
 
@@ -129,7 +129,7 @@ impl Replay {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {
             return invalid(
-                "it mirrors a task, but the instance has no mirror symmetry, another task is mirrored, or the task has an equal task",
+                "the record mirrors a task, but the instance has no mirror symmetry, another task is mirrored, or the task has an equal task",
             );
         };
         self.mirrored = Some(task);
@@ -149,7 +149,7 @@ impl Replay {
         let Rules { relaxation, meter, .. } = &mut self.rules;
         let modes: usize = relaxation.tasks.iter().map(|task| task.modes.len()).sum();
         if reader.unsigned()? != u64::try_from(modes).unwrap_or(u64::MAX) {
-            return malformed("a scale of its steps does not have an amount for each mode of each task");
+            return malformed("a scale does not have an amount for each mode of each task");
         }
         let (mut most, mut held) = (vec![0_i128; count + 1], Vec::new());
         for task in &relaxation.tasks {
@@ -182,8 +182,8 @@ impl Replay {
         Ok(usize::try_from(most).unwrap_or(0))
     }
 
-    /// Adds a supply that has the amount `most[x]` while the supply `of` has the amount x. `held` contains an amount
-    /// for each mode of each task.
+    /// Adds a supply that has the amount `most[x]` while the supply `of` has the amount x. `held` contains the amount
+    /// of the new supply that each task holds in each mode.
     fn add_scale(&mut self, of: usize, most: &[i128], held: Vec<i128>) -> Result<(), CertificateError> {
         let relaxation = &mut self.rules.relaxation;
         let supply = relaxation.supplies[of].mapped(|open| entry(most, open))?;

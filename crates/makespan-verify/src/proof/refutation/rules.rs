@@ -112,7 +112,9 @@ impl Rules {
         if self.ordered.contains(&(first, second)) {
             return Ok(0);
         }
-        invalid(format!("it assumes that task {second} waits for task {first}, but the instance does not state this"))
+        invalid(format!(
+            "the step assumes that task {second} waits for task {first}, but the instance does not state this"
+        ))
     }
 
     /// Returns the time of a task in the fastest of its remaining modes.

@@ -1,12 +1,12 @@
-//! The steps of a refutation, which name propagations.
+//! The steps of a refutation. Each step names a propagation.
 
 use crate::proof::CertificateError;
 use crate::proof::error::malformed;
 
 use super::code::Reader;
 
-/// A named propagation. A step contains no premise and no conclusion: the check computes the strongest conclusion from
-/// its current state.
+/// The name of a propagation, which narrows the windows of tasks. A step contains no premise and no conclusion: the
+/// check computes the strongest conclusion from its current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefutationStep {
     /// At least one literal of this nogood is true. If all of them except one are false, the remaining literal is
@@ -20,7 +20,7 @@ pub(super) enum RefutationStep {
     StartLater(Held, usize),
     /// At the instant, too little of the supply is left for the task. So the task ends by this instant.
     EndEarlier(Held, usize),
-    /// The task must run at the instant. Too little of the supply remains for some of its modes. These modes are
+    /// The task must run at the instant. Some modes of the task need more of the supply than remains. These modes are
     /// removed.
     ModesAt(Held, usize),
     /// The tasks that must run at the instant hold more of the supply than is available. So the state is refuted.
@@ -31,7 +31,7 @@ pub(super) enum RefutationStep {
     FastModes(usize),
     /// Within the window, tasks must hold more of the supply than is available. So the state is refuted.
     Energy(HeldWithin),
-    /// Within the window, too little of the supply remains for some modes of the task. These modes are removed.
+    /// Within the window, some modes of the task need more of the supply than remains. These modes are removed.
     ModesWithin(HeldWithin, usize),
     /// At these prices, the first starts of the task are too expensive. These starts are removed.
     FirstStarts(usize, usize),
@@ -80,7 +80,7 @@ impl RefutationStep {
         let within = |reader: &mut Reader<'_>, supply: usize| -> Result<HeldWithin, CertificateError> {
             let (from, until) = (reader.signed()?, reader.signed()?);
             if from >= until {
-                malformed("a window of its steps is empty")
+                malformed("the window of a step is empty")
             } else {
                 Ok(HeldWithin { supply, from, until })
             }
@@ -108,7 +108,7 @@ impl RefutationStep {
                 let (supply, task) = (reader.position(supplies)?, reader.position(tasks)?);
                 Self::ModesWithin(within(reader, supply)?, task)
             }
-            _ => return malformed(format!("its steps have an unknown kind {kind}")),
+            _ => return malformed(format!("the steps include a step of the unknown kind {kind}")),
         })
     }
 }

@@ -31,7 +31,8 @@ struct Placed {
 struct Search<'a> {
     instance: &'a Instance,
     tasks: Vec<TaskId>,
-    /// For each task, the sets of processors on which it can run, each with the time and cost of the task on them.
+    /// For each task, the sets of processors on which it can run. Each set has the time and the cost of the task on
+    /// this set.
     choices: Vec<Vec<(u32, i64, i64)>>,
     placed: Vec<Placed>,
     outcomes: BTreeSet<Outcome>,

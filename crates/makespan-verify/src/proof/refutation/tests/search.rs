@@ -119,7 +119,7 @@ pub fn refutation(
 }
 
 struct Search {
-    /// How many numbers the replay has read.
+    /// The count of numbers that the replay has read.
     written: usize,
     nogoods: usize,
     steps: Vec<u64>,
