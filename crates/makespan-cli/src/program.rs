@@ -140,7 +140,10 @@ const FOREIGN: [(&[&str], &str); 26] = [
     (&["-p", "--interactive"], "--dry-run prints the commands and runs nothing"),
     (&["-E", "-e", "--eof"], "cut the arguments off before, such as: sed '/^END$/,$d' FILE | makespan run -a - .."),
     (&["--filter"], "leave arguments out before, such as: grep .. FILE | makespan run -a - .."),
-    (&["--csv"], "--colsep , splits arguments at commas, but does not read quotation marks"),
+    (
+        &["--csv"],
+        "--colsep , splits arguments at commas, also within quotation marks; otherwise use another separator, such as a tab: --colsep '\\t'",
+    ),
     (
         &["--plus", "--rpl"],
         "compute other parts of an argument in the command, such as: -- 'x={}; echo \"${x%.tar.gz}\"'",

@@ -52,10 +52,10 @@ pub enum Anomaly {
     /// Submit time earlier than the submit time of the preceding record. The jobs are sorted by submit time
     /// afterwards.
     OutOfOrder,
-    /// Missing requested time, although the caller asks for the users' estimates. The run time is used as the
-    /// estimate.
+    /// Missing requested run time, although the caller asks for requested run times. The actual run time is used as the
+    /// expected run time.
     NoEstimate,
-    /// Run time longer than the requested time. The job keeps both times.
+    /// Run time longer than the requested run time. The job keeps both times.
     Overrun,
     /// Batsim profile with communication. Communication is assumed to take no time.
     Communication,
@@ -122,8 +122,8 @@ impl fmt::Display for Anomaly {
             Self::LongRecord => "more fields than the header names",
             Self::ShortRecord => "fields are missing at the end",
             Self::OutOfOrder => "submitted before the record above; the jobs are sorted by submit time",
-            Self::NoEstimate => "no requested time; the run time is the estimate",
-            Self::Overrun => "the run time is longer than the requested time; both are kept",
+            Self::NoEstimate => "no requested run time; the actual run time is used as the expected run time",
+            Self::Overrun => "the actual run time is longer than the requested run time; both are kept",
             Self::Communication => "the profile communicates, which takes no time here",
             Self::Component => "component of a heterogeneous job; it becomes a separate job",
             Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",

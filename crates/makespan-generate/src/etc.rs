@@ -86,7 +86,7 @@ pub fn etc(options: &EtcOptions) -> Result<Instance, GenerateError> {
         return Err(wrong("tasks", options.tasks.to_string(), "give at most 50000000 pairs of task and machine"));
     }
     let platform = Platform::cluster(options.machines, 1).map_err(|error| {
-        wrong("machines", format!("{} ({error})", options.machines), "give a number that a platform can have")
+        wrong("machines", format!("{} ({error})", options.machines), "give from 1 to 16777216 machines")
     })?;
     let tasks = if options.high_tasks { 3000.0 } else { 100.0 };
     let machines = if options.high_machines { 1000.0 } else { 10.0 };

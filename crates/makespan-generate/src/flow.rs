@@ -109,7 +109,7 @@ pub fn flow(options: &FlowOptions) -> Result<Instance, GenerateError> {
     let platform = platform.map_err(|error| GenerateError::Option {
         name: "capacities",
         value: format!("{} of them ({error})", options.capacities.len()),
-        expected: "give a number that a platform can have",
+        expected: "give from 1 to 16777216 nodes, each with a valid speed",
     })?;
     Ok(Instance::new(platform, jobs, Vec::new())?)
 }

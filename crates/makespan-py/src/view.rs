@@ -150,10 +150,10 @@ impl Task {
             let name = self.name();
             let problem = if profile.machine_times().is_some() {
                 format!(
-                    "task `{name}` has no time on {on}; its time differs between nodes: ask for a processor by its id"
+                    "task `{name}` has no run time on {on}; its run time differs between nodes: ask for a processor by its id"
                 )
             } else {
-                format!("task `{name}` has no time on {on}; it accepts {least} to {most} processors of the platform")
+                format!("task `{name}` has no run time on {on}; it accepts {least} to {most} processors of the platform")
             };
             PyValueError::new_err(problem)
         })

@@ -240,7 +240,11 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(plain) || name.starts_with(|c: char| c.is_ascii_digit()) {
             let message = format!("`{name}` is not a valid name of a variable");
-            return Err(bad("environment", message, "names have letters, digits and _"));
+            return Err(bad(
+                "environment",
+                message,
+                "a name consists of letters, digits and _, and does not begin with a digit",
+            ));
         }
         if is_special(value) {
             let remedy = "leave out NUL, {processors}, {gpus} and {task}";

@@ -28,7 +28,7 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "mcpa",
-        summary: "CPA with allotments that let all tasks of a precedence level run at the same time: makespan",
+        summary: "CPA with allotments so small that all tasks of one level of the graph can run at the same time: makespan",
         supports: ONE_CLUSTER,
         source: "Bansal, Kumar, Singh, Parallel Computing 32(10), 2006, doi:10.1016/j.parco.2006.08.004",
         parameters: &[PLACING],

@@ -94,7 +94,7 @@ pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static
         ("on which node a task needs resources", has_nodes && has(ResourceKind::OfNodes)),
         ("transfers between nodes", has_nodes && instance.has_transfers()),
         ("the placement of jobs on nodes", platform.restricts_placement()),
-        ("which processors are unavailable", !instance.unavailable().is_empty()),
+        ("which of the processors are unavailable", !instance.unavailable().is_empty()),
     ];
     conditions.into_iter().filter(|condition| condition.1).map(|condition| condition.0).collect()
 }
@@ -141,7 +141,7 @@ mod tests {
         let platform = Platform::cluster(2, 2).unwrap().requiring_compact();
         let bag = job(0).with_count(2.try_into().unwrap());
         let instance = Instance::new(platform, vec![bag], vec![closed]).unwrap();
-        let both = ["the placement of jobs on nodes", "which processors are unavailable"];
+        let both = ["the placement of jobs on nodes", "which of the processors are unavailable"];
         assert_eq!(ignored(&instance, Objective::Makespan), both);
         assert_eq!(ignored(&instance, Objective::MeanFlow)[0], "that a job ends with its last task");
     }

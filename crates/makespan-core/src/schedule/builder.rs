@@ -90,7 +90,12 @@ impl<'a> ScheduleBuilder<'a> {
             let held = parts.iter().enumerate().filter(|(_, part)| **part > 0);
             given[index] = held
                 .map(|(pool, &part)| {
-                    (pool, free[pool].take(part).expect("reservations hold at most the free processors"))
+                    (
+                        pool,
+                        free[pool]
+                            .take(part)
+                            .expect("at each instant, the reservations together hold at most all processors"),
+                    )
                 })
                 .collect();
         }

@@ -87,7 +87,10 @@ fn what_is_odd_is_counted_and_named_once() {
     assert_eq!(found, expect);
     assert_eq!(replay.remarks.len(), expect.len());
     assert_eq!(replay.remarks[0], "2 records skipped: no run time (first at line 4)");
-    assert_eq!(replay.remarks[5], "2 records: no requested time; the run time is the estimate (first at line 6)");
+    assert_eq!(
+        replay.remarks[5],
+        "2 records: no requested run time; the actual run time is used as the expected run time (first at line 6)"
+    );
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn aim(options: &HierarchicalOptions, cells: &[GridCell<'_, Group, Run>]) -> Cla
     for (limit, spec) in options.search.limits.0.iter().zip(options.search.specs()) {
         let Figures { plans, mean, max, .. } = find(cells, &Group::All, &spec).map(Figures::of).unwrap_or_default();
         if plans == 0 {
-            figures.push(format!("{limit}: rejects such platforms"));
+            figures.push(format!("{limit}: no plans, because `optimise` does not accept these platforms"));
             continue;
         }
         figures.push(format!("{limit}: mean {mean:.4}, largest {max:.4}"));

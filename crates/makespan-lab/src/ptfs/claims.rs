@@ -137,7 +137,7 @@ fn targets(points: &Points) -> Vec<Claim> {
         claim("Target", "The makespan of `flow` is within 0.3 % of its bound at every rate", &gaps, |gap| gap <= 0.003),
         claim(
             "Target",
-            "At every rate, the makespan of `flow` is no longer than the makespan of PTFS (here: longer by at most 0.05 %)",
+            "At every rate, the makespan of `flow` is at most 0.05 % longer than the makespan of PTFS",
             &better,
             |gain| gain > -SAME / 2.0,
         ),

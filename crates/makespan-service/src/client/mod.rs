@@ -174,7 +174,7 @@ impl Client {
             return ClientError::Unreachable { url, message };
         }
         let remedy = if message.contains("CaUsedAsEndEntity") {
-            "it is the certificate of an authority; make one for a server: openssl req .. -addext basicConstraints=CA:FALSE"
+            "the certificate of the service is for an authority (CA), not for a server; docs/service.md, section HTTP, has the command that makes a certificate for a server"
         } else if message.contains("NotValidForName") {
             "use a name for which it was made: --url https://NAME:PORT"
         } else {

@@ -107,7 +107,7 @@ fn against(taken: &JobList, other: &JobList) -> Vec<String> {
         let first = missing.first()?;
         let count = missing.len();
         let named = if count == 1 { format!("job {first}") } else { format!("{count} jobs, such as {first},") };
-        Some(format!("{} has {named} that {} does not contain: the latter may have been cut off", of.name, other.name))
+        Some(format!("{0} has {named} that {1} does not contain; {1} may have been cut off", of.name, other.name))
     };
     [missing(&other.active, other, taken), missing(&taken.active, taken, other)].into_iter().flatten().collect()
 }

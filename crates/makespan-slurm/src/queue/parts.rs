@@ -349,7 +349,9 @@ impl Texts {
         let text = self.get(ClusterOutput::Config).unwrap_or_default();
         let config = Config::parse(text);
         if config.settings().is_empty() && !text.trim().is_empty() {
-            remarks.push("the settings make no sense: they are treated as missing".into());
+            remarks.push(
+                "the output of scontrol show config contains no setting; the settings are treated as missing".into(),
+            );
         }
         config
     }

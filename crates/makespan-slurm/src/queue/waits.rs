@@ -43,7 +43,7 @@ pub(super) fn add_what_waits(gone: &mut HashMap<String, &'static str>, works: &[
         before = gone.len();
         for work in works.iter().filter(|work| !work.after.is_empty()) {
             if !gone.contains_key(&work.name) && work.after.iter().any(|name| gone.contains_key(name.as_ref())) {
-                gone.insert(work.name.clone(), "it waits for a job that is left out");
+                gone.insert(work.name.clone(), "it waits for another job that is left out, too");
             }
         }
     }
@@ -113,7 +113,7 @@ impl<'a> Places<'a> {
             return Ok(self.same_name(by));
         }
         if self.known.contains(&wait.job) && !self.by_number.contains_key(&wait.job) {
-            return Err("it waits for a job that is left out");
+            return Err("it waits for another job that is left out, too");
         }
         let named = self.named(wait, by);
         match wait.condition {

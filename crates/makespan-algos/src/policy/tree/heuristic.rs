@@ -69,10 +69,12 @@ pub enum TreePolicy {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
     /// The heuristic follows rates, but the caller provided none.
-    #[error("lp follows the rates of the linear programme, but no rates are given")]
+    #[error("the policy lp needs the rates of a steady state, such as `plan` computes, but no rates are given")]
     NoRates,
     /// The rates are for other nodes or applications.
-    #[error("the rates are for another network: there are {found} rates for {expected} pairs of node and application")]
+    #[error(
+        "the rates are for another tree: there are {found} rates, but this tree needs {expected}, one for each node and bag"
+    )]
     OtherRates {
         /// Number of rates that the caller provided.
         found: usize,

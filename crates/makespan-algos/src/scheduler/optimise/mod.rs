@@ -186,7 +186,7 @@ impl Scheduler for Optimise {
             let plain = plain && !self.is_of_deadlines();
             if !plain && Skyline::is_too_large(instance) {
                 let what =
-                    "choose an objective without deadlines, and leave out makespan-at-most; then the plan is a list";
+                    "to plan without a search, leave out makespan-at-most and choose an objective without deadlines";
                 return Err(Unsupported(format!("{CLOSED}; {what}")));
             }
             return needs_equal_processors(instance);
@@ -289,7 +289,7 @@ impl Optimise {
         if let Target::Objective(objective) = self.target
             && Skyline::is_too_large(instance)
         {
-            context.remarks.push(format!("{CLOSED}, so the plan is a list"));
+            context.remarks.push(format!("{CLOSED}, so the jobs are planned in a fixed order, without a search"));
             let order = if objective == Objective::Makespan { Order::Shelf } else { Order::Smith };
             return ListGraham { order }.schedule(instance, context);
         }

@@ -132,8 +132,9 @@ fn template(options: &SubmitOptions) -> Result<Content> {
 fn read(path: &Path) -> Result<Content> {
     let name = path.display().to_string();
     if is_makefile(path) || is_snakefile(path) {
+        let (kind, program) = if is_makefile(path) { ("makefile", "make") } else { ("Snakefile", "snakemake") };
         return Err(miette!(
-            "{name}: a service cannot read this file; submit the program that reads it: makespan submit -- make, or: makespan submit -- snakemake"
+            "{name}: a service cannot run a {kind}; submit {program} as one job, such as: makespan submit -- {program}"
         ));
     }
     let bytes = if path.as_os_str() == STANDARD_INPUT {

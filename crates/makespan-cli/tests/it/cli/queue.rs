@@ -376,7 +376,7 @@ fn a_plan_leaves_out_what_asks_for_more_nodes_than_there_are() {
     let notes = planned.err.clone() + &planned.out;
     let notes = notes.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(notes.contains("job 1: left out, it asks for more nodes than there are"), "{notes}");
-    assert!(notes.contains("job 3: left out, it waits for a job that is left out"), "{notes}");
+    assert!(notes.contains("job 3: left out, it waits for another job that is left out, too"), "{notes}");
     assert!(!notes.contains("0 jobs run") && notes.contains("note: a plan respects nodes"), "{notes}");
     let plan = fs::read_to_string(sandbox.path("plan.json")).unwrap();
     assert!(plan.contains("\"2\"") && !plan.contains("\"1\"") && !plan.contains("\"3\""), "{plan}");

@@ -86,7 +86,7 @@ fn clairvoyant_policies_know_more() {
     let killed = sandbox.makespan("simulate late.swf --kill-at-walltime").succeeds();
     assert_eq!(row(&killed, "jobs ended at walltime"), ["1"]);
     let kept = sandbox.makespan("simulate late.swf").succeeds();
-    assert!(kept.contains("1 record: the run time is longer than the requested time"), "{kept}");
+    assert!(kept.contains("1 record: the actual run time is longer than the requested run time"), "{kept}");
     assert!(!kept.contains("walltime"), "{kept}");
 }
 

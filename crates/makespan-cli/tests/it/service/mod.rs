@@ -94,7 +94,7 @@ fn a_submitter_sees_the_number_of_jobs_of_others() {
     for _ in 0..3 {
         of(&site.alice, &["submit", "--", "true"]);
     }
-    assert_eq!(of(&site.bob, &["queue"]), "no jobs of yours\n3 jobs of others are running or waiting\n");
+    assert_eq!(of(&site.bob, &["queue"]), "you have no jobs\n3 jobs of others are running or waiting\n");
     of(&site.bob, &["submit", "--", "true"]);
     assert!(of(&site.bob, &["queue"]).ends_with("\nand 3 jobs of others\n"));
     let json: Value = serde_json::from_str(&of(&site.bob, &["queue", "--format", "json"])).unwrap();

@@ -202,7 +202,7 @@ fn a_pilot_takes_nothing_that_would_outlast_it() {
     let begun = Instant::now();
     let said = space.makespan("run batch.toml --on slurm --time 1m --no-history --folder run");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["is expected to take longer: no more jobs start there", "work remains: pilot"]);
+    said.holds(&["is expected to take longer: no more jobs start in this pilot", "work remains: pilot"]);
     assert!(begun.elapsed() < Duration::from_secs(100), "{said:#?}");
 }
 
@@ -230,7 +230,10 @@ fn small_tasks_use_the_end_of_a_pilot() {
     }
     assert_ne!(pilot("long"), pilot("first"), "{said:#?}");
     assert_eq!(std::fs::read_dir(space.path("run/pilot/pilots")).unwrap().count(), 2);
-    said.holds(&["every job that waits is expected to take longer: no more jobs start there", "work remains: pilot"]);
+    said.holds(&[
+        "every job that waits is expected to take longer: no more jobs start in this pilot",
+        "work remains: pilot",
+    ]);
 }
 
 #[test]

@@ -69,11 +69,11 @@ impl Steps {
         let value_before = self.last_value(before);
         let first = self.first_from(inside);
         if first != Some(start) {
-            let value = value_before.expect("time starts at zero, so a step lies before any later breakpoint");
+            let value = value_before.expect("time starts at zero, so a step lies before any later instant");
             let leaf = self.leaf(start, value);
             inside = self.merge(leaf, inside);
         }
-        let value_inside = self.last_value(inside).expect("the period has a breakpoint at its start");
+        let value_inside = self.last_value(inside).expect("the timeline has a step at the start of the period");
         if end < Time::MAX && self.first_from(after) != Some(end) {
             let leaf = self.leaf(end, value_inside);
             after = self.merge(leaf, after);

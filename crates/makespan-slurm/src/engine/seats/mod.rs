@@ -186,7 +186,7 @@ impl Pilots {
 
     fn drain(&mut self, seat: usize, reason: &str) {
         if !std::mem::replace(&mut self.nodes.seats[seat].draining, true) {
-            self.tell(format!("{reason}: no more jobs start there"));
+            self.tell(format!("{reason}: no more jobs start in this pilot"));
         }
         for slot in self.nodes.slots.of_seat(seat) {
             self.close(slot, None);

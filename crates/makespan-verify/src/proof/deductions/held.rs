@@ -129,8 +129,10 @@ impl<'a> All<'a> {
     /// Checks that no two of these k tasks can run at the same time. Takes O(k (n + e) + k^2 r) for an instance with n
     /// tasks, e edges and r resources.
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
-        if tasks.iter().any(|&task| self.runs.counts.get(task as usize) != Some(&1)) {
-            return malformed("`one_at_a_time` names a bag, or a task that the instance does not have");
+        if let Some(task) = tasks.iter().find(|&&task| self.runs.counts.get(task as usize) != Some(&1)) {
+            return malformed(format!(
+                "`one_at_a_time` contains {task}, which is a bag, or not the number of a task of the instance"
+            ));
         }
         let mut sorted = tasks.to_vec();
         sorted.sort_unstable();

@@ -89,8 +89,11 @@ impl PriceVector {
         relaxation: &Relaxation,
         meter: &mut Meter,
     ) -> Result<Self, CertificateError> {
-        if reader.unsigned()? != u64::try_from(relaxation.supplies.len()).unwrap_or(u64::MAX) {
-            return malformed("a price vector does not have prices for each supply");
+        let (stated, supplies) = (reader.unsigned()?, relaxation.supplies.len());
+        if stated != u64::try_from(supplies).unwrap_or(u64::MAX) {
+            return malformed(format!(
+                "a record 31 in `steps` has prices for {stated} supplies (processors and resources), but there are {supplies}"
+            ));
         }
         let lines = relaxation.supplies.iter().map(|_| Line::read(reader)).collect::<Result<Vec<_>, _>>()?;
         let mut sold = 0_i128;

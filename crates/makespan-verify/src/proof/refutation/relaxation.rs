@@ -94,10 +94,13 @@ impl Relaxation {
             return Err(CertificateError::UnequalProcessors);
         }
         if instance.tasks() > MAX_TASKS {
-            return unproved(format!("a refutation supports at most {MAX_TASKS} tasks"));
+            return unproved(format!("a certificate `refutation` supports at most {MAX_TASKS} tasks"));
         }
-        if instance.jobs().iter().any(|job| job.release < Time::ZERO) {
-            return unproved("a refutation supports no release before 0");
+        if let Some(job) = instance.jobs().iter().find(|job| job.release < Time::ZERO) {
+            let name = &job.name;
+            return unproved(format!(
+                "a certificate `refutation` supports no release before 0, and job `{name}` has one"
+            ));
         }
         let supplies = supplies(instance, grid)?;
         let tasks = tasks(instance, grid, supplies.len())?;
@@ -139,7 +142,9 @@ fn supplies(instance: &Instance, grid: Grid) -> Result<Vec<Supply>, CertificateE
     let (platform, classes) = (instance.platform(), instance.availability().classes());
     let periods: usize = classes.iter().map(|class| class.closed.len()).sum();
     if periods + instance.held().len() > MAX_PERIODS {
-        return unproved(format!("a refutation supports at most {MAX_PERIODS} closed periods"));
+        return unproved(format!(
+            "a certificate `refutation` supports at most {MAX_PERIODS} unavailable periods and held amounts"
+        ));
     }
     let of_class = |class: &makespan_core::availability::Class| {
         let count = i128::from(class.processors.len());
@@ -171,7 +176,10 @@ fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<Relaxed
         u64::from(profile.max_processors() - profile.min_processors()) + 1
     };
     if instance.task_ids().map(range).sum::<u64>() > MAX_ALLOTMENTS {
-        return unproved(format!("a refutation supports at most {MAX_ALLOTMENTS} allotments"));
+        return unproved(format!(
+            "the instance is too large for a certificate `refutation`: all tasks together may have at most \
+             {MAX_ALLOTMENTS} allotments (possible numbers of processors)"
+        ));
     }
     let mut tasks: Vec<RelaxedTask> = Vec::new();
     let mut amounts = 0;
@@ -180,7 +188,10 @@ fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<Relaxed
         let modes = modes(instance, task, grid);
         amounts += modes.len() * supplies;
         if amounts > MAX_AMOUNTS {
-            return unproved(format!("a refutation supports at most {MAX_AMOUNTS} amounts of modes"));
+            return unproved(format!(
+                "the instance is too large for a certificate `refutation`: the modes of all tasks, times the number of \
+                 supplies (processors and resources), may be at most {MAX_AMOUNTS}"
+            ));
         }
         tasks.push(RelaxedTask { release, head: release, due: LIMIT, weight: 0, modes });
     }
@@ -222,7 +233,7 @@ fn waits(instance: &Instance, grid: Grid) -> Result<FxHashMap<(usize, usize), i6
             }
         }
         if waits.len() > MAX_WAITS {
-            return unproved(format!("a refutation supports at most {MAX_WAITS} edges"));
+            return unproved(format!("a certificate `refutation` supports at most {MAX_WAITS} edges"));
         }
     }
     Ok(waits)

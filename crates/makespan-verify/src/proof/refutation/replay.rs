@@ -37,7 +37,7 @@ impl Replay {
     /// `None`.
     pub(super) fn new(relaxation: Relaxation, mirror: Option<i64>) -> Result<Self, CertificateError> {
         if relaxation.supplies.len() > MAX_SUPPLIES {
-            return unproved(format!("a refutation supports at most {MAX_SUPPLIES} resources"));
+            return unproved(format!("a certificate `refutation` supports at most {MAX_SUPPLIES} resources"));
         }
         let root = State::root(&relaxation);
         let (own_supplies, paired) = (relaxation.supplies.len(), vec![false; relaxation.tasks.len()]);

@@ -64,7 +64,7 @@ impl ListSource {
         let ordered = self.ordered.iter().map(|(order, chosen)| List::new(problem, order, chosen.clone()));
         let schedule = |list| ListSchedule::new(problem, measure.clone(), scheme, list);
         let mut lists = known.chain(ranked).chain(ordered);
-        let mut best = schedule(lists.next().expect("the fraction 1 of all processors gives a list"));
+        let mut best = schedule(lists.next().expect("`LARGEST` contains at least one fraction, which gives a list"));
         let certain = TASKS / problem.tasks().max(1);
         for (tried, list) in (1..).zip(lists) {
             if tried >= certain && course.step().is_none_or(|done| done > TRIED) {

@@ -379,7 +379,7 @@ impl<'a> Outcomes<'a> {
                     let ran = run.map_or_else(String::new, |run| {
                         format!(" after {} s", figure((run.end - run.start).seconds()))
                     });
-                    format!("it was ended with the run{ran}, and runs again on --resume")
+                    format!("it was stopped{ran} because the run stopped; --resume runs it again")
                 }
                 (kind, _) => kind.words().into(),
             });

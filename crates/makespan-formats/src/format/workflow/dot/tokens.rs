@@ -60,7 +60,7 @@ impl Tokens<'_> {
                 self.rest = rest;
                 self.skip_blank()?;
                 if !self.rest.starts_with('"') {
-                    return Err(self.wrong("`+` must be followed by a text in quotation marks"));
+                    return Err(self.wrong("`+` must be followed by text in quotation marks"));
                 }
                 word += &self.quoted()?;
             }
