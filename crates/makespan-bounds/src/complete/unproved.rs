@@ -9,7 +9,7 @@ use makespan_core::{Instance, Objective, ResourceKind};
 /// ```
 /// use makespan_bounds::complete::Unproved;
 ///
-/// assert_eq!(Unproved::TimeLimit.to_string(), "the complete search reached its time limit");
+/// assert_eq!(Unproved::TimeLimit.to_string(), "the complete search used up its search time");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unproved {
@@ -46,7 +46,7 @@ impl fmt::Display for Unproved {
                 write!(f, "the complete search examines a simpler problem, which has a better solution")
             }
             Self::Relaxed(ignored) => write!(f, "the complete search ignores {}", ignored.join(", and ")),
-            Self::TimeLimit => write!(f, "the complete search reached its time limit"),
+            Self::TimeLimit => write!(f, "the complete search used up its search time"),
             Self::ConflictLimit => write!(f, "the complete search reached its limit on conflicts"),
             Self::TooLong => write!(f, "the certificate of the complete search would be too long"),
         }
