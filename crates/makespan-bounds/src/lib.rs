@@ -32,7 +32,7 @@
 //! let instance = Instance::new(Platform::flat(3)?, vec![job("a", 4), job("b", 6)], vec![])?;
 //! let bound = makespan_bounds::makespan(&instance);
 //! assert_eq!(bound.verify(&instance), Ok(()));
-//! assert!(bound.value.integer() <= 10_000_000_000, "one after the other is the best possible, 10 s");
+//! assert!(bound.value.integer() <= 10_000_000_000, "the jobs run one after the other, so the optimum is 10 s");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -98,9 +98,9 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, searches longer than
-/// [`standard`], until `clock` expires. Before each objective, the remaining time is divided equally among this
-/// objective and the later ones.
+/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, the search for this
+/// bound continues after the limit of [`standard`], until `clock` expires. Before each objective, the remaining time
+/// is divided equally among this objective and the later ones.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`best`].

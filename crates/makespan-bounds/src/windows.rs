@@ -138,7 +138,7 @@ impl TaskArrays {
         tasks
     }
 
-    /// Merges columns into one kind if every task takes the same time in them.
+    /// Merges several columns into one kind if every task takes the same time in all these columns.
     fn join_equal_nodes(&mut self, rows: &[Vec<i64>], instance: &Instance, column_of: &[Option<usize>]) {
         let mut columns: Vec<usize> = Vec::new();
         let count = column_of.iter().flatten().max().map_or(0, |last| last + 1);
@@ -176,8 +176,8 @@ impl TaskArrays {
                 let (heads, tails) = (&mut starts.heads[row.clone()], &mut starts.tails[row]);
                 heads.fill(NEVER);
                 tails.fill(NEVER);
-                // Nodes of one kind have equal run times. But they may have different numbers of processors, and so
-                // different transfer times. So one kind may correspond to several kinds of `reaching`.
+                // Nodes of one kind have equal run times. But these nodes may have different numbers of processors,
+                // and so different transfer times. So one kind may correspond to several kinds of `reaching`.
                 for (node, kind) in self.kind_of.iter().enumerate() {
                     let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
                     if let Some((head, tail)) = reach.of(task, other) {

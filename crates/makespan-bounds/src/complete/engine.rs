@@ -112,7 +112,7 @@ pub(super) struct Change {
     pub(super) bound: u32,
     pub(super) old: i64,
     pub(super) new: i64,
-    /// The index in the trail of the previous change of `bound`.
+    /// The index of the previous change of `bound` in the trail, the list of all changes.
     previous: Option<usize>,
     /// The index of the first premise in [`Engine::premises`]. The premises end before the index `end`.
     pub(super) first: usize,
@@ -132,7 +132,7 @@ pub(super) struct Clause {
     pub(super) is_deleted: bool,
 }
 
-/// A contradiction: the literals of `Engine::reason` are all true, but they cannot all be true.
+/// A contradiction: all literals of `Engine::reason` are true, although no solution makes all of them true.
 pub(super) struct Conflict;
 /// The result of a propagation.
 pub(super) type Propagated = Result<(), Conflict>;
@@ -176,12 +176,12 @@ pub(super) struct Engine {
     /// The supplies that are too small for all tasks to run at the same time.
     pub(super) scarce: Vec<usize>,
     pub(super) prices: Vec<Prices>,
-    /// After a decision, energy is checked only once in `period` rounds of propagation.
+    /// The number of rounds of propagation between two checks of energy after a decision.
     period: u32,
     since: u32,
     failures: u32,
-    /// The start and the mode of each task in the schedule that guides decisions, or empty (E. Demirović, G. Chu, P. J.
-    /// Stuckey, DOI 10.1007/978-3-319-98334-9_7).
+    /// The start and the mode of each task in the schedule that guides decisions. Empty if no schedule guides them (E.
+    /// Demirović, G. Chu, P. J. Stuckey, DOI 10.1007/978-3-319-98334-9_7).
     pub(super) guide: Vec<(i64, usize)>,
 }
 

@@ -31,8 +31,8 @@ pub(super) struct Model {
     pub(super) waits: Vec<Wait>,
     /// True if the objective is a weighted sum of ends.
     pub(super) is_sum: bool,
-    /// The sum over the tasks of the weight times the earliest end. The objective is at least this sum if it is a
-    /// weighted sum of ends.
+    /// The sum over the tasks of the weight times the earliest end. If the objective is a weighted sum of ends, it is
+    /// at least this sum.
     base: i128,
     horizon: i64,
 }

@@ -1,4 +1,4 @@
-//! Shortens a refutation: repeats it as a checker does, and removes unnecessary steps and literals.
+//! Shortens a refutation: repeats the refutation as a checker does, and removes unnecessary steps and literals.
 
 use rustc_hash::FxHashMap;
 

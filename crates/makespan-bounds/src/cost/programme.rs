@@ -4,8 +4,8 @@ use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, TaskArrays};
 
-/// Stands in place of the index of a node kind for a task that may hold several processors, because such a task has no
-/// single node kind.
+/// The value that replaces the kind of node for a task that may hold several processors, because such a task may run
+/// on several kinds.
 pub(super) const SEVERAL: usize = usize::MAX;
 /// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
 const REACH: f64 = 16.0;

@@ -14,11 +14,11 @@ pub struct Need {
     pub width: u32,
 }
 
-/// Bounds on the least total work of all jobs if the jobs that cross the middle hold at most a given number of
+/// Limits on the least total work of all jobs, if the jobs that cross the middle hold at most a given number of
 /// processors.
 #[derive(Clone, Debug)]
 pub struct LeastWork {
-    /// A lower bound on the total work over all choices of crossing jobs.
+    /// A lower bound on the total work, valid for every choice of crossing jobs.
     pub least: Area,
     /// A price in processor-ticks for each processor that a crossing job holds. A sum with this price proves that
     /// `least` is a lower bound. `None` if only the solution of the knapsack problem proves the bound.

@@ -144,7 +144,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
             self.fill(refuted);
             let choice = choose(&self.needs, self.processors, refuted.area(self.processors));
             // The last instant of the first half of the schedule. Every run that takes more than half of the deadline
-            // contains it.
+            // contains this instant.
             let at = Time::from_ticks(refuted.ticks() / 2);
             let selection = choice.price.map_or(Selection::Knapsack, Selection::Price);
             Rejection { deadline: refuted, from: Time::ZERO, at, selection }

@@ -5,8 +5,8 @@ use makespan_core::{Area, Instance, SimpleJob, Time};
 
 use super::functions::{Function, families};
 
-/// A division of the sizes from 1 to `whole` into equal classes. Class j contains the sizes that are larger than j
-/// `whole` / `classes` and at most (j + 1) `whole` / `classes`.
+/// A division of the sizes from 1 to `whole` into equal classes. Class j contains the sizes that are larger than `j *
+/// whole / classes` and at most `(j + 1) * whole / classes`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     whole: i64,
@@ -76,7 +76,7 @@ pub(super) struct BoardSetting<'a> {
     /// The number of jobs that each job of `jobs` represents.
     pub each: f64,
     pub from: Time,
-    /// True if widths have prices. Then jobs may choose every allotment. Otherwise, they may choose only the smallest
+    /// True if widths have prices. Then jobs may choose every allotment. Otherwise, jobs may choose only the smallest
     /// allotment for each class of times.
     pub wide: bool,
     /// Maximum number of classes of a grid.
@@ -163,8 +163,9 @@ impl<'a> AllotmentBoard<'a> {
         }
     }
 
-    /// Adds choices in descending order of time. The first is the smallest allotment that takes at most `longest`.
-    /// Each later choice is the smallest allotment in a lower class of times.
+    /// Adds choices in descending order of time. The first choice is the smallest allotment that takes at most
+    /// `longest`. Each later choice is the smallest allotment whose time is in a lower class than the time of the
+    /// choice before.
     fn add_narrowest(&mut self, job: &SimpleJob<'_>, longest: Time, whole: &Shares) {
         let profile = job.profile();
         let mut limit = longest;

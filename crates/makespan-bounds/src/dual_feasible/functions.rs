@@ -40,7 +40,7 @@ fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
 }
 
 /// Computes the discrete function of Carlier, Clautiaux and Moukrim. If a size is less than half of the capacity, its
-/// value is twice the number of times that `least` fits into it. If a size is more than half of the capacity, its
+/// value is twice the number of times that `least` fits into the size. If a size is more than half of the capacity, its
 /// value is the value of the capacity minus the value of the remaining size. If a size is exactly half of the
 /// capacity, its value is half of the value of the capacity.
 fn symmetric(least: usize, size: usize, capacity: usize) -> usize {

@@ -40,8 +40,8 @@ fn two_beside_each_other_though_the_area_has_room_for_more() {
 
 #[test]
 fn halves_that_leave_room_only_for_small_ones() {
-    // The four jobs of width 7 run one after the other for 40 s. No job of width 4 fits next to them. So the two jobs
-    // of width 4 run side by side for another 10 s.
+    // The four jobs of width 7 run one after the other for 40 s. No job of width 4 fits next to a job of width 7. So
+    // the two jobs of width 4 run side by side for another 10 s.
     near_optimum(&rigid(10, &[(7, 10), (7, 10), (7, 10), (7, 10), (4, 10), (4, 10)], vec![]), 50.0);
 }
 
@@ -52,7 +52,7 @@ fn closed_processors_and_release_dates_count() {
     // Two rounds of jobs would end at 20, after the beginning of the unavailable period. So only one round fits before
     // the period, and all other jobs run after it.
     let (value, _) = bound(&rigid(10, &[(4, 10); 5], closed));
-    assert!(value <= 52.0, "one job at a time fits beside the closed processors: {value}");
+    assert!(value <= 52.0, "during the unavailable period, the open processors can run one job at a time: {value}");
     let late = |job: Job| job.with_release(Time::from_seconds(100));
     let jobs = rigid(10, &[(4, 10); 5], vec![]).all_submitted().into_iter().map(late).collect();
     near_optimum(&Instance::new(Platform::flat(10).unwrap(), jobs, vec![]).unwrap(), 130.0);

@@ -72,8 +72,8 @@ impl Window<'_> {
     fn latest(&self, first: i64) -> Option<i64> {
         let mut over = self.over(first).filter(|&over| over > 0)?;
         let mut low = first;
-        // If the deadline is later, the window is longer, but the tasks need no more in it. So the capacity suffices if
-        // the deadline is later by `over / rate`.
+        // If the deadline is later, the window is longer, but the tasks need no larger amount in the window. So the
+        // capacity suffices if the deadline is later by `over / rate`.
         let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
         if high >= i64::MAX / 4 {
             return None;

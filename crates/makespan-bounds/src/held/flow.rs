@@ -83,8 +83,8 @@ struct Search<'a> {
 /// uses no area arc.
 ///
 /// Complexity: O(r + e) for each path, where r is the number of runs and e is the number of edges. If a path may use
-/// area arcs, it also takes the time of [`Paths::longest`]. The search adds at most 300 paths. The search ends earlier
-/// if it has used `STEPS_IN_ALL` elementary steps.
+/// area arcs, the path also takes the time of [`Paths::longest`]. The search adds at most 300 paths. The search ends
+/// earlier if it has used `STEPS_IN_ALL` elementary steps.
 pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodity, clock: &Clock) -> Option<PathFlow> {
     let rate = holders.rate as f64;
     if holders.rows.is_empty() || rate <= 0.0 {

@@ -120,8 +120,8 @@ fn paths_and_area_prove_more_together() {
     }
 }
 
-/// Returns a sequence of `times` forks. A fork is one task, `width` tasks that wait for it, and one task that waits
-/// for all of these.
+/// Returns a sequence of `times` forks. A fork is one task, `width` tasks that wait for the first task, and one task
+/// that waits for these `width` tasks.
 fn forks(times: u32, width: u32, law: Option<SpeedupLaw>) -> Graph {
     let each = width + 2;
     let task = |at: u32| {

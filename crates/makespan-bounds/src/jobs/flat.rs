@@ -140,7 +140,7 @@ impl JobProgramme {
         let span = end + alone / 2.0;
         self.unit = span.max(1.0);
         let wanted = (OF_A_JOB * span / alone.max(1.0)) as usize;
-        // The check examines each run of a task at instants of all runs of the task.
+        // For each run of a task, the check examines the instants of all runs of this task.
         let cells: usize = self.tasks.iter().map(|own| own.len() * own.len()).sum();
         let room = (CELLS / cells.max(1)).clamp(8, MOST);
         self.periods = wanted.clamp(FEWEST, MOST).min(room).min(span.max(1.0) as usize);

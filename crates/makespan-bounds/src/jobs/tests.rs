@@ -35,7 +35,7 @@ fn jobs(count: usize, most: u32, gap: i64, rng: &mut ChaCha8Rng) -> Vec<Job> {
 }
 
 fn value(bound: Option<Bound>, instance: &Instance) -> i128 {
-    let bound = bound.expect("it proves something");
+    let bound = bound.expect("the search finds a bound");
     assert_eq!(bound.verify(instance), Ok(()));
     bound.value.integer()
 }

@@ -248,7 +248,7 @@ fn paid(columns: &NodeColumns, prices: &[f64], job: usize, time: impl Fn(usize, 
     able.map(|node| prices[node] * time(job, node).ticks() as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// Raises the prices of the nodes that do not take part until every job prefers a node that takes part.
+/// Raises the prices of the excluded nodes until every job prefers a node that takes part.
 fn forbidding(
     columns: &NodeColumns,
     mut prices: Vec<f64>,

@@ -181,7 +181,7 @@ impl Matching<'_> {
                         (place.distance, place.from) = (through, at);
                     }
                 }
-                // Among positions at equal distances, prefer a free one, because it ends the search.
+                // Among positions at equal distances, prefer a free one, because a free position ends the search.
                 let key = (place.distance, index < used, index);
                 if place.distance < i128::MAX && nearest.is_none_or(|nearest| key < nearest) {
                     nearest = Some(key);

@@ -123,9 +123,12 @@ fn bounds_with_release_dates_stay_below_the_optimum() {
         late += usize::from(matches!(bound.proof, Proof::LateWork(_)));
         in_time += usize::from(matches!(bound.proof, Proof::MachineTimePrices(_)));
         let area = crate::release_area_bound(&instance);
-        assert!(i128::from(area.ticks()) <= bound.value.integer(), "{seed}: {area:?} is more");
+        assert!(
+            i128::from(area.ticks()) <= bound.value.integer(),
+            "{seed}: the area bound {area:?} is larger than the bound"
+        );
     }
-    assert!(late > 3 && in_time > 30, "only {late} and {in_time} are proved by what is released late and in time");
+    assert!(late > 3 && in_time > 30, "only {late} bounds by `LateWork` and {in_time} by `MachineTimePrices`");
 }
 
 /// Returns jobs with random times on machines that are busy at first. Some jobs cannot run on some machines.

@@ -31,7 +31,7 @@ struct Cut {
 /// A scale in which all prices are of similar size: `sigma_j = unit_j x_j` with x in [0, 1].
 struct Space {
     units: Vec<f64>,
-    /// The number by which the values of the dual function are divided, so that they are near 1.
+    /// The number by which the values of the dual function are divided, so that the divided values are near 1.
     magnitude: f64,
 }
 

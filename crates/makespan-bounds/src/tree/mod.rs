@@ -147,8 +147,8 @@ pub fn bound(instance: &Instance) -> Result<Bound, Unsupported> {
     Ok(throughput(&problem, Precision::Float).proved())
 }
 
-/// Maximum number of nodes of a problem that is solved in rationals alone if the search in floats fails. Extreme
-/// numbers can make it fail.
+/// If the search in floats fails, for example because of extreme numbers, problems of up to this number of nodes are
+/// solved in rationals alone.
 const SMALL: usize = 50;
 /// Maximum number of steps if a problem is solved in rationals alone.
 const SMALL_STEPS: usize = 2000;

@@ -19,9 +19,9 @@ pub(super) enum PriceGoal {
 pub(super) struct Prices<F> {
     /// For each application, the worth of a unit of work. Zero for application 0.
     pub worth: Vec<F>,
-    /// For each node, the price of sending a byte to it: the sum over the ports on the path from the root.
+    /// For each node, the price of sending a byte to the node: the sum over the ports on the path from the root.
     pub byte: Vec<F>,
-    /// For each node, the price of the latencies of sending a task to it.
+    /// For each node, the price of the latencies of sending a task to the node.
     pub task: Vec<F>,
     /// For each port, the price of its time. For the goal of least communication, port time costs 1 more.
     pub port: Vec<F>,

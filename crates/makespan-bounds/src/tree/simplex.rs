@@ -163,7 +163,7 @@ impl<F: Field> Vertex<F> {
                 factor.refresh(figures, basis, variable.node())?;
             }
         }
-        // Each step adds rounding errors. Solve the basis again to remove them.
+        // Each step adds rounding errors. Solve the basis again to remove these errors.
         if self.steps.is_multiple_of(SOLVED) {
             solution.solve(figures, basis, factor, None)?;
         }

@@ -165,8 +165,8 @@ proptest! {
     }
 
     /// Checks proposition 1 of the paper, which assumes that all ratios and all bandwidths differ. If the workers are
-    /// sorted by bandwidth, beginning with the root, each application gets a slice of them in the optimum with the
-    /// least communication.
+    /// sorted by bandwidth, beginning with the root, each application gets a slice of the workers in the optimum with
+    /// the least communication.
     #[test]
     fn on_a_star_every_application_has_a_slice_of_the_workers(
         root in (0_u32..2, 1_u32..9), workers in prop::collection::vec((1_u32..9, 1_u32..9), 1..9),

@@ -13,8 +13,8 @@ const SCALE: f64 = 4_294_967_296.0;
 /// makespan of the tasks.
 ///
 /// The first prices are proportional to speed, so that equal work costs the same on every kind. If the machines differ
-/// only in speed, these prices are optimal. In each round, the price of a kind rises if the tasks that are cheapest on
-/// this kind give it more load than the mean.
+/// only in speed, these prices are optimal. In each round, the price of a kind rises if the load of this kind, from
+/// the tasks that are cheapest on it, is above the mean load.
 pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
     let mut prices = relative_speeds(tasks);
     let (mut best, mut most) = (prices.clone(), 0.0);

@@ -66,7 +66,7 @@ fn transfers_that_no_placement_avoids_count() {
     assert_eq!((proves(&[1.0, 1.0], join([10, 10, 10])), proves(&[1.0, 1.0], fork([10, 10, 10]))), (27, 27));
     assert_eq!((proves(&[1.0, 1.0], join([10, 4, 10])), proves(&[1.0, 1.0], fork([10, 4, 10]))), (21, 21));
     assert_eq!((proves(&[1.0, 1.0], join([10, 5, 10])), proves(&[1.0, 1.0], fork([10, 5, 10]))), (22, 22));
-    // The second node is four times slower. So a task on it takes longer than all tasks on the first node.
+    // The second node is four times slower. So a task on the second node takes longer than all tasks on the first node.
     assert_eq!(proves(&[1.0, 0.25], join([10, 10, 10])), 30);
 }
 

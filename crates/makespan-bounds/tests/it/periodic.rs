@@ -114,8 +114,8 @@ proptest! {
         let nodes = instance.platform().nodes();
         let depth = |node: usize| std::iter::successors(Some(node), |&node| nodes[node].parent).count() as u64 - 1;
         let computing = (0..nodes.len()).filter(|&node| periodic.tasks[node] > 0);
-        // In the paper, each node has one processor. If a node has n processors, they serve the periods in turn. So
-        // the last processor begins n - 1 periods later than the first.
+        // In the paper, each node has one processor. If a node has n processors, these processors serve the periods in
+        // turn. So the last processor begins n - 1 periods later than the first.
         let late = |node: usize| depth(node) + u64::from(nodes[node].processors) - 1;
         let z = computing.map(late).max().unwrap_or(0) * periodic.tasks.iter().sum::<u64>();
         let end = Time::from_ticks(periodic.period.ticks() * periods as i64);
@@ -130,7 +130,7 @@ proptest! {
 }
 
 /// Returns an instance with a root that does not compute, two workers and one grandchild. In the optimal steady state,
-/// they compute four tasks per second, and each period takes a second.
+/// the nodes compute four tasks per second, and each period takes a second.
 fn small() -> (Instance, TreeProblem, Periodic) {
     let instance = instance(&[(0, 1, 0, 1, 0), (1, 1, 0, 4, 0), (2, 1, 0, 4, 0), (1, 1, 1, 8, 0)], &[(1, 1, 40)]);
     let problem = TreeProblem::new(&instance).unwrap();

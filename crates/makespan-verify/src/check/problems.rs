@@ -77,7 +77,7 @@ fn wrong_bound(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Vec<S
         problems.push(format!("the bound on the {objective} is valid only for shorter schedules"));
     } else if bound.excludes(&value.into()) {
         let (value, bound) = (objective.decimal(value), bound.value.decimal(objective));
-        problems.push(format!("the {objective} of the placements is {value}, below its bound {bound}"));
+        problems.push(format!("the {objective} of the placements is {value}, below the bound {bound}"));
     }
     problems
 }

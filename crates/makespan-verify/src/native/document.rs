@@ -22,7 +22,7 @@ pub trait UniquelyNamed {
 }
 
 /// List of entries with unique names. Reading stops at the first repeated name. So a compressed file that repeats one
-/// entry a million times is refused before it fills the memory.
+/// entry a million times is refused before the entries fill the memory.
 pub struct Unique<T>(pub Vec<T>);
 
 impl<T> Default for Unique<T> {

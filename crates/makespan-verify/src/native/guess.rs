@@ -6,7 +6,7 @@ use makespan_core::{Job, Profile, ProfileError, SpeedupLaw, Task, Time};
 pub const GUESS: Time = Time::from_seconds(60);
 
 /// Guessed speed-up of a task. The guess is cautious: on 4 processors, a task runs 3.1 times as fast as on one. On any
-/// number of processors, it runs at most 10 times as fast.
+/// number of processors, the task runs at most 10 times as fast.
 pub const GUESSED_LAW: SpeedupLaw = SpeedupLaw::Amdahl { serial: 0.1 };
 
 /// Returns the guessed profile of a task on `min` to `max` processors. On `min` processors the task takes 60 s, or its

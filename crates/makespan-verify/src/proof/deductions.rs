@@ -129,7 +129,7 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    /// Applies these steps. Returns true if they reach a contradiction.
+    /// Applies these steps. Returns true if the steps reach a contradiction.
     fn steps(&mut self, steps: &[Step], depth: usize) -> Result<bool, CertificateError> {
         for (number, step) in (1..).zip(steps) {
             if self.step(step, depth).map_err(|error| error.in_step(number))? {

@@ -16,8 +16,9 @@ const MAX_TRANSFERS: usize = 1 << 20;
 ///
 /// Every valid schedule can be replaced by a valid schedule in which no task ends later. In the new schedule, all
 /// starts and ends are multiples of this number. Proof: consider the valid schedules in which each task has the same
-/// processors as in the given schedule and starts no later. Take one of them with the minimum sum of starts. In this
-/// schedule, no task can start earlier if all other tasks keep their starts. So each start is one of these instants:
+/// processors as in the given schedule and starts no later. Take one of these schedules with the minimum sum of
+/// starts. In this schedule, no task can start earlier if all other tasks keep their starts. So each start is one of
+/// these instants:
 ///
 /// * the release of the task;
 /// * the end of a closed period of one of the task's processors, or the end of another task on one of them;
@@ -195,7 +196,7 @@ mod tests {
         let fast = vec![Node { speed: 4.0, ..Node::new("a", 1) }, Node::new("b", 1)];
         assert_eq!(time_grid(&Instance::new(Platform::new(fast).unwrap(), jobs(), vec![]).unwrap()), 15);
         let table = Profile::table([60, 60, 50].map(ticks).to_vec()).unwrap();
-        assert_eq!(time_grid(&instance(vec![Job::new("a", table)])), 60, "three processors do not exist");
+        assert_eq!(time_grid(&instance(vec![Job::new("a", table)])), 60, "the platform has only two processors");
         let law = Profile::law(ticks(600), SpeedupLaw::Amdahl { serial: 0.25 }, 1, 8000).unwrap();
         let platform = Platform::flat(8000).unwrap();
         assert_eq!(time_grid(&Instance::new(platform, vec![Job::new("a", law)], vec![]).unwrap()), 1);

@@ -97,8 +97,8 @@ mod tests {
         let ticks = |seconds: i64| i128::from(s(seconds).ticks());
         let value = |objective| ten_seconds().value(objective, &instance).unwrap().integer();
         assert_eq!(ten_seconds().proof.proves(Objective::Makespan, &instance).unwrap().integer(), ticks(10));
-        // The sum w_j e_j is 1 * 4 + 3 * 6. If the job of weight 1 ends last, it ends 6 s later and increases the sum
-        // by 6. If the job of weight 3 ends last, it ends 4 s later and increases the sum by 12.
+        // The sum w_j e_j is 1 * 4 + 3 * 6. If the job of weight 1 ends last, this job ends 6 s later and increases
+        // the sum by 6. If the job of weight 3 ends last, this job ends 4 s later and increases the sum by 12.
         assert_eq!(value(Objective::WeightedCompletion), ticks(22 + 6) * 1_000_000);
         assert_eq!(value(Objective::MeanFlow), mean(ticks(10 + 4), 2));
         // The lateness of job b is always at least 6 s - 5 s = 1 s. If job a ends last, the lateness of job a is at

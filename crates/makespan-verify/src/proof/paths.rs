@@ -44,7 +44,8 @@ pub(super) fn of_completions(
     Ok(shape.value(total_of(shape, instance, ends)?, instance.jobs().len()))
 }
 
-/// Returns the maximum or the sum (depending on `shape`) of the costs of jobs, if they end at the instants in `ends`.
+/// Returns the maximum or the sum (depending on `shape`) of the costs of the jobs, if the jobs end at the instants in
+/// `ends`.
 pub(super) fn total_of(shape: Shape, instance: &Instance, ends: &[(JobId, i128)]) -> Result<i128, CertificateError> {
     let mut costs = ends.iter().map(|&(id, end)| shape.cost(instance.job(id)).exact(end));
     if shape.is_sum {

@@ -109,9 +109,9 @@ impl PriceIntegral {
         &self.rises[self.rises.partition_point(|rise| rise.0 <= instant)..]
     }
 
-    /// Sets the prices of `low`, which is a copy of `self`, so that they never rise after `release`. Until `release`,
-    /// the prices of `low` equal the prices of `self`. After `release`, each price of `low` is the minimum price of
-    /// `self` since `release`.
+    /// Sets the prices of `low`, which is a copy of `self`, so that these prices never rise after `release`. Until
+    /// `release`, the prices of `low` equal the prices of `self`. After `release`, each price of `low` is the minimum
+    /// price of `self` since `release`.
     pub(super) fn lowered(&self, release: i64, low: &mut Self) {
         low.prices.clone_from(&self.prices);
         low.integrals.clone_from(&self.integrals);

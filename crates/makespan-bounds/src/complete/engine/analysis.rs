@@ -212,8 +212,8 @@ impl Engine {
         self.log.root_changes = self.trail.len();
     }
 
-    /// Deletes the less active half of some nogoods: the nogoods that have literals from more than two levels, and that
-    /// are not the reason of a change in the trail.
+    /// Deletes the less active half of the nogoods that have literals from more than two decision levels and are not
+    /// the reason of a change in the trail.
     pub(in crate::complete) fn forget(&mut self) {
         let mut is_reason = vec![false; self.clauses.len()];
         for change in &self.trail {

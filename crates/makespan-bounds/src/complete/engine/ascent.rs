@@ -20,7 +20,7 @@ pub(in crate::complete) struct Ascent {
 }
 
 impl Ascent {
-    /// Begins with all prices at zero.
+    /// Returns a search that begins with all prices at zero.
     pub(in crate::complete) fn new(engine: &Engine) -> Self {
         let model = &engine.model;
         let intervals = Intervals::new(model);

@@ -22,7 +22,7 @@ impl Engine {
             self.next_clause += 1;
             let mut watches = std::mem::take(&mut self.watches[bound as usize]);
             let mut result = Ok(());
-            // The literals that became false are those with values between the old and the new value of the bound.
+            // The literals that became false have values between the old and the new value of the bound.
             let mut at = watches.partition_point(|watch| watch.value <= old);
             let end = watches.partition_point(|watch| watch.value <= new);
             let mut kept = at;
@@ -114,7 +114,7 @@ fn insert(list: &mut Vec<Watch>, watch: Watch) {
 
 /// The result of [`Engine::visit`].
 enum Visit {
-    /// The nogood still watches the literal that became false. The first field is the other literal that it watches.
+    /// The nogood still watches the literal that became false. The first field is the other watched literal.
     Stays(Literal, Propagated),
     /// The nogood watches another literal from now on. The first field is the negation of this literal. The second
     /// field is the other watched literal. `None` if the nogood was deleted.

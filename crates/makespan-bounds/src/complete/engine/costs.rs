@@ -6,7 +6,7 @@ use crate::complete::model::Model;
 const BLOCK: usize = 32;
 /// A cost that is larger than the cost of every possible start.
 pub(super) const NEVER: i64 = i64::MAX / 4;
-/// Up to this number of units of time, each unit has a price of its own.
+/// The longest horizon, in units of time, for which each unit has its own price.
 const MAX_INSTANTS: i64 = 4000;
 /// The approximate number of intervals for a longer horizon. Prices are constant within each interval.
 const FEW_INTERVALS: i64 = 250;

@@ -39,9 +39,9 @@ impl Engine {
         }
     }
 
-    /// Adds premises that imply a lower limit on `quantity` for a task. The quantity never falls when the window
-    /// shrinks, and it is `now` in the current window. The limit may be less than `now` by up to `spare`, because
-    /// weaker premises make more general nogoods. Subtracts the actual difference from `spare`.
+    /// Adds premises that imply a lower limit on `quantity` for a task. When the window of the task shrinks, the
+    /// quantity never falls; in the current window, the quantity is `now`. The limit may be less than `now` by up to
+    /// `spare`, because weaker premises make more general nogoods. Subtracts the actual difference from `spare`.
     pub(in crate::complete) fn weakest(
         &self,
         task: usize,
@@ -69,7 +69,7 @@ impl Engine {
         let at = window;
         attempt(&mut window, StartWindow { latest: root.latest, ..at });
         // Widens the window step by step. As long as steps succeed, each step is twice as large as the previous one.
-        // After the first failure, each failure halves the step, until it is zero.
+        // After the first failure, each failure halves the step, until the step is zero.
         for is_latest in [false, true] {
             let left = |window: StartWindow| {
                 if is_latest { root.latest - window.latest } else { window.earliest - root.earliest }
@@ -107,8 +107,8 @@ impl Engine {
         }
     }
 
-    /// Returns the minimum energy of a task in a period: the amount that it holds, times the units of time in which it
-    /// runs in the period.
+    /// Returns the minimum energy of a task in a period: the amount that the task holds, times the units of time for
+    /// which the task runs in the period.
     fn held_in(&self, period: Period, task: usize, window: StartWindow) -> i64 {
         let Period { supply, from, until } = period;
         let of = &self.model.tasks[task];

@@ -6,7 +6,7 @@ use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
 use crate::complete::model::{Model, ModelTask, Supply};
 
-/// One unit of the objective is this number of units of prices.
+/// The number of units of prices in one unit of the objective.
 pub(in crate::complete) const SCALE: i64 = 1024;
 /// Maximum number of points of the cost functions of all tasks in all modes.
 const MAX_COSTS: i64 = 2_000_000;
@@ -91,7 +91,7 @@ impl Prices {
         modes.map(|costs| costs.least(window.earliest, window.latest)).min().unwrap_or(NEVER)
     }
 
-    /// Returns the least costs of a task in a window. Computes them if the window has changed.
+    /// Returns the least costs of a task in a window. Computes these costs if the window has changed.
     fn look(&mut self, task: usize, window: StartWindow) -> Known {
         if self.known[task].window == window {
             return self.known[task];
@@ -113,7 +113,7 @@ impl Prices {
     }
 }
 
-/// Counts the costs before the first cost below `room`. Returns their number, and the least of them.
+/// Returns the number of costs before the first cost below `room`, and the least of these costs.
 fn leading(costs: impl Iterator<Item = i64>, room: i64) -> (i64, i64) {
     costs.take_while(|&cost| cost >= room).fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)))
 }
@@ -266,8 +266,8 @@ impl Engine {
         self.set(Literal::mode_at_most(task, window.last as i64 - count), &premises, cut.step(3))
     }
 
-    /// Adds premises that imply the least costs of tasks other than `except`. The implied sum may be less than the sum
-    /// of `least` by up to `spare`.
+    /// Adds premises that imply a lower limit on the sum of the least costs of all tasks other than `except`. The
+    /// limit may be less than the sum of `least` by up to `spare`.
     fn costly_because(
         &self,
         prices: &Prices,

@@ -123,7 +123,7 @@ impl<'a> Pruning<'a> {
     }
 
     /// Marks the limits of windows that force tasks to hold the resource `thing` between `from` and `until`, because
-    /// the contradiction depends on these limits. Ignores the task `but` unless it is a bag.
+    /// the contradiction depends on these limits. If the task with the index `but` is not a bag, ignores this task.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];

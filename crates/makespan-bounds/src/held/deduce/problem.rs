@@ -53,7 +53,7 @@ impl Problem {
     /// Builds the arrays. Returns `None` if some number is too large for the search.
     pub(super) fn new(instance: &Instance, places: &NodeKinds<'_>) -> Option<Self> {
         // If the instance has transfers, the earliest starts of tasks need not be multiples of the time grid. Rounding
-        // them down would make deductions weaker.
+        // these starts down would make deductions weaker.
         let unit = if instance.has_transfers() { 1 } else { time_grid(instance) };
         let rows = instance.different_tasks();
         let mut problem = Self {

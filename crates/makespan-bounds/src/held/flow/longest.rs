@@ -114,7 +114,7 @@ impl<'a> Paths<'a> {
     /// Returns the longest path for the run times `times`. If `with_areas` is set, paths may use area arcs. `areas`
     /// contains the areas of the tasks, divided by the capacity.
     ///
-    /// Takes O(n + e) for n tasks and e edges. With area arcs, it takes O(n^2), and O(n) more for each arc that may
+    /// Takes O(n + e) for n tasks and e edges. With area arcs, takes O(n^2), and O(n) more for each arc that may
     /// lengthen a path.
     pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<LongestPath> {
         let ancestry = self.ancestry.as_ref().filter(|_| with_areas);

@@ -46,9 +46,9 @@ pub(super) enum AllotmentKind {
 }
 
 impl FloatJobs {
-    /// Collects jobs with about `most` allotments each. If a job has more allotments, a geometric progression of them
-    /// is used. Each item of `jobs` contains a job and the number of jobs that it represents. `weigh` returns the
-    /// weight of a job.
+    /// Collects the jobs, with about `most` allotments or fewer for each job. If a job has more allotments, selects
+    /// some of them in a geometric progression. Each item of `jobs` contains a job and the number of jobs that it
+    /// represents. `weigh` returns the weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         most: usize,
@@ -102,9 +102,9 @@ impl FloatJobs {
         self.starts.push(self.shapes.len());
     }
 
-    /// Returns these jobs with other allotments. The `active` allotments of a job determine a range: from the allotment
-    /// before the first of them to the allotment after the last. Up to `most` new allotments are in this range, and up
-    /// to `far` new allotments are outside.
+    /// Returns these jobs with other allotments. Consider the `active` allotments of a job, the allotment before the
+    /// first of them, and the allotment after the last of them. Up to `most` new allotments are in the range of these
+    /// allotments, and up to `far` new allotments are outside this range.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {
@@ -134,8 +134,8 @@ impl FloatJobs {
     }
 }
 
-/// Returns the allotments of a profile that `kind` includes, or about `most` of them in geometric progression if there
-/// are more.
+/// Selects about `most` allotments of a profile in geometric progression, or all of them if there are fewer. Returns
+/// the selected allotments that `kind` includes.
 pub(super) fn shapes(profile: &Profile, most: usize, kind: AllotmentKind) -> Vec<PricedAllotment> {
     useful(profile, &spread(profile.min_processors(), profile.max_processors(), most), kind)
 }

@@ -64,7 +64,7 @@ pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], first: f64, last: f6
 const PLACES: i32 = 24;
 
 /// Rounds the instants to points of a grid that begins at `origin`, sorts them, and removes duplicates. The distance
-/// between grid points is a whole number of ticks. It is a power of two that depends on the span. So if all times are
+/// between grid points is a whole number of ticks: a power of two that depends on the span. So if all times are
 /// doubled, all instants are doubled.
 fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);

@@ -46,7 +46,8 @@ impl Matrix {
         for row in 0..self.rows.len() {
             let (above, current) = self.rows.split_at_mut(row);
             let current = &mut current[0];
-            // Go from the entries far from the diagonal to those near it. Entry d of row r is in column r - d.
+            // Go from the entries far from the diagonal to the entries near the diagonal. Entry d of row r is in
+            // column r - d.
             for back in (1..current.len()).rev() {
                 let other = &above[row - back];
                 let common = (other.len() - 1).min(current.len() - 1 - back);

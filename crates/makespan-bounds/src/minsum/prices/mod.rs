@@ -38,8 +38,8 @@ const SAMPLE: usize = 12_000;
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;
-/// For each job, the number of allotments near its best allotments that the search tries after it has found the best
-/// ones.
+/// For each job, the number of allotments near its best allotments that the search tries after the search has found
+/// the best ones.
 const CLOSER: usize = 40;
 /// Number of instants at the beginning of the search.
 const FIRST_INSTANTS: usize = 48;
@@ -82,7 +82,7 @@ pub struct PriceOptions {
 }
 
 impl Default for PriceOptions {
-    /// Returns options for the weighted completion of all schedules.
+    /// Returns options for a bound on the weighted completion that is valid for all schedules.
     fn default() -> Self {
         Self { objective: Objective::WeightedCompletion, makespan_at_most: None }
     }
@@ -128,8 +128,8 @@ impl PriceSearch {
         let feasible = |job: &SimpleJob<'_>| {
             options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release)
         };
-        // Best-effort bags have no weight. If the makespan has no limit, they run after the last period with a price
-        // and cost nothing.
+        // Best-effort bags have no weight. If the makespan has no limit, such bags run after the last period with a
+        // price and cost nothing.
         let free = |job: &SimpleJob<'_>| {
             job.is_best_effort() && !options.objective.is_mean() && options.makespan_at_most.is_none()
         };

@@ -139,7 +139,7 @@ impl Newton {
         if self.point.value > self.best.0 {
             self.best.0 = self.point.value;
             self.best.1.clone_from(&self.point.integrals);
-            // The prices refute the deadline. More steps would only increase them without limit.
+            // The prices refute the deadline. More steps would only increase the prices without limit.
             self.done |= self.best.0 > self.landscape.most();
         }
     }

@@ -30,7 +30,8 @@ struct Place {
 /// A choice: one start of one allotment.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// The cost of the choice. After all costs are computed, the share of the choice in the soft minimum replaces it.
+    /// The cost of the choice. After all costs are computed, the share of the choice in the soft minimum replaces the
+    /// cost.
     cost: f64,
     start: Place,
     end: Place,
@@ -102,13 +103,13 @@ pub(super) struct Landscape {
     horizon: f64,
     /// The periods in which jobs may run, or `None` if jobs may run at all times.
     rooms: Option<LevelPeriods>,
-    /// For each job, the cost of omitting it. Empty if no job may be omitted.
+    /// For each job, the cost of omitting the job. Empty if no job may be omitted.
     drops: Vec<f64>,
     /// True if the search tries not only runs that start at an instant of the grid, but also runs that end at one.
     /// These ends are necessary if prices may rise.
     pub(super) ends: bool,
     /// For each allotment, the starts that are tried with [`Scope::Near`]. Each evaluation with [`Scope::All`]
-    /// replaces them.
+    /// replaces these starts.
     windows: Vec<Window>,
     candidates: Vec<Candidate>,
     touched: Vec<usize>,

@@ -81,8 +81,8 @@ fn change(steps: &mut Vec<Step>, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// Makes small changes to the deductions found, and checks each changed certificate. If it still proves a bound, it may
-/// be changed again.
+/// Makes small changes to the deductions that the search found, and checks each changed certificate. A changed
+/// certificate that still proves a bound may be changed again.
 fn attack(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaCha8Rng) {
     let mut kept = found.clone();
     for attempt in 0..200 {
@@ -147,7 +147,7 @@ impl Found {
     fn add(&mut self, instance: &Instance, optimum: i128, rng: &mut ChaCha8Rng) {
         let Some(found) = deduced(instance, 0, WORK) else { return };
         let proven = check(instance, optimum, &Proof::Deductions(found.clone()));
-        assert!(proven.is_some(), "what is found is proved: {found:?}\n{instance:?}");
+        assert!(proven.is_some(), "the deductions prove nothing: {found:?}\n{instance:?}");
         self.proofs += 1;
         self.sharp += usize::from(proven == Some(optimum));
         self.count(&found.steps);

@@ -97,7 +97,7 @@ impl Search {
             let mut instants = begins.filter(|&instant| instant < start + self.times[at]);
             instants.all(|instant| self.fits(at, instant))
         };
-        candidates.into_iter().find(fits).expect("nothing is held after the last end")
+        candidates.into_iter().find(fits).expect("after the last end, every activity fits")
     }
 
     fn fits(&self, at: usize, instant: i64) -> bool {

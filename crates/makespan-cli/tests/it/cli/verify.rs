@@ -179,7 +179,7 @@ fn a_value_below_its_bound_is_told() {
         }
         plan["makespan"] = json!(1);
     };
-    rejected(&sandbox, short, &["the makespan of the placements is 1, below its bound 20.333333334"]);
+    rejected(&sandbox, short, &["the makespan of the placements is 1, below the bound 20.333333334"]);
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>
 /// Reads a job with `tasks` and possibly `edges`.
 fn compound(fields: Fields) -> Result<JobEntry, String> {
     let Some(tasks) = fields.tasks else {
-        return Err("it has `edges` and no `tasks`; write the tasks that they join".to_owned());
+        return Err("the job has `edges` and no `tasks`; write the tasks that the edges join".to_owned());
     };
     let given = [
         ("count", fields.count.is_some()),
@@ -195,7 +195,9 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         ("command", !fields.command.0.is_empty()),
     ];
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
-        return Err(format!("it has both `tasks` and `{key}`; in a job with `tasks`, only the tasks state these data"));
+        return Err(format!(
+            "the job has both `tasks` and `{key}`; in a job with `tasks`, only the tasks state these data"
+        ));
     }
     let (graph, nodes) = graph(tasks.0, &fields.edges.unwrap_or_default())?;
     let job = Job::compound(fields.name, graph);

@@ -88,7 +88,7 @@ impl TryFrom<Fields> for PlatformEntry {
                 Some(Link { bandwidth: bandwidth.0.0, latency: latency.map_or(Time::ZERO, |latency| latency.0) })
             }
             (None, None) => None,
-            (None, Some(_)) => return Err("it has a `latency` without a `bandwidth`; give both".to_owned()),
+            (None, Some(_)) => return Err("the platform has a `latency` without a `bandwidth`; give both".to_owned()),
         };
         let joined = |platform: Platform| match between {
             Some(link) => platform.with_interconnect(link),

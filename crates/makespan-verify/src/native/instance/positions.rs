@@ -67,12 +67,12 @@ impl<'a> Positions<'a> {
     pub fn hint(&self, name: &str) -> String {
         match self {
             Self::None => "the platform has no nodes".to_owned(),
-            Self::Cluster(platform) => format!("its nodes are `n0` to `n{}`", platform.node_count().saturating_sub(1)),
+            Self::Cluster(platform) => format!("the nodes are `n0` to `n{}`", platform.node_count().saturating_sub(1)),
             Self::Listed(platform, _) => {
                 let names = platform.nodes().iter().map(|node| node.name.as_str());
                 match nearest(name, names.take(COMPARED)) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => "write the name of one of its `nodes`".to_owned(),
+                    None => "write the name of one of the `nodes`".to_owned(),
                 }
             }
         }

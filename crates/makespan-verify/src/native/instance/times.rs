@@ -74,8 +74,8 @@ fn profile_by_number(
     allotments: Option<Allotments>,
 ) -> Result<Profile, String> {
     match (time, work, speedup) {
-        (Some(_), Some(_), _) => Err("it has both `time` and `work`; write one of them".to_owned()),
-        (None, None, _) => Err("it has neither `time` nor `work`; write one of them, or `time_on`".to_owned()),
+        (Some(_), Some(_), _) => Err("both `time` and `work` are stated; write one of them".to_owned()),
+        (None, None, _) => Err("`time` and `work` are missing; write one of them, or `time_on`".to_owned()),
         (Some(_), None, Some(_)) => Err("`speedup` goes with `work`, not with `time`".to_owned()),
         (Some(OneOrMany::One(time)), None, None) => rigid(time, allotments),
         (Some(OneOrMany::Many(times)), None, None) => table(times, allotments),

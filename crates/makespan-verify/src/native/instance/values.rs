@@ -43,7 +43,7 @@ impl<'de> Visitor<'de> for SpeedupVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SpeedupEntry, A::Error> {
         let Some(law) = map.next_key::<String>()? else {
-            return Err(Error::custom("it names no law; write one such as {\"amdahl\": {\"serial\": 0.05}}"));
+            return Err(Error::custom("no law is named; write one such as {\"amdahl\": {\"serial\": 0.05}}"));
         };
         let law = match law.as_str() {
             NUMBER_KEY => {

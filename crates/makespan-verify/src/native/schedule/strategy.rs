@@ -69,7 +69,7 @@ impl StrategyEntry {
             }
         }
         if !self.variants.is_sorted_by_key(|variant| variant.finish) {
-            problems.push("strategy.variants: they are not ordered by finish".into());
+            problems.push("strategy.variants: the variants are not ordered by finish".into());
         }
         match self.variants.get(self.chosen) {
             None => problems.push(format!("strategy.chosen is {}, but there is no such variant", self.chosen)),

@@ -94,7 +94,7 @@ fn groups_are_kept() {
 #[test]
 fn mean_flow_is_stated_where_it_is_known() {
     let mut file = file();
-    assert!(!written(&file).contains("mean_flow"), "files stay as they were");
+    assert!(!written(&file).contains("mean_flow"), "a file without mean flow does not change");
     file.others.insert(Objective::MeanFlow, 1_750_000_002_000);
     let prices = TimePrices { instants: vec![seconds("0")], prices: vec![], scale: 0, horizon: None, widths: vec![] };
     let proof = Proof::TimePrices(prices);

@@ -35,7 +35,7 @@ impl TreePlanFile {
         let proven = short_decimal(&proof.proves(*objective, instance).ok()?.rational(), true);
         let (stated, proven) = (decimal_text(&stated.rational()), decimal_text(&proven));
         (stated != proven)
-            .then(|| format!("the stated bound on the {objective} is {stated}; its certificate proves {proven}"))
+            .then(|| format!("the stated bound on the {objective} is {stated}; the certificate proves {proven}"))
     }
 
     /// Checks the period. The rates of the period are its numbers of tasks, divided by its length. These rates must be
@@ -56,11 +56,11 @@ impl TreePlanFile {
         if real != *fair_throughput {
             let (stated, real) = (decimal_text(fair_throughput), decimal_text(&real));
             return Some(format!(
-                "period: the stated fair throughput is {stated}; its tasks in {seconds} s give {real}"
+                "period: the stated fair throughput is {stated}; the tasks in {seconds} s give {real}"
             ));
         }
         let same = self.rates.all().len() == periodic.tasks.len() && periodic.is_rounded_from(problem, &self.rates);
-        (!same).then(|| format!("period: its numbers of tasks are not the rates times {seconds} s, rounded down"))
+        (!same).then(|| format!("period: the numbers of tasks are not the rates times {seconds} s, rounded down"))
     }
 }
 

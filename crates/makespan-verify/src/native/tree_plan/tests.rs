@@ -76,13 +76,13 @@ fn everything_that_is_changed_is_found() {
     changed("\"a\": 1.8", "\"s\": 1.8", "`r<` would need to send for 1.8");
     changed("\"a\": 1.8", "\"a\": -1.8", "a negative rate");
     changed("\"value\": 1,", "\"value\": 0.999,", "the certificate proves 1");
-    changed("\"value\": 1,", "\"value\": 1.1,", "its certificate proves 1");
+    changed("\"value\": 1,", "\"value\": 1.1,", "the certificate proves 1");
     changed("\"ports\":[0,0,0]", "\"ports\":[0,0]", "every node");
     changed("\"ports\":[0,0,0]", "\"ports\":[1,0,0]", "proves 1.13333333333334");
     changed("\"a\": 18", "\"a\": 21", "period: node `a` would compute");
     changed("\"seconds\": 10", "\"seconds\": 0", "longer than 0 s");
-    changed("\"seconds\": 10", "\"seconds\": 20", "its tasks in 20 s give 0.45");
-    changed("\"r<\": 9}", "\"r<\": 8}", "its tasks in 10 s give 0.8");
+    changed("\"seconds\": 10", "\"seconds\": 20", "the tasks in 20 s give 0.45");
+    changed("\"r<\": 9}", "\"r<\": 8}", "the tasks in 10 s give 0.8");
     changed("\"a\": 18", "\"a\": 19", "are not the rates times 10 s");
     changed("\"a\": 1.8", "\"a\": 1.95", "are not the rates times 10 s");
     changed("\"a\": 18", "\"a\": 1099511627777", "0 to 1099511627776");

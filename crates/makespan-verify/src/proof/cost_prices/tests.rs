@@ -59,7 +59,7 @@ fn a_path_that_must_end_costs_more() {
     // and the value is 3 * (2000 + 6 * 167) - 24 * 167.
     assert_eq!(proves(24, 166), Ok(3000 + 12 * 166));
     assert_eq!(proves(24, 167), Ok(6000 + 18 * 167 - 24 * 167));
-    // In units of 1/16, 2666 means 166.63. The bound is a fraction, so it is rounded up to the next thousandth.
+    // In units of 1/16, 2666 means 166.63. The bound is a fraction, so the bound is rounded up to the next thousandth.
     assert_eq!(within(24, &[2666, 2666], 4).proves(&instance), Ok(5000));
     // To end before 24, no task may run on the slow processor. If the horizon is before 18, the tasks do not fit at
     // all.

@@ -42,7 +42,7 @@ struct Members {
     amounts: Vec<i128>,
 }
 
-/// The minimum amounts that a task holds while it runs, over all its choices.
+/// The minimum amounts that a task holds while it runs, over all choices of the task.
 struct Least {
     processors: i128,
     resources: Box<[(ResourceId, i128)]>,

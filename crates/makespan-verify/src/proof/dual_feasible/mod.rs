@@ -92,8 +92,8 @@ impl Kind for DualFeasible {
     ///
     /// If f is the number of processors itself in every term, the check takes O(log m) for each job and step, where m
     /// is the number of processors. Otherwise, the check tries every allotment of a job. If a job has more than 256
-    /// allotments, they are grouped (see [`super::TimePrices`]). The cost of a group is the cost of its smallest
-    /// allotment for the shortest time of the group.
+    /// allotments, the allotments are grouped (see [`super::TimePrices`]). The cost of a group is the cost of its
+    /// smallest allotment for the shortest time of the group.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // A makespan is never negative, so the bound 0 is always valid.

@@ -113,7 +113,9 @@ impl MaxSum {
 }
 
 fn too_many() -> CertificateError {
-    CertificateError::Unproved("the steps of its functions are too many or too fine to check".into())
+    CertificateError::Unproved(
+        "the functions of the certificate have too many steps, or too fine steps, to check".into(),
+    )
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ type Point = (i128, i128);
 
 /// Returns the points of the payment curve of `count` equal tasks, in ascending order of the end of their job. Only at
 /// these points can the curve begin to fall or stop falling. For each choice, consider the latest run of a task for a
-/// given end of the job. The end of the job is a point if this run begins at its earliest start, or if it begins or
-/// ends at an instant of the prices. Between two points, the curve is concave. Returns `None` on overflow.
+/// given end of the job. The end of the job is a point if this run begins at its earliest start, or if this run begins
+/// or ends at an instant of the prices. Between two points, the curve is concave. Returns `None` on overflow.
 fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(TaskWay::first).collect();
     for way in ways {

@@ -26,7 +26,7 @@ fn jobs_that_compete_pay_for_waiting() {
     assert_eq!(flow(&prices(&[0], &[])), Ok(2000), "without prices, each job ends at 2");
     // A job that ends at 2 pays 1 for each of its 2 tasks, and a job that ends at 4 pays nothing. The price of the 2
     // open ticks is subtracted, so the bound is 2 * 4 - 2.
-    assert_eq!(flow(&prices(&[0, 2], &[1])), Ok(3000), "the very optimum");
+    assert_eq!(flow(&prices(&[0, 2], &[1])), Ok(3000), "the optimum");
     assert!(flow(&prices(&[0, 2], &[2])).unwrap() < 3000);
 }
 

@@ -6,7 +6,7 @@ use crate::proof::time_window::WindowData;
 use crate::proof::{CertificateError, JobReach};
 
 /// A choice of an allotment and nodes for a task. The task starts at or after `head`, runs for `time` ticks, and ends
-/// at least `tail` ticks before the end of the job. In each tick, it pays the price multiplied by `rate`.
+/// at least `tail` ticks before the end of the job. In each tick, the task pays the price multiplied by `rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TaskWay {
     pub(super) head: i128,

@@ -33,9 +33,9 @@ fn the_area_between_two_tasks_lengthens_the_path_through_them() {
     let instance = fork_join(Vec::new());
     let proves = |flow: PathFlow| flow.proves(&instance);
     assert_eq!(proves(flow(&[0, 7], &[(Some(0), Some(7))])), Ok(15));
-    assert_eq!(proves(flow(&[7], &[(None, Some(7))])), Ok(14), "half of 2 + 18, then 4");
-    assert_eq!(proves(flow(&[0], &[(Some(0), None)])), Ok(13), "2, then half of 18 + 4");
-    assert_eq!(proves(flow(&[], &[(None, None)])), Ok(12), "half of all");
+    assert_eq!(proves(flow(&[7], &[(None, Some(7))])), Ok(14), "the area 2 + 18 on two processors, and then 4");
+    assert_eq!(proves(flow(&[0], &[(Some(0), None)])), Ok(13), "2, and then the area 18 + 4 on two processors");
+    assert_eq!(proves(flow(&[], &[(None, None)])), Ok(12), "the whole area on two processors");
 }
 
 #[test]

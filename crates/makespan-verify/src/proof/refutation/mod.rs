@@ -36,9 +36,10 @@ const LIMIT: i64 = 1 << 58;
 /// A proof that no schedule has a smaller value of the objective than `value`.
 ///
 /// The proof is about a relaxed problem, in which all times are multiples of `grid` ticks. Each task has a window of
-/// starts and a range of modes (allotments). A step of the proof names a rule, such as "the time table of this resource
-/// at this instant excludes an earlier start of this task". The check applies the rule to the windows that it has
-/// computed itself. So a step states no premise and no conclusion, and a wrong step cannot prove anything false.
+/// starts and a range of modes (allotments). A step of the proof names a rule, such as "the time table of this
+/// resource at this instant excludes an earlier start of this task". The check applies the rule to the windows that
+/// the check has computed itself. So a step states no premise and no conclusion, and a wrong step cannot prove
+/// anything false.
 ///
 /// A nogood is a list of literals. In every schedule of the relaxed problem with a value below `value`, at least one of
 /// these literals is true. Steps prove a nogood: if all its literals are false, some task has no start or no mode left.

@@ -12,7 +12,7 @@ use crate::proof::prefix::{Event, PriceIntegral};
 /// instant is halved by its choices. With the value 8, the check takes half as long as with the value 1.
 const MORE_STARTS: usize = 8;
 
-/// Finds the minimum costs of jobs, one job after another, and reuses its memory.
+/// Finds the minimum costs of jobs, one job after another. The memory of one job is reused for the next job.
 ///
 /// The minimum is taken over cells. A cell is a choice with k processors and a start, or a choice and an end. The
 /// starts are the release date, and the instants at which the price falls or processors open. The ends are the

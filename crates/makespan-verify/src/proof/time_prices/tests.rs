@@ -54,8 +54,8 @@ fn release_dates_hold_where_the_price_rises() {
     // start is not cheaper. The price of the open processors is subtracted.
     assert_eq!(prices(&[3, 6], &[1]).proves(&apart), Ok(10 + 20));
     // The best start is neither the release date nor an instant of the prices: a job that starts at 4 ends at 14, when
-    // the price rises, and costs 24. If it starts at 0, it costs 40; at 6, it costs 116; and at 15, it costs 25. For
-    // ten jobs, the price of the open processors, 130, is subtracted.
+    // the price rises, and costs 24. A job that starts at 0 costs 40; at 6, 116; and at 15, 25. For ten jobs, the
+    // price of the open processors, 130, is subtracted.
     let ten = self::instance(1, (0..10).map(|index| job(&index.to_string(), 1, 10, 1, 0)).collect());
     assert_eq!(prices(&[0, 6, 14, 15], &[5, 0, 100]).proves(&ten), Ok(240 - 130));
 }

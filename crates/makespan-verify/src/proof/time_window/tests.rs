@@ -29,7 +29,7 @@ fn a_window_after_the_first_task_refutes_more_than_path_or_area() {
     assert_eq!(
         proves(window(11, 0, 0, &[1])),
         Ok(12),
-        "the four share the node of the first, as their data never arrive elsewhere"
+        "the four tasks run on the node of the first task, because their data never arrive on another node"
     );
     assert!(proves(window(12, 0, 0, &[1])).is_err());
     assert!(matches!(proves(window(11, 6, 11, &[1, 1])), Err(CertificateError::Malformed(_))));
@@ -80,9 +80,9 @@ fn what_lies_between_a_fork_and_its_join_is_on_their_nodes_or_pays_both_transfer
     let edges = (1..5).flat_map(|inner| [(0, inner), (inner, 5)]).map(edge).collect();
     let jobs = vec![Job::compound("fork-join", Graph::new(tasks, edges).unwrap())];
     let instance = Instance::new(Platform::cluster(2, 1).unwrap(), jobs, vec![]).unwrap();
-    // Suppose that 17 ticks are between the first and the last task. If both are on one node, this node has room for 17
-    // ticks of work, and the other node for 17 - 5 - 5. If they are on two nodes, each node has room for 12. The sum is
-    // 24 in both cases.
+    // Suppose that 17 ticks are between the first and the last task. If both are on one node, this node has room for
+    // 17 ticks of work, and the other node for 17 - 5 - 5. If the two tasks are on two nodes, each node has room for
+    // 12. The sum is 24 in both cases.
     assert_eq!(window(18, 0, 0, &[]).proves(&instance), Ok(19));
     assert!(matches!(window(19, 0, 0, &[]).proves(&instance), Err(CertificateError::NotRefuted { .. })));
 }

@@ -1,4 +1,4 @@
-//! Random certificates of every kind. Tests improve them by small changes.
+//! Random certificates of every kind. Tests improve these certificates by small changes.
 
 mod refutations;
 mod steps;
