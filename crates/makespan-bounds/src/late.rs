@@ -23,7 +23,7 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     let of = Objective::OF_DEADLINES.into_iter().take(if weighted { 2 } else { 1 });
     let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
     let bound = |(at, &(of, due)): (usize, &(Objective, Time))| {
-        // The first instance is the most promising. Examine it even if no time is left.
+        // The first instance is the most promising, and is examined even if no time is left.
         if at > 0 && clock.is_over() {
             return None;
         }

@@ -180,8 +180,8 @@ pub(super) struct Engine {
     period: u32,
     since: u32,
     failures: u32,
-    /// The start and the mode of each task in the schedule that guides decisions. Empty if no schedule guides them (E.
-    /// Demirović, G. Chu, P. J. Stuckey, DOI 10.1007/978-3-319-98334-9_7).
+    /// The start and the mode of each task in the schedule that guides decisions. Empty if there is no such schedule.
+    /// Source: E. Demirović, G. Chu, P. J. Stuckey, DOI 10.1007/978-3-319-98334-9_7.
     pub(super) guide: Vec<(i64, usize)>,
 }
 

@@ -160,7 +160,7 @@ fn reflect(model: &mut Model, task: usize, most: i64) {
 }
 
 impl Search {
-    /// Narrows the windows before any decision. Returns false if this proves that there is no solution.
+    /// Narrows the windows before any decision. Returns false if the narrow windows prove that there is no solution.
     fn prepare(&mut self, work: &Work) -> bool {
         let engine = &mut self.engine;
         if engine.begin().is_err() {
@@ -205,7 +205,7 @@ impl Engine {
         self.prices.push(prices);
     }
 
-    /// Propagates without decisions. Returns false if this proves that there is no solution.
+    /// Propagates without decisions. Returns false if the propagation proves that there is no solution.
     fn settles(&mut self) -> bool {
         let is_open = self.propagate().is_ok();
         self.record_root();

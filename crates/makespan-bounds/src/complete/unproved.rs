@@ -91,7 +91,7 @@ pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static
     let conditions = [
         ("that a job ends with its last task", has_parts && objective.is_sum_of_ends()),
         ("amounts of consumables", has(ResourceKind::Consumable)),
-        ("on which node a task needs resources", has_nodes && has(ResourceKind::OfNodes)),
+        ("the nodes on which tasks need resources", has_nodes && has(ResourceKind::OfNodes)),
         ("transfers between nodes", has_nodes && instance.has_transfers()),
         ("the placement of jobs on nodes", platform.restricts_placement()),
         ("which of the processors are unavailable", !instance.unavailable().is_empty()),

@@ -265,8 +265,8 @@ impl CostProgramme {
         }
     }
 
-    /// Adds the use of processors by a choice that starts at `at` to `held`. For each period, this is the time for
-    /// which the choice runs in the period, multiplied by `share`.
+    /// Adds to `held` the use of processors by a choice that starts at the instant `at`. For each period, this is the
+    /// time for which the choice runs in the period, multiplied by `share`.
     fn hold(&self, choice: Choice, at: f64, share: f64, held: &mut [f64]) {
         if choice.kind == SEVERAL {
             return;

@@ -14,8 +14,8 @@ use makespan_verify::proof::{Rejection, Selection};
 /// always available.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The smallest deadline found for which the jobs can be divided into two shelves (see `first_shelf`) such that
-    /// their total work is at most the processor time until the deadline.
+    /// The smallest accepted deadline: the jobs can be divided into two shelves (see `first_shelf`), and their total
+    /// work is then at most the processor time until the deadline.
     pub guess: Time,
     /// For each job, true if the job is in the first shelf, of length `guess`. The other jobs are in the second shelf,
     /// of length `guess / 2`.
@@ -41,9 +41,9 @@ pub struct Dual {
 ///
 /// If the knapsack is too large ([`is_exact`]), a deadline d may remain undecided. Then the work of the choice by
 /// price is more than m d. It exceeds the least work by at most the saving of one job. The saving of a job is less
-/// than its least work for the deadline d/2, which is at most m d/2. If d is at least the optimum, the least work is
-/// at most m times the optimum. So an undecided d is less than twice the optimum, and the guess is at most twice the
-/// optimum.
+/// than the least work of the job for the deadline d/2. This least work is at most m d/2. If d is at least the
+/// optimum, the least work is at most m times the optimum. So an undecided d is less than twice the optimum, and the
+/// guess is at most twice the optimum.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);
     while search.accepted.ticks() - search.floor.ticks() > 1 {

@@ -39,8 +39,8 @@ impl<F: Field> VertexValues<F> {
         }
     }
 
-    /// Computes the vertex of a basis. If `enters` is set, computes the change of all variables per unit of this
-    /// variable instead.
+    /// Computes the vertex of a basis. If `enters` is set, computes instead the change of all variables per unit of
+    /// the entering variable.
     pub fn solve(
         &mut self,
         figures: &Coefficients<F>,

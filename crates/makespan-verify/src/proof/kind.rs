@@ -35,7 +35,7 @@ pub(super) enum Scope {
     Any,
     /// Instances without graphs of tasks.
     SingleTasks,
-    /// Instances whose processors are all equal, and which have no graphs of tasks.
+    /// Instances with equal processors and without graphs of tasks.
     EqualProcessors,
 }
 

@@ -301,8 +301,8 @@ impl JobReach {
         ends[task as usize] = own;
     }
 
-    /// Returns a lower bound on the start of a task on a kind of node, from the phases that end (or, backwards, begin)
-    /// at the task.
+    /// Returns a lower bound on the start of a task on a kind of node, from the phases that end at the task. In a
+    /// backward pass, these are the phases that begin at the task.
     fn over_phases(&self, task: usize, kind: usize, side: PassDirection, heads: &[i128]) -> i128 {
         let end = |task: u32, kind: usize| {
             let head = heads[task as usize * self.kinds.len() + kind];

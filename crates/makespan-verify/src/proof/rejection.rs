@@ -137,7 +137,7 @@ fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
 }
 
 /// Returns the minimum total work if the crossing jobs hold at most `capacity` processors. Returns `None` if the jobs
-/// that must cross hold more.
+/// that must cross hold more than `capacity` processors.
 fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     let mut least: Vec<Option<Area>> = vec![Some(0); capacity as usize + 1];
     let mut stays: Area = 0;

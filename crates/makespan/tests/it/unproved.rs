@@ -76,7 +76,7 @@ fn conditions_that_are_ignored() {
             { name = "c", time = 3, needs = { memory = 2 } },
         ]
     "#;
-    is_unproved(memory, "makespan", "ignores on which node a task needs resources");
+    is_unproved(memory, "makespan", "ignores the nodes on which tasks need resources");
     // A plan in which the bag starts first ends at 6 s, but the bag would delay a job.
     let best_effort = r#"
         version = 2

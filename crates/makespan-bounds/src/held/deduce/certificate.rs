@@ -55,7 +55,7 @@ impl<'a> Pruning<'a> {
             }
             self.needed[row] = WindowLimits { start: needed.start && !start, end: needed.end && !end };
             if !self.problem.only[row] {
-                // The runs that fit depend on both limits of the window.
+                // Both limits of the window determine which runs fit into the window.
                 self.needed[row] = WindowLimits { start: true, end: true };
             }
             steps.extend(self.step(entry.row, entry.limit, &entry.cause));

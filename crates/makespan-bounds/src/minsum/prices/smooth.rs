@@ -38,7 +38,7 @@ struct Candidate {
     shape: usize,
 }
 
-/// The choices of one job, which are collected while choices are tried.
+/// The choices of one job that have been collected so far.
 struct CollectedChoices<'a> {
     /// The integrals of all terms at each instant.
     integrals: &'a [f64],
@@ -369,8 +369,8 @@ impl Landscape {
         }
     }
 
-    /// Returns the soft minimum of the collected choices minus their minimum, times the number of equal jobs. The
-    /// result is never positive. Adds the derivatives to `point`.
+    /// Let d be the soft minimum of the costs of the collected choices, minus the minimum of these costs. Returns d
+    /// multiplied by the number of equal jobs. The result is never positive. Adds the derivatives to `point`.
     fn soften(&mut self, job: usize, width: f64, point: &mut Point) -> f64 {
         let (count, terms) = (self.jobs.counts[job], self.terms.count());
         let sum: f64 = self.candidates.iter().map(|candidate| candidate.cost).sum();

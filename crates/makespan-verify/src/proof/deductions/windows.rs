@@ -122,8 +122,8 @@ impl<'a> Windows<'a> {
             window.start = window.start.max(window.first_end - time);
             window.end = window.end.min(window.last_start + time);
         }
-        // If any choice fits into the window, the fastest choice also fits. It permits the latest start and the
-        // earliest end.
+        // If any choice fits into the window, the fastest choice also fits. The fastest choice permits the latest
+        // start and the earliest end.
         let (last_start, first_end) = window.of_run(self.runs.fastest(row)?)?;
         Some(TaskWindow { last_start, first_end, ..window })
     }

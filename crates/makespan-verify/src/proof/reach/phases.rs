@@ -33,8 +33,8 @@ enum Home {
 struct Inner {
     task: usize,
     fastest: i128,
-    /// Work of the task: its time on a kind of node, multiplied by the rate of this kind, for the kind with the
-    /// smallest product.
+    /// Work of the task: the minimum, over all kinds of nodes, of the time of the task on this kind, multiplied by the
+    /// rate of the kind.
     work: i128,
     /// Minimum time from the end of the phase's first task to the start of this task, if the two tasks are on different
     /// nodes.

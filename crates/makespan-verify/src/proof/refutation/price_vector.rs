@@ -24,7 +24,7 @@ pub(super) struct PriceVector {
     sold: i128,
     /// The claim is contradicted if the costs of all tasks sum to at least `limit + sold`.
     limit: i128,
-    /// For each task, the last window for which its minimum cost was computed, and the minimum cost.
+    /// For each task, the last window for which its minimum cost was computed, and this minimum cost.
     known: Vec<Option<(StartWindow, Option<i128>)>>,
 }
 

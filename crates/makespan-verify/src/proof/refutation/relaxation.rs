@@ -11,7 +11,7 @@ use super::{LIMIT, MAX_TASKS};
 
 /// Maximum number of allotments of all tasks, including dominated ones.
 const MAX_ALLOTMENTS: u64 = 1 << 20;
-/// Maximum number of amounts: modes of all tasks times resources.
+/// Maximum number of amounts: the number of modes of all tasks, multiplied by the number of resources.
 const MAX_AMOUNTS: usize = 1 << 20;
 /// Maximum number of edges between tasks. Each task of a bag has its own edges.
 const MAX_WAITS: usize = 1 << 16;

@@ -52,8 +52,8 @@ fn coarse(instance: &Instance, objective: Objective, grid: i64, value: i128) {
     assert!(proven.is_none_or(|proven| proven <= value), "{proven:?} > {value}: {objective} of {instance:?}");
 }
 
-/// Checks that changes of a proof, and higher claims, never prove more than `value`. Returns the number of changed
-/// proofs.
+/// Checks that neither a changed proof nor a proof with a higher claim proves more than `value`. Returns the number of
+/// changed proofs.
 fn attack(instance: &Instance, objective: Objective, proof: &Refutation, value: i128, rng: &mut ChaCha8Rng) -> usize {
     let higher = Refutation { value: proof.value + 1, ..proof.clone() };
     assert_eq!(proven(instance, objective, &higher), None, "{objective} of {instance:?}");

@@ -28,7 +28,7 @@ fn one_machine_and_equal_jobs_are_proved_optimal() {
     // Without prices, every job ends at 10.
     assert_eq!(prices(&[0], &[]).proves(&instance), Ok(30));
     assert_eq!(prices(&[0, 30], &[0]).proves(&instance), Ok(30));
-    // With high prices, all jobs would run after the prices end, so the bound is weak.
+    // With high prices, all jobs would run after the last instant of the prices, so the bound is weak.
     assert_eq!(prices(&[0, 10, 20, 30], &[200, 100, 50]).proves(&instance), Ok(0));
 }
 

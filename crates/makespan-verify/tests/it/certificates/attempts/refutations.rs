@@ -66,7 +66,8 @@ impl Reader<'_> {
         let supply = self.below(supplies as i64) as u64;
         let rounds = 1 + i64::from(self.below(4) == 0);
         let steps = Self::sweep(instance, supply, rounds);
-        // The first nogood states that the task starts after `split`, and the second one that it starts by then.
+        // The first nogood states that the task starts after `split`. The second nogood states that the task starts at
+        // `split` or earlier.
         let mut nogoods = 0;
         for (bound, value) in [(4 * task, split + 1), (4 * task + 1, -split)] {
             if self.below(3) > 0 {
