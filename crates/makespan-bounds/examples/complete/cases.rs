@@ -21,7 +21,7 @@ pub struct Case {
     /// The processors, then the amounts of the other resources.
     pub supplies: Vec<u64>,
     pub jobs: Vec<CaseJob>,
-    /// Pairs of jobs, of which the second one waits for the first one.
+    /// Pairs of jobs. The second job of a pair waits for the first one.
     pub edges: Vec<(usize, usize)>,
 }
 

@@ -16,7 +16,7 @@ type Held = Vec<Vec<i64>>;
 
 /// A scale of a supply.
 pub(super) struct Scale {
-    /// The supply of which this is a scale.
+    /// The supply to which this scale belongs.
     supply: usize,
     /// The capacity of the scale for each amount of the supply ([`most_within`]).
     most: Vec<i64>,

@@ -56,8 +56,8 @@ impl Game {
     }
 
     /// Plays up to `rounds` rounds. Stops when the need exceeds `enough` or `clock` expires. Returns the largest need
-    /// found, as a fraction of the capacity, and the costs at which the jobs have this need. If the need is more than
-    /// one, the deadline is refuted.
+    /// that was found, as a fraction of the capacity, and the costs at which the jobs have this need. If the need is
+    /// more than one, the deadline is refuted.
     pub(super) fn play(&mut self, board: &AllotmentBoard, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
         let mut best = (0.0, Costs::default());
         let mut payoffs = vec![0.0; self.needed.len()];

@@ -1,6 +1,6 @@
 //! Bounds that combine a flow along paths of tasks with a price for the amounts that tasks hold. Paths may also use
-//! area arcs. The length of an area arc between two tasks is the area of all tasks between these two, divided by the
-//! capacity.
+//! area arcs. The length of an area arc between two tasks is the area of all tasks between these two tasks, divided by
+//! the capacity.
 
 mod ancestry;
 mod hull;

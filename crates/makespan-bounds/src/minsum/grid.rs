@@ -54,7 +54,7 @@ impl Grid {
         let horizon = guess.ticks().max((last_release - origin).ticks());
         let doublings = (horizon / shortest.ticks()).max(1).ilog2();
         // The instants of Dutot et al. are horizon * 2, horizon, horizon / 2 and so on. Between two of these instants,
-        // others are inserted such that the ratio of consecutive instants is constant.
+        // other instants are inserted such that the ratio of consecutive instants is constant.
         let steps = (doublings + 1) * parts;
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);

@@ -99,7 +99,7 @@ impl Space {
         rows.minimise(&CscMatrix::zeros((count + 1, count + 1)), &linear).map(|x| x[count])
     }
 
-    /// Returns the point nearest to `centre` at which all cuts are at least `level`.
+    /// Returns the point nearest to `centre`, among the points at which all cuts are at least `level`.
     fn project(&self, cuts: &[Cut], centre: &[f64], level: f64) -> Option<Vec<f64>> {
         let mut rows = Rows::new(centre.len());
         for cut in cuts {

@@ -26,9 +26,9 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 /// least `q_i = N_i / Lambda` units of service. On node `k`, the job is served at a rate of at most `lambda_k /
 /// Lambda`. The rates of all running jobs sum to at most 1. Now consider a single machine on which job `i` takes the
 /// time `q_i`. The mean busy time of a job is the mean of the instants at which it is served. The weighted sum of the
-/// mean busy times in the schedule is at least the minimum of this sum on the single machine, on which Smith's order
-/// (ascending `q_i / w_i`) is optimal. The end of a job is later than its mean busy time by at least half of its run
-/// time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
+/// mean busy times in the schedule is at least the minimum of this sum on the single machine. On this machine, Smith's
+/// order (ascending `q_i / w_i`) is optimal. The end of a job is later than its mean busy time by at least half of its
+/// run time, as in W. Eastman, S. Even, I. Isaacs, Management Science 11, 1964, DOI 10.1287/mnsc.11.2.268:
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
 ///

@@ -54,9 +54,9 @@ pub struct JobReach {
     /// The successors of each task.
     after: Vec<Vec<Link>>,
     phases: Vec<Phase>,
-    /// For each task, the phase of which it is the last task.
+    /// For each task, the phase that ends with this task.
     ended: Vec<Option<usize>>,
-    /// For each task, the phases of which it is the first task.
+    /// For each task, the phases that begin with this task.
     begun: Vec<Vec<usize>>,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Watch {
 }
 
 impl Engine {
-    /// Examines the nogoods of which a watched literal became false. If all literals of a nogood but one are false,
+    /// Examines each nogood with a watched literal that became false. If all literals of a nogood but one are false,
     /// makes the remaining literal true.
     pub(super) fn by_clauses(&mut self) -> Propagated {
         while self.next_clause < self.trail.len() {

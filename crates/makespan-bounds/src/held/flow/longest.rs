@@ -1,5 +1,5 @@
 //! The longest path of tasks along edges and area arcs. The length of an area arc between two tasks is the total area
-//! of all tasks between these two, divided by the capacity.
+//! of all tasks between these two tasks, divided by the capacity.
 
 use makespan_core::{Instance, TaskId};
 

@@ -44,7 +44,8 @@ impl LevelPeriods {
         after > 0 && end <= openings[after - 1].1
     }
 
-    /// Returns the first beginning of a period after `instant` at which a job with the allotment `shape` can start.
+    /// Returns the first instant after `instant` at which a period begins and a job with the allotment `shape` can
+    /// start.
     pub(super) fn opening_after(&self, instant: f64, shape: PricedAllotment) -> Option<f64> {
         let openings = self.of_processors(shape.processors);
         let after = openings.partition_point(|opening| opening.0 <= instant);

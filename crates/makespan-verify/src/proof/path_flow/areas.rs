@@ -10,8 +10,8 @@ use makespan_core::{Instance, TaskId};
 /// A set of area arcs with common prices.
 ///
 /// Let B be the tasks strictly between two tasks u and v: they wait for u, and v waits for them. All tasks of B run
-/// between the end of u and the start of v. So the price of the amounts that they hold is at most the price of the
-/// available amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of all available
+/// between the end of u and the start of v. So the price of the amounts that these tasks hold is at most the price of
+/// the available amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of all available
 /// amounts for one tick, and `q_i` the price for one tick of the amounts that task i holds. An arc without u begins at
 /// the first release of a task of B. An arc without v ends at the end of the schedule. The instants at which an arc
 /// begins and ends are unknown, so closed periods cannot be subtracted from the available amounts.

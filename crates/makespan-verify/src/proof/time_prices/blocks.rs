@@ -30,10 +30,10 @@ impl Blocks {
     /// Stores these choices, which must be sorted by ascending numbers of processors.
     ///
     /// For a block, let k be the smallest number of processors and p the shortest time. Each choice holds k' >= k
-    /// processors for p' >= p, so it pays at least the price of k processors for p from the same start. Let q be a time
-    /// such that k q <= k' p' for each choice of the block. If prices never rise, each choice also pays at least the
-    /// price of k processors for q. Proof: if p' >= q, the run holds at least k processors for at least q. Otherwise,
-    /// the run of length p' is shorter than q, so its mean price is at least as high, and k' p' >= k q.
+    /// processors for p' >= p, so it pays at least the price of k processors for p from the same start. Let q be a
+    /// time such that `k q <= k' p'` for each choice of the block. If prices never rise, each choice also pays at
+    /// least the price of k processors for q. Proof: if p' >= q, the run holds at least k processors for at least q.
+    /// Otherwise, the run of length p' is shorter than q, so its mean price is at least as high, and `k' p' >= k q`.
     pub(super) fn hold(&mut self, groups: &[Group]) {
         self.lowest = groups.len().next_power_of_two();
         self.tree.clear();
