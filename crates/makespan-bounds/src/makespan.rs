@@ -80,8 +80,8 @@ fn nothing() -> Bound {
     }
 }
 
-/// Returns the bound from the job whose earliest possible end is latest. If processors are unavailable at times, only
-/// the 64 most promising jobs are examined.
+/// Returns the largest bound from a single job: the earliest possible end of this job. If processors are unavailable
+/// at times, only the 64 most promising jobs are examined.
 fn longest_alone(instance: &Instance) -> Option<Bound> {
     let simple = |id: JobId| instance.job(id).release + instance.profile_of(id).shortest();
     let latest = |&id: &JobId| (simple(id), std::cmp::Reverse(id));

@@ -45,7 +45,7 @@ struct Item {
     saves: Area,
 }
 
-/// Chooses the jobs that cross the middle so that the total work of all jobs is least.
+/// Chooses which jobs cross the middle. The choice minimises the total work of all jobs.
 ///
 /// First lets jobs cross in descending order of the work saved per processor, as long as they fit. This yields a choice
 /// and a lower bound on the work. The work of the choice exceeds the lower bound by less than the saving of one job. If

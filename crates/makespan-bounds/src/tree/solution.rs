@@ -21,7 +21,7 @@ pub(super) struct VertexValues<F> {
     /// For each application, the amount that it gets in addition to its share of the throughput. Applications are
     /// numbered from 1.
     pub surplus: Vec<F>,
-    /// For each busy port, the value of the share that it determines if all other open shares are zero.
+    /// For each busy port, the value of the share that the port determines if all other open shares are zero.
     pivots: Vec<F>,
 }
 

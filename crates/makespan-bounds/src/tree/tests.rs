@@ -53,7 +53,7 @@ fn trees(most: usize) -> impl Strategy<Value = TreeProblem> {
 }
 
 /// Solves programme (3), which is written out row by row, in rationals. Uses a plain simplex method on a dense tableau
-/// with Bland's rule, which shares no code with the method under test.
+/// with Bland's rule. This method shares no code with the method under test.
 fn plain_optimum(problem: &TreeProblem) -> RBig {
     let (nodes, apps) = (problem.nodes(), problem.applications());
     let (n, k) = (nodes.len(), apps.len());

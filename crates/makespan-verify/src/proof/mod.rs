@@ -148,7 +148,9 @@ impl Proof {
     fn parts(&self) -> (&dyn Kind, &'static str, &'static str) {
         match self {
             Self::Alone(proof) => (proof, "alone", "a job that takes this long even alone"),
-            Self::Rejection(proof) => (proof, "rejection", "more work than fits before an earlier end"),
+            Self::Rejection(proof) => {
+                (proof, "rejection", "more work than the processors can do before an earlier end")
+            }
             Self::DualFeasible(proof) => (proof, "dual_feasible", "jobs that cannot all run before an earlier end"),
             Self::IntervalPrices(proof) => (proof, "interval_prices", "prices of the processors in intervals of time"),
             Self::TimePrices(proof) => (proof, "time_prices", "prices of the processors over time"),

@@ -31,10 +31,10 @@ const NEVER: i128 = i128::MAX / 4;
 /// duplicated. For the successors of a task, the argument is applied backwards from the end. If a task cannot meet the
 /// deadline on a node, the node is excluded for this task. Then the earliest starts are computed again.
 ///
-/// If several paths begin at a common first task and meet again at a common last task, the time between these two tasks
-/// has a minimum, which depends on the kinds of their nodes (module `phases`). A task between them runs either on the
-/// node of the first or the last task, or on another node. In the first case, it shares the processors of this node
-/// with other tasks. In the second case, its data are transferred before and after its run.
+/// If several paths begin at a common first task and meet again at a common last task, the time between these two
+/// tasks has a minimum, which depends on the kinds of their nodes (module `phases`). A task between these two tasks
+/// runs either on the node of the first or the last task, or on another node. In the first case, it shares the
+/// processors of this node with other tasks. In the second case, its data are transferred before and after its run.
 #[derive(Clone, Debug)]
 pub struct JobReach {
     /// The earliest start of each task on any node.

@@ -256,7 +256,7 @@ impl Landscape {
         point
     }
 
-    /// Returns the least cost of a job. Collects the choices that cost little more.
+    /// Returns the least cost of a job. Collects the choices that cost little more than the cheapest choice.
     fn search(&mut self, job: usize, integrals: &[f64], width: f64, scope: Scope) -> f64 {
         let all = scope != Scope::Near;
         let mut candidates = std::mem::take(&mut self.candidates);

@@ -53,7 +53,7 @@ pub fn read_bound(file: &str, field: &str, objective: Objective, entry: BoundEnt
     Ok(Bound { objective, value, makespan_at_most, proof })
 }
 
-/// Returns a whole number of a certificate that does not fit into 64 bits, if there is one.
+/// Returns a whole number that does not fit into 64 bits, if the certificate contains such a number.
 fn large_number(certificate: &serde_json::Value) -> Option<&str> {
     match certificate {
         serde_json::Value::Number(number) => {

@@ -132,7 +132,7 @@ fn what_an_inner_supposition_changed_is_taken_back() {
     assert_eq!(
         proves(&instance, 129, vec![Step::Start(2, 4, Reason::Steps(vec![inner.clone()]))]),
         invalid_at("1", "the supposition is not refuted: every task still has a window"),
-        "it may start at 0 and end at 4"
+        "the run may start at 0 and end at 4"
     );
     assert_eq!(
         proves(&instance, 129, vec![inner]),

@@ -125,8 +125,9 @@ impl<'a> TaskGraph<'a> {
         Some(row as usize).filter(|&row| row < self.place.len()).ok_or_else(problem)
     }
 
-    /// Returns, for each distinct task, true if it waits for the task `after`, directly or indirectly. If `after` is
-    /// `None`, because the arc begins at a release, the result is true for all tasks. Takes O(tasks + edges).
+    /// Returns, for each distinct task, true if this task waits for the task `after`, directly or indirectly. If
+    /// `after` is `None`, because the arc begins at a release, the result is true for all tasks. Takes O(tasks +
+    /// edges).
     fn behind(&self, after: Option<u32>) -> Result<Vec<bool>, CertificateError> {
         let Some(after) = after else { return Ok(vec![true; self.place.len()]) };
         let first = self.known(after)?;

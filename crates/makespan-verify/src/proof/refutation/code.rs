@@ -9,7 +9,7 @@ use super::place::Place;
 
 /// Maximum length of the list of numbers of a refutation.
 const MAX_NUMBERS: u64 = 1 << 22;
-/// The number of statistics. Each of them estimates the probability that the next bit is 1.
+/// The number of statistics. Each statistic estimates the probability that the next bit is 1.
 const STATISTICS: usize = 1 << 18;
 /// The number of bits after which the speed of adaptation of a statistic stays constant.
 const MAX_SEEN: u8 = 15;
