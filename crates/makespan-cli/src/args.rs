@@ -308,7 +308,7 @@ pub struct SearchOptions {
     /// makespan and weighted completion
     #[arg(help_heading = "Search", long, value_enum, conflicts_with = "algorithm")]
     pub objective: Option<ObjectiveName>,
-    /// Time limit of the command, such as 10s: reading, proofs, search and writing [default: 1s]
+    /// Search time, such as 10s, including reading, proofs and writing [default: 1s]
     ///
     /// The search gets at least a quarter of this time. Some steps cannot be interrupted and always finish, such as the
     /// first plan and the simplest bounds of a large instance. Ctrl-C ends the search earlier
@@ -348,7 +348,7 @@ pub enum ObjectiveName {
 pub struct BoundOptions {
     #[command(flatten)]
     pub input: InstanceOptions,
-    /// Time limit of the search for bounds, such as 60s
+    /// Search time for bounds, such as 60s
     ///
     /// The simplest bounds are always computed, even if a large instance needs more time
     #[arg(long, value_name = "TIME", default_value = "10s", allow_hyphen_values = true)]

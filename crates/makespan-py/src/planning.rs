@@ -76,7 +76,7 @@ pub fn plan(
 
 fn made(instance: &Instance, mut planned: Planned, seed: u64, stopped: bool, begin: Instant) -> Plan {
     if stopped {
-        planned.remarks.push("the search was stopped before its time limit".into());
+        planned.remarks.push("the search was stopped before its search time was over".into());
     }
     let seconds = begin.elapsed().as_secs_f64();
     Plan { instance: Arc::clone(&instance.core), planned: Arc::new(planned), seed, stopped, seconds }

@@ -222,7 +222,7 @@ fn planned(instance: &Instance, spec: &str, options: &PlanOptions, spent: Durati
     clock.finish_and_clear();
     let mut planned = planned.map_err(|error| miette!("{error}"))?;
     if stop.is_requested() {
-        planned.remarks.push("the search was stopped before its time limit".into());
+        planned.remarks.push("the search was stopped before its search time was over".into());
     }
     Ok(planned)
 }
