@@ -20,7 +20,7 @@ pub struct QueueOptions {
     pub job: Option<String>,
     /// For a cluster: update the output every SECONDS seconds; the minimum is 5
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30")]
-    pub watch: Option<u64>,
+    pub watch: Option<u16>,
     /// For a cluster: also write the queue to an HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
@@ -44,7 +44,8 @@ pub struct QueueOptions {
     #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = super::service::state)]
     #[arg(conflicts_with_all = ["from", "job", "watch", "report", "past", "times", "draws"])]
     pub state: Vec<super::AnyState>,
-    /// Maximum number of jobs to show, also on a page [default: 1000; all on a page and with --format json]
+    /// Maximum number of jobs to show, also on a page; for a cluster, of pending and of running jobs [default: 1000, and
+    /// 20 running jobs; all on a page and with --format json]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     /// Output format

@@ -34,7 +34,7 @@ pub enum CommandError {
     /// The program did not end in time and was killed.
     #[error(
         "`{command}` did not end within {} s{said}; the controller is overloaded or the network is slow; try again later",
-        limit.as_secs_f64()
+        (limit.as_secs_f64() * 10.0).round() / 10.0
     )]
     TimedOut {
         /// The command with its arguments.

@@ -43,6 +43,15 @@ pub struct Commands {
     /// A function that receives a message if the controller does not answer.
     teller: Option<fn(&str)>,
     environment: Vec<(OsString, OsString)>,
+    /// The instant at which each program is killed, and the instant after which no request is repeated.
+    deadlines: Option<Deadlines>,
+}
+
+/// Deadlines that several requests share.
+#[derive(Clone, Copy, Debug)]
+struct Deadlines {
+    answers: Instant,
+    repetitions: Instant,
 }
 
 impl Default for Commands {
@@ -67,7 +76,7 @@ impl Commands {
     /// Creates commands with a time limit of one minute for each program. If the controller does not answer, requests
     /// are repeated for half a minute.
     pub fn new() -> Self {
-        Self { limit: Self::LIMIT, patience: Self::PATIENCE, teller: None, environment: Vec::new() }
+        Self { limit: Self::LIMIT, patience: Self::PATIENCE, teller: None, environment: Vec::new(), deadlines: None }
     }
 
     /// Sets the time after which a program is killed.
@@ -81,6 +90,27 @@ impl Commands {
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
+    }
+
+    /// Makes all requests from now on share one time limit and one time for repetitions: those of a single request. So
+    /// many requests to a controller that does not answer take no longer than one.
+    #[must_use]
+    pub fn sharing_limits(self) -> Self {
+        let now = Instant::now();
+        Self { deadlines: Some(Deadlines { answers: now + self.limit, repetitions: now + self.patience }), ..self }
+    }
+
+    /// Returns commands for a request whose answer is not needed: they have half of the remaining time limit, and
+    /// never repeat a request.
+    #[must_use]
+    pub fn for_optional_requests(&self) -> Self {
+        Self { limit: self.time_left() / 2, patience: Duration::ZERO, ..self.clone() }
+    }
+
+    /// Returns the time limit of a program that starts now.
+    fn time_left(&self) -> Duration {
+        let shared = self.deadlines.map_or(Duration::MAX, |own| own.answers.saturating_duration_since(Instant::now()));
+        shared.min(self.limit)
     }
 
     /// Sets a function that receives a message when a request is repeated because the controller does not answer.
@@ -134,13 +164,14 @@ impl Commands {
     ) -> Result<ProgramOutput, CommandError> {
         let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().to_owned()).collect();
         let begun = Instant::now();
+        let last = self.deadlines.map_or(begun + self.patience, |own| own.repetitions.min(begun + self.patience));
         let mut pause = Self::FIRST_PAUSE;
         let mut teller = self.teller;
         loop {
             match self.once(program, &arguments, input) {
-                Err(error) if error.can_be_repeated(program) && begun.elapsed() + pause <= self.patience => {
+                Err(error) if error.can_be_repeated(program) && Instant::now() + pause <= last => {
                     if let Some(tell) = teller.take() {
-                        let seconds = self.patience.as_secs();
+                        let seconds = last.saturating_duration_since(Instant::now()).as_secs();
                         tell(&format!("Slurm's controller does not answer {program}; asking again for {seconds} s"));
                     }
                     thread::sleep(pause);
@@ -154,9 +185,9 @@ impl Commands {
 
     /// Starts a thread that prints a message if the program does not answer for a while. If the caller drops the
     /// returned value before, the message is not printed.
-    fn tell_of_silence(&self, line: &str) -> Option<Sender<()>> {
+    fn tell_of_silence(&self, line: &str, limit: Duration) -> Option<Sender<()>> {
         let tell = self.teller?;
-        let left = self.limit.checked_sub(Self::SILENCE)?;
+        let left = limit.checked_sub(Self::SILENCE)?;
         let (heard, silence) = channel::<()>();
         let text = format!(
             "`{line}` has not answered for {} s; waiting for up to {} s more",
@@ -176,9 +207,10 @@ impl Commands {
         let mut command = self.process(program);
         command.args(arguments);
         let line = error::line(program, arguments);
-        let _heard = self.tell_of_silence(&line);
-        let ended = capture::run(&mut command, input, self.limit)
-            .map_err(|problem| CommandError::of_capture(problem, program, &line, self.limit))?;
+        let limit = self.time_left();
+        let _heard = self.tell_of_silence(&line, limit);
+        let ended = capture::run(&mut command, input, limit)
+            .map_err(|problem| CommandError::of_capture(problem, program, &line, limit))?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let (out, warnings) = (text(ended.out), text(ended.err));
         if ended.status.success() && !program.fails_in_silence(&warnings) {

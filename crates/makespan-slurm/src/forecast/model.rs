@@ -158,7 +158,8 @@ impl<'a> Model<'a> {
             let own = |one: &(usize, u64)| (one.0, self.amount(index, one));
             let beyond = || self.uses[index].iter().map(own).find(|one| one.1 > self.counters[one.0].total);
             let late = || (self.latest[index] < queue.now).then(|| PermanentReason::too_late(job));
-            let barred = || queue.barred(job).map(|bar| PermanentReason::new("limit", bar.text).with(bar.remedy));
+            let barred =
+                || queue.barred(job).map(|bar| PermanentReason::new("limit", bar.brief, bar.text).with(bar.remedy));
             self.never[index] = PermanentReason::at_once(job)
                 .or_else(barred)
                 .or_else(|| Some(PermanentReason::beyond(&self.counters[beyond()?.0], beyond()?.1)))

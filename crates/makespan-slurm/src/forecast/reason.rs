@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use makespan_core::counted;
+
 use crate::queue::{Condition, QueueJob};
 
 use super::bid::JobCandidate;
@@ -86,7 +88,8 @@ impl Reasons<'_> {
             helps.push(format!("a limit of at most {}", span(left as u64 / 60 * 60)));
         }
         helps.extend(why.remedy);
-        WaitReason::new("deadline", text).with(helps.join(", or "))
+        let brief = format!("deadline {} passes first", clock(deadline));
+        WaitReason::new("deadline", brief, text).with(helps.join(", or "))
     }
 
     fn now(&self, index: usize) -> WaitReason {
@@ -103,7 +106,7 @@ impl Reasons<'_> {
         if self.play.has_started(index) {
             return next(job);
         }
-        let Some(bid) = self.bids[index] else { return WaitReason::new("partition", "no partition takes it") };
+        let Some(bid) = self.bids[index] else { return WaitReason::new("partition", NO_PARTITION, NO_PARTITION) };
         self.partition(bid)
             .or_else(|| self.limit(index))
             .or_else(|| self.limit_later(index))
@@ -142,7 +145,9 @@ impl Reasons<'_> {
         };
         let one_of =
             if open.len() > 1 && self.links.of_job(index).iter().any(|link| link.any) { "one of " } else { "" };
-        Some(WaitReason::new("dependency", format!("it waits for {one_of}{} {how} ({expected})", self.names(&open))))
+        let brief = format!("waits for {one_of}{} {how}", self.brief_names(&open));
+        let text = format!("it waits for {one_of}{} {how} ({expected})", self.names(&open));
+        Some(WaitReason::new("dependency", brief, text))
     }
 
     /// Returns the reason for a job that may start only some time after other jobs have started, at the instant `at`.
@@ -164,29 +169,32 @@ impl Reasons<'_> {
         others.sort_unstable();
         others.dedup();
         let (time, whose) = (span(wait.unsigned_abs()), self.names(&others));
+        let brief = format!("{time} after the start of {}", self.brief_names(&others));
         let text = format!("it may start {time} after the start of {whose}, at {}", (self.clock)(at));
-        WaitReason::new("dependency", text)
+        WaitReason::new("dependency", brief, text)
     }
 
     fn later(&self, job: &QueueJob) -> Option<WaitReason> {
         let queue = self.model.queue;
         if let Some(at) = job.eligible.filter(|&at| at > queue.now) {
+            let brief = format!("not before {}", (self.clock)(at));
             let text = format!("it may not start before {}", (self.clock)(at));
-            return Some(
-                WaitReason::new("begin-time", text).with(format!("scontrol update JobId={} StartTime=now", job.id)),
-            );
+            let remedy = format!("scontrol update JobId={} StartTime=now", job.id);
+            return Some(WaitReason::new("begin-time", brief, text).with(remedy));
         }
         let name = job.request.reservation.as_ref()?;
         let kept = queue.reservations.iter().find(|kept| kept.name == *name)?;
-        let begins = || format!("its reservation {name} begins at {}", (self.clock)(kept.start));
-        (kept.start > queue.now).then(|| WaitReason::new("reservation", begins()))
+        (kept.start > queue.now).then(|| {
+            let begins = format!("reservation {name} begins at {}", (self.clock)(kept.start));
+            WaitReason::new("reservation", begins.clone(), format!("its {begins}"))
+        })
     }
 
     fn partition(&self, bid: JobCandidate) -> Option<WaitReason> {
         let partition = &self.model.queue.partitions[bid.partition];
         let text = || format!("partition {} is {}", partition.name, partition.state.to_lowercase());
         (!partition.is_up())
-            .then(|| WaitReason::new("partition", text()).with("another partition, or an operator opens it"))
+            .then(|| WaitReason::new("partition", text(), text()).with("another partition, or an operator opens it"))
     }
 
     /// Returns a reason if the job is a component of a heterogeneous job and only its team does not fit: the job would
@@ -198,7 +206,7 @@ impl Reasons<'_> {
         let others: Vec<usize> = (0..self.model.queue.jobs.len()).filter(is_other).collect();
         (!others.is_empty() && self.free(world, shape).fits).then(|| {
             let text = format!("it starts together with {}, and there is no room for all of them", self.names(&others));
-            WaitReason::new("resources", text)
+            WaitReason::new("resources", format!("starts together with {}", self.brief_names(&others)), text)
         })
     }
 
@@ -211,7 +219,7 @@ impl Reasons<'_> {
             if of.unseen > 0 { ", some of them by jobs that have just ended or that you may not see" } else { "" };
         let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) } + unseen;
         let text = format!("limit on {}: {used} of {} are taken{by}", of.what, of.total);
-        Some(WaitReason::new("limit", text).with(of.remedy.clone()))
+        Some(WaitReason::new("limit", format!("limit on {}", of.what), text).with(of.remedy.clone()))
     }
 
     /// Returns a reason if a limit will delay the job later: the limit is not reached now, but jobs that start earlier
@@ -220,7 +228,8 @@ impl Reasons<'_> {
         let outcome = self.told(index);
         let of = &self.model.counters[outcome.limit[index]?];
         let text = format!("limit on {}, at most {}: it waits for the end of ", of.what, of.total);
-        Some(WaitReason::new("limit", text + &self.names(&outcome.after[index])).with(of.remedy.clone()))
+        let text = text + &self.names(&outcome.after[index]);
+        Some(WaitReason::new("limit", format!("limit on {}", of.what), text).with(of.remedy.clone()))
     }
 
     /// Returns the outcome from which the reason is derived. If the job misses its deadline, this is the outcome of a
@@ -270,7 +279,13 @@ impl Reasons<'_> {
             text += &format!("; {position} {} before it", if position == 1 { "comes" } else { "come" });
         }
         let kind = if after.is_empty() && reservation.is_some() { "reservation" } else { "resources" };
-        let why = WaitReason::new(kind, text);
+        let brief = match (position, after, reservation) {
+            (0, [], None) => "its nodes are in use".to_owned(),
+            (0, [], Some(name)) => format!("waits for the end of reservation {name}"),
+            (0, after, _) => format!("waits for the end of {}", self.brief_names(after)),
+            (position, ..) => before(position),
+        };
+        let why = WaitReason::new(kind, brief, text);
         match smaller(world, shape, fits) {
             Some(nodes) => {
                 why.with(format!("with {nodes} node{} it could start now", if nodes == 1 { "" } else { "s" }))
@@ -296,9 +311,21 @@ impl Reasons<'_> {
 
     /// Returns the reason for a job for which enough nodes are free, but not for long enough.
     fn kept(&self, shape: &PartitionRequest, position: usize, gap: Option<Gap>) -> WaitReason {
-        let before = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
+        let earlier = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
         let Some(Gap { seconds: gap, kept, closed }) = gap else {
-            return WaitReason::new("priority", if position == 0 { LATER.to_owned() } else { before });
+            return match position {
+                0 => WaitReason::new("priority", LATER_BRIEF, LATER),
+                _ => WaitReason::new("priority", before(position), earlier),
+            };
+        };
+        let brief = match (kept, closed) {
+            (Some(kept), _) => format!("reserved for job {}", self.model.queue.jobs[kept.job].shown),
+            (None, Some(closed)) => {
+                let kept = &self.model.queue.reservations[closed];
+                format!("reserved ({}) from {} on", kept.name, (self.clock)(kept.start))
+            }
+            (None, None) if position == 0 => LATER_BRIEF.to_owned(),
+            (None, None) => before(position),
         };
         let text = match (kept, closed) {
             (Some(kept), _) => {
@@ -316,9 +343,9 @@ impl Reasons<'_> {
                 format!("its nodes are free, but reserved ({}) from {} on", kept.name, (self.clock)(kept.start))
             }
             (None, None) if position == 0 => LATER.to_owned(),
-            (None, None) => format!("nodes are free, and {before}: the scheduler keeps to their order"),
+            (None, None) => format!("nodes are free, and {earlier}: the scheduler keeps to their order"),
         };
-        let why = WaitReason::new(if closed.is_some() { "reservation" } else { "priority" }, text);
+        let why = WaitReason::new(if closed.is_some() { "reservation" } else { "priority" }, brief, text);
         if gap >= 60 && gap < shape.lasts {
             why.with(format!("with a time limit of at most {} it could start now", span(gap as u64)))
         } else {
@@ -357,9 +384,18 @@ impl Reasons<'_> {
 
     /// Formats job names, such as `job 12` or `jobs 12, 13 and 4 more`.
     fn names(&self, jobs: &[usize]) -> String {
-        const SHOWN: usize = 3;
-        let names: Vec<&str> = jobs.iter().take(SHOWN).map(|&job| self.model.queue.jobs[job].shown.as_str()).collect();
-        match (names.len(), jobs.len().saturating_sub(SHOWN)) {
+        self.some_names(jobs, 3)
+    }
+
+    /// Formats a single job name and the number of other jobs.
+    fn brief_names(&self, jobs: &[usize]) -> String {
+        self.some_names(jobs, 1).replacen("jobs", "job", 1)
+    }
+
+    /// Formats up to `shown` job names, and the number of other jobs.
+    fn some_names(&self, jobs: &[usize], shown: usize) -> String {
+        let names: Vec<&str> = jobs.iter().take(shown).map(|&job| self.model.queue.jobs[job].shown.as_str()).collect();
+        match (names.len(), jobs.len().saturating_sub(shown)) {
             (1, 0) => format!("job {}", names[0]),
             (_, 0) => format!("jobs {}", names.join(", ")),
             (_, more) => format!("jobs {} and {more} more", names.join(", ")),
@@ -369,6 +405,13 @@ impl Reasons<'_> {
 
 /// The reason for the first job of the queue if nodes are free for it.
 const LATER: &str = "nodes are free, and no job comes before it: the scheduler considers it again later";
+const LATER_BRIEF: &str = "considered again later";
+const NO_PARTITION: &str = "no partition takes it";
+
+/// Formats the number of jobs that the scheduler considers before a job, such as `10 jobs before it`.
+fn before(position: usize) -> String {
+    format!("{} before it", counted(position, "job"))
+}
 
 /// Reasons of Slurm that say only that the job is pending.
 const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
@@ -377,10 +420,13 @@ const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
 fn next(job: &QueueJob) -> WaitReason {
     let reason = job.reason.split(',').next().unwrap_or_default().trim();
     if PLAIN.contains(&reason) {
-        return WaitReason::new("next", "nothing prevents its start: it starts in the scheduler's next cycle");
+        let text = "nothing prevents its start: it starts in the scheduler's next cycle";
+        return WaitReason::new("next", "starts in the next cycle", text);
     }
-    let text = format!("Slurm says {}; no other reason is known", job.reason.trim());
-    WaitReason::new("slurm", text).with("the reason that Slurm names: its scheduler may have checked before the change")
+    let brief = format!("Slurm says {}", job.reason.trim());
+    let text = format!("{brief}; no other reason is known");
+    WaitReason::new("slurm", brief, text)
+        .with("the reason that Slurm names: its scheduler may have checked before the change")
 }
 
 /// Returns a smaller number of nodes with which the job could start now. Returns `None` if its processors do not fit

@@ -43,13 +43,14 @@ impl Model<'_> {
             }
         };
         let text = format!("too few nodes: it asks for {}, and {such}", wanted(self.queue, job, shape));
+        let brief = format!("too few nodes: {such}");
         let hidden = away.len().saturating_sub(3);
         away.truncate(3);
         let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
         if away.is_empty() || !is_enough {
-            WaitReason::new("nodes", text).with("a smaller request, or another partition")
+            WaitReason::new("nodes", brief, text).with("a smaller request, or another partition")
         } else {
-            WaitReason::new("nodes", text).with(format!("these nodes come back: {}{more}", away.join(", ")))
+            WaitReason::new("nodes", brief, text).with(format!("these nodes come back: {}{more}", away.join(", ")))
         }
     }
 
@@ -86,17 +87,20 @@ impl Model<'_> {
         let asks = format!("it asks for {}", wanted(self.queue, job, shape));
         let site = self.sites.iter().find(|site| self.queue.nodes[site.node].name == name);
         let Some(site) = site else {
-            let text = format!("{asks}, and there is no node {name}");
-            return Some(WaitReason::new("nodes", text).with("other nodes"));
+            let brief = format!("there is no node {name}");
+            let text = format!("{asks}, and {brief}");
+            return Some(WaitReason::new("nodes", brief, text).with("other nodes"));
         };
         let node = &self.queue.nodes[site.node];
         if !takes_jobs(node, site) {
             let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
+            let brief = format!("node {name} is away");
             let text = format!("{asks}, and {name} is away");
             let remedy = format!("nodes that are away come back: {name} ({}{reason})", state(node));
-            return Some(WaitReason::new("nodes", text).with(remedy));
+            return Some(WaitReason::new("nodes", brief, text).with(remedy));
         }
-        let text = format!("{asks}, and {name} in {part} cannot run it");
-        Some(WaitReason::new("nodes", text).with("other nodes, a smaller request, or another partition"))
+        let brief = format!("{name} in {part} cannot run it");
+        let text = format!("{asks}, and {brief}");
+        Some(WaitReason::new("nodes", brief, text).with("other nodes, a smaller request, or another partition"))
     }
 }

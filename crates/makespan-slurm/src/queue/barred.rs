@@ -6,6 +6,8 @@ use super::{Association, Budget, JobLimits, Memory, Qos, Queue, QueueJob};
 /// A limit that a job exceeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
+    /// The limit in a few words.
+    pub brief: String,
     /// A sentence that states the limit, and by how much the job exceeds it.
     pub text: String,
     /// A change that would let the job start.
@@ -88,15 +90,14 @@ impl Queue {
                 if budget.name == Budget::WALL { "minutes of jobs".into() } else { format!("{} minutes", budget.name) };
             let whose = &rule.whose;
             if amount > 0 && used >= budget.total {
-                let text = format!("limit on {what} of {whose}: {used} of {} are used", budget.total);
-                return Some(Bar { text, remedy: WAIT });
+                let brief = format!("limit on {what} of {whose}");
+                let text = format!("{brief}: {used} of {} are used", budget.total);
+                return Some(Bar { brief, text, remedy: WAIT });
             }
             (amount > 0 && is_safe && used.saturating_add(more) > budget.total).then(|| {
-                let text = format!(
-                    "limit on {what} of {whose}: {used} of {} are used, and the job may use {more}",
-                    budget.total
-                );
-                Bar { text, remedy: WAIT }
+                let brief = format!("limit on {what} of {whose}");
+                let text = format!("{brief}: {used} of {} are used, and the job may use {more}", budget.total);
+                Bar { brief, text, remedy: WAIT }
             })
         })
     }
@@ -108,7 +109,9 @@ fn too_long(job: &QueueJob, rule: &Rule<'_>) -> Option<Bar> {
         return None;
     }
     let asked = job.limit.map_or("no time limit".into(), |limit| format!("a limit of {} min", limit.div_ceil(60)));
-    Some(Bar { text: format!("it asks for {asked}, and {} allows {} min", rule.whose, most / 60), remedy: ASK })
+    let brief = format!("{} allows {} min", rule.whose, most / 60);
+    let text = format!("it asks for {asked}, and {brief}");
+    Some(Bar { brief, text, remedy: ASK })
 }
 
 /// A request and its limit: the name of the resource, the requested amount, the limit, and true if the request
@@ -149,9 +152,10 @@ fn too_much(job: &QueueJob, rules: &[Rule<'_>]) -> Option<Bar> {
                 if is_too_much {
                     let allows = if kind == "at least " { "wants at least" } else { "allows" };
                     let asked = if amount == u64::MAX { "no limit".to_owned() } else { amount.to_string() };
+                    let brief = format!("{} {allows} {limit} {what} for a job", rule.whose);
                     let text =
                         format!("limit on {what} of a job: it asks for {asked}, and {} {allows} {limit}", rule.whose);
-                    return Some(Bar { text, remedy: ASK });
+                    return Some(Bar { brief, text, remedy: ASK });
                 }
             }
         }

@@ -24,11 +24,13 @@ const HELPFUL: [(ClusterOutput, &str); 4] = [
 const NO_PAST: &str = "run times are learned only from jobs that the controller remembers";
 
 impl Queue {
-    /// Queries a running Slurm. Runs only commands that change nothing.
+    /// Queries a running Slurm. Runs only commands that change nothing. All queries together take no longer than the
+    /// time limit of one command: the first query that gets no answer ends the reading.
     ///
     /// # Errors
     /// [`CommandError`] if nodes or jobs cannot be read. If another part is missing, the result contains a warning.
     pub fn read(commands: &Commands, days: u32) -> Result<Self, CommandError> {
+        let commands = &commands.clone().sharing_limits();
         let mut texts = Texts::default();
         for part in [
             ClusterOutput::Config,
@@ -255,6 +257,8 @@ fn helpful(commands: &Commands, part: ClusterOutput, mut texts: Texts, days: u32
         ClusterOutput::Qos => (Program::Sacctmgr, vec!["-P", "show", "qos"]),
         _ => (Program::Sacct, PAST.iter().copied().chain(["-S", &since]).collect()),
     };
+    // The accounting database may be down although the controller answers.
+    let commands = if program == Program::Scontrol { commands.clone() } else { commands.for_optional_requests() };
     match commands.run(program, arguments) {
         Ok(printed) => Ok(texts.with(part, printed.out)),
         // If there is no configuration, every further command would wait for a long time, and the jobs could not be
@@ -276,7 +280,7 @@ fn helpful(commands: &Commands, part: ClusterOutput, mut texts: Texts, days: u32
 
 /// Returns true if all further commands would fail too.
 fn ends_all(error: &CommandError) -> bool {
-    matches!(error, CommandError::TimedOut { .. }) || error.refusal() == Some(crate::Refusal::NoConfiguration)
+    error.is_passing() || error.refusal() == Some(crate::Refusal::NoConfiguration)
 }
 
 /// Columns that exist in all versions. The job name is last, because it may contain the separator.

@@ -573,6 +573,29 @@ fn a_controller_that_says_nothing_is_asked_once() {
     assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap().lines().count(), 1);
 }
 
+/// After the first query without an answer, no other part is queried.
+#[test]
+fn a_controller_that_is_down_is_asked_once() {
+    for message in ["Unable to contact slurm controller (connect failure)", "Socket timed out on send/recv operation"] {
+        let script = format!("echo \"$*\" >> \"${{0%/*}}/called\"; echo 'slurm_load error: {message}' >&2; exit 1");
+        let fakes = Fakes::new().with("scontrol", &script).with("sacctmgr", &script).with("sacct", &script);
+        let error = Queue::read(&fakes.commands().with_patience(std::time::Duration::ZERO), 7).unwrap_err().to_string();
+        assert!(error.contains("scontrol show config") && error.contains(message), "{error}");
+        assert_eq!(fs::read_to_string(fakes.path().join("called")).unwrap(), "show config\n");
+    }
+}
+
+/// All queries share one time limit: after it, a program is killed at once.
+#[test]
+fn queries_share_one_time_limit() {
+    let fakes = Fakes::new().with("scontrol", "exec /bin/sleep 60");
+    let commands = fakes.commands().with_limit(std::time::Duration::from_millis(300));
+    let commands = commands.with_patience(std::time::Duration::ZERO).sharing_limits();
+    let error = || commands.run(makespan_slurm::Program::Scontrol, ["show", "jobs"]).unwrap_err().to_string();
+    assert!(!error().contains("within 0 s"));
+    assert!(error().contains("did not end within 0 s"), "{}", error());
+}
+
 /// Checks for each recorded version that the JSON output alone and the text with JSON give the same resources of running jobs.
 #[test]
 fn json_alone_tells_what_running_jobs_hold() {

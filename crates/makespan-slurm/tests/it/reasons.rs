@@ -1,6 +1,6 @@
 //! Tests that the reason of a pending job names what delays the job, and a remedy that would help.
 
-use makespan_slurm::forecast::{ExpectedJob, ForecastOptions, RunTimes, forecast};
+use makespan_slurm::forecast::{ExpectedJob, ForecastOptions, RunTimes, WaitReason, forecast};
 use makespan_slurm::queue::{ClusterOutput, Texts};
 use proptest::prelude::*;
 
@@ -36,7 +36,12 @@ fn expected(nodes: &str, jobs: &str, more: &[(ClusterOutput, &str)]) -> Vec<Expe
     let texts = Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs);
     let texts = more.iter().fold(texts, |texts, &(part, text)| texts.with(part, text));
     let queue = texts.queue(Some(NOW)).unwrap();
-    forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() }).expected
+    let options = ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() };
+    let expected = forecast(&queue, &options).expected;
+    for WaitReason { brief, text, .. } in expected.iter().map(|one| &one.why) {
+        assert!(!brief.is_empty() && brief.len() <= text.len() && !brief.contains("asks for"), "{brief} | {text}");
+    }
+    expected
 }
 
 proptest! {

@@ -14,8 +14,9 @@ pub fn document(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, sizes: Opti
         "nodes": seen.queue.nodes.len(),
         "nodes_away": seen.queue.nodes.iter().filter(|node| !node.state.takes_jobs()).count(),
         "more": chosen.more(),
+        "more_running": chosen.more_running(),
         "waiting": chosen.shown().iter().map(|one| job(seen, one, sizes)).collect::<Vec<_>>(),
-        "running": chosen.running.iter().map(|&(job, end)| running(seen, job, end)).collect::<Vec<_>>(),
+        "running": chosen.shown_running().iter().map(|&(job, end)| running(seen, job, end)).collect::<Vec<_>>(),
         "remarks": remarks,
     })
 }
@@ -59,7 +60,7 @@ fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Option<Sizes<'_>>) ->
         "run_time_from": { "what": known, "jobs": runs },
         "nodes": one.nodes.iter().map(|&(node, _)| &seen.queue.nodes[node].name).collect::<Vec<_>>(),
         "after": one.after.iter().map(|&job| &seen.queue.jobs[job].shown).collect::<Vec<_>>(),
-        "why": { "kind": one.why.kind, "text": one.why.text, "remedy": one.why.remedy },
+        "why": { "kind": one.why.kind, "brief": one.why.brief, "text": one.why.text, "remedy": one.why.remedy },
     });
     if let Some(sizes) = sizes {
         let sizes = sizes(one).into_iter().map(|size| json!({ "nodes": size.nodes, "start": at(size.start) }));

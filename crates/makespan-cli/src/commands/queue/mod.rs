@@ -7,15 +7,18 @@ mod page;
 mod rows;
 pub mod source;
 
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, Write, stdout};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, forecast};
 use makespan_slurm::queue::Queue;
 use miette::{Result, miette};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::args::{Format, KnownTimes, QueueOptions};
 #[cfg(feature = "service")]
@@ -40,6 +43,8 @@ struct SelectedJobs<'a> {
     which: String,
     /// Maximum number of pending jobs to show.
     limit: usize,
+    /// Maximum number of running jobs to show.
+    running_limit: usize,
 }
 
 impl<'a> SelectedJobs<'a> {
@@ -52,11 +57,21 @@ impl<'a> SelectedJobs<'a> {
     fn more(&self) -> usize {
         self.waiting.len().saturating_sub(self.limit)
     }
+
+    /// Returns the running jobs to show, with their predicted ends.
+    fn shown_running(&self) -> &[(usize, i64)] {
+        &self.running[..self.running.len().min(self.running_limit)]
+    }
+
+    /// Returns the number of selected running jobs that are not shown.
+    fn more_running(&self) -> usize {
+        self.running.len().saturating_sub(self.running_limit)
+    }
 }
 
 /// Minimum time between two updates of `--watch`, in seconds. For each update, Slurm's controller must send the whole
 /// queue.
-const MIN_PAUSE: u64 = 5;
+const MIN_PAUSE: u16 = 5;
 /// By default, run times are learned from the jobs that ended in the last `DAYS` days.
 const DAYS: u32 = 7;
 /// Default number of simulations with random run times.
@@ -93,14 +108,37 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     if from != source::SLURM {
         return Err(miette!("--watch: the outputs in {from} do not change; --watch is for --from slurm"));
     }
-    let clears = stdout().is_terminal() && options.format == Format::Text;
+    if pause < MIN_PAUSE {
+        return Err(miette!(
+            "--watch {pause}: the minimum is {MIN_PAUSE} s, because Slurm's controller sends the whole queue for each update; \
+             write --watch {MIN_PAUSE}"
+        ));
+    }
     loop {
-        if clears {
-            // Moves the cursor to the first line and clears the screen.
-            print!("\u{1b}[H\u{1b}[2J");
-        }
         once(&from, options)?;
-        thread::sleep(Duration::from_secs(pause.max(MIN_PAUSE)));
+        if has_reader_left(Duration::from_secs(pause.into())) {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+}
+
+/// Blocks for `pause`, or until no process can read standard output any more. Returns true in the second case.
+fn has_reader_left(pause: Duration) -> bool {
+    let out = stdout();
+    let until = Instant::now() + pause;
+    loop {
+        // Without requested events, `poll` reports only errors: a pipe without a reader, or a closed terminal.
+        let mut waited = [PollFd::new(out.as_fd(), PollFlags::empty())];
+        let left = until.saturating_duration_since(Instant::now());
+        match poll(&mut waited, PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)) {
+            Ok(0) if Instant::now() >= until => return false,
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return true,
+            Err(_) => {
+                thread::sleep(until.saturating_duration_since(Instant::now()));
+                return false;
+            }
+        }
     }
 }
 
@@ -154,11 +192,22 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
         (Format::Json, _) => format!("{:#}\n", json::document(&seen, &chosen, options.job.is_some().then_some(&sizes))),
         (Format::Text, Some(_)) => detail::text(&seen, &chosen, options.limit, &sizes),
         (Format::Text, None) => {
-            rows::text(&seen, &SelectedJobs { limit: options.limit.unwrap_or(rows::SHOWN), ..chosen })
+            let limit = options.limit.unwrap_or(rows::SHOWN);
+            let running_limit = options.limit.unwrap_or(rows::SHOWN_RUNNING);
+            rows::text(&seen, &SelectedJobs { limit, running_limit, ..chosen })
         }
     };
+    if options.watch.is_some() && stdout().is_terminal() && options.format == Format::Text {
+        clear_screen()?;
+    }
     emit(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Moves the cursor of the terminal to the first line and clears the screen.
+fn clear_screen() -> Result<()> {
+    let mut out = stdout().lock();
+    out.write_all(b"\x1b[H\x1b[2J").map_err(|error| miette!("cannot write to standard output: {error}"))
 }
 
 /// Returns the jobs that the options select.
@@ -194,7 +243,8 @@ fn chosen<'a>(seen: &ForecastQueue<'a>, options: &QueueOptions) -> Result<Select
         running.retain(|one| is_named(jobs, one.0, name));
         which.push(format!("with the number {name}"));
     }
-    Ok(SelectedJobs { waiting, running, which: which.join(" "), limit: options.limit.unwrap_or(usize::MAX) })
+    let limit = options.limit.unwrap_or(usize::MAX);
+    Ok(SelectedJobs { waiting, running, which: which.join(" "), limit, running_limit: limit })
 }
 
 /// Returns true if `name` is the number of this job or of its array.

@@ -15,7 +15,7 @@ use super::{ForecastQueue, SelectedJobs};
 pub fn write(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, from: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut is_listed = vec![false; seen.queue.jobs.len()];
     chosen.shown().iter().for_each(|one| is_listed[one.job] = true);
-    chosen.running.iter().for_each(|one| is_listed[one.0] = true);
+    chosen.shown_running().iter().for_each(|one| is_listed[one.0] = true);
     let mut jobs: Vec<ChartJob> = running(seen, &is_listed);
     jobs.extend(seen.forecast.expected.iter().map(|one| expected(seen, one, is_listed[one.job])));
     let waiting = jobs.iter().position(|one| !one.shown.runs).unwrap_or(jobs.len());
@@ -47,8 +47,9 @@ pub fn write(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, from: &str, ou
 /// Returns a note that says which jobs are in the tables. Returns `None` if the tables contain all jobs.
 fn listed(chosen: &SelectedJobs<'_>) -> Option<String> {
     let more = (chosen.more() > 0).then(|| format!("{} more wait", chosen.more()));
+    let more_run = (chosen.more_running() > 0).then(|| format!("{} more run", chosen.more_running()));
     let which = (!chosen.which.is_empty()).then(|| format!("tables: jobs {}", chosen.which));
-    let all: Vec<String> = which.into_iter().chain(more).collect();
+    let all: Vec<String> = which.into_iter().chain(more).chain(more_run).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 

@@ -10,14 +10,14 @@ use crate::output::shown;
 
 /// Default number of pending jobs that are shown.
 pub const SHOWN: usize = 1000;
-/// Maximum number of running jobs that are shown.
-const RUNNING: usize = 20;
+/// Default number of running jobs that are shown.
+pub const SHOWN_RUNNING: usize = 20;
 /// Minimum and maximum width of the output, in character columns.
 const WIDTH: (usize, usize) = (60, 240);
-/// Minimum width, in character columns, at which the table also shows names, partitions and limits.
+/// Minimum width, in character columns, at which the table also shows names and requests of jobs.
 const WIDE: usize = 120;
 /// Maximum number of lines of a reason.
-const MAX_LINES: usize = 4;
+const MAX_LINES: usize = 2;
 
 /// A column of the table: its heading, and its minimum and maximum width.
 struct Column(&'static str, usize, usize);
@@ -36,7 +36,7 @@ pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>) -> String {
             text += &format!("{} more wait (--limit)\n", chosen.more());
         }
     }
-    text += &running(seen, &chosen.running, width);
+    text += &running(seen, chosen, width);
     text += &remarks(seen, width);
     text
 }
@@ -76,7 +76,7 @@ fn columns(width: usize) -> Vec<Column> {
         Column("between", 7, 27),
         Column("why not now", 20, usize::MAX),
     ];
-    let narrow = ["job", "user", "nodes", "starts", "between", "why not now"];
+    let narrow = ["job", "user", "starts", "between", "why not now"];
     wide.into_iter().filter(|column| width >= WIDE || narrow.contains(&column.0)).collect()
 }
 
@@ -92,7 +92,7 @@ fn row(seen: &ForecastQueue<'_>, one: &ExpectedJob, width: usize) -> Vec<String>
         ("limit", job.limit.map_or("none".to_owned(), clocked)),
         ("starts", start),
         ("between", between(seen, one)),
-        ("why not now", one.why.text.clone()),
+        ("why not now", one.why.brief.clone()),
     ];
     let columns = columns(width);
     all.into_iter().filter(|cell| columns.iter().any(|column| column.0 == cell.0)).map(|cell| cell.1).collect()
@@ -132,9 +132,9 @@ pub fn clocked(seconds: u64) -> String {
     }
 }
 
-/// Returns a table of running jobs, in the order of `ends`.
-fn running(seen: &ForecastQueue<'_>, ends: &[(usize, i64)], width: usize) -> String {
-    if ends.is_empty() {
+/// Returns a table of running jobs, in the order of their predicted ends.
+fn running(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, width: usize) -> String {
+    if chosen.running.is_empty() {
         return String::new();
     }
     let row = |&(job, end): &(usize, i64)| {
@@ -155,9 +155,9 @@ fn running(seen: &ForecastQueue<'_>, ends: &[(usize, i64)], width: usize) -> Str
         Column("at the latest", 13, 13),
         Column("name", 4, usize::MAX),
     ];
-    let mut text = format!("\n{}", table(&columns, ends.iter().take(RUNNING).map(row).collect(), width));
-    if ends.len() > RUNNING {
-        text += &format!("{} more run\n", ends.len() - RUNNING);
+    let mut text = format!("\n{}", table(&columns, chosen.shown_running().iter().map(row).collect(), width));
+    if chosen.more_running() > 0 {
+        text += &format!("{} more run (--limit)\n", chosen.more_running());
     }
     text
 }

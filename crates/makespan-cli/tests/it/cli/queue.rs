@@ -1,8 +1,9 @@
 //! `makespan queue --from FOLDER`: the queue of a cluster from saved output.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::cli::sandbox::{Said, Sandbox};
 
@@ -466,6 +467,7 @@ fn what_is_listed_is_the_same_in_every_form() {
     assert!(waiting > 5 && running == 3 && all["more"] == 0, "{all:#}");
     let some = json(&["--limit", "2"]);
     assert_eq!((count(&some, "waiting"), some["more"].as_u64()), (2, Some(waiting as u64 - 2)));
+    assert_eq!((count(&some, "running"), some["more_running"].as_u64()), (2, Some(1)));
     let page = |arguments: &[&str]| {
         let said = said(&sandbox, &[&["--from", from, "--report", "queue.html"], arguments].concat(), 80);
         assert_eq!(said.status, Some(0), "{}", said.err);
@@ -474,10 +476,10 @@ fn what_is_listed_is_the_same_in_every_form() {
     let rows = |page: &str| page.matches("<td class=\"job\"").count();
     assert_eq!(rows(&page(&[]).0), waiting + running);
     let (html, text) = page(&["--limit", "2"]);
-    assert_eq!(rows(&html), 2 + running);
-    assert!(
-        html.contains(&format!("{} more wait", waiting - 2)) && text.contains(&format!("{} more wait", waiting - 2))
-    );
+    assert_eq!(rows(&html), 2 + 2);
+    for more in [format!("{} more wait", waiting - 2), "1 more run".to_owned()] {
+        assert!(html.contains(&more) && text.contains(&more), "{more}: {text}");
+    }
     // No user has this name, so no pending or running jobs are shown.
     let (html, text) = page(&["--user", "<nobody>"]);
     assert!(rows(&html) == 0 && html.contains("tables: jobs of &lt;nobody&gt;"), "{html}");
@@ -622,16 +624,79 @@ fn the_example_shows_starts_and_reasons() {
     assert!(queue.status == Some(0) && queue.err.is_empty() && !queue.out.contains("note: "), "{queue:?}");
     let text = queue.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "nothing prevents its start",
-        "it waits for the end of job 4104: it asks for 4 nodes",
-        "it waits for job 4108 to succeed",
-        "it may not start before 12:00",
-        "its nodes are free, but reserved (maintenance) from 18:00 on",
+        "starts in the next cycle",
+        "waits for the end of job 4104",
+        "1 job before it",
+        "waits for job 4108 to succeed",
+        "not before 12:00",
+        "reserved (maintenance) from 18:00 on",
         "too few nodes",
-        "it is held by its user",
+        "held by its user",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let job = said(&sandbox, &["--from", from, "--job", "4111"], 80);
     assert!(job.out.contains("with a time limit of at most 9 h it could start now"), "{job:?}");
+    assert!(job.out.contains("its nodes are free, but reserved (maintenance) from 18:00 on"), "{job:?}");
+}
+
+/// A job takes up to two lines, and its request is not in the table.
+#[test]
+fn a_job_takes_one_or_two_lines_without_its_request() {
+    let sandbox = Sandbox::with_small();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/queue");
+    for folder in [recorded(), example] {
+        for columns in [60, 80, 120, 160] {
+            let text = said(&sandbox, &["--from", folder.to_str().unwrap()], columns).out;
+            let table =
+                || text.lines().skip_while(|line| !line.starts_with("job ")).skip(1).take_while(|l| !l.is_empty());
+            let jobs = table().filter(|line| !line.starts_with(' ')).count();
+            assert!(jobs > 5 && table().count() <= 2 * jobs && !text.contains("asks for"), "{columns}: {text}");
+            assert!(columns < 80 || table().count() <= jobs + 3, "{columns}: {text}");
+        }
+    }
+}
+
+/// Returns `makespan queue --from slurm` on a cluster of one idle node and one pending job.
+fn of_small_cluster(sandbox: &Sandbox, arguments: &[&str]) -> Command {
+    let scontrol = "case \"$*\" in\n*nodes) echo NodeName=n0 CPUTot=4 State=IDLE Partitions=p;;\n*jobs) echo JobId=1 JobName=j \
+                    UserId=ann\\(1\\) Priority=9 JobState=PENDING SubmitTime=1000 TimeLimit=00:10:00 Partition=p NumNodes=1-1 NumCPUs=1;;\n\
+                    *config) echo SelectType = select/cons_tres;;\n*partitions) echo PartitionName=p State=UP Nodes=n0;;\nesac";
+    fs::create_dir_all(sandbox.path("bin")).unwrap();
+    let script = format!("#!/bin/sh\n{scontrol}\n");
+    // A child process writes the program: no other child can then inherit the open file, which would prevent its start.
+    let write = ["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\""];
+    let path = sandbox.path("bin/scontrol");
+    assert!(Command::new("/bin/sh").args(write).arg(path).arg(script).status().unwrap().success());
+    let mut command = sandbox.command("queue --from slurm");
+    command.args(arguments).env("PATH", sandbox.path("bin")).env("TZ", "UTC").env("COLUMNS", "80");
+    command
+}
+
+/// If nobody reads the output any more, `--watch` ends, also between two updates.
+#[test]
+fn watching_ends_when_the_reader_goes_away() {
+    let sandbox = Sandbox::new();
+    let mut command = of_small_cluster(&sandbox, &["--watch", "65535"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("1 ") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "the queue has job 1");
+    }
+    drop(out);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn an_interval_below_the_minimum_is_refused() {
+    let sandbox = Sandbox::new();
+    for seconds in 0..5 {
+        let said =
+            Said::new("watch", &of_small_cluster(&sandbox, &["--watch", &seconds.to_string()]).output().unwrap());
+        let words = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.status == Some(1) && said.out.is_empty(), "{said:?}");
+        assert!(words.contains("the minimum is 5 s") && words.contains("write --watch 5"), "{words}");
+    }
 }

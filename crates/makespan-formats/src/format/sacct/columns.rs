@@ -162,6 +162,6 @@ impl SacctColumns {
 
 fn missing(what: &str) -> String {
     format!(
-        "{what}; ask for `SLURM_BITSTR_LEN=0 sacct --allusers --parsable2 --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`"
+        "{what}; ask for `SLURM_BITSTR_LEN=0 sacct --allusers --parsable2 --format=JobID,User,Account,Partition,QOS,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`"
     )
 }
