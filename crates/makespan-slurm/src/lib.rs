@@ -21,7 +21,7 @@ pub use command::{CommandError, Commands, Program, ProgramOutput, Refusal, Submi
 pub use machines::{Allocated, MachinesError, PlacedRequest, PlanMachines, Pool, fit};
 pub use text::{
     Gres, HostlistError, Kind, OptionalLimit, Record, bytes, compress, count, duration, expand, moment, present, range,
-    records,
+    records, requested_time,
 };
 
 /// Name of a place in which a run starts its attempts: pilots ([`makespan_exec::engine::Engine::place`]).

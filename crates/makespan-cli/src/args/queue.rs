@@ -18,6 +18,13 @@ pub struct QueueOptions {
     /// For a cluster: show one job, such as 123 or `123_4`, and details of its expected start
     #[arg(long, value_name = "JOB", value_parser = NonEmptyStringValueParser::new())]
     pub job: Option<String>,
+    /// For a cluster: show when a job would start that is not submitted, such as 'nodes=4 time=2h partition=p', and which
+    /// jobs it would delay
+    ///
+    /// The words are options of `sbatch` by their long names. The path of a job script selects its lines `#SBATCH`
+    #[arg(long, value_name = "JOB|SCRIPT", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(conflicts_with_all = ["job", "watch", "report", "user", "limit"])]
+    pub what_if: Option<String>,
     /// For a cluster: update the output every SECONDS seconds; the minimum is 5
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30")]
     pub watch: Option<u16>,
@@ -42,7 +49,7 @@ pub struct QueueOptions {
     /// For a service: jobs of these states, or all [default: held,waiting,running]
     #[cfg(feature = "service")]
     #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = super::service::state)]
-    #[arg(conflicts_with_all = ["from", "job", "watch", "report", "past", "times", "draws"])]
+    #[arg(conflicts_with_all = ["from", "job", "what_if", "watch", "report", "past", "times", "draws"])]
     pub state: Vec<super::AnyState>,
     /// Maximum number of jobs to show, also on a page; for a cluster, of pending and of running jobs [default: 1000, and
     /// 20 running jobs; all on a page and with --format json]
@@ -62,6 +69,7 @@ impl QueueOptions {
     pub fn of_cluster(&self) -> Option<&'static str> {
         let given = [
             (self.job.is_some(), "--job"),
+            (self.what_if.is_some(), "--what-if"),
             (self.watch.is_some(), "--watch"),
             (self.report.is_some(), "--report"),
             (self.past.is_some(), "--past"),

@@ -72,9 +72,14 @@ pub struct SimulateOptions {
     /// Compare with a what-if scenario, such as 'nodes=+20'
     ///
     /// A scenario consists of one or several of these changes: now, 'nodes=+20', 'policy=conservative', 'without
-    /// user=ann', 'load=1.2', 'estimates=clairvoyant'. Give the option once for each scenario
+    /// user=ann', 'load=1.2', 'estimates=clairvoyant'. For the queue of a cluster, further changes are 'job=5
+    /// limit=4min', 'job=5 top', 'qos=high jobs=+4', 'drain=n3 from tomorrow 8:00' and 'maintenance=tuesday
+    /// 8:00..12:00'. Give the option once for each scenario
     #[arg(long = "scenario", value_name = "WORDS", conflicts_with_all = ["start_time_of", "sizes", "gantt"])]
     pub scenarios: Vec<String>,
+    /// With --scenario: show all measures instead of six
+    #[arg(long, requires = "scenarios")]
+    pub all: bool,
     /// List jobs that would have started earlier on another number of processors
     #[arg(long)]
     pub sizes: bool,

@@ -93,7 +93,7 @@ impl Commands {
     }
 
     /// Makes all requests from now on share one time limit and one time for repetitions: those of a single request. So
-    /// many requests to a controller that does not answer take no longer than one.
+    /// all requests together take no longer than one request to a controller that does not answer.
     #[must_use]
     pub fn sharing_limits(self) -> Self {
         let now = Instant::now();

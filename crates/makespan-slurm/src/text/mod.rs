@@ -8,4 +8,4 @@ mod value;
 pub use gres::Gres;
 pub use hostlist::{HostlistError, compress, expand};
 pub use record::{Kind, Record, records};
-pub use value::{OptionalLimit, bytes, count, date, duration, moment, present, range};
+pub use value::{OptionalLimit, bytes, count, date, duration, moment, present, range, requested_time};

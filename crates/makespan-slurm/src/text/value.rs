@@ -1,5 +1,7 @@
 //! Parser for times, sizes and counts in Slurm's formats.
 
+use makespan_core::Time;
+
 /// An optional limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OptionalLimit {
@@ -67,6 +69,34 @@ pub fn duration(text: &str) -> Option<OptionalLimit> {
         return None;
     }
     days.checked_mul(86_400)?.checked_add(seconds).map(OptionalLimit::At)
+}
+
+/// Parses a time limit that a user writes: Slurm's forms (`30` minutes, `30:00`, `2:00:00`, `1-12`, `1-12:00`,
+/// `1-12:00:00`), or a number with a unit (`4min`, `2h`). Returns seconds, or `None` if the limit is zero or unlimited.
+///
+/// ```
+/// use makespan_slurm::requested_time;
+///
+/// assert_eq!(["30", "30:00", "2h", "1-12", "1-12:30"].map(requested_time), [1800, 1800, 7200, 129_600, 131_400].map(Some));
+/// assert_eq!(["", "0", "-5", "4.5", "soon", "UNLIMITED", "1:2:3:4"].map(requested_time), [None; 7]);
+/// ```
+pub fn requested_time(text: &str) -> Option<u64> {
+    let colons = text.matches(':').count();
+    let seconds = match text.split_once('-') {
+        // After days, the first number is hours.
+        Some((days, clock)) => {
+            let clock = format!("{clock}{}", ":00".repeat(2_usize.checked_sub(colons)?));
+            digits(days)?.checked_mul(86_400)?.checked_add(duration(&clock)?.value()?)?
+        }
+        None if digits(text).is_some() => digits(text)?.checked_mul(60)?,
+        None if colons > 0 => duration(text)?.value()?,
+        None if text.ends_with(char::is_alphabetic) => {
+            let ticks = u64::try_from(Time::parse(text).ok()?.ticks()).ok()?;
+            ticks.div_ceil(Time::TICKS_PER_SECOND.unsigned_abs())
+        }
+        None => return None,
+    };
+    Some(seconds).filter(|&seconds| seconds > 0)
 }
 
 /// Parses a time such as `2026-11-22T02:03:58`, which is in UTC for outputs of [`crate::Commands`], or a number of

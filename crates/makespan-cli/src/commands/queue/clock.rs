@@ -1,8 +1,8 @@
 //! Formats and parses instants in the local time zone.
 
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use jiff::{Timestamp, ToSpan, Zoned};
 
 /// Formats instants relative to the present.
 pub struct QueueClock {
@@ -47,6 +47,66 @@ fn zoned(seconds: i64, zone: TimeZone) -> Zoned {
     Timestamp::from_second(within).unwrap_or(Timestamp::MAX).to_zoned(zone)
 }
 
+/// Names of days in an instant such as `tuesday 8:00`.
+const DAYS: [&str; 9] =
+    ["today", "tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Returns true if a word names a day, so that a time of day must follow.
+pub fn is_day(word: &str) -> bool {
+    DAYS.contains(&word.to_lowercase().as_str())
+}
+
+/// Parses an instant that is not before `after`, in the local time zone: `now`, a time of day such as `8:00`, a day with
+/// a time such as `tomorrow 8:00` or `tuesday 8:00`, or an instant that [`instant`] accepts. A time of day, and a day of
+/// the week, mean the next such instant.
+pub fn later(text: &str, after: i64) -> Result<i64, String> {
+    later_in(text, after, TimeZone::system())
+}
+
+fn later_in(text: &str, after: i64, zone: TimeZone) -> Result<i64, String> {
+    let wrong =
+        || format!("`{text}` is not an instant; write now, 8:00, tomorrow 8:00, tuesday 8:00, or 2026-11-22T08:00");
+    let lower = text.to_lowercase();
+    if lower == "now" {
+        return Ok(after);
+    }
+    let (day, time) = match lower.split_once(' ') {
+        Some((day, time)) => (Some(day.trim()), time.trim()),
+        None => (None, lower.as_str()),
+    };
+    let Some(time) = time_of_day(time) else {
+        let at = if day.is_none() { instant(text).map_err(|_| wrong())? } else { return Err(wrong()) };
+        return if at < after { Err(format!("{text} is in the past; state a later instant")) } else { Ok(at) };
+    };
+    let present = zoned(after, zone.clone());
+    let on = |days: i64| {
+        let date = present.date().checked_add(days.days()).ok()?;
+        Some(date.to_datetime(time).to_zoned(zone.clone()).ok()?.timestamp().as_second())
+    };
+    let weekday = |word: &str| DAYS[2..].iter().position(|day| *day == word);
+    let mut days = match day {
+        None => 0..2,
+        Some("today") => 0..1,
+        Some("tomorrow") => 1..2,
+        Some(word) => {
+            let wanted = weekday(word).ok_or_else(wrong)? as i64;
+            let first = (wanted - i64::from(present.weekday().to_monday_zero_offset())).rem_euclid(7);
+            first..first + 8
+        }
+    };
+    let step = if day.is_some_and(|word| weekday(word).is_some()) { 7 } else { 1 };
+    let found = days.by_ref().step_by(step).filter_map(on).find(|&at| at >= after);
+    found.ok_or_else(|| format!("{text} is in the past; state a later instant"))
+}
+
+/// Parses a time of day, such as `8:00` or `08:30:15`.
+fn time_of_day(text: &str) -> Option<Time> {
+    let mut parts = text.split(':').map(|part| part.parse::<i8>().ok().filter(|_| part.len() <= 2));
+    let (hour, minute) = (parts.next()??, parts.next()??);
+    let second = parts.next().unwrap_or(Some(0))?;
+    if parts.next().is_some() { None } else { Time::new(hour, minute, second, 0).ok() }
+}
+
 /// Parses an instant as seconds after 1970: a number such as `1795311793`, or a date such as `2026-11-22T02:04:10`, in
 /// the local time zone unless an offset follows.
 pub fn instant(text: &str) -> Result<i64, String> {
@@ -77,6 +137,50 @@ mod tests {
             assert!(instant(far).unwrap_err().contains("beyond the calendar; state"), "{far}");
         }
         assert!(instant("tomorrow").unwrap_err().contains("2026-11-22T02:04:10"));
+    }
+
+    #[test]
+    fn days_and_times_mean_the_next_such_instant() {
+        // A Sunday, 02:03:13.
+        let now = 1_795_312_993;
+        let clock = QueueClock { now: zoned(now, TimeZone::UTC) };
+        let words = |text: &str| later_in(text, now, TimeZone::UTC).map(|at| clock.full(at)).unwrap();
+        for (text, expected) in [
+            ("now", "2026-11-22 02:03:13"),
+            ("8:00", "2026-11-22 08:00:00"),
+            ("2:00", "2026-11-23 02:00:00"),
+            ("today 02:03:14", "2026-11-22 02:03:14"),
+            ("tomorrow 1:30", "2026-11-23 01:30:00"),
+            ("Tuesday 8:00", "2026-11-24 08:00:00"),
+            ("sunday 8:00", "2026-11-22 08:00:00"),
+            ("sunday 2:00", "2026-11-29 02:00:00"),
+            ("saturday 23:59:59", "2026-11-28 23:59:59"),
+            ("2026-12-01T00:00:00Z", "2026-12-01 00:00:00"),
+        ] {
+            assert_eq!(words(text), format!("{expected} UTC"), "{text}");
+        }
+        for text in ["today 2:00", "2026-11-22T00:00:00Z", "5"] {
+            assert!(later_in(text, now, TimeZone::UTC).unwrap_err().contains("is in the past"), "{text}");
+        }
+        for text in
+            ["", "soon", "8", "24:00", "8:60", "8:00:00:00", "someday 8:00", "tomorrow", "tomorrow noon", "8:001"]
+        {
+            let error = later_in(text, now, TimeZone::UTC).unwrap_err();
+            assert!(error.contains("tomorrow 8:00") || error.contains("past"), "{text}: {error}");
+        }
+    }
+
+    proptest::proptest! {
+        /// A time of day is less than a day away, and a day of the week less than eight days.
+        #[test]
+        fn the_next_instant_is_near(now in 0_i64..4_000_000_000, hour in 0_u8..24, minute in 0_u8..60, day in 2_usize..9) {
+            let time = format!("{hour}:{minute:02}");
+            let at = later_in(&time, now, TimeZone::UTC).unwrap();
+            proptest::prop_assert!((0..86_400).contains(&(at - now)) && at % 86_400 == i64::from(hour) * 3600 + i64::from(minute) * 60);
+            let at = later_in(&format!("{} {time}", DAYS[day]), now, TimeZone::UTC).unwrap();
+            proptest::prop_assert!((0..7 * 86_400).contains(&(at - now)));
+            proptest::prop_assert_eq!((at / 86_400 + 3) % 7, day as i64 - 2);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::output::{shown, wrapped};
 pub type Sizes<'a> = &'a dyn Fn(&ExpectedJob) -> Vec<NodeCountStart>;
 
 /// Default for the maximum number of array tasks to show.
-const SHOWN: usize = 8;
+pub const SHOWN: usize = 8;
 /// Number of jobs below which the text says that the estimate includes a default.
 const FEW: usize = 10;
 
@@ -44,7 +44,7 @@ pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, limit: Option<u
     text + &remarks(seen, width())
 }
 
-fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> String {
+pub fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> String {
     let job = &seen.queue.jobs[one.job];
     let line = |label: &str, text: &str| wrapped(&format!("  {label:<12}"), 14, &shown(text));
     let account = job.account.as_ref().map_or(String::new(), |account| format!(" ({account})"));

@@ -6,6 +6,7 @@ mod json;
 mod page;
 mod rows;
 pub mod source;
+mod what_if;
 
 use std::io::{IsTerminal, Write, stdout};
 use std::os::fd::AsFd;
@@ -178,6 +179,9 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     queue.remarks.extend(queue.past_missing.take().filter(|_| learns));
     queue.remarks.extend(makespan_formats::Clock::unknown_here());
     let clock = QueueClock::new(queue.now);
+    if let Some(stated) = &options.what_if {
+        return what_if::answer(queue, stated, options, &clock);
+    }
     let words = |seconds: i64| clock.words(seconds);
     let times = options.times.unwrap_or_default().into();
     let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, clock: &words };

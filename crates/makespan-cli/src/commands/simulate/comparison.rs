@@ -154,42 +154,74 @@ fn flow_rows(simulated: &[Simulated]) -> Vec<MeasureRow> {
 /// Formats a table with one column for each policy. A table wider than `widest` characters is split into several
 /// tables.
 pub fn text(simulated: &[Simulated], widest: usize) -> String {
-    let rows = rows(simulated, FigureFormat::plain);
-    let (names, notes) = short_names(simulated);
+    let specs: Vec<&str> = simulated.iter().map(|one| one.policy.as_str()).collect();
+    let (names, notes) = short_names(&specs);
+    tables("policy", &names, &rows(simulated, FigureFormat::plain), widest) + &notes
+}
+
+/// The measures of scenarios that are shown by default.
+const MAIN: [&str; 6] = ["wait, mean", "wait, 90 %", "wait, most", "bounded slowdown, mean", "makespan", "utilisation"];
+
+/// Formats a table with one column for each scenario, and a row with its policy. Without `is_complete`, the table has
+/// only six measures, and a line states the number of further measures.
+pub fn text_of_scenarios(simulated: &[Simulated], policies: &[String], is_complete: bool, widest: usize) -> String {
+    let names: Vec<String> = simulated.iter().map(|one| one.policy.clone()).collect();
+    let specs: Vec<&str> = policies.iter().map(String::as_str).collect();
+    let (short, notes) = short_names(&specs);
+    let mut rows = rows(simulated, FigureFormat::plain);
+    let mut more = String::new();
+    let is_plain = simulated.iter().all(|one| one.compound.is_none() && one.task_flow.is_none());
+    if is_plain && !is_complete {
+        let all = rows.len();
+        rows.retain(|row| MAIN.contains(&row.0.as_str()));
+        if rows.len() < all {
+            more = format!("--all shows {} more measures\n", all - rows.len());
+        }
+    }
+    rows.insert(0, ("policy".to_owned(), short));
+    tables("scenario", &names, &rows, widest) + &more + &notes
+}
+
+/// Formats rows as tables of at most `widest` characters, unless a single column is wider.
+fn tables(first: &str, names: &[String], rows: &[MeasureRow], widest: usize) -> String {
     let label = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     let width = |at: usize| {
         let cells = rows.iter().map(|row| row.1[at].chars().count()).max().unwrap_or(0);
         cells.max(names[at].chars().count()) + 2
     };
     let (mut tables, mut from) = (Vec::new(), 0);
-    while from < simulated.len() {
+    while from < names.len() {
         let mut room = widest.saturating_sub(label + width(from));
         let mut to = from + 1;
-        while to < simulated.len() && width(to) <= room {
+        while to < names.len() && width(to) <= room {
             room -= width(to);
             to += 1;
         }
-        let heading: Vec<&str> = std::iter::once("policy").chain(names[from..to].iter().map(String::as_str)).collect();
+        let heading: Vec<&str> = std::iter::once(first).chain(names[from..to].iter().map(String::as_str)).collect();
         let cells = rows.iter().map(|(label, cells)| [std::slice::from_ref(label), &cells[from..to]].concat());
         tables.push(table(&heading, 1, cells));
         from = to;
     }
-    tables.join("\n") + &notes
+    tables.join("\n")
 }
 
-/// Returns the column headings, and notes that explain the shortened headings. A spec with many parameters is
-/// shortened, because it would fill a line.
-fn short_names(simulated: &[Simulated]) -> (Vec<String>, String) {
+/// Returns short names of policies, and notes that explain them. A spec with many parameters is shortened, because it
+/// would fill a line. Equal specs have equal short names.
+fn short_names(specs: &[&str]) -> (Vec<String>, String) {
     let mut notes = String::new();
-    let mut name = |(at, one): (usize, &Simulated)| {
-        if one.policy.chars().count() <= MAX_NAME {
-            return one.policy.clone();
+    let mut name = |spec: &&str| {
+        if spec.chars().count() <= MAX_NAME {
+            return (*spec).to_owned();
         }
-        let base = one.policy.split('[').next().unwrap_or_default();
-        notes += &format!("\n({}) {}", at + 1, one.policy);
-        format!("{base} ({})", at + 1)
+        let base = spec.split('[').next().unwrap_or_default();
+        let first = specs.iter().position(|other| other == spec).unwrap_or_default() + 1;
+        let note = format!("\n({first}) {spec}");
+        if !notes.contains(&note) {
+            notes += &note;
+        }
+        format!("{base} ({first})")
     };
-    let names = simulated.iter().enumerate().map(&mut name).collect();
+    let names = specs.iter().map(&mut name).collect();
     (names, if notes.is_empty() { notes } else { notes + "\n" })
 }
 

@@ -10,6 +10,7 @@ use makespan_slurm::queue::{Present, Queue};
 use miette::{Result, miette};
 
 use super::log::{LiveQueue, Log};
+use super::words::{left_out, named};
 use crate::args::{EstimatesName, SimulateOptions};
 use crate::present;
 
@@ -30,15 +31,36 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
     Ok(log(queue, present))
 }
 
-/// Returns the log of the queue on a cluster with `more` additional nodes, and the names of the jobs that fit only on
-/// this larger cluster.
-pub fn grown(live: &LiveQueue, more: u32, before: &Instance) -> Result<(Log, Vec<String>), String> {
-    let queue = live.queue.with_more_nodes(more);
+/// Returns the log of a changed queue, and the names of the jobs that only this queue can start.
+pub fn changed(mut queue: Queue, before: &Instance) -> Result<(Log, Vec<String>), String> {
+    let gone = withheld(&mut queue);
     let present = queue.present().map_err(|error| error.to_string())?;
     let known: HashSet<&str> = before.jobs().iter().map(|job| job.name.as_str()).collect();
     let new = present.instance.jobs().iter().filter(|job| !known.contains(job.name.as_str()));
     let new = new.map(|job| job.name.clone()).collect();
-    Ok((log(queue, present), new))
+    let mut log = log(queue, present);
+    if !gone.is_empty() {
+        log.remarks.push(format!(
+            "{}: they can start only on nodes that do not come back: {}",
+            left_out(gone.len()),
+            named(&gone)
+        ));
+    }
+    Ok((log, new))
+}
+
+/// Holds the jobs that can start only after a period without an end. Returns their names.
+fn withheld(queue: &mut Queue) -> Vec<String> {
+    if !queue.reservations.iter().any(|kept| queue.is_never(kept.end)) {
+        return Vec::new();
+    }
+    let words = |seconds: i64| seconds.to_string();
+    let play = ForecastOptions { draws: 0, seed: 1, times: RunTimes::Limits, clock: &words };
+    let expected = forecast(queue, &play).expected;
+    let gone: Vec<usize> =
+        expected.iter().filter(|one| one.start.is_some_and(|at| queue.is_never(at))).map(|one| one.job).collect();
+    gone.iter().for_each(|&job| queue.jobs[job].is_held = true);
+    gone.iter().map(|&job| queue.jobs[job].shown.clone()).collect()
 }
 
 fn log(queue: Queue, present: Present) -> Log {

@@ -1,5 +1,6 @@
 //! `makespan queue --from FOLDER`: the queue of a cluster from saved output.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -230,11 +231,11 @@ fn a_scenario_changes_one_parameter_of_the_cluster() {
         let starts = |column: usize| {
             said["starts"].as_array().unwrap().iter().map(|job| job["starts"][column].clone()).collect::<Vec<_>>()
         };
-        (policy(0), policy(1), starts(0) == starts(1), said["remarks"].to_string())
+        (policy(0), policy(1), starts(0) == starts(1))
     };
-    let (own, same, is_equal, _) = columns("policy=slurm");
+    let (own, same, is_equal) = columns("policy=slurm");
     assert!(own.starts_with("slurm[") && own == same && is_equal, "{own} {same}");
-    let (own, changed, _, remarks) = columns("policy=slurm[bf_max_job_test=7]");
+    let (own, changed, _) = columns("policy=slurm[bf_max_job_test=7]");
     let parts = |policy: &str| -> Vec<String> {
         let inner = policy.trim_start_matches("slurm[").trim_end_matches(']').to_owned();
         let mut parts: Vec<String> =
@@ -243,7 +244,9 @@ fn a_scenario_changes_one_parameter_of_the_cluster() {
         parts
     };
     assert!(changed.contains("bf_max_job_test=7") && parts(&own) == parts(&changed), "{own} {changed}");
-    assert!(remarks.contains(&format!("the policy is {changed}")), "{remarks}");
+    let line = "simulate --from FOLDER --scenario now --scenario 'policy=slurm[bf_max_job_test=7]'";
+    let text = of_queue(&sandbox, line).succeeds();
+    assert!(text.contains(&own) && text.contains(&changed), "{text}");
 }
 
 /// There are two nodes of four processors, and two processors are held. One job fits, one is wider than both nodes, and
@@ -535,7 +538,7 @@ fn every_key_of_the_json_is_in_the_document_and_no_other() {
     let sandbox = Sandbox::with_small();
     let folder = recorded();
     let mut printed = std::collections::BTreeSet::new();
-    for job in [&[][..], &["--job", "7"]] {
+    for job in [&[][..], &["--job", "7"], &["--what-if", "nodes=1"]] {
         let said = said(&sandbox, &[&["--from", folder.to_str().unwrap(), "--format", "json"], job].concat(), 80);
         keys(&serde_json::from_str(&said.out).unwrap(), &mut printed);
     }
@@ -673,7 +676,7 @@ fn of_small_cluster(sandbox: &Sandbox, arguments: &[&str]) -> Command {
     command
 }
 
-/// If nobody reads the output any more, `--watch` ends, also between two updates.
+/// If the reader of the output exits, `--watch` ends, also between two updates.
 #[test]
 fn watching_ends_when_the_reader_goes_away() {
     let sandbox = Sandbox::new();
@@ -698,5 +701,128 @@ fn an_interval_below_the_minimum_is_refused() {
         let words = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.status == Some(1) && said.out.is_empty(), "{said:?}");
         assert!(words.contains("the minimum is 5 s") && words.contains("write --watch 5"), "{words}");
+    }
+}
+
+fn example() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/queue").to_str().unwrap().to_owned()
+}
+
+/// Simulates the example queue as it is and under a scenario. Returns the notes, and for each job the starts in seconds.
+fn beside_now(sandbox: &Sandbox, scenario: &str) -> (String, BTreeMap<String, [Option<f64>; 2]>) {
+    let line = format!("simulate --from {} --scenario now --scenario '{scenario}' --format json", example());
+    let said: serde_json::Value = serde_json::from_str(&of_queue(sandbox, &line).succeeds()).unwrap();
+    let starts = |job: &serde_json::Value| [0, 1].map(|column: usize| job["starts"][column].as_f64());
+    let jobs = said["starts"].as_array().unwrap().iter();
+    (said["remarks"].to_string(), jobs.map(|job| (job["job"].as_str().unwrap().to_owned(), starts(job))).collect())
+}
+
+#[test]
+fn scenarios_change_limits_and_priorities_of_jobs() {
+    let sandbox = Sandbox::new();
+    let start = |scenario: &str, job: &str| beside_now(&sandbox, scenario).1[job].map(Option::unwrap);
+    let [now, then] = start("job=4111 limit=9h", "4111");
+    assert!(now > 3600.0 && then == 0.0, "{now} {then}");
+    let [now, then] = start("job=4108 top", "4108");
+    assert!(then < now, "{now} {then}");
+}
+
+/// During a period of maintenance, no job that may reach into it starts before, and the notes state what to do.
+#[test]
+fn scenarios_close_nodes_and_state_what_to_do() {
+    let sandbox = Sandbox::new();
+    let (remarks, starts) = beside_now(&sandbox, "maintenance=9:30..12:30 on n[1-7]");
+    for (job, [_, then]) in &starts {
+        assert!(then.is_none_or(|then| then == 0.0 || then >= 12_600.0), "{job}: {then:?}");
+    }
+    for part in [
+        "no job runs on n[1-7] from 2026-11-27 09:30:00 UTC to 2026-11-27 12:30:00 UTC",
+        "these running jobs may still run at its begin: 4105 on n",
+        "start later or not at all",
+        "scontrol create reservation ReservationName=maintenance StartTime=2026-11-27T09:30:00 EndTime=2026-11-27T12:30:00 Nodes=n[1-7]",
+        "without a reservation, drain n",
+    ] {
+        assert!(remarks.contains(part), "{part}: {remarks}");
+    }
+    let (remarks, starts) = beside_now(&sandbox, "drain=n[1-7]");
+    assert!(starts.values().all(|[_, then]| then.is_none()), "{starts:?}");
+    assert!(remarks.contains("they can start only on nodes that do not come back"), "{remarks}");
+    let (remarks, _) = beside_now(&sandbox, "drain=n1 from tomorrow 8:00");
+    assert!(remarks.contains("no job runs on n1 from 2026-11-28 08:00:00 UTC on"), "{remarks}");
+}
+
+#[test]
+fn scenarios_without_an_effect_are_refused() {
+    let sandbox = Sandbox::with_small();
+    for (scenario, parts) in [
+        ("job=9999 top", ["no job 9999", "it has jobs such as"]),
+        ("job=4105 top", ["job 4105 runs", "name a pending job"]),
+        ("job=4113 top", ["is held", "scontrol release 4113"]),
+        ("job=4105 limit=1h", ["already runs", "state a longer limit"]),
+        ("qos=gold jobs=+4", ["QOS", "sacctmgr"]),
+        ("drain=n99", ["there is no node n99", "n[1-8]"]),
+        ("drain=n1 from 2020-01-01", ["is in the past", "state a later instant"]),
+        ("drain=n1 from soon", ["`soon` is not an instant", "tomorrow 8:00"]),
+        ("maintenance=12:00..11:00x", ["is not an instant", "tuesday 8:00"]),
+        ("load=3", ["no further jobs arrive", "simulate a log with this load"]),
+    ] {
+        let line = format!("simulate --from {} --scenario '{scenario}'", example());
+        let said = of_queue(&sandbox, &line);
+        let words = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        let is_complete =
+            parts.iter().all(|part| words.contains(part)) || scenario.starts_with("qos") && words.contains("QOS gold");
+        assert!(said.status == Some(1) && is_complete && words.contains(scenario), "{scenario}: {words}");
+    }
+    for scenario in ["job=table top", "qos=high jobs=+4", "drain=n1", "maintenance=8:00..9:00"] {
+        of_queue(&sandbox, &format!("simulate small.toml --scenario '{scenario}'")).refused(&["--from slurm", "a log"]);
+    }
+    of_queue(&sandbox, "simulate small.toml --scenario load=3").refused(&["at the same instant", "release dates"]);
+    let both = format!("simulate --from {} --scenario now --all --format json", example());
+    of_queue(&sandbox, &both).refused(&["leave --all out"]);
+}
+
+/// By default, scenarios are compared by six measures.
+#[test]
+fn scenarios_show_six_measures_or_all() {
+    let sandbox = Sandbox::new();
+    let line = format!("simulate --from {} --scenario now --scenario policy=easy", example());
+    let table = |line: &str| {
+        let text = of_queue(&sandbox, line).succeeds();
+        let table = text.lines().skip_while(|line| !line.starts_with("scenario ")).take_while(|line| !line.is_empty());
+        table.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (short, all) = (table(&line), table(&format!("{line} --all")));
+    assert!(short[1].starts_with("policy ") && short[1].ends_with(" easy"), "{short:?}");
+    let more = short.last().unwrap();
+    assert_eq!((short.len(), more), (9, &format!("--all shows {} more measures", all.len() - 8)), "{all:?}");
+}
+
+#[test]
+fn a_job_that_is_not_submitted_has_a_start_and_delays_others() {
+    let sandbox = Sandbox::with_small();
+    let from = example();
+    let words = ["--from", &from, "--what-if", "nodes=1 ntasks=16 time=2h user=ann priority=900000"];
+    let text = said(&sandbox, &words, 80).out;
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "job new: not submitted, of ann",
+        "1 node, 16 processors in batch, limit 2:00:00",
+        "why not now",
+        "would start later, by at most",
+    ] {
+        assert!(flat.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    sandbox.write("job.sh", "#!/bin/bash\n#SBATCH -N 1 -n 16\n#SBATCH --time=2:00:00 --priority=900000\n#SBATCH -o out --user=ann\nsrun x\n");
+    assert_eq!(said(&sandbox, &["--from", &from, "--what-if", "job.sh"], 80).out, text);
+    let json = said(&sandbox, &[&words[..], &["--format", "json"]].concat(), 80).out;
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(document["others"]["later"].as_u64().unwrap() > 0 && document["waiting"].as_array().unwrap().len() == 1);
+    // The last job of the queue delays no other job, and its assumed priority is stated.
+    let last = said(&sandbox, &["--from", &from, "--what-if", "nodes=1 time=2h"], 80).out;
+    assert!(last.contains("none would start later") && last.contains("the assumed priority is"), "{last}");
+    for (words, part) in [("nods=4", "the options are"), ("partition=x", "there is no partition x; there are batch")] {
+        let said = said(&sandbox, &["--from", &from, "--what-if", words], 200);
+        assert!(said.status == Some(1) && said.err.contains(part), "{}", said.err);
     }
 }

@@ -33,7 +33,10 @@ const SCENARIOS: &str = "simulate log.swf --scenario now --scenario processors=+
 fn scenarios_stand_beside_what_was_logged() {
     let sandbox = sandbox();
     let text = sandbox.makespan(&format!("{SCENARIOS} load=2")).succeeds();
-    assert_eq!(row(&text, "policy"), ["AS LOGGED", "now", "processors=+2", "policy=fcfs"].map(str::to_owned)[..]);
+    assert_eq!(row(&text, "scenario"), ["AS LOGGED", "now", "processors=+2", "policy=fcfs"].map(str::to_owned)[..]);
+    assert_eq!(row(&text, "policy"), ["of the site", "easy", "easy", "fcfs"].map(str::to_owned)[..]);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the policy of AS LOGGED is the policy of the site"), "{text}");
     // The table is wider than the terminal, so this scenario is in a second part.
     assert!(text.contains("load=2"), "{text}");
     // Waits computed by hand: recorded 0, 50, 90, 140; EASY 0, 50, 0, 90; in order 0, 50, 90, 90.

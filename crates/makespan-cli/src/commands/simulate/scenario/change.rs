@@ -7,6 +7,7 @@ use miette::{Result, miette};
 use super::super::log::Log;
 use super::super::words::{left_out, named};
 use super::super::{live, rules};
+use super::closed::ClosedPeriod;
 use super::parse::{JobSelector, Scenario, ScenarioChange};
 use super::platform::{more_nodes, resized, with_processors};
 
@@ -25,10 +26,10 @@ impl Variant {
         let wrong = |problem: String| miette!("--scenario '{}': {problem}", scenario.name);
         let mut variant =
             Self { name: scenario.name.clone(), policy: usual.to_owned(), log: log.clone(), remarks: Vec::new() };
-        let grown = variant.grow(scenario).map_err(wrong)?;
+        let grown = variant.change_queue(scenario).map_err(wrong)?;
         // `without` is applied first, so that removed jobs are not counted as too wide for fewer nodes.
-        let mut changes: Vec<&ScenarioChange> =
-            scenario.changes.iter().filter(|change| !(grown && is_of_nodes(change))).collect();
+        let is_done = |change: &&ScenarioChange| is_of_queue(change) || grown && is_of_nodes(change);
+        let mut changes: Vec<&ScenarioChange> = scenario.changes.iter().filter(|change| !is_done(change)).collect();
         changes.sort_by_key(|change| !matches!(change, ScenarioChange::Without(..)));
         for change in changes {
             variant.change(change).map_err(wrong)?;
@@ -37,18 +38,42 @@ impl Variant {
         Ok(variant)
     }
 
-    /// Adds nodes to a cluster whose queue is simulated, and the jobs that fit only on the larger cluster. Returns
-    /// true if nodes were added.
-    fn grow(&mut self, scenario: &Scenario) -> Result<bool, String> {
+    /// Changes the queue of a cluster: adds nodes, with the jobs that fit only on the larger cluster, and applies the
+    /// changes that only a queue can have. Returns true if nodes were added.
+    fn change_queue(&mut self, scenario: &Scenario) -> Result<bool, String> {
         let amount = scenario.changes.iter().find_map(|change| match change {
             ScenarioChange::Nodes(amount) => Some(*amount),
             _ => None,
         });
         let more = amount.and_then(|amount| more_nodes(self.log.instance.platform(), amount));
-        let (Some(live), Some(more)) = (self.log.live.clone(), more) else { return Ok(false) };
-        let (log, new) = live::grown(&live, more, &self.log.instance)?;
+        let changes: Vec<&ScenarioChange> = scenario.changes.iter().filter(|change| is_of_queue(change)).collect();
+        let Some(live) = self.log.live.clone() else {
+            return if changes.is_empty() { Ok(false) } else { Err(ONLY_QUEUES.to_owned()) };
+        };
+        if more.is_none() && changes.is_empty() {
+            return Ok(false);
+        }
+        let mut queue = more.map_or_else(|| live.queue.clone(), |more| live.queue.with_more_nodes(more));
+        let mut closed = Vec::new();
+        for change in changes {
+            match change {
+                ScenarioChange::Queue(change) => queue.change(change)?,
+                ScenarioChange::Closed(nodes) => closed.push(ClosedPeriod::add(nodes, &mut queue)?),
+                _ => {}
+            }
+        }
+        let (log, new) = live::changed(queue, &self.log.instance)?;
+        let told =
+            log.remarks.iter().filter(|remark| !self.log.remarks.contains(remark) && remark.contains("left out"));
+        self.remarks.extend(told.map(|remark| format!("{}: {remark}", self.name)));
         self.log = log;
-        self.remarks.extend(live.new_nodes().map(|what| format!("{}: {what}", self.name)));
+        if let Some(now) = &self.log.live {
+            let told = closed.iter().flat_map(|period| period.remarks(&live, now));
+            self.remarks.extend(told.map(|told| format!("{}: {told}", self.name)));
+        }
+        if more.is_some() {
+            self.remarks.extend(live.new_nodes().map(|what| format!("{}: {what}", self.name)));
+        }
         if !new.is_empty() {
             let jobs = if new.len() == 1 { "job" } else { "jobs" };
             self.remarks.push(format!(
@@ -57,7 +82,7 @@ impl Variant {
                 named(&new)
             ));
         }
-        Ok(true)
+        Ok(more.is_some())
     }
 
     /// Removes the jobs that the cluster never starts, because a policy that ignores the cluster's rules would start
@@ -80,10 +105,6 @@ impl Variant {
     fn set_policy(&mut self, policy: &str) {
         let of_cluster = self.log.live.as_ref().and_then(|live| live.policy(policy));
         self.policy = of_cluster.unwrap_or_else(|| policy.to_owned());
-        if self.policy != policy {
-            self.remarks
-                .push(format!("{}: the policy is {}, with the parameters of the cluster", self.name, self.policy));
-        }
     }
 
     fn change(&mut self, change: &ScenarioChange) -> Result<(), String> {
@@ -101,8 +122,16 @@ impl Variant {
             ScenarioChange::Processors(amount) => {
                 self.resize(&with_processors(self.log.instance.platform(), *amount)?)?;
             }
+            // These changes were applied to the queue.
+            ScenarioChange::Queue(_) | ScenarioChange::Closed(_) => {}
             ScenarioChange::Load(factor) => {
+                if self.log.is_present() {
+                    return Err("no further jobs arrive in this queue, so a load changes nothing; simulate a log with this load".to_owned());
+                }
                 let first = self.log.instance.first_release();
+                if self.log.instance.all_submitted().iter().all(|job| job.release == first) {
+                    return Err("all jobs are submitted at the same instant, so a load changes nothing; simulate jobs with release dates".to_owned());
+                }
                 let jobs = self.log.instance.all_submitted().into_iter().map(|job| {
                     let after = Time::from_ticks(((job.release - first).ticks() as f64 / factor).round() as i64);
                     job.with_release(first + after)
@@ -169,6 +198,14 @@ impl Variant {
         self.log.actual = Actual::AsEstimated;
         Ok(())
     }
+}
+
+/// The error for changes of a queue if the input is a log.
+const ONLY_QUEUES: &str = "job=, qos=, drain= and maintenance= change the queue of a cluster, and this is a log or an instance; read a queue \
+                           with --from slurm or --from FOLDER";
+
+fn is_of_queue(change: &ScenarioChange) -> bool {
+    matches!(change, ScenarioChange::Queue(_) | ScenarioChange::Closed(_))
 }
 
 fn is_of_nodes(change: &ScenarioChange) -> bool {

@@ -1,6 +1,7 @@
 //! Simulates what-if scenarios and compares them with each other and with the recorded schedule.
 
 pub mod change;
+mod closed;
 mod groups;
 mod parse;
 mod platform;
@@ -40,6 +41,9 @@ pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scen
             specs.len(),
             specs[1]
         ));
+    }
+    if options.all && options.format == Format::Json {
+        return Err(miette!("--all: --format json always has all measures; leave --all out"));
     }
     for (at, one) in scenarios.iter().enumerate() {
         if scenarios[..at].iter().any(|other| other.name == one.name) {
@@ -90,8 +94,10 @@ pub fn simulate(
     });
     let mut remarks = log.remarks.clone();
     remarks.extend(apart);
+    let policies = policies(&variants);
     let (mut all, mut of, mut running) = (vec![], vec![], vec![]);
     if let Some(logged) = as_logged(log) {
+        remarks.push(AS_LOGGED_DIFFERS.to_owned());
         all.push(logged);
         of.push(&log.instance);
         running.push(HashSet::new());
@@ -101,7 +107,7 @@ pub fn simulate(
     running.extend(ran);
     remarks.extend(variants.iter().flat_map(|variant| variant.remarks.clone()));
     remarks.extend(of.iter().zip(&all).flat_map(|(instance, one)| given_up(instance, one)));
-    let outcome = Outcome { log, instances: of, all, running, policies: policies(&variants), remarks };
+    let outcome = Outcome { log, instances: of, all, running, policies, remarks };
     if let Some(path) = &options.outputs.report {
         let usual = scenes[0].0;
         let scene = SimulationInput { instance: &log.instance, actual: &log.actual, ..usual };
@@ -109,9 +115,15 @@ pub fn simulate(
     }
     match options.format {
         Format::Json => emit(&format!("{:#}\n", outcome.json(options.seed))),
-        Format::Text => emit(&outcome.text(columns())),
+        Format::Text => emit(&outcome.text(columns(), options.all)),
     }
 }
+
+/// The note about the recorded schedule beside simulations.
+const AS_LOGGED_DIFFERS: &str = "the policy of AS LOGGED is the policy of the site, which the log does not state: a difference to another column \
+                                 may come from that policy alone; compare the other columns with each other";
+/// The policy of the recorded schedule.
+const POLICY_OF_SITE: &str = "of the site";
 
 /// Returns notes about the cancelled jobs, with some of their names.
 fn given_up(instance: &Instance, outcome: &Simulated) -> Vec<String> {
@@ -180,20 +192,28 @@ impl Outcome<'_> {
         self.log.is_present().then(|| OutcomeStarts::of(&self.waited(), self.log.past.clock.as_ref()))
     }
 
+    /// Returns the policy of each outcome.
+    fn specs(&self) -> Vec<String> {
+        let of = |one: &Simulated| {
+            self.policies.iter().find(|(name, _)| *name == one.policy).map(|(_, policy)| policy.clone())
+        };
+        self.all.iter().map(|one| of(one).unwrap_or_else(|| POLICY_OF_SITE.to_owned())).collect()
+    }
+
     fn names(&self) -> Vec<String> {
         self.all.iter().map(|one| one.policy.clone()).collect()
     }
 
     /// Formats the tables below each other. A table is at most `width` characters wide, unless a single column is
     /// wider.
-    fn text(&self, width: usize) -> String {
+    fn text(&self, width: usize, is_complete: bool) -> String {
         let mut text = summary::instance(&self.log.instance) + "; times in seconds\n";
         if let Some(clock) = &self.log.past.clock {
             let begins = if self.log.is_present() { "time 0, which is now:" } else { "the log begins" };
             text += &format!("{begins} {}\n", clock.shows(makespan_core::Time::ZERO));
         }
         text += &(summary::remarks(&self.remarks) + "\n");
-        text += &comparison::text(&self.all, width);
+        text += &comparison::text_of_scenarios(&self.all, &self.specs(), is_complete, width);
         let names = self.names();
         if let Some(starts) = self.starts() {
             text += "\nstarts\n";
@@ -215,6 +235,12 @@ impl Outcome<'_> {
     fn sections(&self) -> Vec<Section> {
         let heading = |first: &[&str]| first.iter().map(|&word| word.to_owned()).chain(self.names()).collect();
         let mut sections: Vec<Section> = Vec::new();
+        sections.push(Section {
+            title: "Policies".into(),
+            columns: vec!["scenario".into(), "policy".into()],
+            rows: self.names().into_iter().zip(self.specs()).map(|(name, policy)| vec![name, policy]).collect(),
+            ..Section::default()
+        });
         sections.extend(self.starts().map(|starts| Section {
             title: "Starts".into(),
             columns: heading(&["job", "user", "processors"]),
