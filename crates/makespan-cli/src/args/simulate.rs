@@ -69,17 +69,8 @@ pub struct SimulateOptions {
     /// This number does not change the output
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub threads: Option<usize>,
-    /// Compare with a what-if scenario, such as 'nodes=+20'
-    ///
-    /// A scenario consists of one or several of these changes: now, 'nodes=+20', 'policy=conservative', 'without
-    /// user=ann', 'load=1.2', 'estimates=clairvoyant'. For the queue of a cluster, further changes are 'job=5
-    /// limit=4min', 'job=5 top', 'qos=high jobs=+4', 'drain=n3 from tomorrow 8:00' and 'maintenance=tuesday
-    /// 8:00..12:00'. Give the option once for each scenario
-    #[arg(long = "scenario", value_name = "WORDS", conflicts_with_all = ["start_time_of", "sizes", "gantt"])]
-    pub scenarios: Vec<String>,
-    /// With --scenario: show all measures instead of six
-    #[arg(long, requires = "scenarios")]
-    pub all: bool,
+    #[command(flatten)]
+    pub what_if: ScenarioOptions,
     /// List jobs that would have started earlier on another number of processors
     #[arg(long)]
     pub sizes: bool,
@@ -104,6 +95,22 @@ impl SimulateOptions {
             _ => self.trace.file_name().map_or("Simulation".into(), |name| name.to_string_lossy().into_owned()),
         }
     }
+}
+
+/// Options of the comparison of scenarios.
+#[derive(Args)]
+pub struct ScenarioOptions {
+    /// Compare with a what-if scenario, such as 'nodes=+20'
+    ///
+    /// A scenario consists of one or several of these changes: now, 'nodes=+20', 'policy=conservative', 'without
+    /// user=ann', 'load=1.2', 'estimates=clairvoyant'. For the queue of a cluster, further changes are 'job=5
+    /// limit=4min', 'job=5 top', 'qos=high jobs=+4', 'drain=n3 from tomorrow 8:00' and 'maintenance=tuesday
+    /// 8:00..12:00'. Give the option once for each scenario
+    #[arg(long = "scenario", value_name = "WORDS", conflicts_with_all = ["start_time_of", "sizes", "gantt"])]
+    pub scenarios: Vec<String>,
+    /// With --scenario: show all measures instead of six
+    #[arg(long, requires = "scenarios")]
+    pub all: bool,
 }
 
 /// Failures of nodes.

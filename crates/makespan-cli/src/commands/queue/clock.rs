@@ -60,10 +60,10 @@ pub fn is_day(word: &str) -> bool {
 /// a time such as `tomorrow 8:00` or `tuesday 8:00`, or an instant that [`instant`] accepts. A time of day, and a day of
 /// the week, mean the next such instant.
 pub fn later(text: &str, after: i64) -> Result<i64, String> {
-    later_in(text, after, TimeZone::system())
+    later_in(text, after, &TimeZone::system())
 }
 
-fn later_in(text: &str, after: i64, zone: TimeZone) -> Result<i64, String> {
+fn later_in(text: &str, after: i64, zone: &TimeZone) -> Result<i64, String> {
     let wrong =
         || format!("`{text}` is not an instant; write now, 8:00, tomorrow 8:00, tuesday 8:00, or 2026-11-22T08:00");
     let lower = text.to_lowercase();
@@ -144,7 +144,7 @@ mod tests {
         // A Sunday, 02:03:13.
         let now = 1_795_312_993;
         let clock = QueueClock { now: zoned(now, TimeZone::UTC) };
-        let words = |text: &str| later_in(text, now, TimeZone::UTC).map(|at| clock.full(at)).unwrap();
+        let words = |text: &str| later_in(text, now, &TimeZone::UTC).map(|at| clock.full(at)).unwrap();
         for (text, expected) in [
             ("now", "2026-11-22 02:03:13"),
             ("8:00", "2026-11-22 08:00:00"),
@@ -160,12 +160,12 @@ mod tests {
             assert_eq!(words(text), format!("{expected} UTC"), "{text}");
         }
         for text in ["today 2:00", "2026-11-22T00:00:00Z", "5"] {
-            assert!(later_in(text, now, TimeZone::UTC).unwrap_err().contains("is in the past"), "{text}");
+            assert!(later_in(text, now, &TimeZone::UTC).unwrap_err().contains("is in the past"), "{text}");
         }
         for text in
             ["", "soon", "8", "24:00", "8:60", "8:00:00:00", "someday 8:00", "tomorrow", "tomorrow noon", "8:001"]
         {
-            let error = later_in(text, now, TimeZone::UTC).unwrap_err();
+            let error = later_in(text, now, &TimeZone::UTC).unwrap_err();
             assert!(error.contains("tomorrow 8:00") || error.contains("past"), "{text}: {error}");
         }
     }
@@ -175,9 +175,9 @@ mod tests {
         #[test]
         fn the_next_instant_is_near(now in 0_i64..4_000_000_000, hour in 0_u8..24, minute in 0_u8..60, day in 2_usize..9) {
             let time = format!("{hour}:{minute:02}");
-            let at = later_in(&time, now, TimeZone::UTC).unwrap();
+            let at = later_in(&time, now, &TimeZone::UTC).unwrap();
             proptest::prop_assert!((0..86_400).contains(&(at - now)) && at % 86_400 == i64::from(hour) * 3600 + i64::from(minute) * 60);
-            let at = later_in(&format!("{} {time}", DAYS[day]), now, TimeZone::UTC).unwrap();
+            let at = later_in(&format!("{} {time}", DAYS[day]), now, &TimeZone::UTC).unwrap();
             proptest::prop_assert!((0..7 * 86_400).contains(&(at - now)));
             proptest::prop_assert_eq!((at / 86_400 + 3) % 7, day as i64 - 2);
         }

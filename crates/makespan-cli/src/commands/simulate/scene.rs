@@ -42,7 +42,10 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     if !options.queues.is_empty() && !format.takes(FormatOption::Queues) {
         return Err(miette!("--queues is for SWF logs, and {} is {format}", options.trace.display()));
     }
-    if !options.scenarios.is_empty() && options.deviation.is_none() && matches!(format, Format::Swf | Format::Sacct) {
+    if !options.what_if.scenarios.is_empty()
+        && options.deviation.is_none()
+        && matches!(format, Format::Swf | Format::Sacct)
+    {
         let untold = past.starts.iter().filter(|start| start.is_none()).count();
         if past.starts.is_empty() {
             remarks.push(

@@ -122,8 +122,6 @@ impl Variant {
             ScenarioChange::Processors(amount) => {
                 self.resize(&with_processors(self.log.instance.platform(), *amount)?)?;
             }
-            // These changes were applied to the queue.
-            ScenarioChange::Queue(_) | ScenarioChange::Closed(_) => {}
             ScenarioChange::Load(factor) => {
                 if self.log.is_present() {
                     return Err("no further jobs arrive in this queue, so a load changes nothing; simulate a log with this load".to_owned());
@@ -138,7 +136,8 @@ impl Variant {
                 });
                 self.log.instance = self.log.instance.with_jobs(jobs.collect());
             }
-            ScenarioChange::Estimates(Estimates::User) => {}
+            // Changes of a queue have already been applied.
+            ScenarioChange::Queue(_) | ScenarioChange::Closed(_) | ScenarioChange::Estimates(Estimates::User) => {}
             ScenarioChange::Estimates(Estimates::Clairvoyant) => self.tell()?,
         }
         Ok(())

@@ -39,7 +39,7 @@ impl ClosedPeriod {
         let clock = QueueClock::new(after.queue.now);
         let mut remarks = vec![self.period(&clock)];
         remarks.extend(self.in_the_way(&after.queue, &clock));
-        remarks.push(self.held_back(before, after));
+        remarks.push(held_back(before, after));
         remarks.extend(self.remedy(&after.queue, &clock));
         remarks
     }
@@ -63,29 +63,10 @@ impl ClosedPeriod {
                 late.push((run.ends_by, format!("{} on {} ({end})", job.shown, compress(on))));
             }
         }
-        late.sort_by(|one, other| (one.0.is_none(), one.0).cmp(&(other.0.is_none(), other.0)));
+        late.sort_by_key(|one| (one.0.is_none(), one.0));
         let late: Vec<String> = late.into_iter().rev().map(|one| one.1).collect();
         let jobs = if late.len() == 1 { "job" } else { "jobs" };
         (!late.is_empty()).then(|| format!("these running {jobs} may still run at its begin: {}", named(&late)))
-    }
-
-    /// Counts the jobs that start later than without the period.
-    fn held_back(&self, before: &LiveQueue, after: &LiveQueue) -> String {
-        let mut late: Vec<(Time, &str)> = Vec::new();
-        for (job, &start) in &before.expected {
-            let delay = after.expected.get(job).map_or(Time::MAX, |&then| then - start);
-            if delay > Time::ZERO {
-                late.push((delay, job));
-            }
-        }
-        late.sort_by(|one, other| other.cmp(one));
-        let names: Vec<&str> = late.iter().map(|one| one.1).collect();
-        match names.as_slice() {
-            [] => "no job is held back".to_owned(),
-            all => {
-                format!("{} start later or not at all, most delayed first: {}", counted(all.len(), "job"), named(all))
-            }
-        }
     }
 
     /// Returns the command that reserves the nodes, and the instant at which they must be drained without a reservation.
@@ -121,5 +102,24 @@ impl ClosedPeriod {
             utc(self.start),
             utc(end),
         ))
+    }
+}
+
+/// Counts the jobs that start later than without the period.
+fn held_back(before: &LiveQueue, after: &LiveQueue) -> String {
+    let mut late: Vec<(Time, &str)> = Vec::new();
+    for (job, &start) in &before.expected {
+        let delay = after.expected.get(job).map_or(Time::MAX, |&then| then - start);
+        if delay > Time::ZERO {
+            late.push((delay, job));
+        }
+    }
+    late.sort_by(|one, other| other.cmp(one));
+    let names: Vec<&str> = late.iter().map(|one| one.1).collect();
+    match names.as_slice() {
+        [] => "no job is held back".to_owned(),
+        all => {
+            format!("{} start later or not at all, most delayed first: {}", counted(all.len(), "job"), named(all))
+        }
     }
 }

@@ -32,7 +32,8 @@ use crate::summary;
 
 /// Parses the scenarios that the options name.
 pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scenario>> {
-    let parsed = options.scenarios.iter().map(|text| Scenario::parse(text).map_err(|problem| miette!("{problem}")));
+    let parsed =
+        options.what_if.scenarios.iter().map(|text| Scenario::parse(text).map_err(|problem| miette!("{problem}")));
     let scenarios: Vec<Scenario> = parsed.collect::<Result<_>>()?;
     if !scenarios.is_empty() && specs.len() > 1 {
         return Err(miette!(
@@ -42,7 +43,7 @@ pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scen
             specs[1]
         ));
     }
-    if options.all && options.format == Format::Json {
+    if options.what_if.all && options.format == Format::Json {
         return Err(miette!("--all: --format json always has all measures; leave --all out"));
     }
     for (at, one) in scenarios.iter().enumerate() {
@@ -115,7 +116,7 @@ pub fn simulate(
     }
     match options.format {
         Format::Json => emit(&format!("{:#}\n", outcome.json(options.seed))),
-        Format::Text => emit(&outcome.text(columns(), options.all)),
+        Format::Text => emit(&outcome.text(columns(), options.what_if.all)),
     }
 }
 

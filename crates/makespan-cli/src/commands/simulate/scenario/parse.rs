@@ -119,7 +119,6 @@ impl ScenarioChange {
     /// Returns true if two changes cannot be in one scenario, because the second would replace the first.
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Without(..), _) => false,
             (Self::Closed(one), Self::Closed(other)) => one == other,
             (Self::Queue(QueueChange::Limit { job: one, .. }), Self::Queue(QueueChange::Limit { job: other, .. }))
             | (Self::Queue(QueueChange::Top { job: one }), Self::Queue(QueueChange::Top { job: other }))
@@ -127,7 +126,7 @@ impl ScenarioChange {
                 Self::Queue(QueueChange::QosJobs { qos: one, .. }),
                 Self::Queue(QueueChange::QosJobs { qos: other, .. }),
             ) => one == other,
-            (Self::Queue(_), _) => false,
+            (Self::Queue(_) | Self::Without(..), _) => false,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
@@ -182,7 +181,7 @@ fn drain(nodes: &str, left: &mut Words<'_>) -> Result<ScenarioChange, String> {
     let mut from = "now".to_owned();
     if left.next_if(|word| word.as_str() == "from").is_some() {
         let missing = || "an instant is missing after `from`, such as tomorrow 8:00".to_owned();
-        from = left.next().ok_or_else(missing)?.clone();
+        from.clone_from(left.next().ok_or_else(missing)?);
         if is_day(&from) {
             from = format!("{from} {}", left.next().ok_or_else(|| time_is_missing(&from))?);
         }
