@@ -63,6 +63,8 @@ pub struct Site {
     pub associations: Vec<Association>,
     /// Periods in which some nodes are reserved for some users.
     pub reservations: Vec<SiteReservation>,
+    /// True if the priorities of submissions lack the fair share, so that a policy adds the fair share.
+    pub adds_fair_share: bool,
 }
 
 /// A set of nodes with a queue.

@@ -69,7 +69,7 @@ pub struct Qos {
 }
 
 /// The limits of an account or of one of its users.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Association {
     /// The name of the account.
     pub account: String,
@@ -87,7 +87,25 @@ pub struct Association {
     pub job: JobLimits,
     /// Limits of past usage of all jobs of the account and of its child accounts.
     pub budgets: Vec<Budget>,
+    /// The fair share, if known.
+    pub fair_share: Option<FairShare>,
 }
+
+/// The fair share of an account or of a user.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FairShare {
+    /// Number of shares, relative to the associations with the same parent.
+    pub shares: u32,
+    /// Past usage in processor seconds, with older usage decayed.
+    pub usage: f64,
+    /// The factor, from 0 to 1, that the priorities of the user's jobs contain.
+    pub factor: f64,
+}
+
+/// The key of the shares and of the factor.
+const SHARES: &str = "SharesRaw/Norm/Level/Factor";
+/// The number of shares that means `parent`.
+const PARENT: u32 = i32::MAX as u32;
 
 /// Parses the output of `scontrol -o show assoc_mgr`.
 pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
@@ -115,6 +133,7 @@ pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {
                 own: fields.limits("MaxJobs", "", ""),
                 job: fields.of_job(),
                 budgets: fields.budgets(),
+                fair_share: fields.fair_share(),
             });
         }
     }
@@ -188,6 +207,17 @@ impl Fields<'_> {
     fn get(&self, key: &str) -> Option<&str> {
         let words = self.0.split([' ', '{', '}']);
         words.filter_map(|word| word.split_once('=')).find_map(|(known, value)| (known == key).then_some(value))
+    }
+
+    fn fair_share(&self) -> Option<FairShare> {
+        let part = |key: &str, at: usize| self.get(key)?.split('/').nth(at);
+        let number = |key: &str, at: usize| part(key, at)?.parse::<f64>().ok().filter(|number| number.is_finite());
+        Some(FairShare {
+            // Slurm prints the largest number for the word `parent`. Such a user has no shares of its own.
+            shares: part(SHARES, 0)?.parse().ok().filter(|&shares| shares < PARENT).unwrap_or(1),
+            usage: number("UsageRaw/Norm/Efctv", 0)?.max(0.0),
+            factor: number(SHARES, 3)?.clamp(0.0, 1.0),
+        })
     }
 
     fn tres(&self, key: &str) -> Vec<(String, u64)> {

@@ -9,6 +9,7 @@ mod beside;
 mod change;
 mod dependency;
 mod doubts;
+mod fair_share;
 mod grown;
 mod holding;
 mod job;
@@ -32,7 +33,7 @@ pub use change::{NumberChange, QueueChange};
 pub use dependency::{Condition, Dependency};
 pub use holding::NodeHolding;
 pub use job::{QueueJob, RunningJobData};
-pub use limits::{Association, Budget, JobLimits, Qos, SlurmLimits};
+pub use limits::{Association, Budget, FairShare, JobLimits, Qos, SlurmLimits};
 pub use makespan_core::{FeatureChoice, Features};
 pub use new_job::NewJob;
 pub use parts::{ClusterOutput, Texts};
@@ -65,6 +66,8 @@ pub struct Queue {
     pub qos: Vec<Qos>,
     /// Limits of accounts and of their users. Empty if the cluster keeps no accounts.
     pub associations: Vec<Association>,
+    /// True if the priorities of pending jobs lack the fair share ([`Queue::separate_fair_share`]).
+    pub adds_fair_share: bool,
     /// Pending and running jobs in Slurm's order. Each task of an array is a separate job.
     pub jobs: Vec<QueueJob>,
     /// Resources that jobs hold which this user cannot see.

@@ -130,7 +130,7 @@ impl Texts {
         let hidden = hidden(&nodes, holds);
         let config = self.config(&mut remarks);
         let (qos, associations) = self.limits(&config, &mut remarks);
-        Ok(Queue {
+        let mut queue = Queue {
             now,
             config,
             reservations: self.reservations(&mut remarks),
@@ -141,10 +141,13 @@ impl Texts {
             partitions,
             qos,
             associations,
+            adds_fair_share: false,
             jobs,
             hidden,
             remarks,
-        })
+        };
+        queue.remarks.extend(queue.fair_share_note());
+        Ok(queue)
     }
 
     /// Returns the time at which the list of jobs was printed. Uses the JSON output only if the text does not state

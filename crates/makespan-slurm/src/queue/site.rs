@@ -50,6 +50,7 @@ impl Queue {
             qos: self.site_qos(),
             associations: self.site_associations(),
             reservations: self.site_reservations(number),
+            adds_fair_share: self.adds_fair_share,
         }
     }
 
@@ -115,6 +116,8 @@ impl Queue {
             own: most(&one.own),
             per_job: resources(&one.job.tres),
             max_wall: one.job.max_time.map(seconds),
+            shares: one.fair_share.map_or(1, |own| own.shares),
+            usage: one.fair_share.map_or(0.0, |own| own.usage),
             ..Member::account(one.account.as_str())
         };
         accounts.iter().copied().chain(users).map(member).collect()

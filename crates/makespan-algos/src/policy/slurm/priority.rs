@@ -13,6 +13,8 @@ pub(super) struct Priorities {
     rules: PriorityRules,
     /// For each weighted amount, its index, its weight, and the total of the platform.
     tres: Vec<(usize, f64, f64)>,
+    /// Whether stated priorities lack the fair share.
+    adds_fair_share: bool,
 }
 
 impl Priorities {
@@ -28,13 +30,15 @@ impl Priorities {
             };
             (all > 0.0).then_some((at, f64::from(*weight), all))
         });
-        Self { tres: tres.collect(), rules }
+        let adds_fair_share = platform.site().is_some_and(|site| site.adds_fair_share);
+        Self { tres: tres.collect(), adds_fair_share, rules }
     }
 
     /// Returns the current priority of a job, for the fair shares as last computed.
     pub fn of(&self, asked: &JobRequest, shares: &Shares, now: Time) -> u64 {
         if let Some(fixed) = asked.fixed {
-            return fixed.into();
+            let weight = if self.adds_fair_share { self.rules.fairshare } else { 0 };
+            return u64::from(fixed) + (f64::from(weight) * shares.factor(asked.user)) as u64;
         }
         let rules = &self.rules;
         let age = ((now - asked.submitted).seconds() / rules.max_age.seconds()).clamp(0.0, 1.0);

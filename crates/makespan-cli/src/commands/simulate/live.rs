@@ -122,12 +122,14 @@ impl LiveQueue {
             more => more.strip_prefix('[')?.strip_suffix(']')?,
         };
         let (own, _) = policy(&self.queue);
+        let shares = if self.queue.adds_fair_share { self.queue.fair_share_parameters() } else { Vec::new() };
         let own = own.strip_prefix("slurm[").and_then(|own| own.strip_suffix(']')).unwrap_or_default();
         let parts = |text: &str| text.split(',').map(str::trim).map(str::to_owned).collect::<Vec<_>>();
         let name = |part: &str| part.split('=').next().unwrap_or_default().trim().to_owned();
         let new = parts(stated);
         let is_replaced = |part: &String| new.iter().any(|other| name(other) == name(part));
-        let mut all: Vec<String> = parts(own).into_iter().filter(|part| !is_replaced(part)).collect();
+        let shares = shares.iter().map(|(name, value)| format!("{name}={value}"));
+        let mut all: Vec<String> = parts(own).into_iter().chain(shares).filter(|part| !is_replaced(part)).collect();
         all.extend(new.iter().cloned());
         all.retain(|part| !part.is_empty());
         Some(if all.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", all.join(",")) })

@@ -826,3 +826,70 @@ fn a_job_that_is_not_submitted_has_a_start_and_delays_others() {
         assert!(said.status == Some(1) && said.err.contains(part), "{}", said.err);
     }
 }
+
+/// Ann and bob each have pending jobs on a node of one processor. Ann has used processors. With the weight of the
+/// cluster, the order is the present one until usage has grown. Without a weight of the fair share, bob comes later.
+#[test]
+fn scenarios_change_the_weight_and_the_shares_of_the_fair_share() {
+    let sandbox = Sandbox::new();
+    let save = |name: &str, text: &str| save(&sandbox, name, text);
+    save("scontrol.nodes-d.txt", "NodeName=n0 CPUTot=1 CPUAlloc=1 State=ALLOCATED Partitions=p\n");
+    save(
+        "scontrol.config.txt",
+        "PriorityType = priority/multifactor\nPriorityWeightFairShare = 1000\nPriorityCalcPeriod = 00:01:00\nPriorityFlags = \n",
+    );
+    let job = |id: u32, user: &str, priority: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=j UserId={user}(1) Account=a Priority={priority} SubmitTime=1000 TimeLimit=00:10:00 Partition=p NumNodes=1-1 \
+             NumCPUs=1 {more}\n"
+        )
+    };
+    let runs = job(1, "ann", 500, "JobState=RUNNING StartTime=1000 RunTime=00:09:00 NodeList=n0");
+    let waits = |id, user, priority| job(id, user, priority, "JobState=PENDING");
+    // The fair share of ann is 0.5, and that of bob is 1.
+    save(
+        "scontrol.jobs-d.txt",
+        &(runs + &waits(2, "bob", 1100) + &waits(3, "bob", 1100) + &waits(4, "ann", 1000) + &waits(5, "ann", 1000)),
+    );
+    let of = |user: &str, shares: u32, usage: u32, factor: &str| {
+        format!(
+            "ClusterName=c Account=a UserName={user} Partition= SharesRaw/Norm/Level/Factor={shares}/0.5/2/{factor} \
+             UsageRaw/Norm/Efctv={usage}.00/0.1/0.1 ParentAccount=\n"
+        )
+    };
+    save("scontrol.assoc.txt", &(of("", 1, 1, "0.00") + &of("ann(1)", 1, 1, "0.50") + &of("bob(2)", 1, 0, "1.00")));
+    let order = |scenario: &str| {
+        let line = format!("simulate --from FOLDER --scenario now --scenario '{scenario}' --format json");
+        let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, &line).succeeds()).unwrap();
+        let mut jobs: Vec<(f64, String)> = said["starts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|job| (job["starts"][1].as_f64().unwrap(), job["job"].as_str().unwrap().to_owned()))
+            .collect();
+        jobs.sort_by(|one, other| one.partial_cmp(other).unwrap());
+        let policy = said["scenarios"][1]["policy"].as_str().unwrap().to_owned();
+        (jobs.into_iter().map(|job| job.1).collect::<Vec<_>>().join(" "), policy, said["remarks"].to_string())
+    };
+    let (now, _, remarks) = order("policy=slurm");
+    assert!(now == "2 3 4 5" && remarks.contains("PriorityWeightFairShare=1000"), "{now} {remarks}");
+    // Ann has 500 points without the fair share, and bob has 100.
+    let (without, policy, _) = order("policy=slurm[weight_fairshare=0]");
+    assert!(
+        without == "4 5 2 3" && policy.contains("weight_fairshare=0") && policy.contains("calc_period=60"),
+        "{without} {policy}"
+    );
+    // After the first job of bob, bob has more usage than ann, so ann comes first.
+    let (own, policy, _) = order("policy=slurm[weight_fairshare=1000]");
+    assert!(own == "2 4 3 5" && policy.contains("weight_fairshare=1000"), "{own} {policy}");
+    // With nearly all shares, ann comes first as soon as bob has usage.
+    let (shares, policy, _) = order("user=ann shares=1000000");
+    assert!(shares == "2 4 5 3" && policy.contains("weight_fairshare=1000"), "{shares} {policy}");
+    let (_, _, remarks) = order("policy=slurm[weight_age=7,half_life=5]");
+    assert!(remarks.contains("no effect: weight_age, half_life"), "{remarks}");
+    of_queue(&sandbox, "simulate --from FOLDER --scenario 'user=eve shares=2'")
+        .refused(&["there is no user eve", "ann, bob"]);
+    save("scontrol.assoc.txt", "");
+    of_queue(&sandbox, "simulate --from FOLDER --scenario 'policy=slurm[weight_fairshare=5]'")
+        .refused(&["scontrol -o show assoc_mgr"]);
+}

@@ -230,7 +230,7 @@ impl SiteEntry {
             }
         }
         let qos = self.qos.into_iter().map(qos).collect();
-        let site = Site { partitions, features, qos, associations, reservations };
+        let site = Site { partitions, features, qos, associations, reservations, adds_fair_share: false };
         platform.with_site(site).map_err(|error| error.to_string())
     }
 

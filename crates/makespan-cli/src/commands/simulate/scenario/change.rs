@@ -8,7 +8,7 @@ use super::super::log::Log;
 use super::super::words::{left_out, named};
 use super::super::{live, rules};
 use super::closed::ClosedPeriod;
-use super::parse::{JobSelector, Scenario, ScenarioChange};
+use super::parse::{JobSelector, Scenario, ScenarioChange, ShareHolder};
 use super::platform::{more_nodes, resized, with_processors};
 
 /// The log and the policy of a scenario.
@@ -50,14 +50,24 @@ impl Variant {
         let Some(live) = self.log.live.clone() else {
             return if changes.is_empty() { Ok(false) } else { Err(ONLY_QUEUES.to_owned()) };
         };
-        if more.is_none() && changes.is_empty() {
+        let states_fair_share = scenario.policy().is_some_and(|policy| parameter(policy, "weight_fairshare").is_some());
+        if more.is_none() && changes.is_empty() && !states_fair_share {
             return Ok(false);
         }
         let mut queue = more.map_or_else(|| live.queue.clone(), |more| live.queue.with_more_nodes(more));
         let mut closed = Vec::new();
+        if states_fair_share {
+            queue.separate_fair_share()?;
+        }
         for change in changes {
             match change {
                 ScenarioChange::Queue(change) => queue.change(change)?,
+                ScenarioChange::Shares(ShareHolder::Account(name), shares) => {
+                    queue.set_shares(Some(name), None, *shares)?;
+                }
+                ScenarioChange::Shares(ShareHolder::User(name), shares) => {
+                    queue.set_shares(None, Some(name), *shares)?;
+                }
                 ScenarioChange::Closed(nodes) => closed.push(ClosedPeriod::add(nodes, &mut queue)?),
                 _ => {}
             }
@@ -67,6 +77,9 @@ impl Variant {
             log.remarks.iter().filter(|remark| !self.log.remarks.contains(remark) && remark.contains("left out"));
         self.remarks.extend(told.map(|remark| format!("{}: {remark}", self.name)));
         self.log = log;
+        if let Some(now) = self.log.live.clone().filter(|now| now.queue.adds_fair_share) {
+            self.policy = now.policy(&self.policy).unwrap_or_else(|| self.policy.clone());
+        }
         if let Some(now) = &self.log.live {
             let told = closed.iter().flat_map(|period| period.remarks(&live, now));
             self.remarks.extend(told.map(|told| format!("{}: {told}", self.name)));
@@ -105,6 +118,20 @@ impl Variant {
     fn set_policy(&mut self, policy: &str) {
         let of_cluster = self.log.live.as_ref().and_then(|live| live.policy(policy));
         self.policy = of_cluster.unwrap_or_else(|| policy.to_owned());
+        let adds = self.log.live.as_ref().map(|live| live.queue.adds_fair_share);
+        let is_without = |name: &&&str| match adds {
+            Some(adds) => parameter(policy, name).is_some() && !(adds && OF_FAIR_SHARE.contains(*name)),
+            None => false,
+        };
+        let without: Vec<&str> = PRIORITIES.iter().filter(is_without).copied().collect();
+        if !without.is_empty() {
+            self.remarks.push(format!(
+                "{}: no effect: {}, because jobs keep the priorities that Slurm states, and only the fair share changes them \
+                 (weight_fairshare)",
+                self.name,
+                without.join(", ")
+            ));
+        }
     }
 
     fn change(&mut self, change: &ScenarioChange) -> Result<(), String> {
@@ -137,7 +164,10 @@ impl Variant {
                 self.log.instance = self.log.instance.with_jobs(jobs.collect());
             }
             // Changes of a queue have already been applied.
-            ScenarioChange::Queue(_) | ScenarioChange::Closed(_) | ScenarioChange::Estimates(Estimates::User) => {}
+            ScenarioChange::Queue(_)
+            | ScenarioChange::Closed(_)
+            | ScenarioChange::Shares(..)
+            | ScenarioChange::Estimates(Estimates::User) => {}
             ScenarioChange::Estimates(Estimates::Clairvoyant) => self.tell()?,
         }
         Ok(())
@@ -200,11 +230,33 @@ impl Variant {
 }
 
 /// The error for changes of a queue if the input is a log.
-const ONLY_QUEUES: &str = "job=, qos=, drain= and maintenance= change the queue of a cluster, and this is a log or an instance; read a queue \
+const ONLY_QUEUES: &str = "job=, qos=, shares=, drain= and maintenance= change the queue of a cluster, and this is a log or an instance; read a queue \
                            with --from slurm or --from FOLDER";
 
 fn is_of_queue(change: &ScenarioChange) -> bool {
-    matches!(change, ScenarioChange::Queue(_) | ScenarioChange::Closed(_))
+    matches!(change, ScenarioChange::Queue(_) | ScenarioChange::Closed(_) | ScenarioChange::Shares(..))
+}
+
+/// Parameters of the policy `slurm` for priorities.
+const PRIORITIES: [&str; 10] = [
+    "weight_age",
+    "weight_job_size",
+    "weight_partition",
+    "weight_qos",
+    "weight_tres",
+    "max_age",
+    "favor",
+    "half_life",
+    "calc_period",
+    "fair",
+];
+/// Parameters that have an effect if the policy computes the fair share.
+const OF_FAIR_SHARE: [&str; 3] = ["half_life", "calc_period", "fair"];
+
+/// Returns the value of a parameter of the policy `slurm`, if the policy states it.
+fn parameter<'a>(policy: &'a str, name: &str) -> Option<&'a str> {
+    let inner = policy.trim().strip_prefix("slurm")?.trim().strip_prefix('[')?.strip_suffix(']')?;
+    inner.split(',').find_map(|part| part.trim().strip_prefix(name)?.trim_start().strip_prefix('='))
 }
 
 fn is_of_nodes(change: &ScenarioChange) -> bool {

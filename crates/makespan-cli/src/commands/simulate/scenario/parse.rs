@@ -30,6 +30,15 @@ pub enum ScenarioChange {
     Queue(QueueChange),
     /// A period in which nodes of a cluster run no jobs.
     Closed(ClosedNodes),
+    /// Another number of shares of a user, or of an account.
+    Shares(ShareHolder, u32),
+}
+
+/// A holder of shares in the fair share of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShareHolder {
+    Account(String),
+    User(String),
 }
 
 /// A period in which nodes of a cluster run no jobs, as text. The present of the queue decides what the text means.
@@ -65,7 +74,7 @@ pub enum JobSelector {
 
 const WORDS: &str = "now, nodes=+20, nodes=-4, nodes=100, processors=+20, policy=conservative, estimates=clairvoyant, load=1.2, without user=ann \
                      (account=, partition=, qos=, job=), or for the queue of a cluster: job=5 limit=4min, job=5 top, qos=high jobs=+4, \
-                     drain=n3 from tomorrow 8:00, maintenance=tuesday 8:00..12:00 on n[1-4]";
+                     account=phys shares=5, user=ann shares=3, drain=n3 from tomorrow 8:00, maintenance=tuesday 8:00..12:00 on n[1-4]";
 
 impl Scenario {
     /// Returns the policy that the scenario names, if any.
@@ -98,6 +107,12 @@ impl Scenario {
                     let new = match word.split_once('=') {
                         Some(("job", job)) => of_job(job, &mut left),
                         Some(("qos", qos)) => of_qos(qos, &mut left).map(|change| vec![change]),
+                        Some(("account", name)) => {
+                            shares(word, ShareHolder::Account(name.to_owned()), &mut left).map(|change| vec![change])
+                        }
+                        Some(("user", name)) => {
+                            shares(word, ShareHolder::User(name.to_owned()), &mut left).map(|change| vec![change])
+                        }
                         Some(("drain", nodes)) => drain(nodes, &mut left).map(|change| vec![change]),
                         Some(("maintenance", from)) => maintenance(from, &mut left).map(|change| vec![change]),
                         _ => change(word).map(|change| vec![change]),
@@ -120,6 +135,7 @@ impl ScenarioChange {
     fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Closed(one), Self::Closed(other)) => one == other,
+            (Self::Shares(one, _), Self::Shares(other, _)) => one == other,
             (Self::Queue(QueueChange::Limit { job: one, .. }), Self::Queue(QueueChange::Limit { job: other, .. }))
             | (Self::Queue(QueueChange::Top { job: one }), Self::Queue(QueueChange::Top { job: other }))
             | (
@@ -171,6 +187,14 @@ fn of_qos(qos: &str, left: &mut Words<'_>) -> Result<ScenarioChange, String> {
         Amount::Fewer(fewer) => NumberChange::Fewer(fewer.into()),
     };
     Ok(ScenarioChange::Queue(QueueChange::QosJobs { qos: qos.to_owned(), jobs }))
+}
+
+/// Parses the word after `account=phys` or `user=ann`: `shares=5`.
+fn shares(word: &str, holder: ShareHolder, left: &mut Words<'_>) -> Result<ScenarioChange, String> {
+    let missing = || format!("`{word}` does not state a change; add shares=5, or write `without {word}`");
+    let text = left.next_if(|next| next.starts_with("shares=")).ok_or_else(missing)?;
+    let count = text["shares=".len()..].parse().map_err(|_| format!("`{text}` is not a number of shares"))?;
+    Ok(ScenarioChange::Shares(holder, count))
 }
 
 /// Parses the words after `drain=n3`: nothing, or `from` and an instant.
@@ -237,7 +261,7 @@ fn change(word: &str) -> Result<ScenarioChange, String> {
             let factor = value.parse::<f64>().ok().filter(|factor| (1e-3..=1e3).contains(factor));
             factor.map(ScenarioChange::Load).ok_or_else(|| format!("`{value}` is not a load from 0.001 to 1000"))
         }
-        "user" | "account" | "partition" => Err(format!("`without` is missing before `{word}`")),
+        "partition" => Err(format!("`without` is missing before `{word}`")),
         _ => Err(format!("`{word}` is not a known change")),
     }
 }
@@ -303,6 +327,9 @@ mod tests {
         let jobs = |jobs| [ScenarioChange::Queue(QueueChange::QosJobs { qos: "high".into(), jobs })];
         assert_eq!(changes("qos=high jobs=+4"), jobs(NumberChange::More(4)));
         assert_eq!(changes("qos=high jobs=4"), jobs(NumberChange::To(4)));
+        let holders = [ShareHolder::Account("phys".into()), ShareHolder::User("ann".into())];
+        let [phys, ann] = holders.map(|holder| ScenarioChange::Shares(holder, 5));
+        assert_eq!(changes("account=phys shares=5 user=ann shares=5"), [phys, ann]);
         let closed = |name, nodes: Option<&str>, from: &str, until: Option<&str>| {
             let (nodes, until) = (nodes.map(str::to_owned), until.map(str::to_owned));
             [ScenarioChange::Closed(ClosedNodes { name, nodes, from: from.into(), until })]
@@ -328,7 +355,11 @@ mod tests {
             ("nodes=3 nodes=4", "second"),
             ("without", "after `without`"),
             ("without ann", "whose jobs"),
-            ("user=ann", "`without` is missing"),
+            ("user=ann", "add shares=5, or write `without user=ann`"),
+            ("account=phys nodes=3", "add shares=5"),
+            ("account=phys shares=-1", "not a number of shares"),
+            ("user=ann shares=1 user=ann shares=2", "second"),
+            ("partition=p", "`without` is missing"),
             ("load=0", "not a load"),
             ("estimates=good", "not a kind"),
             ("faster", "not a known change"),

@@ -1,0 +1,170 @@
+//! Priorities that change with the usage of users.
+
+use super::{FairShare, Queue, QueueJob};
+use crate::OptionalLimit;
+use crate::text::duration;
+
+/// The weight of the fair share in priorities.
+const WEIGHT: &str = "PriorityWeightFairShare";
+
+impl Queue {
+    /// Returns the weight of the fair share in the priorities of jobs, or 0 if priorities do not contain the fair share.
+    pub fn fair_share_weight(&self) -> u32 {
+        let is_multifactor = self.config.get("PriorityType").is_some_and(|kind| kind.contains("multifactor"));
+        let weight = self.config.number(WEIGHT).and_then(OptionalLimit::value).filter(|_| is_multifactor);
+        weight.map_or(0, |weight| u32::try_from(weight).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the parameters of the fair share for the policy `slurm`: the weight, the half-life of usage and the time
+    /// between two computations, in seconds.
+    pub fn fair_share_parameters(&self) -> Vec<(&'static str, String)> {
+        let seconds = |name: &str| self.config.get(name).and_then(duration).and_then(OptionalLimit::value);
+        let mut own = vec![("weight_fairshare", self.fair_share_weight().to_string())];
+        own.extend(seconds("PriorityDecayHalfLife").map(|time| ("half_life", time.to_string())));
+        own.extend(
+            seconds("PriorityCalcPeriod").filter(|&time| time > 0).map(|time| ("calc_period", time.to_string())),
+        );
+        let flags = self.config.get("PriorityFlags").unwrap_or_default();
+        own.extend(flags.contains("NO_FAIR_TREE").then(|| ("fair", "classic".to_owned())));
+        own
+    }
+
+    /// Removes the fair share from the priorities of pending jobs, so that a policy adds the fair share as it changes.
+    ///
+    /// # Errors
+    /// A sentence with a remedy, if the shares and the usage of users are unknown.
+    pub fn separate_fair_share(&mut self) -> Result<(), String> {
+        if self.adds_fair_share {
+            return Ok(());
+        }
+        if self.associations.iter().all(|one| one.fair_share.is_none()) {
+            return Err("the shares and the usage of users are unknown, so the fair share has no effect; save what \
+                 `scontrol -o show assoc_mgr` prints as scontrol.assoc.txt"
+                .to_owned());
+        }
+        let weight = f64::from(self.fair_share_weight());
+        let parts: Vec<u64> =
+            self.jobs.iter().map(|job| self.fair_share_of(job).map_or(0, |own| (weight * own.factor) as u64)).collect();
+        for (job, part) in self.jobs.iter_mut().zip(parts).filter(|(job, _)| job.run.is_none()) {
+            job.priority = job.priority.saturating_sub(part);
+        }
+        self.adds_fair_share = true;
+        Ok(())
+    }
+
+    /// Sets the number of shares of a user, or of an account if `user` is `None`. Separates the fair share.
+    ///
+    /// # Errors
+    /// A sentence with a remedy, if the association or the fair share is unknown.
+    pub fn set_shares(&mut self, account: Option<&str>, user: Option<&str>, shares: u32) -> Result<(), String> {
+        self.separate_fair_share()?;
+        let is_meant = |one: &super::Association| {
+            one.user.as_deref() == user && account.is_none_or(|account| one.account == account)
+        };
+        let mut found = 0;
+        for one in self.associations.iter_mut().filter(|one| is_meant(one)) {
+            if let Some(own) = &mut one.fair_share {
+                own.shares = shares;
+                found += 1;
+            }
+        }
+        if found > 0 {
+            return Ok(());
+        }
+        let mut names: Vec<&str> = self
+            .associations
+            .iter()
+            .filter(|one| one.user.is_some() == user.is_some())
+            .map(|one| one.user.as_deref().unwrap_or(&one.account))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let what = if user.is_some() { "user" } else { "account" };
+        let name = user.or(account).unwrap_or_default();
+        Err(format!("there is no {what} {name} with shares; there are {}", names.join(", ")))
+    }
+
+    fn fair_share_of(&self, job: &QueueJob) -> Option<FairShare> {
+        let own = self.associations.iter().filter(|one| one.user.as_deref() == Some(job.user.as_str()));
+        let of_account = own.filter(|one| Some(one.account.as_str()) == job.account.as_deref());
+        of_account.filter_map(|one| one.fair_share).next()
+    }
+
+    /// Returns a note if priorities of pending jobs change with the usage of their users, which the forecast ignores.
+    pub(super) fn fair_share_note(&self) -> Option<String> {
+        let weight = self.fair_share_weight();
+        let mut users = self.jobs.iter().filter(|job| job.run.is_none()).map(|job| (&job.user, &job.account));
+        let first = users.next()?;
+        let is_known = self.associations.iter().any(|one| one.fair_share.is_some());
+        let how = if is_known {
+            format!("the scenario 'policy=slurm[weight_fairshare={weight}]' of `makespan simulate` lets them change")
+        } else {
+            "scontrol.assoc.txt would state shares and usage".to_owned()
+        };
+        (weight > 0 && users.any(|other| other != first)).then(|| {
+            format!(
+                "the priorities of jobs change with the usage of their users ({WEIGHT}={weight}), and starts are predicted with the present \
+                 priorities; {how}"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ClusterOutput, Texts};
+    use super::*;
+
+    /// Returns a queue with a pending job of each of two users, whose priorities contain the fair share.
+    fn queue(assoc: &str) -> Queue {
+        let job = |id: u32, user: &str, priority: u32| {
+            format!(
+                "JobId={id} JobName=j UserId={user}(1) Account=a Priority={priority} JobState=PENDING SubmitTime=1000 TimeLimit=00:10:00 \
+                 Partition=p NumNodes=1-1 NumCPUs=1\n"
+            )
+        };
+        let texts = Texts::default()
+            .with(ClusterOutput::Nodes, "NodeName=n0 CPUTot=4 State=IDLE Partitions=p\n")
+            .with(ClusterOutput::Jobs, job(1, "ann", 1100) + &job(2, "bob", 350))
+            .with(
+                ClusterOutput::Config,
+                "PriorityType = priority/multifactor\nPriorityWeightFairShare = 1000\nPriorityDecayHalfLife = 7-00:00:00\n\
+                 PriorityCalcPeriod = 00:01:00\nPriorityFlags = NO_FAIR_TREE\n",
+            );
+        texts.with(ClusterOutput::Limits, assoc).queue(Some(2000)).unwrap()
+    }
+
+    const ASSOC: &str = "ClusterName=c Account=a UserName= Partition= SharesRaw/Norm/Level/Factor=5/0.31/16/0.00 UsageRaw/Norm/Efctv=95.50/0.11/0.11 ParentAccount=\n\
+                         ClusterName=c Account=a UserName=ann(9) Partition= SharesRaw/Norm/Level/Factor=3/0.50/2/1.00 UsageRaw/Norm/Efctv=0.00/0.11/1.00 ParentAccount=\n\
+                         ClusterName=c Account=a UserName=bob(8) Partition= SharesRaw/Norm/Level/Factor=2147483647/0.50/2/0.25 UsageRaw/Norm/Efctv=95.50/0.11/1.00 ParentAccount=\n";
+
+    #[test]
+    fn the_fair_share_is_separated_once() {
+        let mut queue = queue(ASSOC);
+        let known: Vec<_> = queue.associations.iter().filter_map(|one| one.fair_share).collect();
+        assert_eq!(known.iter().map(|own| own.shares).collect::<Vec<_>>(), [5, 3, 1]);
+        assert_eq!((known[2].usage, known[2].factor), (95.5, 0.25));
+        let note = queue.remarks.iter().find(|remark| remark.contains("weight_fairshare=1000"));
+        assert!(note.is_some(), "{:?}", queue.remarks);
+        for _ in 0..2 {
+            queue.separate_fair_share().unwrap();
+            assert_eq!(queue.jobs.iter().map(|job| job.priority).collect::<Vec<_>>(), [100, 100]);
+        }
+        let parameters: Vec<_> = queue.fair_share_parameters();
+        let expected =
+            [("weight_fairshare", "1000"), ("half_life", "604800"), ("calc_period", "60"), ("fair", "classic")];
+        assert_eq!(parameters, expected.map(|(name, value)| (name, value.to_owned())));
+        queue.set_shares(Some("a"), None, 7).unwrap();
+        queue.set_shares(None, Some("bob"), 9).unwrap();
+        let shares: Vec<_> = queue.associations.iter().filter_map(|one| Some(one.fair_share?.shares)).collect();
+        assert_eq!(shares, [7, 3, 9]);
+        assert!(queue.set_shares(None, Some("eve"), 9).unwrap_err().contains("there are ann, bob"));
+        assert!(queue.set_shares(Some("b"), None, 9).unwrap_err().contains("there are a"));
+    }
+
+    #[test]
+    fn unknown_usage_is_an_error_with_a_remedy() {
+        let error = queue("").separate_fair_share().unwrap_err();
+        assert!(error.contains("scontrol -o show assoc_mgr"), "{error}");
+    }
+}
