@@ -1,6 +1,6 @@
 //! Priorities that change with the usage of users.
 
-use super::{FairShare, Queue, QueueJob};
+use super::{Association, FairShare, Queue, QueueJob};
 use crate::OptionalLimit;
 use crate::text::duration;
 
@@ -58,9 +58,8 @@ impl Queue {
     /// A sentence with a remedy, if the association or the fair share is unknown.
     pub fn set_shares(&mut self, account: Option<&str>, user: Option<&str>, shares: u32) -> Result<(), String> {
         self.separate_fair_share()?;
-        let is_meant = |one: &super::Association| {
-            one.user.as_deref() == user && account.is_none_or(|account| one.account == account)
-        };
+        let is_meant =
+            |one: &Association| one.user.as_deref() == user && account.is_none_or(|account| one.account == account);
         let mut found = 0;
         for one in self.associations.iter_mut().filter(|one| is_meant(one)) {
             if let Some(own) = &mut one.fair_share {
@@ -85,9 +84,10 @@ impl Queue {
     }
 
     fn fair_share_of(&self, job: &QueueJob) -> Option<FairShare> {
-        let own = self.associations.iter().filter(|one| one.user.as_deref() == Some(job.user.as_str()));
-        let of_account = own.filter(|one| Some(one.account.as_str()) == job.account.as_deref());
-        of_account.filter_map(|one| one.fair_share).next()
+        let is_own = |one: &&Association| {
+            one.user.as_deref() == Some(job.user.as_str()) && Some(one.account.as_str()) == job.account.as_deref()
+        };
+        self.associations.iter().filter(is_own).find_map(|one| one.fair_share)
     }
 
     /// Returns a note if priorities of pending jobs change with the usage of their users, which the forecast ignores.
