@@ -171,7 +171,9 @@ impl Commands {
             match self.once(program, &arguments, input) {
                 Err(error) if error.can_be_repeated(program) && Instant::now() + pause <= last => {
                     if let Some(tell) = teller.take() {
-                        let seconds = last.saturating_duration_since(Instant::now()).as_secs();
+                        let left = last.saturating_duration_since(Instant::now());
+                        let left = self.deadlines.map_or(self.patience, |_| left);
+                        let seconds = left.as_secs_f64().ceil();
                         tell(&format!("Slurm's controller does not answer {program}; asking again for {seconds} s"));
                     }
                     thread::sleep(pause);

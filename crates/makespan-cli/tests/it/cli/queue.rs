@@ -846,7 +846,7 @@ fn scenarios_change_the_weight_and_the_shares_of_the_fair_share() {
     };
     let runs = job(1, "ann", 500, "JobState=RUNNING StartTime=1000 RunTime=00:09:00 NodeList=n0");
     let waits = |id, user, priority| job(id, user, priority, "JobState=PENDING");
-    // The fair share of ann is 0.5, and that of bob is 1.
+    // The fair share of ann is 0.5, and the fair share of bob is 1.
     save(
         "scontrol.jobs-d.txt",
         &(runs + &waits(2, "bob", 1100) + &waits(3, "bob", 1100) + &waits(4, "ann", 1000) + &waits(5, "ann", 1000)),
