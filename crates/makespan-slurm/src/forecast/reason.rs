@@ -273,8 +273,11 @@ impl Reasons<'_> {
             [(!after.is_empty()).then(|| self.names(after)), reservation.map(|name| format!("reservation {name}"))];
         let ends: Vec<String> = ends.into_iter().flatten().collect();
         // Put the most important part first, because tables truncate the text.
-        let mut text =
-            if ends.is_empty() { asks } else { format!("it waits for the end of {}: {asks}", ends.join(" and ")) };
+        let mut text = if ends.is_empty() {
+            asks
+        } else {
+            format!("it waits for the end of {}, because {asks}", ends.join(" and "))
+        };
         if position > 0 {
             text += &format!("; {position} {} before it", if position == 1 { "comes" } else { "come" });
         }

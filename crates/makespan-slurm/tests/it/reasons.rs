@@ -128,5 +128,5 @@ fn the_end_of_a_reservation_is_the_reason() {
     let jobs = held(1, "RUNNING", 100, 4, "") + &pending(2, 1, 4, "");
     let found = expected(&node(0, "ALLOCATED", 4), &jobs, &[(ClusterOutput::Reservations, &reservation)]).remove(0);
     assert_eq!((found.start, found.why.kind), (Some(NOW + 4000), "reservation"), "{}", found.why.text);
-    assert!(found.why.text.starts_with("it waits for the end of reservation r: "), "{}", found.why.text);
+    assert!(found.why.text.starts_with("it waits for the end of reservation r, because "), "{}", found.why.text);
 }

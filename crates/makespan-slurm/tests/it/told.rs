@@ -22,6 +22,7 @@ fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
 /// Returns the jobs in a text such as `it waits for the end of jobs 3, 4_1 and 2 more`.
 fn blockers(text: &str) -> Vec<&str> {
     let Some((_, rest)) = text.split_once("it waits for the end of job") else { return Vec::new() };
+    let rest = rest.split(", because").next().unwrap_or_default();
     let rest = rest.split([':', ';']).next().unwrap_or_default();
     let rest = rest.trim_start_matches('s').split(" and ").next().unwrap_or_default();
     rest.split(',').map(str::trim).collect()
