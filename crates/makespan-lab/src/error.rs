@@ -15,16 +15,16 @@ pub enum LabError {
     /// The output folder is a file.
     #[error("`{0}` is a file, but results are written to a folder; name a folder, which is created if it is missing")]
     NoFolder(PathBuf),
-    /// The data contain no project of the requested sets.
-    #[error("sets is {sets}, but there is no project of these sets; there are {there}")]
+    /// No project belongs to the requested sets.
+    #[error("no project belongs to the sets {sets}; the available sets are {there}")]
     NoSuchSet { sets: String, there: String },
     /// A generator failed.
     #[error(transparent)]
     Generate(#[from] GenerateError),
-    /// The catalogue rejects a spec.
+    /// The catalogue of algorithms rejects the spec of an algorithm.
     #[error("{0}")]
     Algorithm(String),
-    /// The drawn jobs do not form an instance.
+    /// The jobs from a random generator do not form a valid instance.
     #[error("the drawn jobs do not form a valid instance: {0}")]
     Instance(#[from] InstanceError),
     /// A scheduler failed.

@@ -57,7 +57,7 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// Returns the error message if an option of the shards comes after the name of the campaign.
+/// If the user wrote an option of the shards after the name of the campaign, returns an error message.
 fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
     const OPTIONS: [&str; 8] =
         ["--on", "--nodes", "--time", "--account", "--partition", "--slurm", "--pilots", "--shards"];
@@ -72,7 +72,7 @@ fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
 fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
-        // The shards have finished, so the remaining work is short. Signals were handled while the shards ran.
+        // The shards have measured all runs, so only the report remains. Signals were handled while the shards ran.
         Some(true) => {}
         None => listen(campaign)?,
     }
@@ -90,8 +90,8 @@ fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// If the options request shards and some runs are not finished, runs the shards, and returns true if all shards have
-/// finished. Otherwise, returns `None`.
+/// Runs the shards if the options request shards and some runs are unfinished. Returns true if all shards have
+/// finished, and `None` if no shards were started.
 fn carried_out(campaign: &NamedCampaign, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
         return Ok(None);
@@ -110,7 +110,7 @@ fn carried_out(campaign: &NamedCampaign, options: &ShardOptions) -> Result<Optio
     shards::carry_out(&work, options).map(Some)
 }
 
-/// Executes the unfinished runs of a shard.
+/// Measures the unfinished runs of a shard.
 fn shard(options: &ShardCommand) -> Result<ExitCode> {
     let folder = &options.folder;
     shards::shard(options, |plan, shard| {
@@ -126,7 +126,7 @@ fn shard(options: &ShardCommand) -> Result<ExitCode> {
 /// Ends the process on Ctrl-C. The journal already contains every finished run.
 fn listen(campaign: &NamedCampaign) -> Result<()> {
     let kept = format!(
-        "interrupted; the finished {} are kept in {}, and the same command continues there",
+        "interrupted; the finished {} are kept in {}; run the same command again to continue",
         campaign.unit,
         campaign.folder.display()
     );

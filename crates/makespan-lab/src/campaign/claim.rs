@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::output::{markdown_table, text_table};
 
-/// The verdict of the data on a claim.
+/// The verdict on a claim, as the result of all measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// All measurements agree with the claim.
@@ -15,24 +15,24 @@ pub enum Verdict {
     DoesNotHold,
     /// Each measurement agrees with the claim or is better than the paper states.
     Better,
-    /// No measurement contradicts the claim, but the threshold of the claim lies within some confidence interval.
+    /// The measurements do not decide the claim: the threshold of the claim lies within a confidence interval.
     Undecided {
-        /// Number of runs from which the confidence interval is computed.
+        /// The smallest number of runs in such a confidence interval.
         runs: usize,
     },
     /// The campaign has no measurement that could decide the claim.
     NotMeasured,
 }
 
-/// The answer of one measurement to a claim.
+/// The answer of one measurement to the question whether a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClaimAnswer {
     Yes,
     No,
     /// The measured figure is better than the paper states.
     Better,
-    /// The threshold of the claim lies within the confidence interval. The field is the number of runs of this
-    /// interval.
+    /// The threshold of the claim lies within the confidence interval of the measurement. The field is the number of
+    /// runs of the interval.
     Undecided(usize),
 }
 
@@ -56,7 +56,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns a claim with the verdict of `answers`.
+    /// Returns a claim. The verdict follows from `answers`.
     pub(crate) fn new<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
@@ -66,8 +66,8 @@ impl Claim {
         Self { place: place.into(), statement: statement.into(), measured, verdict: Verdict::of(answers) }
     }
 
-    /// Returns a claim that several measured figures decide, each with its own answer. In the text of the claim,
-    /// `separator` is written between the figures.
+    /// Returns a claim with the measured figures of `evidence`, joined by `separator`. Each figure has its own answer,
+    /// and the verdict follows from all answers.
     pub(crate) fn each<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
@@ -78,15 +78,15 @@ impl Claim {
         Self::new(place, statement, figures.join(separator), &answers)
     }
 
-    /// Returns a claim with the one figure that decides it, if the figure was measured.
+    /// Returns a claim that one figure decides. Without a figure, the claim is not measured.
     pub(crate) fn one(place: impl Into<String>, statement: impl Into<String>, figure: Option<(String, bool)>) -> Self {
         Self::each(place, statement, "", figure)
     }
 }
 
 impl Verdict {
-    /// Returns the verdict of some answers: the claim holds if every answer is yes, and holds partly if answers
-    /// differ.
+    /// Combines answers into a verdict. For example, a claim holds if every answer is yes, and holds partly if some
+    /// answers are yes and some are no.
     pub(crate) fn of<A: Copy + Into<ClaimAnswer>>(answers: &[A]) -> Self {
         let answers: Vec<ClaimAnswer> = answers.iter().map(|&answer| answer.into()).collect();
         let runs = answers

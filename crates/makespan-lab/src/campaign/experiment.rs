@@ -18,7 +18,7 @@ pub trait Campaign: Args + Sync {
     const NAME: &'static str;
     /// The paper whose experiments are repeated, or the subject of the measurements.
     const PAPER: &'static str;
-    /// The word for the runs in messages, in the plural.
+    /// The plural noun for the runs in messages, such as `graphs`.
     const UNIT: &'static str;
     /// True if wall times are among the results.
     const MEASURES_TIME: bool = false;
@@ -39,8 +39,8 @@ pub trait Campaign: Args + Sync {
     /// Returns an error if nothing would be measured with these options.
     fn check(&self) -> Result<(), LabError>;
 
-    /// Returns the options that influence a run, as text. A run in the journal is reused only if its text is equal to
-    /// this text.
+    /// Returns the options that influence a run, as text. The journal stores this text. A run in the journal is reused
+    /// only if the text has not changed.
     fn version(&self) -> String;
 
     /// Returns the options of the optimiser, if the campaign measures plans of the optimiser.
@@ -62,8 +62,8 @@ pub trait Campaign: Args + Sync {
     /// Returns the tables, figures and verdicts. `runs` is sorted by key.
     fn report(&self, runs: &[Self::Run]) -> Result<CampaignReport, LabError>;
 
-    /// Returns a second campaign that is part of this campaign, if there is one. The part runs after this campaign,
-    /// with its own number of threads. The folder of the part is a subfolder with the name of the part.
+    /// Returns the second part of this campaign, if it has one. The second part is a campaign that runs after this
+    /// one, with its own number of threads. It writes its results to a subfolder with its own name.
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         None
     }
@@ -89,7 +89,7 @@ pub trait AnyCampaign {
     /// `LabError` if an option is invalid, or this program cannot be read.
     fn version(&self) -> Result<String, LabError>;
 
-    /// Returns the size of the campaign. Runs whose results are already in the folder do not count as missing.
+    /// Returns the size of the campaign. Runs whose results are already in the folder are not missing.
     ///
     /// # Errors
     /// `LabError` if an option is invalid, or a file cannot be read.
@@ -106,10 +106,10 @@ pub trait AnyCampaign {
 /// The size of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
-    /// Number of runs of the campaign, or of its second campaign ([`Campaign::part`]) if that has more. Shards beyond
-    /// this number would have no runs.
+    /// Number of runs of the campaign or of its second part ([`Campaign::part`]), whichever is larger. More shards
+    /// than this number would have no runs.
     pub runs: usize,
-    /// Number of unfinished runs of the campaign and of its second campaign ([`Campaign::part`]), if it has one.
+    /// Number of unfinished runs, including the runs of the second part ([`Campaign::part`]).
     pub missing: usize,
     /// Number of threads that a run uses.
     pub processors: usize,
@@ -129,7 +129,7 @@ pub struct CampaignReport {
 /// The result of a campaign.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The claims with verdicts. The claims of a second campaign come last.
+    /// The claims with verdicts. The claims of the second part come last.
     pub claims: Vec<Claim>,
     /// Number of runs in the results.
     pub runs: usize,
@@ -148,7 +148,7 @@ pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
 /// Receives the progress of a campaign, on the thread that started it.
 pub trait Progress {
     /// Called before the first run. `total` is the number of all runs, and `reused` is the number of runs that an
-    /// earlier campaign has finished.
+    /// earlier campaign finished.
     fn started(&mut self, total: usize, reused: usize);
     /// Called after each run.
     fn finished(&mut self, done: usize, total: usize);

@@ -20,11 +20,11 @@ pub(super) struct Finished<R> {
     pub sharded: bool,
 }
 
-/// Reads the journal, adopts the runs of shards, and measures the remaining runs. The results depend neither on the
-/// number of threads or shards nor on the order in which runs finish.
+/// Returns all runs of a campaign. Takes finished runs from the journal and from the shards, and measures all others.
+/// The results depend neither on the number of threads or shards nor on the order in which runs finish.
 ///
-/// The threads do not belong to a thread pool. So a measurement that itself uses a thread pool works as it does outside
-/// a campaign.
+/// The threads do not belong to a thread pool. So a measurement that itself uses a thread pool works as it does
+/// outside a campaign.
 pub(super) fn finish<C: Campaign>(
     campaign: &C,
     folder: &Path,
@@ -56,8 +56,7 @@ pub(super) fn finish<C: Campaign>(
             let (sender, next) = (sender.clone(), &next);
             let worker = move || {
                 while let Some(key) = next() {
-                    // The send fails if the thread that writes the journal has failed. Start no more runs in this
-                    // case.
+                    // If the send fails, the thread that writes the journal has failed. Start no more runs.
                     if sender.send(campaign.measure(key)).is_err() {
                         break;
                     }

@@ -1,5 +1,5 @@
-//! The grid of a campaign: each instance is planned by each algorithm. Instances form groups, and a group has a cell
-//! for each algorithm.
+//! The grid of a campaign: each instance is planned by each algorithm. Instances form groups. A cell contains the
+//! outcomes of one algorithm on one group.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct GridRun<Key, Facts, Outcome> {
     pub outcomes: Vec<(String, Outcome)>,
 }
 
-/// A run, whatever the types of its key, its facts and its outcomes are.
+/// A run of any campaign, with its key, its facts and its outcomes.
 pub trait AnyRun {
     type Key: Copy + Ord + Send;
     type Outcome;
@@ -48,16 +48,16 @@ impl<Key: Copy + Ord + Send, Facts, Outcome> AnyRun for GridRun<Key, Facts, Outc
 /// A run, the spec of an algorithm, and the outcome of the algorithm.
 pub(crate) type GridRow<'a, R> = (&'a R, &'a str, &'a <R as AnyRun>::Outcome);
 
-/// Returns each outcome of each run.
+/// Returns a row for each outcome of each run.
 pub(crate) fn rows<R: AnyRun>(runs: &[R]) -> impl Iterator<Item = GridRow<'_, R>> {
     runs.iter().flat_map(|run| run.outcomes().iter().map(move |(name, outcome)| (run, name.as_str(), outcome)))
 }
 
-/// An algorithm on the instances of a group.
+/// The outcomes of an algorithm on the instances of a group.
 pub(crate) struct GridCell<'a, Group, R: AnyRun> {
     pub group: Group,
     pub algorithm: &'a str,
-    /// Rows of the algorithm, in the order of the runs.
+    /// The rows of the algorithm, in the order of the runs.
     pub rows: Vec<GridRow<'a, R>>,
 }
 
@@ -67,7 +67,7 @@ impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
         self.rows.iter().filter_map(figure).collect()
     }
 
-    /// Returns the mean of a figure, or NaN without rows.
+    /// Returns the mean of a figure, or NaN if there are no rows.
     pub fn mean(&self, figure: impl Fn(&GridRow<'a, R>) -> f64) -> f64 {
         mean(&self.all(figure)).unwrap_or(f64::NAN)
     }
@@ -82,9 +82,8 @@ impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
     }
 }
 
-/// Gathers runs into groups, with one cell for each algorithm. `groups` returns the groups to which a run belongs. In
-/// the result, the first group of each run comes first, in the order of the runs. The second group of each run follows,
-/// and so on.
+/// Returns a cell for each group and algorithm. `groups` returns the groups of a run. Groups that come first in the
+/// lists of their runs come first in the result, then groups that come second, and so on.
 pub(crate) fn cells<'a, Group: Clone + PartialEq, R: AnyRun>(
     runs: &'a [R],
     groups: impl Fn(&'a R) -> Vec<Group>,

@@ -25,7 +25,7 @@ pub struct InstanceKey {
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[group(skip)]
 pub struct Instances {
-    /// Number of runs at each point
+    /// Number of runs for each family and number of jobs
     #[arg(long, default_value_t = 10)]
     pub runs: u32,
     /// Families of jobs
@@ -60,7 +60,7 @@ impl Instances {
         Ok(generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })?)
     }
 
-    /// Rejects options that select no instance. The generator checks the number of processors.
+    /// Returns an error if the options select no instance. The generator checks the number of processors.
     pub(crate) fn check(&self) -> Result<(), LabError> {
         if self.families.is_empty() {
             refuse("families", "empty", "name at least one of weak, high, mixed, cirne")?;
@@ -83,8 +83,8 @@ impl fmt::Display for InstanceKey {
     }
 }
 
-/// Mixes all parts of a key into the seed of the campaign. Even if two keys have a part in common, their instances are
-/// unrelated.
+/// Returns the seed of an instance, from the seed of the campaign and all parts of the instance's key. Two keys give
+/// unrelated seeds, even if some parts of the keys are equal.
 pub(crate) fn stirred(seed: u64, parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(seed, |state, part| {
         // Apply the last step of SplitMix64 (Steele, Lea and Flood 2014).

@@ -44,7 +44,7 @@ pub(crate) fn table(name: &str, header: &str, mut rows: impl Iterator<Item = Vec
     (name.to_owned(), writer.into_inner().expect("flushing to memory does not fail"))
 }
 
-/// Returns the cells of a row.
+/// Formats values as the cells of a row.
 pub(crate) fn texts(cells: &[&dyn Display]) -> Vec<String> {
     cells.iter().map(ToString::to_string).collect()
 }
@@ -57,7 +57,7 @@ pub(crate) fn record<F: Into<Option<f64>>>(
     texts(cells).into_iter().chain(figures.into_iter().map(six)).collect()
 }
 
-/// Returns a figure with six decimals, or nothing.
+/// Formats a figure with six decimals. Returns an empty text if there is no figure.
 pub(crate) fn six(figure: impl Into<Option<f64>>) -> String {
     figure.into().map_or_else(String::new, |figure| format!("{figure:.6}"))
 }

@@ -14,8 +14,8 @@ use crate::LabError;
 /// A plan of an algorithm. Value and bound are in the integer unit of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredPlan {
-    /// The value of the plan. `None` if the algorithm found no plan, because in all modes that it tried the tasks use
-    /// up more consumables than there are.
+    /// The value of the plan. `None` if the algorithm found no plan, because all modes that it tried use up more
+    /// consumables than are available.
     pub value: Option<i128>,
     /// The best verified bound, including the bounds that the algorithm itself proved.
     pub bound: i128,
@@ -24,7 +24,7 @@ pub struct MeasuredPlan {
 }
 
 impl MeasuredPlan {
-    /// Returns the exact makespan in seconds, or an empty text without a plan.
+    /// Returns the exact makespan in seconds, or an empty text if there is no plan.
     pub fn decimal(&self) -> String {
         self.value.map_or_else(String::new, |makespan| Objective::Makespan.decimal(makespan))
     }

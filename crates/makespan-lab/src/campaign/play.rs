@@ -1,4 +1,4 @@
-//! Runs a campaign. All campaigns use this code.
+//! Runs a campaign of any type.
 
 use std::fmt::Display;
 use std::path::Path;

@@ -34,9 +34,9 @@ pub struct SearchLimits(pub Vec<SearchLimit>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchLimit {
-    /// A time, including the proofs of the bounds.
+    /// A time limit, which includes the time for proving the bounds.
     Time(Time),
-    /// A number of steps. Equal seeds then give equal plans on every machine.
+    /// A limit on the number of steps. Equal seeds then give equal plans on every machine.
     Steps(u64),
 }
 
@@ -66,7 +66,7 @@ impl SearchOptions {
         self.limits.0.contains(&limit).then(|| self.spec(limit))
     }
 
-    /// Rejects options with which nothing would be planned.
+    /// Returns an error if nothing would be planned with these options.
     pub(crate) fn check(&self) -> Result<(), LabError> {
         if self.limits.0.iter().collect::<BTreeSet<_>>().len() < self.limits.0.len() {
             refuse("limits", format!("`{}`", self.limits), "give each only once")?;
@@ -85,7 +85,7 @@ impl fmt::Display for SearchOptions {
 }
 
 impl SearchSetting {
-    /// Returns the catalogue's spec of the optimiser in this setting, with `searches` independent searches.
+    /// Returns the spec of `optimise` with this objective and limit, and with `searches` independent searches.
     pub fn spec(&self, searches: usize) -> String {
         let objective = self.objective.name().replace('_', "-");
         let limit = match self.limit {
@@ -95,13 +95,13 @@ impl SearchSetting {
         format!("optimise[objective={objective},{limit},searches={searches}]")
     }
 
-    /// Returns a text for file names, such as `weighted_completion-1s`.
+    /// Returns the objective and the limit as a text for file names, such as `weighted_completion-1s`.
     pub(crate) fn file_stem(&self) -> String {
         format!("{}-{}", self.objective.name(), self.limit).replace('=', "-")
     }
 }
 
-/// Formats a setting for readers, such as `weighted completion in 1 s`.
+/// Formats the objective and the limit for readers, such as `weighted completion in 1 s`.
 impl fmt::Display for SearchSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.limit {

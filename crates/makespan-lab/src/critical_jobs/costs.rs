@@ -19,7 +19,8 @@ pub(super) fn spec(factor: &str) -> String {
     if usual { format!("optimise[{STEPS}]") } else { format!("optimise[{STEPS},deadline={factor}]") }
 }
 
-/// Returns the name of the bound for this deadline. In the results, the bound is listed like an algorithm.
+/// Returns the name of the bound on the cost for a deadline of `factor` times HEFT's makespan. In the results, this
+/// name stands in the column of algorithms.
 pub(super) fn bound(factor: &str) -> String {
     format!("bound[deadline={factor}]")
 }
@@ -45,8 +46,8 @@ pub(super) fn bounds(
     each.collect()
 }
 
-/// Returns the claim about the target cost. For an algorithm, `cost` returns its mean cost on layered graphs, divided
-/// by HEFT's cost.
+/// Returns the claim that optimised plans reach the target for the cost. For a spec, `cost` returns the mean cost on
+/// layered graphs, divided by HEFT's cost.
 pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
     let (found, proved) = (cost(&spec("1.5")), cost(&bound("1.5")));
     let statement = "If the deadline is 1.5 times HEFT's makespan, optimised plans of layered graphs cost at most 0.70 of HEFT's cost (0.61 is reachable)";
@@ -54,8 +55,8 @@ pub(super) fn claim(cost: impl Fn(&str) -> Option<f64>) -> Claim {
     Claim::one("aim", statement, figure)
 }
 
-/// Formats the costs at each deadline. For an algorithm, `cost` returns its mean cost on graphs of one shape, divided
-/// by HEFT's cost.
+/// Formats the costs for each deadline. For a spec, `cost` returns the mean cost on graphs of one shape, divided by
+/// HEFT's cost.
 pub(super) fn table(cost: impl Fn(&str) -> Option<f64>) -> String {
     const WIDTHS: [i32; 4] = [-44, 10, 10, 10];
     let mut text = aligned(&WIDTHS, ["  cost by deadline", "method", "optimised", "proved"]);

@@ -1,4 +1,5 @@
-//! The example of section 4: two jobs with deadlines of 110 and 140 on 8 processors, served by the metascheduler.
+//! The example of section 4: the metascheduler (the policy `job-flow`) plans two jobs with deadlines of 110 and 140 on
+//! 8 processors.
 
 use makespan_core::{Edge, Graph, Instance, Job, JobId, NamedTask, Node, Payload, Platform, Profile, Schedule, Time};
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
@@ -11,33 +12,33 @@ use crate::campaign::{failed, in_memory};
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
 const DEADLINES: [i64; 2] = [110, 140];
 
-/// The policy that plans a job when the previous job has ended. The time to the job's deadline counts from the instant
-/// of planning.
+/// A policy that plans each job when the previous job has ended. The time to the deadline of a job begins when the job
+/// is planned.
 const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover,starts=reserved]";
-/// The policy that collects both jobs. The jobs wait in a buffer for half a second.
+/// A policy that plans both jobs together, after they have waited in a buffer for half a second.
 const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";
 
-/// The results of both ways to serve the two jobs. The jobs are submitted at the same time.
+/// The results of two policies. Both jobs are submitted at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Example {
-    /// The jobs one after the other.
+    /// The result if the jobs are planned one after the other.
     pub consecutive: WayResult,
-    /// The jobs planned together.
+    /// The result if the jobs are planned together.
     pub collective: WayResult,
 }
 
-/// The result of one of the two ways.
+/// The result of one policy.
 #[derive(Clone, Debug)]
 pub(super) struct WayResult {
     /// The instance with the two jobs.
     pub instance: Instance,
     /// The executed schedule.
     pub schedule: Schedule,
-    /// Number of jobs that met their deadline, measured by the policy's clock.
+    /// Number of jobs that met their deadline. The time to the deadline begins at the instant that the policy uses.
     pub in_time: usize,
     /// Cost in thousandths.
     pub cost: i128,
-    /// Mean load of the processors from 0 to the last end.
+    /// Mean load of the processors from time 0 to the end of the last task.
     pub utilisation: f64,
 }
 
@@ -71,7 +72,7 @@ impl WayResult {
 }
 
 impl Example {
-    /// Returns the Gantt charts that correspond to figures 2 and 3.
+    /// Returns the Gantt charts that correspond to figures 2 and 3 of the paper.
     pub(super) fn figures(&self) -> Result<[(String, Vec<u8>); 2], LabError> {
         let draw = |name: &str, title: &str, way: &WayResult| {
             let title = &format!("{title}, until {:.1} s", way.end());

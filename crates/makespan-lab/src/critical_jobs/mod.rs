@@ -5,9 +5,10 @@
 //! tasks of the example. So this module constructs two jobs with the deadlines of the example, 110 and 140, on 8
 //! processors.
 //!
-//! The campaigns compare the method with HEFT. They measure the makespan and the cost on layered graphs and workflows.
-//! On flows of jobs, the campaigns measure the number of jobs that end by their deadline. A job of a flow is either
-//! planned at its arrival around earlier plans, or served by the metascheduler (a policy) in virtual time.
+//! The campaigns compare the paper's method with HEFT. They measure the makespan and the cost on layered graphs and
+//! workflows. On flows of jobs, the campaigns measure the number of jobs that end by their deadline. The jobs of a
+//! flow are planned in two ways. Either an algorithm plans each job at its arrival, around the plans of earlier jobs.
+//! Or a simulation runs the metascheduler (the policy `job-flow`).
 
 mod costs;
 mod example;
@@ -30,7 +31,7 @@ use crate::campaign::{
 };
 use example::example;
 
-/// Shapes of the first campaign: layers with equal width and depth, and workflows.
+/// The shapes of the graphs on which costs are compared.
 const SHAPES: [(&str, Shape); 3] = [
     ("layered", Shape::Layers { width: 8, density: 0.3 }),
     ("montage", Shape::Montage),
@@ -39,12 +40,12 @@ const SHAPES: [(&str, Shape); 3] = [
 /// Mean time between two jobs of a flow, in seconds. 0 means that all jobs arrive at once.
 const GAPS: [u32; 4] = [40, 20, 10, 0];
 
-/// Part of the warning that the method found no plan for a job and uses HEFT's.
+/// Part of a warning: the method found no plan for a job, so the job has HEFT's plan.
 const FALLBACK: &str = "HEFT's places are taken";
 /// Deadlines, as multiples of HEFT's makespan.
 const DEADLINES: [&str; 4] = ["1.25", "1.5", "2", "3"];
 
-/// Returns the spec of the method with a deadline of `factor` times HEFT's makespan.
+/// Returns the spec of the paper's method with a deadline of `factor` times HEFT's makespan.
 fn with_deadline(factor: &str) -> String {
     if factor == "1.5" { "critical-jobs".into() } else { format!("critical-jobs[deadline={factor}]") }
 }
@@ -99,30 +100,31 @@ pub struct CriticalJobsOutcome {
     cost: f64,
     /// Number of jobs that end by their deadline.
     on_time: usize,
-    /// Number of jobs for which the method found no plan.
+    /// Number of jobs for which the paper's method found no plan.
     fallbacks: usize,
-    /// Additional measurements of a flow that a policy served.
+    /// Additional measurements of a flow, if a policy planned the flow.
     served: Option<Served>,
 }
 
-/// Measurements of a flow that a policy served, in addition to [`CriticalJobsOutcome`].
+/// Measurements of a flow that a policy planned, in addition to [`CriticalJobsOutcome`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Served {
     /// Mean load of the processors from the first release to the last end.
     utilisation: f64,
     /// Mean load divided by the largest load.
     balance: f64,
-    /// Number of jobs that end by their deadline, measured by the policy's clock.
+    /// Number of jobs that end by their deadline, if the time to the deadline begins at the instant that the policy
+    /// uses: the arrival or the hand-over of the job.
     as_told: usize,
-    /// Number of tasks that collided in the executed plans.
+    /// Number of tasks that collided in the executed plans. A collision is two tasks on the same processor at the same
+    /// time.
     collisions: usize,
     /// Sum of the penalties of all collisions.
     penalty: f64,
 }
 
 impl Served {
-    /// Returns the cells of a row: utilisation, balance, number of jobs that met their deadline by the policy's clock,
-    /// collisions, and penalty. If no policy served the flow in virtual time, the cells are empty.
+    /// Returns the five measurements as cells of a row. If no policy planned the flow, the cells are empty.
     fn cells(served: Option<&Self>) -> [String; 5] {
         let Some(Self { utilisation, balance, as_told, collisions, penalty }) = served else {
             return [const { String::new() }; 5];
@@ -147,8 +149,8 @@ pub struct Facts {
 /// A run. The first outcome is the outcome of HEFT.
 type Run = campaign::GridRun<CriticalJobsKey, Facts, CriticalJobsOutcome>;
 
-/// Returns every algorithm of the first campaign: HEFT, the method as printed, the method with types of processors, and
-/// the method at each deadline.
+/// Returns the specs that are compared on graphs: HEFT, the paper's method as printed, the method with `cpus=types`,
+/// and the method with each deadline.
 fn algorithms() -> Vec<String> {
     let mut all =
         vec!["heft".to_owned(), "critical-jobs[start=empty]".into(), "critical-jobs[start=empty,cpus=types]".into()];

@@ -8,14 +8,15 @@ use super::{
 use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
-/// Returns the mean, over the graphs of a shape, of a figure divided by HEFT's figure.
+/// Returns a mean over the graphs of a shape: the figure of the algorithm divided by the figure of HEFT.
 fn ratio(runs: &[Run], shape: usize, algorithm: &str, figure: fn(&CriticalJobsOutcome) -> f64) -> Option<f64> {
     let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| Some(figure(run.of(algorithm)?) / figure(run.of("heft")?)));
     mean(&each.collect::<Vec<f64>>())
 }
 
-/// Returns the number of graphs of a shape for which the method found no plan, and the number of all graphs.
+/// Returns the number of graphs of a shape for which the algorithm found no plan, and the number of all graphs of this
+/// shape.
 fn fallbacks(runs: &[Run], shape: usize, algorithm: &str) -> (usize, usize) {
     let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| run.of(algorithm));
@@ -36,7 +37,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     vec![
         Claim::new(
             "Section 4, figure 2",
-            "Planned one after the other, both jobs end by their deadlines; the last task ends by 250 s, but not by 140 s",
+            "If the jobs are planned one after the other, both end by their deadlines; the last task ends after 140 s and by 250 s",
             format!(
                 "the second starts at {:.1} s, the last task ends at {until:.1} s, {} of 2 in time",
                 one.second_starts(),
@@ -46,7 +47,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         ),
         Claim::new(
             "Section 4, figure 3",
-            "Planned together, both jobs end by their deadlines; the last task ends by 140 s",
+            "If the jobs are planned together, both end by their deadlines; the last task ends by 140 s",
             format!("the last task ends at {:.1} s, {} of 2 in time", both.end(), both.in_time),
             &[both.end() <= 140.0 && both.in_time == 2],
         ),
@@ -58,20 +59,20 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
         ),
         Claim::one(
             "aim",
-            "If the deadline is 1.5 times HEFT's makespan, layered graphs cost at most 0.70 of HEFT's cost on average",
+            "If the deadline is 1.5 times HEFT's makespan, the mean cost of layered graphs is at most 0.70 of HEFT's cost",
             cost(&with_deadline("1.5")).map(|ratio| (format!("{ratio:.3}"), ratio <= 0.70)),
         ),
         costs::claim(cost),
         Claim::new(
             "Section 2",
-            "Cost falls as the deadline grows",
+            "The later the deadline, the lower the cost",
             falling.iter().map(|ratio| format!("{ratio:.3}")).collect::<Vec<_>>().join(", "),
             &falling.windows(2).map(|pair| pair[1] <= pair[0]).collect::<Vec<_>>(),
         ),
     ]
 }
 
-/// Formats all tables except the tables of flows in virtual time.
+/// Formats all tables except the tables of flows that a policy planned.
 pub(super) fn text(options: &CriticalJobsOptions, runs: &[Run], example: &Example) -> String {
     let (one, both) = (&example.consecutive, &example.collective);
     let cost = |way: &WayResult| way.cost as f64 / 1e3;

@@ -18,8 +18,9 @@ const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, F
 const LARGEST: f64 = 6.0;
 
 /// Returns the names and contents of all figures. For each family, figure `a` shows the makespan. Figure `b` shows the
-/// weighted completion (minsum) divided by the value of the printed linear programme, as in the paper. Figure `c`
-/// shows the minsum divided by the proven bound. The last figure shows the time of DEMT.
+/// weighted completion (minsum) divided by the value of the linear programme as the paper prints it. The paper's
+/// figure also shows this quotient. Figure `c` shows the minsum divided by the proven bound. The last figure shows the
+/// time of DEMT.
 pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     let charts = [
         ('a', Criterion::Makespan, "makespan / proven bound"),
@@ -64,7 +65,8 @@ pub(super) fn principle(options: &DemtOptions) -> Result<File, LabError> {
     in_memory("figure2.svg", |svg| write_svg(svg, &instance, &named, &options))
 }
 
-/// Returns the figure of one family by one criterion: averages with the range of single runs.
+/// Returns a figure of one family for one criterion. The figure shows the average ratio, and the smallest and largest
+/// ratio of a run.
 fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) -> Figure {
     let curve = |algorithm: &str| {
         let point = |point: &Point| {

@@ -36,27 +36,28 @@ pub mod algorithm {
     pub const GANG: &str = "gang";
     /// Each job on one processor, with the longest job first.
     pub const SEQUENTIAL: &str = "sequential";
-    /// Graham's list in the order of the dual approximation's shelves.
+    /// List scheduling (Graham) in the order of the shelves of the dual approximation.
     pub const SHELF: &str = "list[order=shelf]";
-    /// Graham's list in ascending order of weight divided by time. This interpretation of "weighted LPTF" gives the
-    /// paper's curves.
+    /// List scheduling in ascending order of weight divided by time. With this interpretation of "weighted LPTF", the
+    /// curves look like the paper's curves.
     pub const LPTF: &str = "list[order=weighted-lptf]";
-    /// Graham's list in descending order of weight divided by time (Smith's rule). This is the other interpretation of
+    /// List scheduling in descending order of weight divided by time (Smith's rule): the other interpretation of
     /// "weighted LPTF".
     pub const SMITH: &str = "list[order=smith]";
-    /// Graham's list in ascending order of area.
+    /// List scheduling in ascending order of area.
     pub const SAF: &str = "list[order=saf]";
-    /// The paper's algorithm, stopped after the first schedule, in which all jobs of a batch start together.
+    /// The paper's algorithm, stopped after its first schedule. In this schedule, all jobs of a batch start together.
     pub const RAW: &str = "demt[compaction=raw]";
-    /// The paper's algorithm, stopped after the second schedule, in which each job starts as soon as its processors are
-    /// idle.
+    /// The paper's algorithm, stopped after its second schedule. In this schedule, each job starts as soon as its
+    /// processors are idle.
     pub const SHIFT: &str = "demt[compaction=shift]";
-    /// The paper's algorithm, stopped after the third schedule, a list in the order of the batches.
+    /// The paper's algorithm, stopped after its third schedule: a list in the order of the batches.
     pub const UNSHUFFLED: &str = "demt[shuffles=0]";
-    /// A variant that is not in the paper. It shuffles the jobs within the batches instead of the order of the
-    /// batches.
+    /// A variant of the paper's algorithm that is not in the paper. It shuffles the jobs within the batches instead of
+    /// the order of the batches.
     pub const SHUFFLED_JOBS: &str = "demt[shuffle=jobs]";
-    /// The paper's algorithm with only some of its stages. The paper's figures do not show these results.
+    /// Variants of the paper's algorithm that the paper's figures do not show: DEMT with only some of its stages, and
+    /// DEMT with a different shuffle.
     pub const STAGES: [&str; 4] = [RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
     /// All algorithms, in the order of reports.
     pub const ALL: [&str; 11] =
@@ -121,11 +122,11 @@ pub struct Bounds {
     makespan: i128,
     /// Proven lower bound on weighted completion.
     minsum: i128,
-    /// Value of the paper's linear programme as printed: an estimate, not a bound.
+    /// Value of the linear programme as the paper prints it. This value is an estimate, not a bound.
     printed: i128,
 }
 
-/// The schedule of an algorithm, in the integer units of the objectives.
+/// The values of an algorithm's schedule, in the integer units of the objectives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DemtOutcome {
     makespan: i128,
@@ -147,7 +148,7 @@ impl Campaign for DemtOptions {
     type Run = Run;
 
     fn arguments(command: Command) -> Command {
-        let runs = "Number of runs at each point; the paper has 40";
+        let runs = "Number of runs for each family and number of jobs; the paper has 40";
         Self::augment_args(command).mut_arg("runs", |arg| arg.default_value("40").help(runs))
     }
 
@@ -194,7 +195,7 @@ impl Campaign for DemtOptions {
             at_least(minsum, Objective::WeightedCompletion, outcome.minsum, &algorithm, key)?;
             outcomes.push((algorithm, outcome));
         }
-        // Round the estimate to an integer, because the journal returns exactly the same integer.
+        // Store the estimate as an integer, because the journal returns exactly the same integer.
         let printed = (printed * 1e15).round() as i128;
         Ok(Run { key, seed, facts: Bounds { makespan, minsum, printed }, outcomes })
     }

@@ -11,8 +11,8 @@ use crate::statistics::{RatioSummary, ratio_of_sums};
 pub(super) enum Criterion {
     /// Makespan divided by its proven bound.
     Makespan,
-    /// Weighted completion divided by the value of the paper's programme as printed. Comparable with the paper's
-    /// figures.
+    /// Weighted completion divided by the value of the linear programme as the paper prints it. This ratio is
+    /// comparable with the paper's figures.
     MinsumPrinted,
     /// Weighted completion divided by its proven bound.
     Minsum,
@@ -37,7 +37,7 @@ pub(super) struct Point {
 pub(super) struct Points(pub Vec<Point>);
 
 impl Point {
-    /// Returns the ratios by a criterion.
+    /// Returns the ratios for a criterion.
     pub fn ratio(&self, criterion: Criterion) -> RatioSummary {
         match criterion {
             Criterion::Makespan => self.makespan,

@@ -7,15 +7,16 @@ use makespan_algos::kernel::hierarchical::Cluster;
 use super::{Figures, Group, Guesses, HierarchicalKey, HierarchicalOptions, Run, SHELVES};
 use crate::campaign::{Claim, GridCell, find, rows};
 
-/// The claim of a "low complexity" allows this time, in seconds, for an instance of up to 800 tasks on 1,024
-/// processors.
+/// Maximum time in seconds for an instance of up to 800 tasks on 1,024 processors, if the claim of a "low complexity"
+/// is true.
 const SECONDS: f64 = 0.3;
-/// The numbers of tasks and processors of the claim about low complexity.
+/// The number of tasks and the number of processors in the claim about low complexity.
 const LARGE: (usize, u32) = (800, 1024);
 /// Targets for local search within one second: the mean and the maximum ratio to the bound.
 const TARGETS: (f64, f64) = (1.03, 1.10);
 
-/// Returns the guarantee for SMPs of this size.
+/// Returns the guarantee for SMPs (nodes) of `each` processors: the maximum length of the schedule, divided by the
+/// guess.
 pub(super) fn promised(each: u32) -> f64 {
     let (over, under) = Cluster { nodes: 1, each }.ratio();
     f64::from(over) / f64::from(under)
@@ -32,12 +33,12 @@ pub(super) fn all(
     vec![
         kept(
             "Theorem, section 9",
-            "With k = 2 each accepted guess gives a schedule of at most 3/2 times the guess",
+            "If k = 2, the schedule of each accepted guess takes at most 3/2 times the guess",
             guesses.iter().filter(|(each, _)| is_two(each)),
         ),
         kept(
             "Theorem, section 6",
-            "With k = 4, 8, 16 .. each accepted guess gives a schedule of at most 2 - 2/k times the guess",
+            "If k = 4, 8, 16 .., the schedule of each accepted guess takes at most 2 - 2/k times the guess",
             guesses.iter().filter(|(each, _)| !is_two(each)),
         ),
         decided(guesses),
@@ -74,8 +75,13 @@ fn within(runs: &[Run]) -> Claim {
     let outcomes = rows(runs).filter(|row| row.1 == SHELVES);
     let answers: Vec<bool> = outcomes.filter_map(|(.., outcome)| outcome.within_guarantee).collect();
     let kept = answers.iter().filter(|&&kept| kept).count();
-    let measured = format!("{kept} of {} plans within the guarantee of the verified bound", answers.len());
-    Claim::new("Section 2", "The dual search has the approximation ratio of these theorems", measured, &answers)
+    let measured = format!("{kept} of {} plans take at most the verified bound times the guarantee", answers.len());
+    Claim::new(
+        "Section 2",
+        "The dual search has the approximation ratio of the theorems in sections 6 and 9",
+        measured,
+        &answers,
+    )
 }
 
 fn fast(runs: &[Run]) -> Claim {

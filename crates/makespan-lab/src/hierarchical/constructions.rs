@@ -1,6 +1,6 @@
 //! The paper's figures of its construction, drawn from real plans. Figures 1, 3, 4 and 10 show ideas, not plans, and
-//! are not drawn. Each of the other figures shows a plan of a few adversarial jobs. Its seed is the first seed whose
-//! plan shows the situation of the paper's figure.
+//! are not drawn. Each of the other figures shows a plan of a few adversarial jobs. The seed of a figure is the first
+//! seed for which the plan shows the situation of the paper's figure.
 
 use makespan_algos::kernel::hierarchical::{
     Cluster, Construction, ConstructionPart, Partition, PlacedTask, construct, partition,
@@ -68,9 +68,8 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
     shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
-/// Describes a figure. In figures 8 and 9, the first shelf is random, because first shelves from the knapsack never
-/// lead to the situations of these figures: with a shelf from the knapsack, the last job of `P_2` does not need its
-/// whole box, and frees processors before the situation can occur.
+/// Describes a figure. Figures 8 and 9 need a random first shelf. With a first shelf from the knapsack, the last job
+/// of `P_2` does not need its whole box. The processors that it frees prevent the situations of these figures.
 const fn shown(
     figure: u32,
     shows: &'static str,
@@ -98,8 +97,8 @@ fn draw(shown: &FigureSubject) -> Result<Drawing, LabError> {
     Ok(Drawing { caption, svg: plan.picture(figure, &format!("Figure {figure}. {shows}"), shown.parts)? })
 }
 
-/// Chooses a first shelf at random. The second shelf contains the jobs that do not fit into the first shelf, and one
-/// or two more jobs.
+/// Chooses a first shelf at random, and returns true for each of its jobs. The second shelf contains the jobs that do
+/// not fit into the first shelf, and one or two more jobs.
 fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &mut ChaCha8Rng) -> Vec<bool> {
     let second: Vec<usize> = (0..2).map(|_| random.random_range(0..profiles.len())).collect();
     let mut room = cluster.processors();
@@ -121,7 +120,7 @@ impl FigurePlan {
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
         let mut drawn = Population::Shape(shape).draw(cluster, jobs, seed)?.all_submitted();
-        // Draw sequential jobs of at most half of the length. These jobs fill the gaps.
+        // Draw short sequential jobs, which fill the gaps between the other jobs.
         let small = |index| {
             let time = Time::from_seconds(random.random_range(1..=4));
             Profile::table(vec![time]).ok().map(|profile| Job::new(format!("small {index}"), profile))

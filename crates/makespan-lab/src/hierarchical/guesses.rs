@@ -1,4 +1,4 @@
-//! Attempts of the construction with many guesses for one instance.
+//! Tries the paper's construction with many guesses for one instance.
 
 use makespan_algos::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition};
 use makespan_bounds::dual;
@@ -10,7 +10,7 @@ use super::HierarchicalKey;
 use crate::LabError;
 use crate::campaign::{failed, valid, verified};
 
-/// The number of guesses with each result.
+/// The numbers of guesses by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guesses {
     /// Number of attempted guesses.
@@ -30,7 +30,7 @@ pub struct Guesses {
 }
 
 impl Guesses {
-    /// Adds the numbers of another set of guesses.
+    /// Returns the sums of the numbers in two sets of guesses.
     pub(super) fn and(self, other: &Self) -> Self {
         Self {
             attempted: self.attempted + other.attempted,
@@ -43,8 +43,8 @@ impl Guesses {
     }
 }
 
-/// Attempts twenty guesses from 0.9 to 1.85 times the bound. Also attempts the smallest guess that is not refuted, and
-/// the guess one tick below it.
+/// Attempts twenty guesses from 0.9 to 1.85 times the bound, the smallest guess that is not refuted, and a guess that
+/// is one tick smaller.
 pub(super) fn attempt(instance: &Instance, key: HierarchicalKey, bound: &Bound) -> Result<Guesses, LabError> {
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
     let least = dual::search(profiles.iter().copied(), instance.processors()).guess;

@@ -37,7 +37,7 @@ const SHELVES: &str = "shelves";
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct HierarchicalOptions {
-    /// Number of instances at each point
+    /// Number of instances for each platform, family and number of jobs
     #[arg(long, default_value_t = 1)]
     pub runs: u32,
     /// Families of the generator, and adversarial jobs: linear, flat, steps, caps
@@ -110,7 +110,7 @@ pub struct HierarchicalOutcome {
     /// The makespan in ticks, or the reason why the algorithm does not support the instance.
     makespan: Result<i128, String>,
     /// True if the makespan is at most the bound times the guarantee of the algorithm. `None` if the algorithm has no
-    /// guarantee.
+    /// guarantee, or does not support the instance.
     within_guarantee: Option<bool>,
     /// Planning time in seconds.
     seconds: f64,

@@ -1,4 +1,4 @@
-//! The kinds of jobs that are drawn.
+//! The kinds of random jobs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,11 +18,11 @@ use crate::campaign::parsed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// The time decreases as fast as possible: the work is constant.
+    /// The time decreases as fast as possible. The work is constant.
     Linear,
-    /// The time does not decrease.
+    /// The time of a job is the same on any number of processors.
     Flat,
-    /// With each additional processor, either the work stays the same (the time decreases), or the time stays the same.
+    /// Each additional processor either keeps the work constant (so the time decreases), or keeps the time constant.
     Steps,
     /// Up to some number of processors, the work is constant. On more processors, the time is constant.
     Caps,
@@ -55,7 +55,7 @@ impl Population {
         Self::Shape(Shape::Caps),
     ];
 
-    /// Draws an instance of jobs on these SMPs. Every job must be in its best placement.
+    /// Draws an instance on the nodes of `cluster`. Every job must be in its best placement.
     pub(super) fn draw(self, cluster: Cluster, jobs: usize, seed: u64) -> Result<Instance, LabError> {
         let platform = Self::platform(cluster)?;
         let processors = platform.processors();
@@ -69,7 +69,7 @@ impl Population {
         Ok(Instance::new(platform, drawn, vec![])?)
     }
 
-    /// Returns the platform of these SMPs.
+    /// Returns the platform with the nodes of `cluster`. The platform requires best placement.
     pub(super) fn platform(Cluster { nodes, each }: Cluster) -> Result<Platform, LabError> {
         let platform = Platform::cluster(nodes, each).map_err(|error| LabError::Option {
             name: "nodes",
@@ -80,9 +80,10 @@ impl Population {
     }
 }
 
-/// Draws adversarial jobs. Each job needs between half and all of [`LENGTH`] on its own number of processors. If
-/// possible, these numbers add up to the number of processors of the platform, so that few processors stay idle. These
-/// jobs are difficult for the construction, because their run times are between half of the guess and the whole guess.
+/// Draws adversarial jobs. Each job has its own number of processors, on which it takes between half of [`LENGTH`] and
+/// [`LENGTH`]. If possible, these numbers add up to the number of processors of the platform, so that few processors
+/// stay idle. These jobs are difficult for the construction, because their run times are between half of the guess and
+/// the whole guess.
 fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<Vec<Job>, LabError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // Draw a share of the platform for each job, with an exponential distribution. This corresponds to dividing the
@@ -112,7 +113,7 @@ fn times(shape: Shape, sequential: i64, processors: u32, random: &mut ChaCha8Rng
     let mut last = sequential;
     let mut times = vec![Time::from_ticks(last)];
     for count in 2..=i64::from(processors) {
-        // The shortest time on `count` processors with which the work is at least the work on `count - 1` processors.
+        // The shortest time on `count` processors for which the work does not decrease.
         let perfect = (last * (count - 1) + count - 1) / count;
         let faster = match shape {
             Shape::Linear => true,

@@ -28,7 +28,7 @@ pub(super) fn text(
     text += &ratios(cells);
     text += &refusals(runs);
     text += &attempts(guesses);
-    text += "\nFigures of the paper's construction, from real plans (1, 3, 4 and 10 show none)\n";
+    text += "\nFigures of the paper's construction, from real plans (figures 1, 3, 4 and 10 show no plan)\n";
     for Drawing { caption, svg: (name, _) } in drawings {
         text += &wrapped(&format!("{name}: {caption}"));
     }
@@ -144,7 +144,7 @@ pub(super) fn results(runs: &[Run]) -> File {
     table("results.csv", header, rows(runs).map(row))
 }
 
-/// Returns a row for each algorithm and point.
+/// Returns a row for each algorithm and each combination of family, platform and number of jobs.
 pub(super) fn summary(runs: &[Run]) -> File {
     let header = "family,k,m,jobs,algorithm,plans,refused,ratio_min,ratio_mean,ratio_max,seconds_mean,seconds_max";
     let row = |cell: &campaign::GridCell<'_, HierarchicalKey, Run>| {
@@ -170,7 +170,7 @@ fn place(key: &HierarchicalKey) -> Vec<String> {
     texts(&[&key.population, &key.each, &key.nodes, &key.jobs])
 }
 
-/// Returns the figures of ratios against the size of the SMPs.
+/// Returns the figures of ratios by the number of processors of an SMP.
 pub(super) fn figures(options: &HierarchicalOptions, cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
     let families: fn(u32) -> Group = Group::Families;
     let both = [

@@ -12,11 +12,12 @@ use crate::campaign::parsed;
 /// The distribution of the times of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MatrixClass {
-    /// The consistency of the machines.
+    /// The consistency of the machines. In a consistent matrix, a machine that is faster for one task is faster for
+    /// every task.
     pub consistency: Consistency,
-    /// True if tasks differ much.
+    /// True if the times of different tasks differ much.
     pub high_tasks: bool,
-    /// True if machines differ much.
+    /// True if the times on different machines differ much.
     pub high_machines: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Mapping heuristics on the benchmark of Braun et al., compared with published results.
 //!
-//! Independent tasks on unrelated machines are mapped by every heuristic, both genetic algorithms and `optimise`. The
-//! matrices are the files of the benchmark, if the files are present, and matrices drawn in the benchmark's twelve
-//! classes. Gaps are relative to a bound with a verified certificate. The reference measurement uses the files and one
-//! matrix of each class.
+//! Every heuristic, the two genetic algorithms, and `optimise` map independent tasks to unrelated machines. The run
+//! times form a matrix of tasks and machines. The matrices are the files of the benchmark, if the files are present,
+//! and matrices drawn in the benchmark's twelve classes. A gap is the distance of a plan from a bound with a verified
+//! certificate. The reference measurement uses the files and one matrix of each class.
 //!
 //! Source: T. D. Braun et al., "A comparison of eleven static heuristics for mapping a class of independent tasks onto
 //! heterogeneous distributed computing systems", JPDC 61, 2001, DOI 10.1006/jpdc.2000.1714.

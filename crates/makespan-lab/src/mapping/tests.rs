@@ -28,7 +28,7 @@ fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
     let fresh = tempfile::tempdir().unwrap();
     let search = SearchOptions { at_once: 1, ..options.search.clone() };
     let (_, fresh) = played(&MappingOptions { search, ..options }, fresh.path());
-    assert_eq!(gaps(&fresh), measured, "steps give the same plans however many at once");
+    assert_eq!(gaps(&fresh), measured, "a limit in steps gives the same plans for any number of instances at once");
 }
 
 #[test]

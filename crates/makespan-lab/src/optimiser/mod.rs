@@ -35,7 +35,8 @@ pub struct OptimiserOptions {
     /// The instances.
     #[command(flatten)]
     pub instances: Instances,
-    /// The limits. Weighted completion uses each limit, and the makespan uses the first.
+    /// The limits. Plans for weighted completion are made with each limit, and plans for the makespan only with the
+    /// first limit.
     #[command(flatten)]
     pub search: SearchOptions,
     /// The planner of the catalogue. Not an option of the command line.
@@ -44,7 +45,7 @@ pub struct OptimiserOptions {
 }
 
 impl OptimiserOptions {
-    /// Returns the settings in the order of the results.
+    /// Returns the combinations of objective and limit, in the order of the results.
     fn settings(&self) -> Vec<SearchSetting> {
         let limits = &self.search.limits.0;
         let weighted = limits.iter().map(|&limit| (Objective::WeightedCompletion, limit));

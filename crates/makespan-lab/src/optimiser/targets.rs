@@ -11,7 +11,7 @@ use crate::statistics::mean;
 enum Figure {
     /// Mean over the plans.
     Mean,
-    /// The largest mean. Each mean is over the plans with one number of jobs.
+    /// The largest of several means: one mean for each number of jobs.
     WorstMean,
     Largest,
 }

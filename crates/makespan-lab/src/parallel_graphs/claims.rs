@@ -3,8 +3,8 @@
 use super::{Cell, GraphGroup, ParallelGraphsOptions, geometric_ratio, over_baselines, ratio};
 use crate::campaign::{Claim, find};
 
-/// Returns the verdicts on all claims. Unless a claim states otherwise, means are arithmetic, which are never smaller
-/// than geometric means.
+/// Returns the verdicts on all claims. Means are arithmetic unless a claim states otherwise. An arithmetic mean is
+/// never smaller than the geometric mean.
 pub(super) fn all(options: &ParallelGraphsOptions, cells: &[Cell<'_>]) -> Vec<Claim> {
     let of = |milliseconds| options.search.known(milliseconds).and_then(|spec| find(cells, &GraphGroup::All, &spec));
     let at_most = |figure: f64, most: f64| (format!("{figure:.4}"), figure <= most);

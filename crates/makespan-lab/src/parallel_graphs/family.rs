@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// The graphs of one kind, by the position of the shape in [`SHAPES`].
+/// A family of graphs, as the index of its shape in [`SHAPES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Family(pub usize);
 

@@ -91,7 +91,7 @@ impl ParallelGraphsOptions {
         stirred(self.seed, [key.family.0 as u64, key.law as u64, key.tasks as u64, u64::from(key.run)])
     }
 
-    /// Returns one compound job on one node, where data transfers take no time.
+    /// Returns an instance of one compound job on one node. Data transfers take no time.
     fn instance(&self, key: ParallelGraphsKey) -> Result<Instance, LabError> {
         Ok(generate_graphs(&GraphOptions {
             shape: key.family.shape(key.tasks),
@@ -129,7 +129,7 @@ impl fmt::Display for ParallelGraphsKey {
     }
 }
 
-/// A run. The facts of a run are its number of tasks.
+/// A run. The fact about a run is its number of tasks.
 type Run = campaign::GridRun<ParallelGraphsKey, u64, MeasuredPlan>;
 type Cell<'a> = campaign::GridCell<'a, GraphGroup, Run>;
 

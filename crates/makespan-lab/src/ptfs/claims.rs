@@ -40,7 +40,7 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
     for (place, size) in [("Figure 9", 50_000), ("Figure 10", 5000)] {
         claims.push(claim(
             place,
-            "From the balance line on, PTFS has the least makespan of the six schedulers (here: an advantage above 0)",
+            "At and above the balance line, PTFS has the least makespan of the six schedulers (here: an advantage above 0)",
             &saturated(points, size, |row| &row.advantages),
             |advantage| advantage > 0.0,
         ));
@@ -56,7 +56,7 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
         claims.extend(shape(place, &advantages(points, size)));
         claims.push(claim(
             place,
-            "From the balance line on, PTFS has the largest mean utilisation of the six (here: a difference above 0)",
+            "At and above the balance line, PTFS has the largest mean utilisation of the six schedulers (here: a difference above 0)",
             &saturated(points, size, |row| &row.more_used),
             |more| more > 0.0,
         ));
@@ -75,14 +75,14 @@ fn advantages(points: &Points, size: u32) -> Vec<At> {
     rows.map(|(rate, row)| At::of(rate, &row.advantages)).collect()
 }
 
-/// Returns the means at the rates from the balance line on.
+/// Returns the means at the rates at and above the balance line.
 fn saturated(points: &Points, size: u32, of: impl Fn(&Row) -> &Vec<f64>) -> Vec<At> {
     let rows = variant(points, size).into_iter().flat_map(|group| points.of_group(group));
     rows.filter(|row| row.0 >= 1.0).map(|(rate, row)| At::of(rate, of(row))).collect()
 }
 
-/// Compares the advantage on flows with a swinging rate with the advantage on flows with a level rate. Both flows have
-/// the same tasks. Returns the differences at the rates from the balance line to moderate saturation.
+/// Returns, for each rate from the balance line to moderate saturation, the advantage on flows with a swinging rate
+/// minus the advantage on flows with a level rate. Both flows have the same tasks.
 fn by_swing(points: &Points, size: u32) -> Vec<At> {
     let Some(swinging) = variant(points, size).filter(|group| group.swing > 0.0) else { return Vec::new() };
     let level = points.of_group(Group { mean_size: size, swing: 0.0 });
@@ -106,16 +106,16 @@ fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
     vec![
         Claim::new(
             place,
-            "The largest differences are around the balance line and in moderate saturation (1/2 to 4 times the balance line)",
+            "The advantage is largest around the balance line and in moderate saturation (1/2 to 4 times the balance line)",
             listed(&largest),
             around.as_slice(),
         ),
-        claim(place, "At low rates the differences disappear (here: less than 0.2 %)", &low, |advantage| {
+        claim(place, "At low rates, the advantage disappears (here: less than 0.2 %)", &low, |advantage| {
             advantage.abs() < 2.0 * SAME
         }),
         claim(
             place,
-            "At high rates the differences no longer change (here: by less than 0.5 %)",
+            "At high rates, the advantage no longer changes (here: by less than 0.5 %)",
             if high.len() > 1 { &high } else { &[] },
             |advantage| (level - advantage).abs() < 5.0 * SAME,
         ),

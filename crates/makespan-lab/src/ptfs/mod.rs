@@ -59,8 +59,8 @@ pub const SCHEDULERS: [Scheduler; 9] = [
 ];
 
 /// The options of the campaign. The balance line is the highest arrival rate that the nodes can sustain. By default,
-/// the mean rates are from an eighth to sixteen times the balance line. The rates are level, or swing by half of their
-/// mean.
+/// the mean rates are from one eighth of the balance line to sixteen times the balance line. The rates are level, or
+/// swing by half of their mean.
 #[derive(Args, Clone, Debug)]
 pub struct PtfsOptions {
     /// Number of tasks in a flow; the paper has 4000
@@ -93,8 +93,8 @@ pub struct PtfsKey {
     pub mean_size: u32,
     /// The swing of the rate to either side of its mean, in millionths of the mean.
     pub swing: u32,
-    /// The mean rate of arrival, in millionths of the rate at which the nodes can just keep up ("balance" in the
-    /// paper).
+    /// The mean rate of arrival, in millionths of the balance line (the highest rate that the nodes can sustain;
+    /// "balance" in the paper).
     pub rate: u64,
     /// The number of the repetition, from 0.
     pub run: u32,

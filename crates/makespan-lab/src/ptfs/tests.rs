@@ -59,7 +59,7 @@ fn claims_follow_the_points() {
     let row = |ptfs: f64, others: f64| {
         let point = |makespan: f64| Point { makespan, utilisation: 1.0 / makespan, ..Point::default() };
         let points = (0..SCHEDULERS.len()).map(|at| point(if at == 0 { ptfs } else { others })).collect();
-        // Two flows with slightly different advantages.
+        // The advantages of PTFS on two flows differ slightly.
         let (more, used) = (others / ptfs - 1.0, 1.0 / ptfs - 1.0 / others);
         Row { points, advantages: vec![more - 1e-4, more + 1e-4], more_used: vec![used, used] }
     };
@@ -76,8 +76,8 @@ fn claims_follow_the_points() {
             .collect()
     };
     assert_eq!(verdicts([swinging.to_vec(), level.to_vec()].concat()), [Verdict::Holds; 6]);
-    // Without level flows the claim has nothing to compare with. A larger advantage on level flows contradicts the
-    // claim.
+    // The claim about swinging and level rates is not measured without flows at a level rate. A larger advantage at a
+    // level rate contradicts the claim.
     assert_eq!(verdicts(swinging.to_vec())[1], Verdict::NotMeasured);
     let larger = rows.map(|(rate, ptfs, _)| ((50_000, 0, rate), row(ptfs, 1.2)));
     assert_eq!(verdicts([swinging.to_vec(), larger.to_vec()].concat())[1], Verdict::DoesNotHold);

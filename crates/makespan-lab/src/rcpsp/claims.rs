@@ -66,12 +66,12 @@ impl Target {
             // The target is for all projects of the set. If only some projects are planned, the claim is not decided.
             return Claim { place, statement, measured, verdict: Verdict::NotMeasured };
         }
-        // If a project has no plan, the mean would be too good, so the target is not met. Projects with several modes
-        // may have no plan at all.
+        // A mean over only the projects with a plan would be too good. So the target is not met if a project has no
+        // plan. This may happen for projects with several modes.
         let planned = if is_path { point.planned == of } else { point.missed == 0 };
         let holds = planned && most.parse().is_ok_and(|most: f64| value <= most);
-        // The projects with a known best value may be easier than others. So the claim is fully decided only if every
-        // planned project has a known best value.
+        // The projects with a known best value may be easier than the other projects. So the claim is fully decided
+        // only if every planned project has a known best value.
         Claim::new(place, statement, measured, &[holds, holds && of >= point.planned])
     }
 

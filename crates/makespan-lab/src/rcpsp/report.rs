@@ -100,7 +100,7 @@ pub(super) fn text(options: &RcpspOptions, runs: &[Run], points: &[Point], refut
     if !refuted.is_empty() {
         let (count, more) = (refuted.len(), refuted.len().saturating_sub(NAMED));
         let named = refuted[..count - more].join("\n  ");
-        text += &format!("\nMakespans of the table (--best) that are false and left out: {count}\n  {named}\n");
+        text += &format!("\nFalse makespans of the table (--best), which are ignored: {count}\n  {named}\n");
         if more > 0 {
             text += &format!("  and {more} more\n");
         }

@@ -60,7 +60,7 @@ fn files_stand_beside_what_is_known() {
     assert_eq!((point.optimal, point.bound_below), (100.0, Some(0.0)));
     let report = fs::read_to_string(folder.path().join("results/report.txt")).unwrap();
     assert!(report.contains(
-        "Makespans of the table (--best) that are false and left out: 1\n  j302_1 cannot end by 4: 5 is proved"
+        "False makespans of the table (--best), which are ignored: 1\n  j302_1 cannot end by 4: 5 is proved"
     ));
     let own = RcpspOptions { sets: Some(vec!["mine".into()]), found: std::sync::OnceLock::new(), ..options };
     assert_eq!(own.files().len(), 1);
@@ -104,7 +104,7 @@ fn verdicts_follow_from_the_targets_and_from_whole_sets() {
     assert_eq!(of(&part(|point| point.projects = 240), "j60, 1 s"), Verdict::NotMeasured);
     assert_eq!(of(&part(|point| point.planned = 479), "j60, 1 s"), Verdict::DoesNotHold);
     assert_eq!(of(&part(|point| point.over_best = Some(0.02)), "j30, 1 s"), Verdict::Holds);
-    // The projects without a known best value may be the harder ones.
+    // The projects without a known best value may be harder than the other projects.
     let fewer = part(|point| (point.over_best, point.known) = (Some(0.02), 200));
     assert_eq!(of(&fewer, "j30, 1 s"), Verdict::Partly);
     let missed = part(|point| (point.over_best, point.missed) = (Some(0.02), 1));
@@ -122,7 +122,7 @@ fn what_measures_nothing_is_refused() {
     refused(
         &RcpspOptions { sets, ..small() },
         folder.path(),
-        "sets is j999, but there is no project of these sets; there are drawn",
+        "no project belongs to the sets j999; the available sets are drawn",
     );
     refused(&RcpspOptions { projects: 0, ..small() }, folder.path(), "projects");
     // A broken file is reported before the other projects are planned.

@@ -7,7 +7,7 @@ use super::statements::{Evidence, STATEMENTS, percent};
 use super::{PaperReading, Setting};
 use crate::campaign::Claim;
 
-/// Returns the target for the geometric mean of LP divided by back-pressure.
+/// Returns the target for the geometric mean of LP's throughput divided by the throughput of back-pressure.
 fn target(reading: PaperReading) -> f64 {
     match reading.unit {
         Unit::Bits => 1.05,

@@ -1,12 +1,15 @@
 //! Bags of tasks on trees: compares decentralised heuristics with the best steady state.
 //!
 //! O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed
-//! schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 5. The
-//! trees have 5 to 100 nodes with at most 2, 5 or 15 children. Each application has 200 tasks. Its ratio of
-//! communication to computation is random, and at most the largest ratio of the setting. The campaign simulates every
-//! heuristic of the paper, and back-pressure. It compares the measured fair throughput with a proved bound for the
-//! steady state. A [`PaperReading`] fixes the values that the paper does not print. Under one reading, the statements
-//! of section 5.2 are judged in all settings. Under the other readings, the statements are judged only in short runs.
+//! schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 5.
+//!
+//! The trees have 5 to 100 nodes with at most 2, 5 or 15 children. Each application has 200 tasks. Its ratio of
+//! communication to computation is drawn at random, up to the largest ratio of the instance. The campaign simulates
+//! every heuristic of the paper, and back-pressure. It compares the measured fair throughput with a proved bound for
+//! the steady state.
+//!
+//! A [`PaperReading`] fixes the values that the paper does not print. Under one reading, the statements of section 5.2
+//! are judged in all settings. Under the other readings, the statements are judged only in short runs.
 
 mod claims;
 mod figures;

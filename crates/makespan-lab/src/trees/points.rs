@@ -6,8 +6,8 @@ use std::fmt::{self, Display};
 use super::{PaperReading, Run, Setting, TreeKey, outcome};
 use crate::campaign::{File, GridRow, record, rows, table, texts};
 
-/// Limit on the logarithm of the quotient of LP's throughput and a heuristic's throughput. If the logarithm is above
-/// this limit, the throughput of the heuristic is treated as near zero. The paper cuts its histograms at this value.
+/// Limit on the logarithm of LP's throughput divided by a heuristic's throughput. Above this limit, the throughput of
+/// the heuristic is treated as near zero. The paper cuts its histograms at this value.
 pub(super) const NEAR_ZERO: f64 = 8.0;
 /// The smallest number of nodes of a large tree.
 const LARGE: usize = 50;
@@ -34,11 +34,12 @@ pub(super) struct Ratios {
     pub near_zero: usize,
     /// The number of instances on which the fair throughput of LP was zero.
     pub without: usize,
-    /// The sum of the logarithms of LP divided by the heuristic, over the compared instances.
+    /// The sum, over the compared instances, of the logarithms of LP's throughput divided by the heuristic's
+    /// throughput.
     pub logarithms: f64,
-    /// The largest ratio among the compared instances.
+    /// The largest quotient of LP's throughput and the heuristic's throughput among the compared instances.
     pub max: f64,
-    /// The smallest ratio among the compared instances.
+    /// The smallest quotient of LP's throughput and the heuristic's throughput among the compared instances.
     pub min: f64,
     /// The sum of the deviations of the measured throughput from the theoretical throughput, and the number of
     /// deviations.
@@ -83,7 +84,8 @@ impl Ratios {
     }
 }
 
-/// Returns the natural logarithm of LP divided by a heuristic, at most [`NEAR_ZERO`]. Returns `None` if LP is zero.
+/// Returns the natural logarithm of LP's throughput divided by a heuristic's throughput, at most [`NEAR_ZERO`].
+/// Returns `None` if LP's throughput is zero.
 pub(super) fn logarithm(lp: f64, fair: f64) -> Option<f64> {
     match (lp > 0.0, fair > 0.0) {
         (false, _) => None,

@@ -101,8 +101,8 @@ fn table(options: &TreeCampaignOptions, evidence: &Evidence<'_>, setting: Settin
     text
 }
 
-/// Returns the geometric means of LP divided by each heuristic in short runs, by the largest ratio of communication to
-/// computation.
+/// Returns the geometric means of LP's throughput divided by each heuristic's throughput in short runs, by the largest
+/// ratio of communication to computation.
 fn by_ratio(evidence: &Evidence<'_>) -> String {
     let line = |first: &str, cells: Vec<String>| aligned(&[-15, 8], std::iter::once(first.to_owned()).chain(cells));
     let mut text = "\nBy largest ratio\n".to_owned();

@@ -40,7 +40,7 @@ fn all_ended(simulated: &Simulated, instance: &Instance) -> bool {
     simulated.simulation.trace.all_succeeded(instance)
 }
 
-/// The test compares the sums over all flows, because one late job more or less in a single flow is chance.
+/// The test compares the sums over all flows. In a single flow, one late job more or less is chance.
 #[test]
 fn the_metascheduler_serves_more_jobs_in_time_than_heft_when_nodes_fail() {
     let mut sums = [0; 2];
@@ -69,7 +69,7 @@ fn the_metascheduler_serves_no_fewer_jobs_in_time_than_heft_when_times_deviate()
             let [heft, ours] = ["follow", "job-flow"].map(|spec| {
                 let simulated = play(&instance, &actual, &SimulationOptions::default(), spec);
                 assert!(all_ended(&simulated, &instance), "{spec}, gap {gap}, seed {seed}");
-                // Each run took the drawn time.
+                // The run time in the trace is the randomly drawn time.
                 for run in &simulated.simulation.trace.runs {
                     assert_eq!(run.end - run.start, actual.time(&instance, run.task, &run.processors), "{spec}");
                 }

@@ -23,6 +23,6 @@ fn an_interrupted_campaign_says_where_it_goes_on() {
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     let said = Said::new(line, &child.wait_with_output().unwrap());
     assert_eq!(said.status, Some(130), "{said:?}");
-    assert!(said.err.contains("kept in results, and the same command continues there"), "{said:?}");
+    assert!(said.err.contains("kept in results; run the same command again to continue"), "{said:?}");
     assert!(finished() >= 3);
 }

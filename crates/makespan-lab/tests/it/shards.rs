@@ -53,7 +53,7 @@ fn a_campaign_in_shards_says_and_writes_the_same() {
         assert_eq!(sandbox.lab(&line).succeeds(), alone);
         assert_eq!(results(&sandbox.path("results")), results(&sandbox.path("alone")), "{campaign}");
         assert_eq!(starts(&sandbox.path("results")), (0..shards).map(|shard| (shard, 1)).collect());
-        // All results exist, so neither a campaign with shards nor one without computes anything.
+        // All results exist, so no campaign computes anything, with or without shards.
         let again = sandbox.lab(&line).succeeds();
         assert_eq!(again, sandbox.lab(&format!("{campaign} --output results")).succeeds());
         assert!(again.contains(" from an earlier campaign)") && !again.contains("(0 from"), "{again}");

@@ -106,8 +106,8 @@ fn the_paper_of_heft_is_repeated() {
     let seconds = |spec: &str| planned(&instance, spec) / 1_000_000_000;
     assert_eq!((seconds("heft"), seconds("cpop")), (80, 86));
     assert_eq!(planned(&instance, "optimise[objective=makespan,steps=20000,searches=2]"), 73_000_000_000);
-    // The published DAX has only the times of P1. For the edge from n3 to n7, the DAX has 20, and the paper has 23.
-    // With the paper's table of times, the test also obtains the paper's makespan.
+    // The published file contains only the times on processor P1. For the edge from n3 to n7, the file states 20, and
+    // the paper states 23. With the paper's table of times, the test obtains the paper's makespan.
     for file in files("dag").iter().filter(|file| file.ends_with("HEFT_paper.xml")) {
         let read = on(file, 3, Some(125.0));
         let [own, published] = [&instance, &read].map(|instance| match instance.submitted(JobId(0)).work {

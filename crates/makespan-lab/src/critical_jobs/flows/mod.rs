@@ -1,4 +1,4 @@
-//! Flows of jobs served by the metascheduler in virtual time.
+//! Flows of jobs that the metascheduler (the policy `job-flow`) plans in a simulation.
 
 mod at_most;
 mod report;
@@ -24,7 +24,7 @@ const HANDOVER: &str = "job-flow[buffer=20s,clock=handover,starts=reserved]";
 const REPLAN: &str = "job-flow[serve=replan,starts=reserved]";
 const UTILISATION: &str = "job-flow[serve=replan,flow=utilisation,starts=reserved]";
 
-/// Returns the outcome of a policy on a flow whose jobs state deadlines.
+/// Returns the outcome of a policy on a flow of jobs with deadlines.
 pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<CriticalJobsOutcome, LabError> {
     let flow = serve(instance, policy)?.1.flow;
     Ok(CriticalJobsOutcome {
@@ -42,8 +42,8 @@ pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<CriticalJobsO
     })
 }
 
-/// Simulates a flow with real times equal to estimates. Validates the executed schedule, and returns the schedule and
-/// its measures.
+/// Simulates a flow, with actual run times equal to the expected run times. Returns the executed schedule, which is
+/// valid, and its measures.
 pub(super) fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
     let unusable = |reason: String| failed(policy, "a flow", reason);
     let options = SimulationOptions::default();

@@ -5,10 +5,10 @@ use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, UTILISATION};
 use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
-/// A figure of an outcome.
+/// A function that returns a figure of an outcome.
 type Figure = fn(&CriticalJobsOutcome) -> Option<f64>;
 
-/// A comparison of two means. Returns true if the means are as claimed.
+/// A function that returns true if two means compare as claimed.
 type Compared = fn(f64, f64) -> bool;
 
 /// Returns the mean of a figure over the flows at each gap, or `None` for gaps without flows.
@@ -55,13 +55,13 @@ pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
         }
         if name == "jobs in time" {
             let most = means(runs, |run| run.facts.at_most.map(|most| most as f64));
-            text += &line("  no schedule has more than", figures(most));
+            text += &line("  upper bound for any schedule", figures(most));
         }
     }
     text
 }
 
-/// Returns claims that compare two policies, at every gap or at some gaps.
+/// Returns claims that compare two policies. Each claim is about some or all gaps between jobs.
 pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let utilisation: Figure = |outcome| of(outcome, |served| served.utilisation);
     let balance: Figure = |outcome| of(outcome, |served| served.balance);
@@ -75,15 +75,16 @@ pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let (place, comparison, all) = ("Section 4, flows", "comparison", &GAPS[..]);
     let no_less = |better: f64, worse: f64| better >= worse;
     let more = |better: f64, worse: f64| better > worse;
-    let replanned = "At every gap, at least as many jobs end in time with replanning as with planning one by one";
+    let replanned =
+        "At every gap between jobs, at least as many jobs end in time with replanning as with planning one by one";
     let at_once =
-        "If all jobs arrive together and a buffer is used, at least as many end in time as with planning one by one";
+        "If all jobs arrive together, at least as many jobs end in time with a buffer as with planning one by one";
     let apart =
-        "If jobs arrive 40 or 20 s apart and a buffer of 20 s is used, fewer end in time than with planning one by one";
-    let beside = "At every gap, at least as many jobs end in time with replanning as with a buffer";
-    let clock = "At every gap, more jobs end in time by the policy's clock if the buffer counts the time to a deadline from the hand-over";
-    let loads = "At every gap, planning for utilisation loads processors at least as much as planning one by one";
-    let balanced = "At every gap, planning for utilisation balances loads at least as well as planning one by one";
+        "If jobs arrive 40 or 20 s apart, fewer jobs end in time with a buffer of 20 s than with planning one by one";
+    let beside = "At every gap between jobs, at least as many jobs end in time with replanning as with a buffer";
+    let clock = "At every gap between jobs, more jobs meet a deadline that counts from their hand-over by the buffer than a deadline that counts from their arrival";
+    let loads = "At every gap between jobs, the utilisation is at least as high if plans are chosen for utilisation as with planning one by one";
+    let balanced = "At every gap between jobs, the load balance is at least as high if plans are chosen for utilisation as with planning one by one";
     let claims = [
         (place, replanned, compared(REPLAN, ONE_BY_ONE, IN_TIME, all, no_less)),
         (comparison, at_once, compared(BUFFER, ONE_BY_ONE, IN_TIME, &[0], no_less)),

@@ -1,6 +1,7 @@
-//! Compares makespans on layered graphs and workflows with HEFT's makespans (on 8 processors), and makespans on
-//! standard task graphs with known optima. This part of the campaign has its own folder, because searches with a time
-//! limit need the cores for themselves.
+//! Compares makespans with HEFT's makespans on layered graphs and workflows (on 8 processors), and with known optima
+//! on standard task graphs.
+//!
+//! This part of the campaign runs separately, because searches with a time limit need all cores.
 
 mod report;
 
@@ -81,7 +82,8 @@ impl MakespansOptions {
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MakespansKey {
-    /// A drawn graph: the index of its shape, its index among the graphs of this shape, and the count of these graphs.
+    /// A drawn graph: the index of its shape, its index among the graphs of this shape, and the number of these
+    /// graphs.
     Drawn(u32, u32, u32),
     /// A standard graph: its index, and the number of processors for which the graph is planned.
     Standard(usize, u32),

@@ -1,4 +1,4 @@
-//! Comparisons of curves. Constants define numbers for the paper's words, such as "around" and "stable".
+//! Compares curves. Constants give numbers to the paper's words, such as "around" and "stable".
 
 use makespan_generate::Family;
 
@@ -6,9 +6,9 @@ use crate::campaign::{Claim, ClaimAnswer};
 use crate::demt::points::{Criterion, Points};
 use crate::statistics::mean;
 
-/// If the paper says that a ratio is "around" a number, the claim allows this difference between them.
+/// Maximum difference between a ratio and a number, if the paper calls the ratio "around" this number.
 const AROUND: f64 = 0.25;
-/// If the paper calls a curve "stable", the claim allows its largest ratio to be this many times its smallest ratio.
+/// Maximum quotient of the largest and the smallest ratio of a curve, if the paper calls the curve "stable".
 const STABLE: f64 = 1.25;
 
 /// Average ratios by number of jobs.
@@ -19,7 +19,7 @@ pub(super) fn curve(points: &Points, family: Family, algorithm: &str, criterion:
     points.curve(family, algorithm).into_iter().map(|point| (point.jobs, point.ratio(criterion).of_sums)).collect()
 }
 
-/// Answers for or against a claim, and the figures on which they are based.
+/// Answers for or against a claim, and the figures that lead to these answers.
 #[derive(Default)]
 pub(super) struct Evidence {
     answers: Vec<ClaimAnswer>,
@@ -27,7 +27,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Applies `add` to each element of `all`.
+    /// Calls `add` for each element of `all`. Each call adds evidence.
     pub(super) fn over<T>(self, all: impl IntoIterator<Item = T>, add: impl Fn(Self, T) -> Self) -> Self {
         all.into_iter().fold(self, add)
     }
@@ -50,8 +50,7 @@ impl Evidence {
         if ratios.is_empty() { self } else { self.note(format!("{name} {}", ratios.join(" "))) }
     }
 
-    /// Adds the figures of a curve. Also adds one answer for each of its averages: yes if the average satisfies the
-    /// condition `holds`.
+    /// Adds the figures of a curve. Also adds an answer for each average ratio of the curve: the result of `holds`.
     pub(super) fn each<A: Into<ClaimAnswer>>(self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) -> Self {
         self.show(name, curve).answer(curve.iter().map(|&(_, ratio)| holds(ratio)))
     }
@@ -79,14 +78,15 @@ pub(super) fn around(ratio: f64, centre: f64) -> ClaimAnswer {
     if ratio < centre - AROUND { ClaimAnswer::Better } else { (ratio <= centre + AROUND).into() }
 }
 
-/// Returns true if the largest ratio is close to the smallest, or `None` with fewer than two points.
+/// Returns true if the largest ratio is at most [`STABLE`] times the smallest ratio. Returns `None` for fewer than two
+/// points.
 pub(super) fn is_stable(curve: &Curve) -> Option<bool> {
     let ratios = || curve.iter().map(|&(_, ratio)| ratio);
     let spread = ratios().fold(0.0, f64::max) / ratios().fold(f64::INFINITY, f64::min);
     (curve.len() > 1).then_some(spread <= STABLE)
 }
 
-/// Returns the last ratio divided by the first, or `None` with fewer than two points.
+/// Returns the last ratio divided by the first, or `None` for fewer than two points.
 pub(super) fn growth(curve: &Curve) -> Option<f64> {
     match curve.as_slice() {
         [(_, first), .., (_, last)] => Some(last / first),
@@ -94,7 +94,7 @@ pub(super) fn growth(curve: &Curve) -> Option<f64> {
     }
 }
 
-/// Returns the mean of the averages, or `None` without points.
+/// Returns the mean of the average ratios, or `None` if there are none.
 pub(super) fn level(curve: &Curve) -> Option<f64> {
     mean(&curve.iter().map(|&(_, ratio)| ratio).collect::<Vec<_>>())
 }

@@ -10,7 +10,7 @@ use crate::demt::points::Points;
 
 const OTHERS: [&str; 4] = [SEQUENTIAL, SHELF, LPTF, SAF];
 const ALL: [&str; 5] = [GANG, SEQUENTIAL, SHELF, LPTF, SAF];
-/// If the paper says that a curve "greatly increases", its last ratio must be at least this many times its first ratio.
+/// Minimum quotient of the last and the first ratio of a curve, if the paper says that the curve "greatly increases".
 const GREATLY: f64 = 1.5;
 
 /// Returns the claims about weakly parallel jobs.
@@ -38,7 +38,7 @@ pub(super) fn weak(points: &Points) -> Vec<Claim> {
             .claim("4.2 par. 3, sentence 2", "family weak: DEMT's makespan ratio is at most 2"),
         half.claim(
             "4.2 par. 3, sentence 3",
-            "family weak: the other algorithms' makespan ratios, except Gang's, are around 1.5 (here: within 0.25)",
+            "family weak: the makespan ratios of all algorithms except DEMT and Gang are around 1.5 (here: within 0.25)",
         ),
         minsum.claim(
             "4.2 par. 3, sentence 4",
@@ -67,7 +67,7 @@ pub(super) fn high(points: &Points) -> Vec<Claim> {
         all.show(list, &curve).answer(is_stable(&curve)).below(&demt, &curve)
     });
     let below = none().over(lists, |all, list| {
-        // The word "always" is decided by the worst run, not by the average.
+        // The paper writes "always", so judge the worst run instead of the average.
         let worst = points.curve(Family::High, list).into_iter().map(|point| (point.jobs, point.makespan.max));
         all.each(&format!("worst runs of {list}"), &worst.collect(), |ratio| ratio < 2.0)
     });

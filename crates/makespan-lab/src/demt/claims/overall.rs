@@ -8,7 +8,7 @@ use crate::demt::algorithm::{DEMT, LPTF, SAF, SEQUENTIAL, SHELF};
 use crate::demt::points::Criterion::{self, Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// Returns the claims that the paper states after its figures. They are about all families together.
+/// Returns the claims that the paper states after its figures. These claims are about all families together.
 pub(super) fn claims(points: &Points) -> Vec<Claim> {
     let demt = |family, criterion| curve(points, family, DEMT, criterion);
     let everywhere =

@@ -8,7 +8,7 @@ use crate::demt::algorithm::{DEMT, RAW, SHIFT, SHUFFLED_JOBS, UNSHUFFLED};
 use crate::demt::points::Criterion::{Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// If the paper calls an improvement of the weighted completion "small", the claim allows at most this fraction.
+/// Maximum improvement of the weighted completion, as a fraction, if the paper calls the improvement "small".
 const SMALL: f64 = 0.05;
 
 /// Returns the paper's claims about the stages of its algorithm.
