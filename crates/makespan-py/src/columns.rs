@@ -1,4 +1,4 @@
-//! Tables by column. pandas, polars and pyarrow can use them without copying single values.
+//! Tables by column. pandas, polars and pyarrow read the columns without copying single values.
 
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ impl Columns {
         table.finish()
     }
 
-    /// Returns the columns in the form that `of_columns` accepts.
+    /// Returns the columns as a list that `of_columns` accepts.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, &'static str, Bound<'py, PyList>)>> {
         let schema = self.batch.schema();
         let column = |field: &Arc<Field>| {
@@ -158,14 +158,14 @@ impl Columns {
         Ok(Some(bytes))
     }
 
-    /// Returns the table as a stream of Arrow's C interface, in a capsule.
+    /// Returns the table as a stream of Arrow's C interface, wrapped in a Python capsule.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol allows a producer to ignore the requested schema.
+        // The protocol allows a producer to ignore `requested_schema`.
         let _ = requested_schema;
         let reader = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")

@@ -1,5 +1,5 @@
-//! Converts Python objects to the JSON text of a native instance, so that the same reader checks objects and files.
-//! Numbers keep their decimals: `2.2` is exactly 2.2 seconds, as in a file.
+//! Converts Python objects to the JSON text of an instance in Makespan's own format. So the reader of files also
+//! checks Python objects. Numbers keep their decimals: `2.2` is exactly 2.2 seconds, as in a file.
 
 use std::fmt::Write;
 
@@ -147,7 +147,7 @@ fn sequence<'py>(values: impl Iterator<Item = Bound<'py, PyAny>>, out: &mut Stri
     Ok(())
 }
 
-/// Writes a value of another type: a duration, decimal or range, or a number or list of numpy.
+/// Writes a duration, a decimal number, a range, or a number or array of numpy. Returns an error for any other type.
 fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResult<()> {
     let py = value.py();
     if value.is_instance_of::<PyDelta>() {
@@ -164,7 +164,7 @@ fn other(value: &Bound<'_, PyAny>, out: &mut String, path: &Path<'_>) -> PyResul
         out.push_str(value.str()?.to_cow()?.as_ref());
         return Ok(());
     }
-    // Arrays and scalars of numpy and of similar libraries.
+    // numpy and similar libraries have these methods for arrays and scalars.
     for method in ["tolist", "item"] {
         if value.hasattr(method)? {
             let plain = value.call_method0(method)?;

@@ -20,8 +20,7 @@ impl Class {
         Self { name, cell: PyOnceLock::new() }
     }
 
-    /// Creates the exception with these arguments. If the exception cannot be created, returns the error of its
-    /// creation.
+    /// Returns an exception of this class. If its creation fails, returns the error of the creation.
     fn raised<'py>(&self, py: Python<'py>, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
         let class = self.cell.import(py, "makespan._errors", self.name);
         match class.and_then(|class| class.call1(arguments)) {
@@ -52,7 +51,7 @@ const SAID: [(&str, &str); 12] = [
     ("--estimates user", "estimates=\"user\""),
 ];
 
-/// Replaces options of the command line in a reader's message by the arguments of the Python function.
+/// Replaces options of the command line in a message by the arguments of the Python function.
 pub fn in_python(text: impl ToString) -> String {
     let text = text.to_string();
     if !text.contains("--") && !text.contains("makespan verify") {
@@ -61,7 +60,7 @@ pub fn in_python(text: impl ToString) -> String {
     SAID.iter().fold(text, |text, (option, argument)| text.replace(option, argument))
 }
 
-/// Returns the error for invalid input whose place is unknown.
+/// Returns the error for invalid input at an unknown place.
 pub fn input(py: Python<'_>, problem: impl ToString) -> PyErr {
     INPUT.raised(py, (in_python(problem),))
 }
@@ -95,7 +94,7 @@ fn os_error(kind: io::ErrorKind, text: String) -> PyErr {
 }
 
 /// Converts an error about a document that was made from Python objects. Leaves out the line number, because the user
-/// never sees the text of the document.
+/// did not write the text of the document.
 pub fn of_document(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Content { place: FilePlace { field, .. }, problem, .. } => {
@@ -110,8 +109,8 @@ pub fn algorithm(py: Python<'_>, problem: impl ToString) -> PyErr {
     ALGORITHM.raised(py, (in_python(problem),))
 }
 
-/// Converts an error of the planner. `own` is the name of the Python scheduler that made the plan, if there is one. In
-/// this case, an invalid schedule is an error of this scheduler.
+/// Converts an error of the planner. `own` is the name of the Python scheduler, if a Python scheduler made the plan.
+/// In this case, an invalid schedule is an error of the Python scheduler.
 pub fn of_plan(py: Python<'_>, error: &PlanError, own: Option<&str>) -> PyErr {
     match (error, own) {
         (PlanError::Invalid { violation, .. }, Some(name)) => {
@@ -140,8 +139,8 @@ pub fn policy(py: Python<'_>, problem: impl ToString) -> PyErr {
     POLICY.raised(py, (problem.to_string(),))
 }
 
-/// Adds the name of the policy and the instant to an error about a decision of the policy. Exceptions from the
-/// policy's own code are unchanged.
+/// Adds the name of the policy and the instant to an error about a decision of the policy. An exception from the code
+/// of the policy itself is returned unchanged.
 pub fn of_decision(py: Python<'_>, error: PyErr, name: &str, now: makespan::Time) -> PyErr {
     let is = |class: &Class| {
         let class = class.cell.import(py, "makespan._errors", class.name);

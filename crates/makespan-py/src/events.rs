@@ -71,9 +71,9 @@ impl Event {
     }
 }
 
-/// The processors that a start requests.
+/// The processors that a policy requests for the start of a task.
 pub enum Wanted {
-    /// The minimum number of processors of the task.
+    /// As many free processors as the task needs at least.
     Fewest,
     /// This number of free processors.
     Count(u32),
@@ -94,8 +94,8 @@ pub struct Start {
 
 #[pymethods]
 impl Start {
-    /// Creates a decision that starts a task: on a number of free processors, on a set of processors, or on its minimum
-    /// number of processors.
+    /// Creates a decision that starts a task on a number of free processors, or on a set of processors. By default,
+    /// the task starts on its minimum number of processors.
     #[new]
     #[pyo3(signature = (task, processors=None))]
     fn new(task: &Task, processors: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {

@@ -17,17 +17,17 @@ use pyo3::types::PyDict;
 
 use crate::{document, errors, options, tables};
 
-/// The fraction of one core that is used to improve the plan of the waiting tasks, as in other runs.
+/// The fraction of one core that improves the plan of the waiting tasks during the run.
 const SHARE: f64 = 0.1;
 
 /// An event of the run.
 enum Told {
-    /// This number of tasks was accepted.
+    /// The run accepted this number of tasks.
     Grown(u64),
-    /// A job was rejected, for this reason.
+    /// The run rejected a job, for this reason.
     NotGrown(String),
     Started(TaskId),
-    /// A task ended, with this outcome and reason.
+    /// A task ended, with this outcome and for this reason.
     Ended(TaskId, &'static str, Option<String>),
     Cancelled(TaskId),
     /// The run has ended. The text is the reason if the run failed.
@@ -39,7 +39,7 @@ struct Teller(Sender<Told>);
 
 impl Teller {
     fn tell(&self, told: Told) {
-        // If the receiver was dropped, the event is lost.
+        // If the receiver no longer exists, the event is not needed.
         let _ = self.0.send(told);
     }
 }
@@ -77,8 +77,8 @@ pub struct Session {
 
 #[pymethods]
 impl Session {
-    /// Begins a run in a folder. `platform` is a dict with the keys of a native file. `guard` is the program that
-    /// guards each job.
+    /// Begins a run in a folder. `platform` is a dict with the keys of a native file. `guard` is the path of the
+    /// program that starts each job and records its end.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf, guard: PathBuf, platform: &Bound<'_, PyDict>) -> PyResult<Self> {
         let platform = options::platform(py, platform)?;
@@ -92,7 +92,7 @@ impl Session {
         };
         let instance = Instance::new(platform.clone(), Vec::new(), Vec::new());
         let instance = instance.map_err(|error| errors::input(py, error))?;
-        // Resources that the machine lacks are reported before the thread starts.
+        // Before the thread starts, report an error if the machine lacks resources.
         py.detach(|| reserve(&instance, &options).map(drop)).map_err(|error| errors::input(py, error))?;
         let (sender, receiver) = channel();
         let run = thread::Builder::new().name("makespan-run".into()).spawn(move || {
@@ -110,7 +110,8 @@ impl Session {
     }
 
     /// Submits a job. `job` is a dict with the keys of a native file. `after` contains the names of earlier jobs that
-    /// must end first. `next` returns whether the job was accepted.
+    /// must end before this job. A later call of [`Self::next`] returns an event that states whether the run accepted
+    /// the job.
     fn append(&self, job: &Bound<'_, PyAny>, after: Vec<String>) -> PyResult<()> {
         let py = job.py();
         let text = format!(r#"{{"version":2,"jobs":[{}]}}"#, document::json(job)?);
@@ -122,7 +123,7 @@ impl Session {
         Ok(())
     }
 
-    /// Cancels tasks. Running tasks are ended.
+    /// Cancels waiting tasks, and ends running tasks.
     fn cancel(&self, tasks: Vec<u64>) {
         self.intake.cancel(tasks.into_iter().map(TaskId).collect());
     }
@@ -138,8 +139,9 @@ impl Session {
         self.intake.leave();
     }
 
-    /// Returns the next event as a triple: its kind, the task or the number of accepted tasks (0 for events without
-    /// either), and the reason, if there is one. Returns None if no event occurs within `seconds`.
+    /// Returns the next event as a triple, or None if no event occurs within `seconds`. The triple consists of the
+    /// kind of the event, a number, and a reason or None. The number is a task or the number of accepted tasks. If the
+    /// event has neither, the number is 0.
     fn next(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(&'static str, u64, Option<String>)>> {
         let wait = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let told = py.detach(|| match self.told.lock() {
@@ -178,7 +180,7 @@ pub fn machine() -> PyResult<(usize, Option<u64>)> {
     Ok((cores.len(), makespan_exec::memory()))
 }
 
-/// If the arguments of this process make it the guard of a job, acts as the guard and does not return.
+/// If this process was started as the guard of a job, runs the guard and does not return.
 #[pyfunction]
 pub fn guard(arguments: Vec<std::ffi::OsString>) {
     makespan_exec::serve_as(arguments);

@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::log::Log;
 use crate::processors::shown;
 
-/// Keyword arguments of a generator. The Python functions list all of them with their types.
+/// Keyword arguments of a generator. The functions in `generate.py` list these arguments with their types.
 struct Given<'a, 'py>(&'a Bound<'py, PyDict>);
 
 impl<'py> Given<'_, 'py> {
@@ -34,7 +34,7 @@ impl<'py> Given<'_, 'py> {
         })
     }
 
-    /// Returns a word, such as the name of a family.
+    /// Returns the value of an argument that is a word, such as the name of a family.
     fn word<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<T> {
         let text: String = self.get(name)?;
         text.parse().map_err(|error| errors::at(self.0.py(), name, error))

@@ -44,7 +44,8 @@ impl Instance {
     }
 }
 
-/// Reads a format that needs a platform. The platform has this number of equal processors.
+/// Reads a format that accepts a platform but no number of processors. The platform has `options.processors` equal
+/// processors.
 fn on_flat(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,
@@ -158,7 +159,7 @@ impl Instance {
         if jobs > 0 {
             return Self::of_text(py, text, "instance", reading);
         }
-        // Readers require at least one job, so a job is added here and removed afterwards.
+        // The reader requires at least one job. Add a job for the reader, and remove this job afterwards.
         let end = text.rfind('}').unwrap_or_default();
         let text = format!("{}, \"jobs\": [{{\"name\": \"any\", \"time\": 1}}]}}", text.get(..end).unwrap_or_default());
         let read = Self::of_text(py, &text, "instance", reading)?.core;

@@ -10,7 +10,7 @@
     clippy::needless_pass_by_value,
     clippy::unnecessary_wraps,
     clippy::unused_self,
-    reason = "calls from Python own their arguments, may all raise, and have a receiver"
+    reason = "functions that Python calls own their arguments, may raise an exception, and are methods"
 )]
 
 mod bounds;

@@ -25,7 +25,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Checks that the simulator supports the instance.
+    /// Returns a log, or an error if the simulator does not support the instance.
     pub fn checked(
         py: Python<'_>,
         instance: Arc<CoreInstance>,
@@ -41,8 +41,8 @@ impl Log {
     }
 }
 
-/// Reads a format that does not accept a number of processors. The platform is flat, with the number of processors in
-/// the options.
+/// Reads a format that accepts a platform but no number of processors. The platform has `options.processors` equal
+/// processors.
 fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay> {
     let flat = Platform::flat(options.processors.take()?).ok()?;
     options.platform.is_none().then_some(())?;
@@ -52,7 +52,7 @@ fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay>
 
 #[pymethods]
 impl Log {
-    /// Reads a log or an instance. For an instance, the actual run times are the estimates.
+    /// Reads a log or an instance. If the file contains an instance, the actual run times are the estimates.
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, reading: Reading<'_>) -> PyResult<Self> {
         let options = reading.of_log(py)?;

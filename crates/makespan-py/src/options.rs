@@ -107,7 +107,7 @@ impl Reading<'_> {
 /// # Errors
 /// `InputError` with the invalid field.
 pub fn platform(py: Python<'_>, stated: &Bound<'_, PyDict>) -> PyResult<Platform> {
-    // Readers require at least one job, so a job is added.
+    // The reader requires at least one job, so add a job.
     let text = document::json(stated.as_any())?;
     let text = format!(r#"{{"version":2,"platform":{text},"jobs":[{{"name":"any","time":1}}]}}"#);
     let read = makespan::formats::parse_instance(text.as_bytes(), "platform", &ReadOptions::default());

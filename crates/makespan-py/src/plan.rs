@@ -122,7 +122,7 @@ impl Plan {
         let bound = self.planned.bounds.iter().find(|bound| bound.objective == objective);
         let Some(bound) = bound else { return Ok(None) };
         let ratio = plan_ratio(&self.instance, &self.planned.plan, bound);
-        // If a value equals its bound, the ratio must be exactly 1, without rounding errors.
+        // If the value equals the bound, return exactly 1. A division could have a rounding error.
         let meets = self.planned.plan.value(objective, &self.instance).is_some_and(|value| value == bound.value);
         Ok(ratio.map(|ratio| if meets { 1.0 } else { ratio }))
     }

@@ -70,7 +70,7 @@ fn of_strategy(instance: &Core, entry: StrategyEntry, chosen: &Schedule) -> Resu
 
 fn of_rates(file: TreePlanFile) -> Result<Planned, String> {
     let TreePlanFile { algorithm, fair_throughput: throughput, bound, rates, period, remarks } = file;
-    // A file without a period does not contain the reason.
+    // If the file states no period, it does not state the reason either. Assume that the period would be too long.
     let period = period.map_or(Err(PeriodicError::TooLong), |stated| Ok(stated.periodic));
     let state = SteadyState { rates, throughput, optimum: None, period };
     Ok(Planned { algorithm, plan: CorePlan::Periodic(Box::new(state)), bounds: vec![bound], remarks })

@@ -50,7 +50,8 @@ impl<'py> Own<'py> {
         let answer = SEEN.set(*view, || {
             let heard = PyList::new(py, heard.collect::<Vec<_>>())?;
             let answer = self.on.call1((heard, &self.view))?;
-            // A generator may read the view between its decisions.
+            // The result of `on` may be a generator. Its code reads the view between the decisions, so run the
+            // generator here.
             if answer.is_none() || answer.is_instance_of::<PyList>() {
                 return Ok::<_, PyErr>(answer);
             }

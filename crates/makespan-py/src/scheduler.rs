@@ -36,11 +36,10 @@ impl Own {
         &self.name
     }
 
-    /// Raises the exception of the scheduler, if it raised one.
+    /// Returns an error if the scheduler raised an exception.
     ///
     /// # Errors
-    ///
-    /// The exception.
+    /// The exception of the scheduler.
     pub fn raised(&self) -> PyResult<()> {
         match self.raised.lock().ok().and_then(|mut raised| raised.take()) {
             Some(error) => Err(error),
@@ -65,7 +64,8 @@ impl Own {
             let processors = set_of(&processors)?;
             let last = instance.processors() - 1;
             let known = instance.has_task(task) && processors.last().is_some_and(|id| id <= last);
-            // If the run time is unknown, the later check of the schedule reports the placement.
+            // If the task has no run time on these processors, any end is possible here. The check of the schedule
+            // later reports the placement.
             let time = known.then(|| instance.try_time(task, &processors)).flatten().unwrap_or(Time::TICK);
             placements.push(Placement { task, start, end: start + time, processors });
         }

@@ -196,7 +196,7 @@ fn play(scene: &SimulationInput<'_>, specs: &[String], threads: usize, ended: &A
     done.into_inner().unwrap_or_default().into_iter().flatten().collect()
 }
 
-/// Reports the progress of a simulation to Python and handles signals, in the thread of Python.
+/// Runs in the thread of Python: reports the progress of a simulation and handles signals.
 struct Told<'a, 'py> {
     py: Python<'py>,
     progress: Option<&'a Bound<'py, PyAny>>,

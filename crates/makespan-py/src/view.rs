@@ -1,7 +1,7 @@
-//! The view that a policy receives, and tasks.
+//! Tasks, and the view that a policy receives.
 //!
-//! A Rust view is borrowed for one call of the policy. While Python decides, the view is in a thread-local variable,
-//! so that Python can query it without copied data.
+//! A Rust view is borrowed for one call of the policy. While the policy's Python code decides, a thread-local variable
+//! contains the view. So the code can query the view without a copy of its data.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl Task {
         self.instance.profile(self.id).max_processors()
     }
 
-    /// The numbers of processors that are worth using: each is faster than all smaller numbers.
+    /// The useful numbers of processors. The task is faster on each of them than on any smaller number.
     #[getter]
     fn allotments(&self) -> Vec<u32> {
         self.instance.profile(self.id).allotments().collect()
@@ -316,7 +316,8 @@ impl Waiting {
         seen(|view| Ok(view.waiting.contains(task.id)))
     }
 
-    /// Returns the task at an index. Negative indices count from the end. Takes O(waiting tasks).
+    /// Returns the task at an index. Negative indices count from the end. The time is proportional to the number of
+    /// waiting tasks.
     fn __getitem__(&self, at: isize) -> PyResult<Task> {
         let found = seen(|view| {
             let len = view.waiting.len();

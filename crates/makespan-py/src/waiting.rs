@@ -13,12 +13,12 @@ const TICK: Duration = Duration::from_millis(50);
 /// Stack size in bytes, as usual for a main thread.
 const STACK: usize = 8 << 20;
 
-/// Options of waiting: when to stop the work, and where to report progress.
+/// Options for waiting: when the work stops, and which function receives progress reports.
 pub struct Watch<'a, 'py> {
     /// The stop request for the work.
     pub stop: Stop,
-    /// True if the work, when stopped, returns its best result so far. If false, Ctrl-C raises `KeyboardInterrupt` at
-    /// once.
+    /// True if the work returns its best result so far when it is stopped. If false, Ctrl-C raises `KeyboardInterrupt`
+    /// at once.
     pub is_anytime: bool,
     /// Time after which the work is stopped.
     pub limit: Option<Duration>,
@@ -33,8 +33,8 @@ impl Watch<'_, '_> {
     /// elapsed time in seconds.
     ///
     /// The first Ctrl-C asks the work to end with its best result so far. The second Ctrl-C raises
-    /// `KeyboardInterrupt`. Other exceptions of signal handlers and of `progress` are raised immediately. The thread
-    /// then ends when it checks for the stop request.
+    /// `KeyboardInterrupt`. Other exceptions of signal handlers and of `progress` are raised immediately. In these
+    /// cases, the thread continues until it checks for the stop request.
     pub fn wait<T: Send + 'static>(
         self,
         py: Python<'_>,
@@ -44,7 +44,7 @@ impl Watch<'_, '_> {
         let (sender, mut receiver) = channel();
         let begin = Instant::now();
         let thread = thread::Builder::new().name("makespan".into()).stack_size(STACK).spawn(move || {
-            // The send fails after a second Ctrl-C, because the receiver is gone.
+            // After a second Ctrl-C, the receiver no longer exists, so the send fails.
             let _ = sender.send(work());
         });
         thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
@@ -63,7 +63,8 @@ impl Watch<'_, '_> {
             }
             if let Err(signal) = py.check_signals() {
                 self.stop.request();
-                // A signal handler may raise any exception. Only after Ctrl-C may the work still return a result.
+                // After the first Ctrl-C, the work may still return a result. After any other exception, the result is
+                // discarded.
                 let is_ctrl_c = signal.is_instance_of::<PyKeyboardInterrupt>(py);
                 if interrupted || !self.is_anytime || !is_ctrl_c {
                     return Err(signal);

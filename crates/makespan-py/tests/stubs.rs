@@ -10,7 +10,7 @@ fn exported() -> BTreeSet<String> {
     let uses = MODULE.split("use super::").skip(1).filter_map(|rest| rest.split(';').next());
     let names = uses.filter_map(|path| path.split_once("::")).map(|(_, names)| names);
     let each = names.flat_map(|names| names.trim_matches(['{', '}']).split(','));
-    // The class gets its name from an attribute.
+    // An attribute of the class `Proven` states its name in Python, `Bound`.
     let named = |name: &str| if name == "Proven" { "Bound".to_owned() } else { name.to_owned() };
     each.map(str::trim).filter(|name| !name.is_empty()).map(named).collect()
 }

@@ -242,7 +242,7 @@ def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def _node(node: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    # The attributes `job` and `task` are set by `Instance.to_networkx`.
+    # `Instance.to_networkx` sets the attributes `job` and `task`. Ignore them.
     stated = {key: value for key, value in attributes.items() if value is not None and key not in ("job", "task")}
     if not any(key in stated for key in TIMES):
         problem = "the node has no time; give it an attribute `time` or `work`, or `estimate=\"guessed\"` to have it guessed"
@@ -429,13 +429,13 @@ def _after(names: Any, place: str) -> list[Any]:
 
 
 def _close(word: Any, known: Iterable[str]) -> str:
-    """Returns a hint at a known word with a similar spelling."""
+    """Returns a question that suggests a known word with a similar spelling."""
     close = difflib.get_close_matches(str(word), list(known), n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def _plainly(value: Any) -> Any:
-    """Converts arrays to lists, because comparing arrays gives an array."""
+    """Converts arrays to lists. A comparison of arrays would give an array instead of true or false."""
     if isinstance(value, dict):
         return {key: _plainly(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -444,7 +444,7 @@ def _plainly(value: Any) -> Any:
 
 
 def _fields(job: Any, place: str) -> dict[str, Any]:
-    """Returns the keys of a job or task, which may be a dict."""
+    """Returns a dict with the keys of a job or task. ``job`` is a Job or a dict."""
     if isinstance(job, Job):
         return job._fields
     if not isinstance(job, Mapping):
@@ -655,7 +655,7 @@ def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
 
 
 def _place(problem: str, fields: list[dict[str, Any]]) -> str | None:
-    """Returns the path of the job that an error about the whole instance names. For a cycle, this is the path of ``after``."""
+    """Returns the path of the job that an error message names. For a cycle of jobs, this is the path of ``after``."""
     cycle = re.search("in a cycle: (.+?) -> ", problem)
     named = cycle or re.search("(?:job|task) `([^`]+)`", problem)
     if named is None:
@@ -711,7 +711,7 @@ class Tasks(Sequence["Task"]):
 
 
 def _reading(**stated: Any) -> dict[str, Any]:
-    """Returns all options for reading a file: the given ones, which are checked, and the defaults."""
+    """Checks the given options for reading a file, and returns them together with the default values."""
     usual: dict[str, Any] = {
         "processors": None,
         "platform": None,

@@ -45,7 +45,7 @@ class Policy(ABC):
 
     @abstractmethod
     def on(self, events: list[Event], view: View) -> Iterable[Decision] | None:
-        """Handles all events of one instant. The decisions are executed in their order.
+        """Handles all events of one instant, and returns decisions. The decisions are executed in their order.
 
         ``view`` shows the state after the last event, without the effect of these decisions. A decision with a number of
         processors gets free processors that the earlier decisions do not use.

@@ -52,8 +52,8 @@ class TreeSimulation:
 
     @property
     def throughput(self) -> float | None:
-        """The fair throughput: the minimum, over the applications, of weighted tasks per second. It is measured from 10 % to
-        90 % of the time until the first application was done. None if no application was done."""
+        """The fair throughput: the minimum, over the applications, of weighted tasks per second. The throughput is
+        measured from 10 % to 90 % of the time until the first application was done. None if no application was done."""
         return self._native.throughput
 
     @property
@@ -201,6 +201,6 @@ def simulate_tree(
     try:
         made = _native.simulate_tree(instance._native, specs, rules, _threads(threads), progress)
     except AlgorithmError as error:
-        # The message refers to the command line option.
+        # Replace the command line option in the message by the argument of the function.
         raise AlgorithmError(str(error).replace("give --buffer ", "give buffer=")) from None
     return TreeSimulations([TreeSimulation(one) for one in made])

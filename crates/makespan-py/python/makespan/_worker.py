@@ -13,7 +13,7 @@ from typing import Any
 
 def main(call: str, result: str, alive: str) -> int:
     """Reads a call from one file and writes its result to the other file atomically. The result is ``("value", value, "")``,
-    ``("error", exception, traceback)``, or, if there is neither, ``("lost", reason, traceback)``."""
+    ``("error", exception, traceback)``, or, without a value and an exception, ``("lost", reason, traceback)``."""
     _end_with(alive)
     answer = _answer(call)
     with open(f"{result}.part", "wb") as file:
@@ -63,7 +63,7 @@ def _pickled(answer: "tuple[str, Any, str]") -> bytes:
     try:
         return pickle.dumps(answer)
     except Exception:
-        # The call comes from a notebook. Only cloudpickle can pickle functions that a notebook defines.
+        # The call comes from a notebook. Only cloudpickle can pickle functions that are defined in a notebook.
         if "cloudpickle" not in sys.modules:
             raise
         text: bytes = sys.modules["cloudpickle"].dumps(answer)
@@ -72,19 +72,19 @@ def _pickled(answer: "tuple[str, Any, str]") -> bytes:
 
 def _traced(error: BaseException) -> str:
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    # The traceback also goes to the output of the call.
+    # Also write the traceback to the output of the call.
     sys.stderr.write(text) if sys.stderr is not None else None
     return text
 
 
 def _as_main(path: str) -> None:
-    """Loads the submitting program as ``__main__``, because its functions are pickled as members of ``__main__``."""
+    """Loads the submitting program as ``__main__``. Pickled calls refer to its functions as members of ``__main__``."""
     import runpy
     import types
 
     module = types.ModuleType("__makespan_main__")
-    # Creating an executor while the program is loaded would load the program again and again. This marker makes
-    # the creation an error.
+    # If the program creates an executor while it is loaded, each call would load the program again and create another
+    # executor. This marker makes the creation an error.
     sys.modules["__makespan_loading__"] = module
     try:
         module.__dict__.update(runpy.run_path(path, run_name="__makespan_main__"))
@@ -99,7 +99,8 @@ def _end_with(alive: str) -> None:
         import fcntl
 
         pipe = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
-        # A signal ends this process. A thread could also end it, but threads disturb calls that fork.
+        # A signal ends this process. A thread could also end the process, but threads cause problems in calls that
+        # fork.
         fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
         own = os.getpid()
         fcntl.fcntl(pipe, fcntl.F_SETOWN, -own if os.getpgrp() == own else own)
@@ -110,7 +111,7 @@ def _end_with(alive: str) -> None:
     except BlockingIOError:
         return
     except (OSError, AttributeError):
-        # The system does not support this signal. The call then runs to its end.
+        # The system does not support this signal, so the call runs to its end.
         return
 
 

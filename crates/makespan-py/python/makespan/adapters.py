@@ -26,7 +26,7 @@ def from_wfcommons(
 ) -> Instance:
     """Converts a ``wfcommons.common.workflow.Workflow`` to an instance, through its WfFormat file.
 
-    The arguments are those of :func:`makespan.read`. Without machines, the workflow must state its own machines.
+    The arguments are those of :func:`makespan.read`. If you give no machines, the workflow must state its own.
     """
     if not callable(getattr(workflow, "write_json", None)):
         problem = f"{_check.shown(workflow)} is not a workflow of WfCommons; a file of one is read by makespan.read(path)"
@@ -179,7 +179,7 @@ def _held(mode: Any, data: Any) -> dict[int, int]:
     """Returns the amounts of resources that a mode needs."""
     held: dict[int, int] = {}
     for resource, demand in zip(mode.resources, mode.demands or [1] * len(mode.resources), strict=True):
-        # A task always uses a whole machine, even if its demand is 0.
+        # A task always uses a whole machine, even if the stated demand is 0.
         amount = int(demand) or (1 if not hasattr(data.resources[resource], "capacity") else 0)
         if amount:
             held[int(resource)] = amount

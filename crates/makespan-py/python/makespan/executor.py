@@ -66,13 +66,13 @@ class Executor(concurrent.futures.Executor):
         self, cores: int | None = None, *, memory: Amount | None = None, folder: str | os.PathLike[str] | None = None
     ) -> None:
         if "__makespan_loading__" in sys.modules:
-            # This process belongs to a call, and is importing the program to find its functions.
+            # This process runs a call, and imports the program to find the function of the call.
             raise RuntimeError(
                 "this program creates an Executor at import, and each call imports the program to find its function; "
                 "put the statements of the program, including the Executor, under `if __name__ == \"__main__\":`"
             )
-        # In the process that executes a call, the classes of this program are members of `__makespan_main__`. The alias lets pickle find
-        # these classes in results.
+        # In the process that executes a call, the classes of this program are members of the module
+        # `__makespan_main__`. With the alias, pickle finds these classes when it reads the result.
         sys.modules.setdefault("__makespan_main__", sys.modules["__main__"])
         platform = _machine(cores, memory)
         self._kept = folder is not None
@@ -173,7 +173,7 @@ class Executor(concurrent.futures.Executor):
         return call.future
 
     def _done(self, future: concurrent.futures.Future[Any]) -> None:
-        """Records a cancelled future, so that the executor need not check all futures."""
+        """Records that a future was cancelled, so that the executor need not check all futures."""
         if future.cancelled():
             self._unwanted.append(future._makespan[1])  # type: ignore[attr-defined]
 
@@ -302,7 +302,7 @@ class Executor(concurrent.futures.Executor):
             call = self._unwanted.popleft()
             if not call.told:
                 call.told = True
-                # This method call notifies the callers of `concurrent.futures.wait` and `as_completed`.
+                # This method notifies the callers of `concurrent.futures.wait` and `as_completed`.
                 call.future.set_running_or_notify_cancel()
                 if call.task is not None:
                     self._back.append(call.task)
@@ -432,24 +432,25 @@ class Asking(concurrent.futures.Executor):
 
 
 def _pickled(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
-    """Returns two pickles: one of the module path, and one of the call."""
+    """Returns two pickles: first the module path and the file of the program, then the call."""
     main = sys.modules.get("__main__")
     file = getattr(main, "__file__", None)
-    # A program from standard input has no file that another process could read.
+    # A program from standard input has no file, so another process could not read it.
     file = os.path.abspath(file) if file is not None and os.path.isfile(file) else None
     head = pickle.dumps((sys.path, None))
     if file is None and getattr(fn, "__module__", None) == "__main__":
         return head + _by_value((fn, args, kwargs))
     try:
         text = pickle.dumps((fn, args, kwargs))
-        # Within the process of a call, the main program has a different name.
+        # In the worker process that runs a call, the submitting program has the name `__makespan_main__`.
         if b"__main__" in text or b"__makespan_main__" in text:
             if file is None:
                 return head + _by_value((fn, args, kwargs))
             head = pickle.dumps((sys.path, file))
         return head + text
     except Exception as error:
-        # For example a lambda, or a function within a function.
+        # `pickle` cannot store the function by name. For example, the function is a lambda, or is defined within a
+        # function.
         by_value = _cloudpickled((fn, args, kwargs))
         if by_value is not None:
             return head + by_value

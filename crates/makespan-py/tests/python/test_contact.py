@@ -1,4 +1,4 @@
-"""Tests the package with the usual operations of Python: numbers, sequences, signals, pickles and large bags."""
+"""Tests the package with the usual features of Python (numbers, sequences, signals, pickles), and with large bags."""
 
 from __future__ import annotations
 

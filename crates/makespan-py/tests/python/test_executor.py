@@ -218,7 +218,7 @@ def test_submitting_takes_no_longer_where_much_waits(tmp_path: Path) -> None:
         return (middle - begin) / count, (time.process_time() - middle) / count
 
     few, many = submitted(500), submitted(4000)
-    # If the time were quadratic, each of the many calls would take eight times as long.
+    # If the total time were quadratic, each of the many calls would take eight times as long as each of the few calls.
     assert many[0] < 4 * few[0] + 0.001 and many[1] < 4 * few[1] + 0.001, (few, many)
 
 

@@ -219,8 +219,8 @@ class Raising(m.Scheduler):
 
 
 def test_own_schedulers_take_part_and_are_checked() -> None:
-    # Whole seconds avoid rounding errors: a start that is a sum of floats may be a nanosecond before the end of the previous
-    # task.
+    # Use whole seconds to avoid rounding errors. A start that is a sum of floats may be a nanosecond before the end of
+    # the previous task.
     jobs = [m.Job(f"j{at}", time=[at % 7 + 2, at % 7 + 1]) for at in range(20)]
     instance = m.Instance(processors=4, jobs=jobs)
     plan = m.plan(instance, Backwards())

@@ -14,7 +14,7 @@ pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-# Busy machines are slow, and test builds are slower.
+# Set no deadline, because busy machines are slow, and test builds are even slower.
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(lambda name: "/" not in name and name.strip())
@@ -58,7 +58,7 @@ class Widest(m.Scheduler):
         for task in tasks:
             width = task.allotments[-1]
             placed.append(m.Placement(task, f"{start:.9f}", range(width)))  # type: ignore[arg-type]
-            # A float cannot represent all digits of a long time. Starting a nanosecond later is always valid.
+            # A float cannot represent all digits of a long time. A start that is a nanosecond later is always valid.
             start += task.time(width) + 2e-9 + 1e-15 * start
         return placed
 
