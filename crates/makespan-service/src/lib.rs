@@ -15,6 +15,7 @@ mod keeper;
 mod log;
 mod page;
 mod prepare;
+mod redact;
 mod service;
 mod store;
 pub mod tokens;

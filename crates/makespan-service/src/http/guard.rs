@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -64,7 +64,7 @@ impl RequestClient {
 pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let is_encrypted = request.extensions().get::<ConnectionInfo>().is_some_and(|peer| peer.tls);
     let from = request.extensions().get::<ConnectionInfo>().map(|peer| peer.from.ip().to_canonical());
-    let asked = format!("{} {}", request.method(), request.uri().path());
+    let asked = logged_request(&request);
     let admitted = admit(&app, &mut request);
     let user = request.extensions().get::<RequestClient>().map(|asker| asker.who.user.clone());
     let mut response = match admitted {
@@ -72,11 +72,11 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
         Err(problem) => problem.into_response(),
     };
     app.counts.answered(response.status());
-    if let Some(LoggedProblem(detail)) = response.extensions().get() {
+    if let Some(LoggedProblem(problem)) = response.extensions().get() {
         let from = from.map_or_else(String::new, |from| from.to_string());
         let user = user.unwrap_or_else(|| "a client without a valid token".into());
         app.log.refused(&format!(
-            "refused {asked} of {user} at {from} with status {}: {detail}",
+            "refused {asked} of {user} at {from} with status {}: {problem}",
             response.status().as_u16()
         ));
     }
@@ -84,6 +84,19 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(ENCRYPTED));
     }
     secured(response)
+}
+
+/// Returns the method and the path of a request for the log. A client may have typed a token or another secret into the
+/// path, so only the words of the matching route and numbers are kept.
+fn logged_request(request: &Request) -> String {
+    const METHODS: [Method; 7] =
+        [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::HEAD, Method::PATCH, Method::OPTIONS];
+    let method = METHODS.iter().find(|known| *known == request.method()).map_or("another method", Method::as_str);
+    let Some(route) = request.extensions().get::<MatchedPath>() else { return format!("{method} of an unknown path") };
+    let is_number = |part: &str| !part.is_empty() && part.len() < 16 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = route.as_str().split('/').zip(request.uri().path().split('/'));
+    let parts = parts.map(|(part, actual)| if part.starts_with('{') && is_number(actual) { actual } else { part });
+    format!("{method} {}", parts.collect::<Vec<_>>().join("/"))
 }
 
 fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::redact;
 use crate::words::{Refusal, RefusalKind};
 
 /// An error response in the format of RFC 9457 (problem details).
@@ -32,13 +33,15 @@ pub struct Problem {
     pub retry_after: Option<u32>,
 }
 
-/// The detail of a problem as an extension of its response. The guard writes the detail to the log.
+/// The part of a problem that contains no text of a user, as an extension of its response. The guard writes this part
+/// to the log.
 #[derive(Clone, Debug)]
 pub(super) struct LoggedProblem(pub(super) String);
 
 impl Problem {
     /// Creates a problem of the given kind, such as `bad_input`.
-    pub fn new(status: StatusCode, kind: &str, title: &str, detail: impl Into<String>) -> Self {
+    /// The log contains the title, so the title is a constant.
+    pub fn new(status: StatusCode, kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
         Self {
             kind: format!("urn:makespan:{kind}"),
             title: title.to_owned(),
@@ -130,7 +133,9 @@ impl IntoResponse for Problem {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (status, body).into_response();
-        response.extensions_mut().insert(LoggedProblem(self.detail.clone()));
+        let place = self.place.as_deref().and_then(redact::place);
+        let place = place.map_or_else(String::new, |place| format!(", at {place}"));
+        response.extensions_mut().insert(LoggedProblem(format!("{}{place}", self.title)));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(seconds) = self.retry_after {

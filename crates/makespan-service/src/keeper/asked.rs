@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use makespan_core::Estimate;
+use makespan_core::{Estimate, ProcSet};
 use nix::sys::statvfs::statvfs;
 use sha2::{Digest, Sha256};
 
@@ -19,7 +19,7 @@ use super::shared::{Reply, StoreRequest};
 use super::writer::at_position;
 use super::{Keeper, explain, numbers, what_if};
 use crate::Service;
-use crate::clock::wall;
+use crate::clock::{shown_instant, wall};
 use crate::prepare::{check_count, commands, job_of, refusal};
 use crate::store::{JobRow, Reader, database_size};
 use crate::words::{
@@ -439,8 +439,13 @@ impl Service for Keeper {
         }
         let kept = self.ask(|reply| StoreRequest::Reserve(reservation, reply))?;
         self.announce()?;
-        let text = serde_json::to_string(&kept).unwrap_or_default();
-        self.shared.log.notice(&format!("{} reserved processors: {text}", who.user));
+        let Reservation { number, start, end, ref processors, .. } = kept;
+        let processors = ProcSet::from_intervals(processors.clone());
+        let [start, end] = [start, end].map(shown_instant);
+        self.shared.log.notice(&format!(
+            "{} reserved processors {processors} from {start} to {end}: reservation {number}",
+            who.user
+        ));
         Ok(kept)
     }
 
@@ -449,7 +454,7 @@ impl Service for Keeper {
         let was_there = self.ask(|reply| StoreRequest::Unreserve(number, reply))?;
         self.announce()?;
         if was_there {
-            self.shared.log.notice(&format!("{} cancelled the reservation {number}", who.user));
+            self.shared.log.notice(&format!("{} cancelled reservation {number}", who.user));
             Ok(())
         } else {
             Err(refusal(RefusalKind::Unknown, "", format!("there is no reservation {number}"), ""))

@@ -14,6 +14,7 @@ use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, Runs, by_job};
 use super::shared::{SharedState, Snapshot};
 use crate::clock::wall;
 use crate::prepare::job_of;
+use crate::redact::job_of_name;
 use crate::store::{PendingRow, Reader};
 use crate::words::{BoundPicture, BoxPicture, ClosedPicture, JobNumber, NodePicture, Picture, State};
 
@@ -327,7 +328,7 @@ fn with_pending(
     let mut jobs = instance.all_submitted();
     let mut names: BTreeMap<JobNumber, Vec<Box<str>>> = BTreeMap::new();
     for job in &jobs {
-        if let Some(number) = number_of(&job.name) {
+        if let Some(number) = job_of_name(&job.name) {
             names.entry(number).or_default().push(job.name.as_str().into());
         }
     }
@@ -390,11 +391,6 @@ fn closed_picture(period: &ClosedPeriod) -> ClosedPicture {
         end: *end,
         processors: processors.intervals().to_vec(),
     }
-}
-
-/// Returns the number with which the name of a job in the engine begins.
-pub(super) fn number_of(name: &str) -> Option<JobNumber> {
-    name.split(['-', '/']).next()?.parse().ok().map(JobNumber)
 }
 
 fn box_of(one: &ExpectedTask, behind: Option<&Runs>) -> BoxPicture {

@@ -17,6 +17,7 @@ use crate::clock::wall;
 use crate::host::Host;
 use crate::log::Log;
 use crate::prepare::PreparedSubmission;
+use crate::redact;
 use crate::store::{HandedJob, Readers, TaskEnd};
 use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserSettings, Who};
 
@@ -166,11 +167,12 @@ impl SharedState {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// Stores the description of a problem, and adds it to the messages for all users.
+    /// Stores the description of a problem without names of jobs, and adds it to the messages for all users.
     pub fn trouble(&self, text: &str) {
-        let before = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).replace(text.to_owned());
-        if before.as_deref() != Some(text) {
-            self.log.error(text);
+        let text = redact::message(text);
+        let before = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).replace(text.clone());
+        if before.as_ref() != Some(&text) {
+            self.log.error(&text);
         }
         self.remark(text);
     }
@@ -182,15 +184,16 @@ impl SharedState {
         }
     }
 
-    /// Adds a message for all users, and writes it to the log.
+    /// Adds a message without names of jobs for all users, and writes it to the log.
     pub fn note(&self, text: &str) {
-        self.log.warning(text);
+        let text = redact::message(text);
+        self.log.warning(&text);
         self.remark(text);
     }
 
-    fn remark(&self, text: &str) {
+    fn remark(&self, text: String) {
         let mut remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
-        remarks.push_back(text.to_owned());
+        remarks.push_back(text);
         if remarks.len() > REMARKS {
             remarks.pop_front();
         }

@@ -6,9 +6,10 @@ use makespan_core::{Job, Platform, ProcSet, Time};
 
 use super::behind::{PlannedTask, behind};
 use super::outlook::{ExpectedTask, JobPlan, Outlook, Runs};
-use super::planner::{keep_limits, number_of, pictured, planned};
+use super::planner::{keep_limits, pictured, planned};
 use crate::clock::wall;
 use crate::prepare::{PreparedJob, job_of, refusal};
+use crate::redact::job_of_name;
 use crate::words::{BoundPicture, Delay, JobNumber, Refusal, RefusalKind, WhatIf, Who};
 
 /// Maximum number of delays in an answer.
@@ -46,7 +47,7 @@ pub(super) fn what_if(outlook: &Outlook, asked: &WhatIfSubmission<'_>, platform:
     let mut delays: Vec<Delay> = Vec::new();
     for (job, (start, _)) in &after.jobs {
         let Some((number, JobPlan { start: earlier, .. })) =
-            number_of(job).and_then(|job| outlook.jobs.get_key_value(&job))
+            job_of_name(job).and_then(|job| outlook.jobs.get_key_value(&job))
         else {
             continue;
         };
@@ -115,7 +116,7 @@ fn unknown<'a>(
     let mut tasks: Vec<PlannedTask<'_>> = Vec::with_capacity(plan.tasks.len());
     for (name, start, end, processors) in &plan.tasks {
         let at: Option<usize> = name.strip_prefix(NEW).and_then(|at| at.parse().ok());
-        let Some(job) = at.map(number).or_else(|| number_of(name)) else { continue };
+        let Some(job) = at.map(number).or_else(|| job_of_name(name)) else { continue };
         // The processor limit of the user may delay the start of the job by `late`.
         let put_off = at.and_then(|at| new.get(at)).zip(plan.jobs.get(name));
         let late = put_off.map_or(0.0, |(new, planned)| (new.0 - (outlook.origin + planned.0)).max(0.0));
@@ -143,7 +144,7 @@ fn unknown<'a>(
 fn earliest(outlook: &Outlook, asked: &WhatIfSubmission<'_>, jobs: &[Job]) -> Result<(f64, Vec<String>), Refusal> {
     let (mut earliest, mut first) = (asked.begin.unwrap_or(0.0), Vec::new());
     for &job in asked.after {
-        let names = jobs.iter().filter(|one| number_of(&one.name) == Some(job)).map(|one| one.name.clone());
+        let names = jobs.iter().filter(|one| job_of_name(&one.name) == Some(job)).map(|one| one.name.clone());
         let before = first.len();
         first.extend(names);
         let ends = outlook.running.iter().filter(|runs| runs.job == job).map(|runs| runs.end);

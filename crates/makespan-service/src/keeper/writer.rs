@@ -11,6 +11,7 @@ use makespan_exec::Intake;
 
 use super::shared::{Reply, RequestRecipient, SharedState, StoreRequest};
 use crate::prepare::refusal;
+use crate::redact;
 use crate::store::{JobEvent, Reader, Store, StoreChange};
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
 
@@ -164,7 +165,8 @@ impl Writer {
         self.shared.tally.lock().unwrap_or_else(PoisonError::into_inner).add(event);
         let JobEvent { job, user, state, reason, .. } = event;
         let log = &self.shared.log;
-        let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        let reason = reason.as_deref().and_then(redact::reason);
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         match state {
             State::Running => log.info(&format!("job {job} of {user} started")),
             State::Waiting | State::Held => log.warning(&format!("job {job} of {user} waits again{reason}")),

@@ -295,7 +295,7 @@ impl<'a> StoreChange<'a> {
                 format!("job `{}` may use {} processors, and you may use at most {most} at once", one.name, one.widest);
             return Ok(Err(refusal(
                 RefusalKind::Quota,
-                "",
+                "most_processors",
                 message,
                 "use fewer processors, or ask an admin for a higher limit",
             )));
@@ -305,7 +305,12 @@ impl<'a> StoreChange<'a> {
             if there + count as i64 > most {
                 let message =
                     format!("you submit {count} jobs, {there} of your jobs already wait, and at most {most} may wait");
-                return Ok(Err(refusal(RefusalKind::Quota, "", message, "submit them after other jobs have ended")));
+                return Ok(Err(refusal(
+                    RefusalKind::Quota,
+                    "most_waiting",
+                    message,
+                    "submit them after other jobs have ended",
+                )));
             }
         }
         Ok(Ok(()))
