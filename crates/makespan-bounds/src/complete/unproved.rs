@@ -28,7 +28,8 @@ pub enum Unproved {
     TooLong,
 }
 
-/// The feature of an instance whose times, multiplied by amounts or weights, exceed the numbers of the search.
+/// The feature of an instance whose times, multiplied by amounts or weights, exceed the range of the numbers in the
+/// search.
 pub(super) const DIGITS: &str = "times with this many digits";
 
 impl Unproved {

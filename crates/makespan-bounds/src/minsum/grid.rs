@@ -59,8 +59,8 @@ impl Grid {
         let instant = |step: u32| {
             let exponent = f64::from(step) / f64::from(parts) - f64::from(doublings);
             if step.is_multiple_of(parts) {
-                // This is an instant of Dutot et al.: the horizon times or divided by a power of two. Integers avoid
-                // rounding errors.
+                // This is an instant of Dutot et al.: the horizon multiplied or divided by a power of two. Integers
+                // avoid rounding errors.
                 let shift = step / parts;
                 if shift > doublings { horizon.saturating_mul(2) } else { horizon >> (doublings - shift) }
             } else {

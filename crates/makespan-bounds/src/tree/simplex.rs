@@ -12,7 +12,7 @@ use super::solution::VertexValues;
 pub(super) enum SimplexStop {
     /// The basis is singular.
     Singular,
-    /// No constraint limits the step in some direction. Only rounding errors can cause this.
+    /// In some direction, no constraint limits the step. Only rounding errors can cause this.
     Unbounded,
     /// The maximum number of steps was reached.
     Steps,
