@@ -330,7 +330,7 @@ impl<'a> ForecastSimulation<'a> {
         self.look += 1;
         self.start_the_head();
         self.forget_started();
-        if !self.looks.fills || self.waiting.is_empty() {
+        if !self.looks.fills {
             return;
         }
         if due {
@@ -338,7 +338,7 @@ impl<'a> ForecastSimulation<'a> {
             self.last_look = Some(now);
             self.fill_gaps();
             self.forget_started();
-        } else {
+        } else if !self.waiting.is_empty() {
             self.look_at(self.last_look.unwrap_or(now).saturating_add(self.looks.interval));
         }
     }

@@ -7,25 +7,19 @@ use makespan_core::{Actual, Outcome, Profile, Time};
 use makespan_sim::{Silent, SimulationOptions, simulate};
 use makespan_slurm::forecast::{ForecastOptions, RunTimes, forecast};
 use makespan_slurm::queue::{ClusterOutput, Queue, QueueJob, Texts};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 fn recorded(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format!("queue-{version}"))
 }
 
-/// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014).
-struct Draws(u64);
+/// Random numbers.
+struct Draws(ChaCha8Rng);
 
 impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        word ^ (word >> 31)
-    }
-
     fn below(&mut self, count: u64) -> u64 {
-        self.next() % count
+        self.0.random_range(0..count)
     }
 
     fn one_in(&mut self, count: u64) -> bool {
@@ -63,7 +57,7 @@ struct RandomQueue {
 }
 
 fn random(seed: u64, rules: u32) -> Queue {
-    let mut draws = Draws(seed);
+    let mut draws = Draws(ChaCha8Rng::seed_from_u64(seed));
     let nodes = 2 + draws.below(10);
     let cores = if rules & 1 == 1 { draws.of(&[2, 4, 8]) } else { 1 };
     let split = if rules & 4 == 4 { 1 + draws.below(nodes - 1) } else { nodes };
