@@ -3,7 +3,7 @@
 mod accounting;
 mod actual;
 mod cluster;
-mod cycle_counts;
+
 mod defect;
 mod ended;
 mod estimator;
@@ -11,6 +11,7 @@ mod failure;
 mod left;
 mod policy;
 mod residual;
+mod slurm_cycles;
 mod stop;
 mod task_set;
 mod trace;
@@ -18,7 +19,7 @@ mod trace;
 pub use accounting::{Accounting, MemoryKill};
 pub use actual::Actual;
 pub use cluster::{Cluster, Outage, expected_repair};
-pub use cycle_counts::CycleCounts;
+
 pub use defect::Defect;
 pub use ended::EndedTasks;
 pub use estimator::{Estimation, Estimator};
@@ -26,6 +27,7 @@ pub use failure::Failure;
 pub use left::FreeAmounts;
 pub(crate) use policy::quarter;
 pub use policy::{Decision, Event, LogEntry, LoggedDecision, Policy, Running, StartPlace, View, believed_end};
+pub use slurm_cycles::{Cycle, CyclePair, CycleQueue, CycleRules, SlurmCycles};
 pub use stop::Stop;
 pub use task_set::TaskSet;
 pub use trace::{Outcome, Run, Trace};

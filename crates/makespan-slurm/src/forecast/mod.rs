@@ -50,7 +50,6 @@ pub use why::WaitReason;
 use crate::queue::Queue;
 use bid::JobCandidate;
 use drawing::Drawing;
-use looks::CycleParameters;
 use model::Model;
 use outcome::ForecastOutcome;
 use play::ForecastSimulation;
@@ -122,14 +121,12 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let links = Links::of(queue);
     let times = KnownRunTimes::of(queue, options.times).of_jobs(&queue.jobs);
     let ran = |job: usize| queue.jobs[job].run.as_ref().map_or(0, |run| (queue.now - run.started).max(0));
-    let looks = CycleParameters::of(&model);
     let means: Vec<i64> = (0..times.len()).map(|job| times[job].mean(ran(job))).collect();
     let lasts = |job: usize| means[job];
-    let mut play = ForecastSimulation::new(&model, &links, looks, &lasts);
-    let outcome = ForecastSimulation::new(&model, &links, looks, &lasts).run();
+    let mut play = ForecastSimulation::new(&model, &links, true, &lasts);
+    let outcome = ForecastSimulation::new(&model, &links, true, &lasts).run();
     let misses = outcome.expired.iter().any(Option::is_some);
-    let without_deadlines =
-        misses.then(|| ForecastSimulation::new(&model, &links, looks.without_deadlines(), &lasts).run());
+    let without_deadlines = misses.then(|| ForecastSimulation::new(&model, &links, false, &lasts).run());
     play.first_look();
     // If every job runs until its limit, nothing is random. So no simulation with random run times is needed.
     let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
@@ -248,8 +245,7 @@ fn draws<'a>(
 }
 
 fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -> i64) -> Vec<Option<i64>> {
-    let ForecastOutcome { started, .. } =
-        ForecastSimulation::new(model, links, CycleParameters::of(model), lasts).in_short().run();
+    let ForecastOutcome { started, .. } = ForecastSimulation::new(model, links, true, lasts).in_short().run();
     started
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use makespan_core::CycleRules;
+
 use crate::queue::{FeatureChoice, Features, Memory, Queue, QueueJob, SlurmReservation};
 use crate::text::Gres;
 use crate::{Node, OptionalLimit, Partition};
@@ -11,6 +13,7 @@ use super::alike::SimilarJobs;
 use super::bid::JobCandidate;
 use super::bits::NodeBits;
 use super::counters::{self, Counter};
+use super::looks::cycle_rules;
 use super::shape::{Levels, PartitionRequest};
 use super::times::{FOR_EVER, limit};
 use super::why::PermanentReason;
@@ -80,6 +83,8 @@ pub(super) struct Model<'a> {
     pub latest: Vec<i64>,
     /// True if the cluster allocates memory.
     pub memory: bool,
+    /// The parameters of scheduling cycles, in seconds.
+    pub cycles: CycleRules,
 }
 
 impl<'a> Model<'a> {
@@ -119,6 +124,7 @@ impl<'a> Model<'a> {
         let never = vec![None; queue.jobs.len()];
         let latest = queue.jobs.iter().map(|job| job.latest_start().filter(|_| job.run.is_none()).unwrap_or(i64::MAX));
         let latest = latest.collect();
+        let cycles = cycle_rules(queue, sites.len());
         let mut model = Self {
             queue,
             sites,
@@ -140,6 +146,7 @@ impl<'a> Model<'a> {
             never,
             latest,
             memory,
+            cycles,
         };
         (model.counters, model.uses) = counters::of(queue);
         model.add_bids();

@@ -45,6 +45,8 @@ pub use saved::SavedError;
 
 use std::collections::BTreeMap;
 
+use makespan_core::CycleRules;
+
 use crate::{Config, Node, Partition};
 
 /// A cluster's queue at an instant. To answer a what-if question, change the queue before a forecast.
@@ -118,15 +120,49 @@ impl Queue {
         self.scheduler_parameter(name)?.parse().ok()
     }
 
+    /// Returns the value of a parameter in [`PARAMETERS`] if it differs from the default.
+    fn cycle_number(&self, name: &str) -> Option<i64> {
+        match name {
+            "bf_max_job_array_resv" => self.scheduler_number(name).map(|value| value.clamp(0, 1000)),
+            // A value of 0 is the default.
+            _ => self.scheduler_number(name).filter(|&value| value > 0),
+        }
+    }
+
+    /// Returns the parameters of the scheduler's cycles, with times in seconds.
+    pub(crate) fn cycle_rules(&self) -> CycleRules {
+        let usual = CycleRules::usual(1);
+        let number = |name: &str, usual: i64| self.cycle_number(name).unwrap_or(usual);
+        let count = |name: &str, usual: usize| {
+            self.cycle_number(name).map_or(usual, |value| usize::try_from(value).unwrap_or(usize::MAX))
+        };
+        CycleRules {
+            bf_interval: number("bf_interval", usual.bf_interval),
+            bf_window: self.cycle_number("bf_window").map_or(usual.bf_window, |minutes| minutes.saturating_mul(60)),
+            bf_resolution: number("bf_resolution", usual.bf_resolution),
+            bf_max_job_test: count("bf_max_job_test", usual.bf_max_job_test),
+            bf_max_job_part: count("bf_max_job_part", usual.bf_max_job_part),
+            bf_max_job_user: count("bf_max_job_user", usual.bf_max_job_user),
+            bf_max_job_start: count("bf_max_job_start", usual.bf_max_job_start),
+            bf_max_job_array_resv: count("bf_max_job_array_resv", usual.bf_max_job_array_resv),
+            bf_min_age_reserve: number("bf_min_age_reserve", usual.bf_min_age_reserve),
+            bf_min_prio_reserve: count("bf_min_prio_reserve", 0) as u64,
+            default_queue_depth: count("default_queue_depth", usual.default_queue_depth),
+            partition_job_depth: count("partition_job_depth", usual.partition_job_depth),
+            // A negative interval turns these cycles off.
+            sched_interval: match self.scheduler_number("sched_interval") {
+                Some(stated) => Some(stated).filter(|&interval| interval > 0),
+                None => usual.sched_interval,
+            },
+            backfills: self.config.get("SchedulerType").is_none_or(|kind| !kind.contains("builtin")),
+            ..usual
+        }
+    }
+
     /// Returns the specification of the policy `slurm` with the parameters of the cluster's scheduler. The parameters
     /// `other` replace those of the cluster.
     pub fn policy_spec(&self, other: &[(&'static str, i64)]) -> String {
-        // A value of 0 is the default of all these parameters except one.
-        let number = |name: &str| match name {
-            "bf_max_job_array_resv" => self.scheduler_number(name).map(|value| value.clamp(0, 1000)),
-            _ => self.scheduler_number(name).filter(|&value| value > 0),
-        };
-        let stated = PARAMETERS.iter().filter_map(|&name| Some((name, number(name)?)));
+        let stated = PARAMETERS.iter().filter_map(|&name| Some((name, self.cycle_number(name)?)));
         let mut own: BTreeMap<&str, i64> = stated.collect();
         own.extend(other.iter().copied());
         let own: Vec<String> = own.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -74,8 +74,9 @@ impl RandomQueue {
         let nodes = self.node_records();
         let mut partitions = format!("PartitionName=p State=UP MaxTime=UNLIMITED Nodes=n[0-{}]\n", self.split - 1);
         if self.has(2) {
-            let (first, last) = (self.split, self.nodes - 1);
-            partitions += &format!("PartitionName=q State=UP MaxTime=UNLIMITED Nodes=n[{first}-{last}]\n");
+            let (first, last, tier) = (self.split, self.nodes - 1, self.draws.of(&[1, 2]));
+            partitions +=
+                &format!("PartitionName=q State=UP PriorityTier={tier} MaxTime=UNLIMITED Nodes=n[{first}-{last}]\n");
         }
         let configuration = self.configuration();
         let mut all = Texts::default()
@@ -352,11 +353,9 @@ fn the_forecast_and_the_simulation_agree_on_recorded_queues() {
     for version in ["22.05", "24.11", "26.05"] {
         let mut queue = Queue::from_folder(&recorded(version), None).unwrap();
         // The simulation starts the components of a heterogeneous job one by one, and treats a range of nodes for one
-        // processor as one node. It considers a job in all its partitions at once, even if their tiers differ.
+        // processor as one node.
         let has_range = |job: &QueueJob| job.request.max_nodes.is_some_and(|most| most > job.request.min_nodes);
-        let is_left_out = |job: &QueueJob| {
-            job.run.is_none() && (job.together.is_some() || has_range(job) || job.partitions.len() > 1)
-        };
+        let is_left_out = |job: &QueueJob| job.run.is_none() && (job.together.is_some() || has_range(job));
         let gone: Vec<u64> = queue.jobs.iter().filter(|job| is_left_out(job)).map(|job| job.id).collect();
         queue.jobs.retain(|job| !is_left_out(job));
         queue.jobs.iter_mut().for_each(|job| job.waits_for.retain(|other| !gone.contains(&other.job)));

@@ -1,4 +1,4 @@
-//! The request of a waiting job. Numbers replace the names in the submission.
+//! The request of a waiting job in a partition. Numbers replace the names in the submission.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use makespan_core::{Demand, TaskId, Time};
 use super::limits::LimitAmounts;
 use super::nodes::{CountedFeatures, JobNodes};
 
-/// The request of a job. The request does not change while the job waits and runs.
+/// The request of a job in one partition, with one way to satisfy its constraint. The request does not change while the
+/// job waits and runs.
 #[derive(Clone, Debug)]
 pub(super) struct JobRequest {
     pub task: TaskId,
@@ -21,20 +22,20 @@ pub(super) struct JobRequest {
     /// The last instant at which the job may start to meet its deadline.
     pub latest: i64,
     pub demands: Vec<Demand>,
-    /// The partitions in which the job may start, the highest tier first.
-    pub places: Vec<JobPartition>,
+    pub place: JobPartition,
     pub nodes: (u32, u32),
     /// The maximum number of the job's processors on a node.
     pub per_node: u32,
     /// The minimum number of the job's processors on a node.
     pub least_per_node: u32,
     pub exclusive: bool,
-    /// The array of the job, if the job is a task of an array.
-    pub array: Option<Arc<str>>,
+    /// The number of the array of the job, if the job is a task of an array.
+    pub array: Option<usize>,
     /// The index of the reservation in which the job must run.
     pub reservation: Option<usize>,
     pub user: usize,
     pub amounts: LimitAmounts,
+    /// The tier of the partition, plus the priority of the job's queue.
     pub tier: i64,
     pub nice: i64,
     pub fixed: Option<u32>,
@@ -47,7 +48,7 @@ pub(super) struct JobRequest {
     pub qos_factor: f64,
 }
 
-/// A partition in which a job may start.
+/// A partition in which a job may start, and the nodes that satisfy the constraint of the job.
 #[derive(Clone, Debug)]
 pub(super) struct JobPartition {
     /// The index of the partition, or 0 for a cluster without partitions.

@@ -28,6 +28,8 @@ pub(super) struct RequestTables<'a> {
 pub(super) struct Asking {
     widths: Widths,
     nodes: FxHashMap<NodesKey, Ways>,
+    /// The numbers of the arrays.
+    arrays: FxHashMap<Arc<str>, usize>,
     favor_small: bool,
 }
 
@@ -36,21 +38,20 @@ type NodesKey = (Option<usize>, Option<Arc<str>>, Vec<Arc<str>>, Vec<Arc<str>>, 
 
 impl Asking {
     pub fn new(widths: Widths, favor_small: bool) -> Self {
-        Self { widths, nodes: FxHashMap::default(), favor_small }
+        Self { widths, nodes: FxHashMap::default(), arrays: FxHashMap::default(), favor_small }
     }
 
-    /// Returns the request of a waiting task. Returns `None` if the task can never start: the task is held, no node is
-    /// suitable, or a limit is too low.
-    pub fn of_waiting(
-        &mut self,
-        instance: &Instance,
-        task: TaskId,
-        tables: &mut RequestTables<'_>,
-    ) -> Option<JobRequest> {
+    /// Returns the requests of a waiting task: one for each partition in which it may start, and for each way to satisfy
+    /// its constraint there. The result is empty if the task can never start: the task is held, no node is suitable, or a
+    /// limit is too low.
+    pub fn of_waiting(&mut self, instance: &Instance, task: TaskId, tables: &mut RequestTables<'_>) -> Vec<JobRequest> {
         let job = instance.job_of(task);
-        let is_held = job.submission.as_ref().is_some_and(|submission| submission.held.is_some());
-        let asked = if is_held { None } else { self.request(instance, task, tables, false) };
-        asked.filter(|asked| asked.latest >= job.release.ticks())
+        if job.submission.as_ref().is_some_and(|submission| submission.held.is_some()) {
+            return Vec::new();
+        }
+        let mut all = self.requests(instance, task, tables, false).unwrap_or_default();
+        all.retain(|asked| asked.latest >= job.release.ticks());
+        all
     }
 
     /// Returns the request of a task that already runs. The task may hold more than the rules now allow. Returns `None`
@@ -61,16 +62,16 @@ impl Asking {
         task: TaskId,
         tables: &mut RequestTables<'_>,
     ) -> Option<JobRequest> {
-        self.request(instance, task, tables, true)
+        self.requests(instance, task, tables, true)?.into_iter().next()
     }
 
-    fn request(
+    fn requests(
         &mut self,
         instance: &Instance,
         task: TaskId,
         tables: &mut RequestTables<'_>,
         runs: bool,
-    ) -> Option<JobRequest> {
+    ) -> Option<Vec<JobRequest>> {
         let job = instance.job_of(task);
         let nothing = Submission::default();
         let submission = job.submission.as_deref().unwrap_or(&nothing);
@@ -106,7 +107,13 @@ impl Asking {
         };
         let named = Submission { user: Some(user_name.clone()), ..submission.clone() };
         let held = amounts(instance, task, processors, least_nodes);
-        let mut asked = JobRequest {
+        let array = submission.array.as_ref().map(|(array, _)| {
+            let next = self.arrays.len();
+            *self.arrays.entry(array.clone()).or_insert(next)
+        });
+        let place =
+            JobPartition { partition: 0, nodes: Arc::new([]), counted: None, most: u32::MAX, limits: Vec::new() };
+        let asked = JobRequest {
             task,
             submitted: job.release,
             processors,
@@ -114,63 +121,68 @@ impl Asking {
             whole_limit,
             latest,
             demands: instance.demands(task).to_vec(),
-            places: Vec::new(),
+            place,
             nodes: (least_nodes, nodes.1),
             per_node: submission.per_node.unwrap_or(u32::MAX),
             least_per_node: submission.least_per_node.unwrap_or(1).max(1),
             exclusive: submission.exclusive,
-            array: submission.array.as_ref().map(|array| array.0.clone()),
+            array,
             reservation,
             user: tables.shares.user(submission.account.as_deref(), &user_name),
             amounts: held,
-            tier: 0,
+            // If an operator has set the priority, use the common queue. This priority is compared with all jobs of the
+            // tier.
+            tier: if submission.priority.is_some() { 0 } else { i64::from(job.priority) },
             nice: submission.nice,
             fixed: submission.priority,
             size: self.size(instance, processors, least_nodes),
             partition_factor: 0.0,
             qos_factor: qos_factor(site, submission),
         };
-        self.place(instance, &named, &mut asked, tables, runs);
-        let first = asked.places.first()?;
-        let own = |at: usize| site.and_then(|site| site.partitions.get(at));
-        let most = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
-        // If an operator has set the priority, use the common queue. This priority is compared with all jobs of the
-        // tier.
-        let queue = if asked.fixed.is_some() { 0 } else { i64::from(job.priority) };
-        asked.tier = own(first.partition).map_or(0, |one| i64::from(one.tier)) + queue;
-        asked.partition_factor = own(first.partition).map_or(0.0, |one| f64::from(one.job_factor) / f64::from(most));
-        asked.exclusive |= own(first.partition).is_some_and(|one| one.exclusive);
-        Some(asked)
+        Some(self.in_partitions(instance, &named, &asked, tables, runs))
     }
 
-    /// Adds the places for a job in each of its partitions in which the job can ever start. If the job already runs,
-    /// adds the places in all its partitions.
-    fn place(
+    /// Returns the requests of a job in each of its partitions in which the job can ever start. If the job already runs,
+    /// returns the requests in all its partitions.
+    fn in_partitions(
         &mut self,
         instance: &Instance,
         submission: &Submission,
-        asked: &mut JobRequest,
+        asked: &JobRequest,
         tables: &mut RequestTables<'_>,
         runs: bool,
-    ) {
+    ) -> Vec<JobRequest> {
         let site = instance.platform().site();
+        let highest = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
+        let mut all = Vec::new();
         let mut add = |partition: Option<usize>, own: Option<&Partition>| {
             if !runs && own.is_some_and(|own| !takes(own, asked)) {
                 return;
             }
             let ways = self.ways(instance, submission, partition, asked);
-            let (numbers, most) = tables.limits.of(instance, submission, partition);
+            let (limits, most) = tables.limits.of(instance, submission, partition);
             let wall = longest(site, submission, own);
             let fits = runs
                 || within(&asked.amounts, &most)
-                    && tables.limits.could_have_room(&numbers, &asked.amounts)
+                    && tables.limits.could_have_room(&limits, &asked.amounts)
                     && wall.is_none_or(|wall| asked.whole_limit <= wall.ticks().max(MINUTE));
             for (nodes, counted) in ways.iter().filter(|_| fits).cloned() {
                 let most = own.and_then(|own| own.max_nodes).unwrap_or(u32::MAX);
-                let place =
-                    JobPartition { partition: partition.unwrap_or(0), nodes, counted, most, limits: numbers.clone() };
-                if runs || tables.board.could_hold(asked, place.all()) {
-                    asked.places.push(place);
+                let asked = JobRequest {
+                    place: JobPartition {
+                        partition: partition.unwrap_or(0),
+                        nodes,
+                        counted,
+                        most,
+                        limits: limits.clone(),
+                    },
+                    exclusive: asked.exclusive || own.is_some_and(|one| one.exclusive),
+                    tier: asked.tier + own.map_or(0, |one| i64::from(one.tier)),
+                    partition_factor: own.map_or(0.0, |one| f64::from(one.job_factor) / f64::from(highest)),
+                    ..asked.clone()
+                };
+                if runs || tables.board.could_hold(&asked) {
+                    all.push(asked);
                 }
             }
         };
@@ -186,6 +198,7 @@ impl Asking {
                 wanted.into_iter().for_each(|at| add(Some(at), Some(&site.partitions[at])));
             }
         }
+        all
     }
 
     /// Returns the ways to satisfy the constraint of a job in a partition. The nodes of a way have the features and are

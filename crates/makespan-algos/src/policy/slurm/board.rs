@@ -245,8 +245,9 @@ impl AvailabilityBoard {
         }
     }
 
-    /// Returns whether a job would fit on the nodes `nodes` if no other job ran.
-    pub fn could_hold(&self, asked: &JobRequest, nodes: JobNodes<'_>) -> bool {
+    /// Returns whether a job would fit if no other job ran.
+    pub fn could_hold(&self, asked: &JobRequest) -> bool {
+        let nodes = asked.place.all();
         let machines = &self.machines;
         let licences = asked.demands.iter().filter(|demand| demand.kind != ResourceKind::OfNodes);
         let mut licences = licences.map(|demand| (demand.need.total(asked.processors), demand.resource));

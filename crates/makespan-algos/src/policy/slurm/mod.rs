@@ -16,12 +16,13 @@ mod unheeded;
 
 use std::cmp::Reverse;
 
-use makespan_core::{Decision, Event, Instance, Policy, ProcSet, TaskId, Time, View};
+use makespan_core::{Decision, Event, Instance, Policy, SlurmCycles, TaskId, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::asked::JobRequest;
 use self::asking::{Asking, RequestTables};
-use self::board::{AvailabilityBoard, Fit};
+use self::board::AvailabilityBoard;
+use self::cycles::CycleMoment;
 use self::limits::{AllLimits, LimitAmounts};
 use self::priority::Priorities;
 use self::shares::Shares;
@@ -65,7 +66,7 @@ pub struct Slurm {
     state: Option<State>,
 }
 
-/// A waiting job.
+/// A waiting job, in one of its partitions.
 #[derive(Debug)]
 struct Waiting {
     asked: JobRequest,
@@ -98,8 +99,10 @@ struct State {
     shares: Shares,
     priorities: Priorities,
     board: AvailabilityBoard,
-    /// The waiting jobs by priority.
+    /// The pairs of a waiting job and a partition, by priority.
     queue: Vec<Waiting>,
+    /// The number of pairs of each partition.
+    waiting_in: Vec<usize>,
     /// The tasks in `queue`.
     queued: FxHashSet<TaskId>,
     running: FxHashMap<TaskId, Runs>,
@@ -107,16 +110,7 @@ struct State {
     moving: bool,
     /// The instant at which usage and priorities were last computed.
     computed: Option<Time>,
-    /// The instant at which the main cycle last visited all jobs.
-    looked_at_all: Option<Time>,
-    /// Whether the main cycle has skipped jobs since `looked_at_all`.
-    cut: bool,
-    /// The instant of the last backfill cycle, if there was one.
-    cycle: Option<Time>,
-    /// Whether anything has changed since the last backfill cycle.
-    changed: bool,
-    /// The instant of the next backfill cycle, or `None` if no cycle is due.
-    due: Option<Time>,
+    cycles: SlurmCycles,
     /// Instants at which nodes become available or a job can no longer meet its deadline, without an event, in
     /// ascending order.
     silent: Vec<Time>,
@@ -148,15 +142,12 @@ impl State {
             priorities: Priorities::new(own.clone(), platform),
             board: AvailabilityBoard::new(instance, view.now.ticks()),
             queue: Vec::new(),
+            waiting_in: vec![0; site.map_or(1, |site| site.partitions.len().max(1))],
             queued: FxHashSet::default(),
             running: FxHashMap::default(),
             moving: own.weighs(),
             computed: None,
-            looked_at_all: None,
-            cut: false,
-            cycle: None,
-            changed: true,
-            due: None,
+            cycles: SlurmCycles::new(rules.cycles.clone()),
             silent,
             hopeless: Vec::new(),
         };
@@ -185,25 +176,12 @@ impl State {
         if let Some(left) = view.instance.walltime(task).filter(|_| began == Some(view.now)) {
             asked.limit = left.ticks();
         }
-        self.count(&asked, 0, asked.amounts.clone(), processors, view.now);
-    }
-
-    /// Adds a running job.
-    fn count(&mut self, asked: &JobRequest, place: usize, amounts: LimitAmounts, processors: u32, now: Time) {
-        self.count_for(asked, asked.limit, place, amounts, processors, now);
+        self.count_for(&asked, asked.limit, asked.amounts.clone(), processors, view.now);
     }
 
     /// Adds a running job that may run for `granted` ticks.
-    fn count_for(
-        &mut self,
-        asked: &JobRequest,
-        granted: i64,
-        place: usize,
-        amounts: LimitAmounts,
-        processors: u32,
-        now: Time,
-    ) {
-        let limits = asked.places[place].limits.clone();
+    fn count_for(&mut self, asked: &JobRequest, granted: i64, amounts: LimitAmounts, processors: u32, now: Time) {
+        let limits = asked.place.limits.clone();
         self.limits.change(&limits, &amounts, true);
         self.shares.change(asked.user, processors.into(), now);
         let limit = (granted, asked.exclusive);
@@ -212,26 +190,27 @@ impl State {
 
     fn arrive(&mut self, task: TaskId, view: &View<'_>) {
         let Self { asking, board, limits, shares, .. } = self;
-        match asking.of_waiting(view.instance, task, &mut RequestTables { board, limits, shares }) {
-            None => self.hopeless.push(task),
-            Some(asked) => {
-                // The job is cancelled when its latest possible start is a second ago.
-                if let Some(at) = asked.latest.checked_add(Time::TICKS_PER_SECOND).map(Time::from_ticks) {
-                    let place = self.silent.partition_point(|&other| other <= at);
-                    self.silent.insert(place, at);
-                }
-                let priority = self.priorities.of(&asked, &self.shares, view.now);
-                let new = Waiting { asked, priority };
-                let at = self.queue.partition_point(|other| other.key() < new.key());
-                self.queued.insert(task);
-                self.queue.insert(at, new);
-            }
+        let all = asking.of_waiting(view.instance, task, &mut RequestTables { board, limits, shares });
+        let Some(latest) = all.first().map(|asked| asked.latest) else { return self.hopeless.push(task) };
+        // The job is cancelled when its latest possible start is a second ago.
+        if let Some(at) = latest.checked_add(Time::TICKS_PER_SECOND).map(Time::from_ticks) {
+            let place = self.silent.partition_point(|&other| other <= at);
+            self.silent.insert(place, at);
+        }
+        self.queued.insert(task);
+        for asked in all {
+            let priority = self.priorities.of(&asked, &self.shares, view.now);
+            self.waiting_in[asked.place.partition] += 1;
+            let new = Waiting { asked, priority };
+            // Pairs of a job with equal priorities stay in the order of the request.
+            let at = self.queue.partition_point(|other| other.key() <= new.key());
+            self.queue.insert(at, new);
         }
     }
 
     fn leave(&mut self, task: TaskId) {
         if self.queued.remove(&task) {
-            self.queue.retain(|waiting| waiting.asked.task != task);
+            remove(&mut self.queue, &mut self.waiting_in, |other| other == task);
         }
     }
 
@@ -265,7 +244,7 @@ impl State {
                 Event::NodeUp(_) | Event::NodeDown(_) => anew = true,
                 Event::Submitted(_) | Event::Estimated(_) | Event::Wake => continue,
             }
-            self.changed = true;
+            self.cycles.note_change();
         }
         let restated = Event::estimated(events, view.instance);
         for task in restated.iter() {
@@ -275,14 +254,15 @@ impl State {
             }
             anew = true;
         }
-        if self.queue.len() + self.hopeless.len() != view.waiting.len() {
+        if self.queued.len() + self.hopeless.len() != view.waiting.len() {
             self.queue.clear();
             self.queued.clear();
+            self.waiting_in.fill(0);
             self.hopeless.clear();
             view.waiting.iter().for_each(|task| self.arrive(task, view));
         }
         if anew || self.board.running() != view.running.len() {
-            self.changed = true;
+            self.cycles.note_change();
             self.see_board(view);
         }
         let start = |task| view.running.iter().find(|run| run.task == task).map(|run| run.start);
@@ -290,8 +270,14 @@ impl State {
         let past = self.silent.partition_point(|&at| at <= view.now);
         if past > 0 {
             self.silent.drain(..past);
-            self.changed = true;
+            self.cycles.note_change();
         }
+    }
+
+    /// Returns the next instant at which the policy must be called, even if no event occurs.
+    fn wake(&self) -> Option<Time> {
+        let next = self.cycles.next().map(Time::from_ticks);
+        [next, self.silent.first().copied()].into_iter().flatten().min().filter(|_| !self.queue.is_empty())
     }
 
     /// If usage and priorities are due, computes them.
@@ -307,28 +293,13 @@ impl State {
         }
         self.queue.sort_by_key(Waiting::key);
     }
-
-    /// Starts a waiting job in one of its partitions. Returns `false` if its processors are not free.
-    fn start(&mut self, asked: &JobRequest, place: usize, fit: &Fit, moment: &mut Moment<'_, '_>) -> bool {
-        let Some((processors, held)) = self.board.processors(fit, &mut moment.free) else { return false };
-        let mut amounts = asked.amounts.clone();
-        amounts[2] = held.nodes().into();
-        let granted = held.until - fit.start;
-        self.count_for(asked, granted, place, amounts, asked.processors, moment.view.now);
-        self.board.begin(asked.task, held);
-        if granted < asked.whole_limit {
-            moment.decisions.push(Decision::Limit { task: asked.task, time: Time::from_ticks(granted) });
-        }
-        moment.decisions.push(Decision::Start { task: asked.task, processors });
-        true
-    }
 }
 
-/// The data for the decisions at an instant.
-struct Moment<'a, 'v> {
-    view: &'a View<'v>,
-    free: ProcSet,
-    decisions: &'a mut Vec<Decision>,
+/// Removes the pairs of some tasks from a queue. `waiting_in` is the number of pairs of each partition.
+fn remove(queue: &mut Vec<Waiting>, waiting_in: &mut [usize], is_gone: impl Fn(TaskId) -> bool) {
+    for gone in queue.extract_if(.., |waiting| is_gone(waiting.asked.task)) {
+        waiting_in[gone.asked.place.partition] -= 1;
+    }
 }
 
 impl Policy for Slurm {
@@ -339,18 +310,13 @@ impl Policy for Slurm {
         }
         let Some(state) = &mut self.state else { return };
         state.compute(&self.rules.priority, view.now);
-        let mut moment = Moment { view, free: view.free.clone(), decisions };
-        state.main_cycle(&self.rules, &mut moment);
-        state.see_change(&self.rules, view.now);
-        if state.due.is_some_and(|due| view.now >= due) {
-            state.backfill_cycle(&self.rules, &mut moment);
-            state.see_change(&self.rules, view.now);
-        }
-        for task in state.hopeless.drain(..) {
-            moment.decisions.push(Decision::Cancel(task));
-        }
-        let wake = state.wake(&self.rules);
-        moment.decisions.extend(wake.map(Decision::WakeAt));
+        let mut cycles = state.cycles.clone();
+        let mut moment = CycleMoment::new(state, &self.rules.cycles, view, decisions);
+        cycles.run(view.now.ticks(), &mut moment);
+        moment.finish();
+        state.cycles = cycles;
+        decisions.extend(state.hopeless.drain(..).map(Decision::Cancel));
+        decisions.extend(state.wake().map(Decision::WakeAt));
     }
 }
 

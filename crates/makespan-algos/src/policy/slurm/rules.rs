@@ -1,40 +1,15 @@
 //! The parameters of the policy, as in `slurm.conf`.
 
-use makespan_core::Time;
+use makespan_core::{CycleRules, Time};
 
 use crate::catalogue::{Parameter, Spec, SpecError};
 use crate::policy::order::Request;
 
-/// The parameters of the two cycles and of priorities. The fields have the names of the parameters in `slurm.conf`.
+/// The parameters of the two cycles and of priorities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlurmRules {
-    /// `bf_interval`: time between two backfill cycles.
-    pub bf_interval: Time,
-    /// `bf_window`: jobs are planned only if they can start within this time from now.
-    pub bf_window: Time,
-    /// `bf_resolution`: unit to which the ends of plans are rounded up.
-    pub bf_resolution: Time,
-    /// `bf_max_job_test`: maximum number of jobs that a backfill cycle visits.
-    pub bf_max_job_test: usize,
-    /// `bf_max_job_part`: maximum number of jobs of one partition that a backfill cycle visits. 0 means no limit.
-    pub bf_max_job_part: usize,
-    /// `bf_max_job_user`: maximum number of jobs of one user that a backfill cycle visits. 0 means no limit.
-    pub bf_max_job_user: usize,
-    /// `bf_max_job_start`: maximum number of jobs that a backfill cycle starts. 0 means no limit.
-    pub bf_max_job_start: usize,
-    /// `bf_max_job_array_resv`: maximum number of reservations for the tasks of an array in a backfill cycle.
-    pub bf_max_job_array_resv: usize,
-    /// `bf_min_age_reserve`: minimum time that a job must have waited to be planned for a later start.
-    pub bf_min_age_reserve: Time,
-    /// `bf_min_prio_reserve`: minimum priority of a job to be planned for a later start.
-    pub bf_min_prio_reserve: u64,
-    /// `default_queue_depth`: maximum number of jobs that the main cycle visits at an event.
-    pub default_queue_depth: usize,
-    /// `partition_job_depth`: maximum number of jobs of one partition that the main cycle visits at an event. 0 means
-    /// no limit.
-    pub partition_job_depth: usize,
-    /// `sched_interval`: minimum time between two main cycles that visit all jobs.
-    pub sched_interval: Time,
+    /// The parameters of the two cycles. Times are in ticks.
+    pub cycles: CycleRules,
     /// The parameters of the multifactor priority.
     pub priority: PriorityRules,
 }
@@ -71,19 +46,7 @@ impl Default for SlurmRules {
     fn default() -> Self {
         let seconds = Time::from_seconds;
         Self {
-            bf_interval: seconds(30),
-            bf_window: seconds(86_400),
-            bf_resolution: seconds(60),
-            bf_max_job_test: 500,
-            bf_max_job_part: 0,
-            bf_max_job_user: 0,
-            bf_max_job_start: 0,
-            bf_max_job_array_resv: 20,
-            bf_min_age_reserve: Time::ZERO,
-            bf_min_prio_reserve: 0,
-            default_queue_depth: 100,
-            partition_job_depth: 0,
-            sched_interval: seconds(60),
+            cycles: CycleRules::usual(Time::TICKS_PER_SECOND),
             priority: PriorityRules {
                 age: 0,
                 fairshare: 0,
@@ -160,22 +123,31 @@ impl SlurmRules {
     /// Reads the parameters of a spec.
     pub(in crate::policy) fn read(spec: &mut Spec) -> Result<Self, SpecError> {
         let usual = Self::default();
-        let own = &usual.priority;
+        let (own, cycles) = (&usual.priority, &usual.cycles);
         Ok(Self {
-            bf_interval: spec.take("bf_interval", usual.bf_interval, seconds)?,
-            bf_window: spec.take("bf_window", usual.bf_window, minutes)?,
-            bf_resolution: spec.take("bf_resolution", usual.bf_resolution, seconds)?,
-            bf_max_job_test: spec.take("bf_max_job_test", usual.bf_max_job_test, count)?,
-            bf_max_job_part: spec.take("bf_max_job_part", usual.bf_max_job_part, unlimited)?,
-            bf_max_job_user: spec.take("bf_max_job_user", usual.bf_max_job_user, unlimited)?,
-            bf_max_job_start: spec.take("bf_max_job_start", usual.bf_max_job_start, unlimited)?,
-            bf_max_job_array_resv: spec.take("bf_max_job_array_resv", usual.bf_max_job_array_resv, reservations)?,
-            bf_min_age_reserve: spec.take("bf_min_age_reserve", usual.bf_min_age_reserve, span)?,
-            bf_min_prio_reserve: spec
-                .take("bf_min_prio_reserve", usual.bf_min_prio_reserve, |text| unlimited(text).map(|it| it as u64))?,
-            default_queue_depth: spec.take("default_queue_depth", usual.default_queue_depth, count)?,
-            partition_job_depth: spec.take("partition_job_depth", usual.partition_job_depth, unlimited)?,
-            sched_interval: spec.take("sched_interval", usual.sched_interval, seconds)?,
+            cycles: CycleRules {
+                bf_interval: spec.take("bf_interval", cycles.bf_interval, ticks(seconds))?,
+                bf_window: spec.take("bf_window", cycles.bf_window, ticks(minutes))?,
+                bf_resolution: spec.take("bf_resolution", cycles.bf_resolution, ticks(seconds))?,
+                bf_max_job_test: spec.take("bf_max_job_test", cycles.bf_max_job_test, count)?,
+                bf_max_job_part: spec.take("bf_max_job_part", cycles.bf_max_job_part, unlimited)?,
+                bf_max_job_user: spec.take("bf_max_job_user", cycles.bf_max_job_user, unlimited)?,
+                bf_max_job_start: spec.take("bf_max_job_start", cycles.bf_max_job_start, unlimited)?,
+                bf_max_job_array_resv: spec.take(
+                    "bf_max_job_array_resv",
+                    cycles.bf_max_job_array_resv,
+                    reservations,
+                )?,
+                bf_min_age_reserve: spec.take("bf_min_age_reserve", cycles.bf_min_age_reserve, ticks(span))?,
+                bf_min_prio_reserve: spec.take("bf_min_prio_reserve", cycles.bf_min_prio_reserve, |text| {
+                    unlimited(text).map(|it| it as u64)
+                })?,
+                default_queue_depth: spec.take("default_queue_depth", cycles.default_queue_depth, count)?,
+                partition_job_depth: spec.take("partition_job_depth", cycles.partition_job_depth, unlimited)?,
+                sched_interval: spec
+                    .take("sched_interval", cycles.sched_interval, |text| ticks(seconds)(text).map(Some))?,
+                ..cycles.clone()
+            },
             priority: PriorityRules {
                 age: spec.take("weight_age", own.age, weight)?,
                 fairshare: spec.take("weight_fairshare", own.fairshare, weight)?,
@@ -198,6 +170,11 @@ fn either(text: &str, values: &str, yes: &str, no: &str) -> Result<bool, String>
         return Ok(true);
     }
     if text == no { Ok(false) } else { Err(values.to_owned()) }
+}
+
+/// Returns a reader of times in ticks.
+fn ticks(read: fn(&str) -> Result<Time, String>) -> impl Fn(&str) -> Result<i64, String> {
+    move |text| read(text).map(Time::ticks)
 }
 
 fn span(text: &str) -> Result<Time, String> {

@@ -36,13 +36,14 @@ pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Ign
     let mut counts = [0; RULES.len()];
     for task in tasks {
         let mut tables = RequestTables { board: &board, limits: &mut limits, shares: &mut shares };
-        let Some(asked) = asking.of_waiting(instance, task, &mut tables) else {
+        let asked = asking.of_waiting(instance, task, &mut tables);
+        let Some(first) = asked.first() else {
             found.never.push(task);
             continue;
         };
         let nothing = Submission::default();
         let submission = instance.job_of(task).submission.as_deref().unwrap_or(&nothing);
-        let own = rules_of(&asked, submission, instance);
+        let own = rules_of(first, &asked, submission, instance);
         found.jobs += usize::from(own.contains(&true));
         counts.iter_mut().zip(own).for_each(|(count, has)| *count += usize::from(has));
     }
@@ -60,7 +61,13 @@ const RULES: [&str; 7] = [
     "limits that may be shortened (--time-min)",
 ];
 
-fn rules_of(asked: &JobRequest, submission: &Submission, instance: &Instance) -> [bool; RULES.len()] {
+/// Returns which of the rules apply to a job with the requests `all`. The first of these requests is `asked`.
+fn rules_of(
+    asked: &JobRequest,
+    all: &[JobRequest],
+    submission: &Submission,
+    instance: &Instance,
+) -> [bool; RULES.len()] {
     let is_throttled = matches!(submission.array, Some((_, Some(_))));
     let nodes = instance.platform().kinds().filter(|kind| kind.0.processors > 0).map(|kind| kind.1).sum::<usize>();
     let reservations = instance.platform().site().map_or(&[][..], |site| &site.reservations);
@@ -72,9 +79,9 @@ fn rules_of(asked: &JobRequest, submission: &Submission, instance: &Instance) ->
     let meets = |number: &u32| open.iter().any(|kept| kept.nodes.contains(&(*number as usize)));
     [
         is_throttled,
-        asked.places.iter().any(|place| place.limits.len() > usize::from(is_throttled)),
-        asked.reservation.is_some() || asked.places.iter().any(|place| place.nodes.iter().any(meets)),
-        asked.places.iter().all(|place| place.nodes.len() < nodes),
+        all.iter().any(|asked| asked.place.limits.len() > usize::from(is_throttled)),
+        asked.reservation.is_some() || all.iter().any(|asked| asked.place.nodes.iter().any(meets)),
+        all.iter().all(|asked| asked.place.nodes.len() < nodes),
         asked.exclusive || asked.nodes.0 > 1 || asked.least_per_node > 1,
         asked.latest < i64::MAX,
         asked.limit < asked.whole_limit,

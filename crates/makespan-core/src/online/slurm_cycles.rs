@@ -1,0 +1,356 @@
+//! The two scheduling cycles of Slurm: when they take place, and which jobs they visit.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The parameters of the two cycles. The fields have the names of the parameters in `slurm.conf`. Times are in a unit
+/// that the caller chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CycleRules {
+    /// `bf_interval`: time between two backfill cycles.
+    pub bf_interval: i64,
+    /// `bf_window`: jobs are planned only if they can start within this time from now.
+    pub bf_window: i64,
+    /// `bf_resolution`: unit to which the ends of plans are rounded up.
+    pub bf_resolution: i64,
+    /// `bf_max_job_test`: maximum number of pairs that a backfill cycle visits.
+    pub bf_max_job_test: usize,
+    /// `bf_max_job_part`: maximum number of jobs of one partition that a backfill cycle visits. 0 means no limit.
+    pub bf_max_job_part: usize,
+    /// `bf_max_job_user`: maximum number of jobs of one user that a backfill cycle visits. 0 means no limit.
+    pub bf_max_job_user: usize,
+    /// `bf_max_job_start`: maximum number of jobs that a backfill cycle starts. 0 means no limit.
+    pub bf_max_job_start: usize,
+    /// `bf_max_job_array_resv`: maximum number of reservations for the tasks of an array in a backfill cycle.
+    pub bf_max_job_array_resv: usize,
+    /// `bf_min_age_reserve`: minimum time that a job must have waited to be planned for a later start.
+    pub bf_min_age_reserve: i64,
+    /// `bf_min_prio_reserve`: minimum priority of a job to be planned for a later start.
+    pub bf_min_prio_reserve: u64,
+    /// `default_queue_depth`: maximum number of pairs that the main cycle visits at an event.
+    pub default_queue_depth: usize,
+    /// `partition_job_depth`: maximum number of jobs of one partition that the main cycle visits at an event. 0 means
+    /// no limit.
+    pub partition_job_depth: usize,
+    /// `sched_interval`: minimum time between two main cycles that visit all jobs. `None` if all main cycles visit only
+    /// the first jobs.
+    pub sched_interval: Option<i64>,
+    /// Minimum time between two main cycles.
+    pub pause: i64,
+    /// Maximum number of reservations in a backfill cycle.
+    pub reservations: usize,
+    /// True if there are backfill cycles.
+    pub backfills: bool,
+}
+
+impl CycleRules {
+    /// Returns the default parameters of Slurm. `second` is the length of a second in the unit of the caller.
+    pub fn usual(second: i64) -> Self {
+        Self {
+            bf_interval: 30 * second,
+            bf_window: 86_400 * second,
+            bf_resolution: 60 * second,
+            bf_max_job_test: 500,
+            bf_max_job_part: 0,
+            bf_max_job_user: 0,
+            bf_max_job_start: 0,
+            bf_max_job_array_resv: 20,
+            bf_min_age_reserve: 0,
+            bf_min_prio_reserve: 0,
+            default_queue_depth: 100,
+            partition_job_depth: 0,
+            sched_interval: Some(60 * second),
+            pause: 0,
+            reservations: usize::MAX,
+            backfills: true,
+        }
+    }
+}
+
+/// A kind of cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cycle {
+    /// Starts jobs by priority. The first job that does not fit in a partition blocks the partition for later jobs.
+    Main,
+    /// Starts each job that delays no job before it, and reserves nodes for the jobs that do not start.
+    Backfill,
+}
+
+/// A waiting job and a partition in which it may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CyclePair {
+    /// The number of the job.
+    pub job: usize,
+    /// The number of the partition.
+    pub partition: usize,
+}
+
+/// The waiting jobs and the nodes that cycles visit. The queue consists of pairs of a job and a partition. Several
+/// successive pairs may differ only in the way to satisfy the features that the job requests.
+pub trait CycleQueue {
+    /// Called when a cycle begins. `before` is the previous cycle of this kind, if any.
+    fn begin(&mut self, cycle: Cycle, before: Option<i64>);
+
+    /// Called when a cycle ends.
+    fn end(&mut self);
+
+    /// Returns the positions of the pairs.
+    fn range(&self) -> std::ops::Range<usize>;
+
+    /// Returns the number of pairs of each partition.
+    fn pairs_of_partitions(&self) -> &[usize];
+
+    /// Returns the pair at a position, or `None` if its job no longer waits.
+    fn pair(&self, at: usize) -> Option<CyclePair>;
+
+    /// Returns the submission and the priority of a job.
+    fn submitted_and_priority(&self, at: usize) -> (i64, u64);
+
+    /// Returns the number of the user of a job.
+    fn user(&self, at: usize) -> usize;
+
+    /// Returns the number of the array of a job, if the job is a task of an array.
+    fn array(&self, at: usize) -> Option<usize>;
+
+    /// Returns true if a job requests a reservation. Such a job competes only for reserved nodes.
+    fn has_reservation(&self, at: usize) -> bool;
+
+    /// Returns true if a partition starts jobs.
+    fn is_up(&self, partition: usize) -> bool;
+
+    /// Returns true if a job can no longer start. The job then leaves the queue.
+    fn expires(&mut self, at: usize) -> bool;
+
+    /// Returns true if a limit or missing licences delay a job.
+    fn is_limited(&mut self, at: usize) -> bool;
+
+    /// Returns the instant from which limits no longer delay a job, if this needs no event.
+    fn limited_until(&self, at: usize) -> Option<i64>;
+
+    /// Skips the pairs from position `at` on that are limited like the pair before. Returns the next position and the
+    /// number of skipped pairs. If this number is at least `most`, it may be inexact.
+    fn skip_limited(&mut self, at: usize, most: usize) -> (usize, usize);
+
+    /// Returns true if no job from position `at` on can start now.
+    fn is_full(&mut self, at: usize) -> bool;
+
+    /// Starts a job in its partition. Returns false if the job does not fit.
+    fn start(&mut self, at: usize, cycle: Cycle) -> bool;
+
+    /// Prevents starts on the nodes of a partition for the rest of a main cycle.
+    fn block(&mut self, partition: usize);
+
+    /// Reserves nodes for a job that does not fit now. Returns false if the job would start after the window.
+    fn reserve(&mut self, at: usize) -> bool;
+}
+
+/// Runs the cycles. A main cycle takes place at every event. A backfill cycle takes place after a change, at least an
+/// interval after the previous backfill cycle.
+#[derive(Clone, Debug)]
+pub struct SlurmCycles {
+    rules: CycleRules,
+    /// The last main cycle.
+    main: Option<i64>,
+    /// Whether a main cycle is due at the end of the pause after `main`.
+    paused: bool,
+    /// The last main cycle that visited all jobs.
+    all: Option<i64>,
+    /// Whether a main cycle has left out jobs since `all`.
+    cut: bool,
+    /// The last backfill cycle.
+    backfill: Option<i64>,
+    /// Whether anything has changed since the last backfill cycle.
+    changed: bool,
+    /// The next backfill cycle, if any is due.
+    due: Option<i64>,
+    /// An instant at which a limit no longer delays a job, without an event.
+    silent: Option<i64>,
+}
+
+impl SlurmCycles {
+    /// Returns the cycles of a scheduler that has not run yet.
+    pub fn new(rules: CycleRules) -> Self {
+        Self {
+            rules,
+            main: None,
+            paused: false,
+            all: None,
+            cut: false,
+            backfill: None,
+            changed: true,
+            due: None,
+            silent: None,
+        }
+    }
+
+    /// Notes that jobs or nodes have changed, so another backfill cycle is due.
+    pub fn note_change(&mut self) {
+        self.changed = true;
+    }
+
+    /// Runs the cycles that are due now.
+    pub fn run(&mut self, now: i64, queue: &mut impl CycleQueue) {
+        if self.silent.is_some_and(|at| at <= now) {
+            (self.silent, self.changed) = (None, true);
+        }
+        self.paused = self.pause_until().is_some_and(|at| now < at);
+        if self.paused {
+            return;
+        }
+        queue.begin(Cycle::Main, self.main.replace(now));
+        self.main_cycle(now, queue);
+        queue.end();
+        self.see_change(now);
+        if self.due.is_some_and(|due| now >= due) {
+            queue.begin(Cycle::Backfill, self.backfill.replace(now));
+            self.backfill_cycle(now, queue);
+            queue.end();
+            self.see_change(now);
+        }
+    }
+
+    /// Returns the next instant at which cycles must run, even if no event occurs before. Assumes that jobs wait.
+    pub fn next(&self) -> Option<i64> {
+        let all = self.all.zip(self.rules.sched_interval).filter(|_| self.cut);
+        let all = all.map(|(before, interval)| before.saturating_add(interval));
+        let pause = self.pause_until();
+        let next = [self.due, all, self.silent].into_iter().flatten().min();
+        if self.paused { pause } else { next.map(|at| at.max(pause.unwrap_or(at))) }
+    }
+
+    fn pause_until(&self) -> Option<i64> {
+        self.main.map(|last| last.saturating_add(self.rules.pause))
+    }
+
+    /// If something has changed, schedules a backfill cycle.
+    fn see_change(&mut self, now: i64) {
+        if self.changed && self.due.is_none() && self.rules.backfills {
+            self.due = Some(self.backfill.map_or(now, |last| now.max(last.saturating_add(self.rules.bf_interval))));
+        }
+    }
+
+    fn main_cycle(&mut self, now: i64, queue: &mut impl CycleQueue) {
+        let interval_is_over = |interval: i64| self.all.is_none_or(|before| now >= before.saturating_add(interval));
+        let mut depth = self.rules.default_queue_depth;
+        if self.rules.sched_interval.is_some_and(interval_is_over) {
+            (self.all, self.cut, depth) = (Some(now), false, usize::MAX);
+        }
+        let mut closed: Vec<bool> = queue.pairs_of_partitions().iter().map(|&count| count == 0).collect();
+        let mut open = closed.iter().filter(|&&is_closed| !is_closed).count();
+        let mut by_partition = CycleCounts::default();
+        let (mut at, mut visited) = (queue.range().start, 0);
+        while at < queue.range().end && open > 0 {
+            if visited >= depth {
+                self.cut = true;
+                return;
+            }
+            let here = at;
+            at += 1;
+            let Some(pair) = queue.pair(here).filter(|pair| !closed[pair.partition]) else { continue };
+            visited += 1;
+            if queue.expires(here) || by_partition.is_beyond(pair.partition, self.rules.partition_job_depth) {
+                continue;
+            }
+            if queue.is_limited(here) {
+                let (next, count) = queue.skip_limited(at, depth);
+                (at, visited) = (next, visited + count);
+                continue;
+            }
+            if !queue.is_up(pair.partition) {
+                continue;
+            }
+            if queue.start(here, Cycle::Main) {
+                self.changed = true;
+                continue;
+            }
+            // The next pair may be another way to satisfy the features in the same partition, which may fit.
+            let has_more = at < queue.range().end && queue.pair(at) == Some(pair);
+            if !has_more && !queue.has_reservation(here) && self.may_reserve(now, here, queue) {
+                closed[pair.partition] = true;
+                open -= 1;
+                queue.block(pair.partition);
+            }
+        }
+    }
+
+    fn backfill_cycle(&mut self, now: i64, queue: &mut impl CycleQueue) {
+        (self.changed, self.due) = (false, None);
+        let (mut by_partition, mut by_user) = (CycleCounts::default(), CycleCounts::default());
+        let mut by_array: HashMap<usize, usize> = HashMap::new();
+        let (mut started, mut reserved, mut silent) = (0, 0, None);
+        let depth = self.rules.bf_max_job_test;
+        let (mut at, mut visited) = (queue.range().start, 0);
+        while at < queue.range().end && visited < depth && !queue.is_full(at) {
+            let here = at;
+            at += 1;
+            let Some(pair) = queue.pair(here) else { continue };
+            visited += 1;
+            if queue.expires(here) {
+                // This cycle visits no more pairs than before, so another cycle must visit the pairs behind them.
+                self.changed |= queue.range().len() > depth;
+                continue;
+            }
+            if !queue.is_up(pair.partition)
+                || by_partition.is_beyond(pair.partition, self.rules.bf_max_job_part)
+                || self.rules.bf_max_job_user > 0 && by_user.is_beyond(queue.user(here), self.rules.bf_max_job_user)
+            {
+                continue;
+            }
+            if queue.is_limited(here) {
+                silent = [silent, queue.limited_until(here)].into_iter().flatten().min();
+                let (next, count) = queue.skip_limited(at, depth);
+                (at, visited) = (next, visited + count);
+                continue;
+            }
+            if queue.start(here, Cycle::Backfill) {
+                started += 1;
+                if started == self.rules.bf_max_job_start {
+                    self.changed = true;
+                    break;
+                }
+                continue;
+            }
+            let mut of_array = queue.array(here).map(|array| by_array.entry(array).or_insert(0));
+            let is_full = of_array.as_ref().is_some_and(|count| **count >= self.rules.bf_max_job_array_resv);
+            if reserved < self.rules.reservations
+                && !is_full
+                && self.may_reserve(now, here, queue)
+                && queue.reserve(here)
+            {
+                reserved += 1;
+                of_array.iter_mut().for_each(|count| **count += 1);
+            }
+        }
+        self.silent = silent.map(|at| at.max(now.saturating_add(self.rules.bf_interval)));
+    }
+
+    /// Returns true if the rules allow a reservation for a job. A job without a reservation does not block its
+    /// partition either.
+    fn may_reserve(&self, now: i64, at: usize, queue: &impl CycleQueue) -> bool {
+        let (submitted, priority) = queue.submitted_and_priority(at);
+        now.saturating_sub(submitted) >= self.rules.bf_min_age_reserve && priority >= self.rules.bf_min_prio_reserve
+    }
+}
+
+/// Numbers of jobs in a scheduling cycle, by partition or by user.
+#[derive(Debug)]
+struct CycleCounts<K>(HashMap<K, usize>);
+
+impl<K> Default for CycleCounts<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Eq + Hash> CycleCounts<K> {
+    /// Counts one more job. Returns true if the number of jobs exceeds `limit`. If `limit` is 0, there is no limit, and
+    /// the job is not counted.
+    fn is_beyond(&mut self, of: K, limit: usize) -> bool {
+        if limit == 0 {
+            return false;
+        }
+        let count = self.0.entry(of).or_insert(0);
+        *count += 1;
+        *count > limit
+    }
+}
