@@ -118,9 +118,6 @@ pub trait CycleQueue {
     /// Returns true if a partition starts jobs.
     fn is_up(&self, partition: usize) -> bool;
 
-    /// Returns true if a job can no longer start. The job then leaves the queue.
-    fn expires(&mut self, at: usize) -> bool;
-
     /// Returns true if a limit or missing licences delay a job.
     fn is_limited(&mut self, at: usize) -> bool;
 
@@ -248,7 +245,7 @@ impl SlurmCycles {
             at += 1;
             let Some(pair) = queue.pair(here).filter(|pair| !closed[pair.partition]) else { continue };
             visited += 1;
-            if queue.expires(here) || by_partition.is_beyond(pair.partition, self.rules.partition_job_depth) {
+            if by_partition.is_beyond(pair.partition, self.rules.partition_job_depth) {
                 continue;
             }
             if queue.is_limited(here) {
@@ -285,11 +282,6 @@ impl SlurmCycles {
             at += 1;
             let Some(pair) = queue.pair(here) else { continue };
             visited += 1;
-            if queue.expires(here) {
-                // This cycle visits no more pairs than before, so another cycle must visit the pairs behind them.
-                self.changed |= queue.range().len() > depth;
-                continue;
-            }
             if !queue.is_up(pair.partition)
                 || by_partition.is_beyond(pair.partition, self.rules.bf_max_job_part)
                 || self.rules.bf_max_job_user > 0 && by_user.is_beyond(queue.user(here), self.rules.bf_max_job_user)

@@ -19,7 +19,7 @@ pub(super) struct JobRequest {
     pub limit: i64,
     /// The time limit, in ticks. The job gets as much of this time as possible.
     pub whole_limit: i64,
-    /// The last instant at which the job may start to meet its deadline.
+    /// The last instant at which the job may start to meet its deadline, and to end before its reservation ends.
     pub latest: i64,
     pub demands: Vec<Demand>,
     pub place: JobPartition,

@@ -80,7 +80,6 @@ impl Asking {
         let site = platform.site();
         let whole_limit = time_limit(instance, task, processors, site, submission);
         let limit = submission.least_time.map_or(whole_limit, |least| in_minutes(least).min(whole_limit));
-        let latest = submission.deadline.map_or(i64::MAX, |deadline| deadline.ticks().saturating_sub(limit));
         let nodes = submission.nodes.unwrap_or((1, u32::MAX));
         let least_nodes = nodes.0.max(1);
         let user_name: Arc<str> = match (&submission.user, job.user) {
@@ -105,6 +104,9 @@ impl Asking {
                 }
             },
         };
+        let closes = reservation.and_then(|at| tables.board.period_of(at)).map(|period| period.1);
+        let until = submission.deadline.map(Time::ticks).into_iter().chain(closes).min();
+        let latest = until.map_or(i64::MAX, |until| until.saturating_sub(limit));
         let named = Submission { user: Some(user_name.clone()), ..submission.clone() };
         let held = amounts(instance, task, processors, least_nodes);
         let array = submission.array.as_ref().map(|(array, _)| {

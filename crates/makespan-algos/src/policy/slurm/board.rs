@@ -290,12 +290,6 @@ impl AvailabilityBoard {
         found.or_else(|| later.find_map(|&at| self.fit_at(asked, nodes, at, false))).filter(|fit| fit.start <= until)
     }
 
-    /// Returns whether the reservation of a job ends before the job could end.
-    pub fn is_over(&self, asked: &JobRequest, now: i64) -> bool {
-        let period = asked.reservation.and_then(|at| self.period_of(at));
-        period.is_some_and(|(_, end)| now > end.saturating_sub(asked.limit))
-    }
-
     /// Returns the earliest start of a job on one node. Visits the steps of the node's amounts one by one.
     fn first_on(&self, asked: &JobRequest, number: u32, from: i64, until: i64) -> Option<i64> {
         let all = self.machines.nodes[number as usize].processors;
@@ -303,7 +297,8 @@ impl AvailabilityBoard {
         self.nodes[number as usize].earliest(from, asked.limit, until, serves)
     }
 
-    fn period_of(&self, reservation: usize) -> Option<(i64, i64)> {
+    /// Returns the start and the end of a reservation.
+    pub fn period_of(&self, reservation: usize) -> Option<(i64, i64)> {
         self.kept.iter().flatten().find(|one| one.2 == reservation).map(|one| (one.0, one.1))
     }
 

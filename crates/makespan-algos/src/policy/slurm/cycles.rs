@@ -118,14 +118,10 @@ impl<'a, 'v> CycleMoment<'a, 'v> {
             self.decisions.push(Decision::Limit { task: asked.task, time: Time::from_ticks(granted) });
         }
         self.decisions.push(Decision::Start { task: asked.task, processors });
-        self.leave(at);
-        true
-    }
-
-    /// Removes a job from the waiting jobs. Its pairs leave the queue at the end of the cycle.
-    fn leave(&mut self, at: usize) {
-        self.state.queued.remove(&self.queue[at].asked.task);
+        // The pairs of the job leave the queue at the end of the cycle.
+        self.state.queued.remove(&asked.task);
         self.has_left = true;
+        true
     }
 
     /// Returns where a job can start now in a main cycle.
@@ -212,16 +208,6 @@ impl CycleQueue for CycleMoment<'_, '_> {
     fn is_up(&self, _: usize) -> bool {
         // Requests in a partition that is down have no pair.
         true
-    }
-
-    fn expires(&mut self, at: usize) -> bool {
-        let (asked, now) = (&self.queue[at].asked, self.now());
-        let is_over = now > asked.latest || asked.reservation.is_some() && self.state.board.is_over(asked, now);
-        if is_over {
-            self.state.hopeless.push(asked.task);
-            self.leave(at);
-        }
-        is_over
     }
 
     fn is_limited(&mut self, at: usize) -> bool {

@@ -214,6 +214,14 @@ impl State {
         }
     }
 
+    /// Cancels the jobs that can no longer end by their deadlines or in their reservations.
+    fn cancel_late(&mut self, now: Time) {
+        let Self { queue, waiting_in, queued, hopeless, .. } = self;
+        let late = queue.iter().filter(|waiting| now.ticks() > waiting.asked.latest).map(|waiting| waiting.asked.task);
+        hopeless.extend(late.filter(|task| queued.remove(task)));
+        remove(queue, waiting_in, |task| !queued.contains(&task));
+    }
+
     fn end(&mut self, task: TaskId, now: Time) {
         self.board.end(task, now.ticks());
         match self.running.remove(&task) {
@@ -271,6 +279,7 @@ impl State {
         if past > 0 {
             self.silent.drain(..past);
             self.cycles.note_change();
+            self.cancel_late(view.now);
         }
     }
 

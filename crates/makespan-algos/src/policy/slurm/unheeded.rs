@@ -83,7 +83,7 @@ fn rules_of(
         asked.reservation.is_some() || all.iter().any(|asked| asked.place.nodes.iter().any(meets)),
         all.iter().all(|asked| asked.place.nodes.len() < nodes),
         asked.exclusive || asked.nodes.0 > 1 || asked.least_per_node > 1,
-        asked.latest < i64::MAX,
+        submission.deadline.is_some(),
         asked.limit < asked.whole_limit,
     ]
 }

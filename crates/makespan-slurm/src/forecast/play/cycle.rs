@@ -65,11 +65,6 @@ impl CycleQueue for ForecastSimulation<'_> {
         self.model.queue.partitions[partition].is_up()
     }
 
-    fn expires(&mut self, _: usize) -> bool {
-        // An event removes such a job from the queue.
-        false
-    }
-
     fn is_limited(&mut self, at: usize) -> bool {
         let job = self.bid(at).job;
         let group = self.model.alike.limits[job];
