@@ -1,8 +1,6 @@
 //! Dependencies between jobs.
 
-use std::collections::HashMap;
-
-use crate::queue::{Condition, Dependency, Queue};
+use crate::queue::{Condition, Dependency, DependencyTargets, Queue};
 
 /// The knowledge about the instant at which the dependencies of a job are satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +31,7 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn of(queue: &Queue) -> Self {
-        let mut by_id: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (index, job) in queue.jobs.iter().enumerate() {
-            by_id.entry(job.id).or_default().push(index);
-            if let Some(member) = job.array.filter(|member| member.array != job.id) {
-                by_id.entry(member.array).or_default().push(index);
-            }
-        }
+        let targets = DependencyTargets::of(queue);
         let mut links = Self {
             of: vec![Vec::new(); queue.jobs.len()],
             behind: vec![Vec::new(); queue.jobs.len()],
@@ -47,7 +39,7 @@ impl Links {
         };
         for index in (0..queue.jobs.len()).filter(|&index| queue.jobs[index].run.is_none()) {
             for dependency in &queue.jobs[index].waits_for {
-                let jobs = targets(queue, &by_id, index, dependency);
+                let jobs = targets.jobs(index, dependency);
                 let fails = dependency.has_failed || dependency.condition == Condition::Failed;
                 let unseen = jobs.is_empty() && dependency.condition != Condition::Singleton;
                 // If one alternative is sufficient, leave out alternatives that are impossible.
@@ -97,26 +89,4 @@ impl Links {
         };
         instant.map_or(Ready::Later, Ready::At)
     }
-}
-
-/// Returns the jobs to which a dependency refers.
-fn targets(queue: &Queue, by_id: &HashMap<u64, Vec<usize>>, index: usize, dependency: &Dependency) -> Vec<usize> {
-    let own = &queue.jobs[index];
-    if dependency.condition == Condition::Singleton {
-        let before = |other: &usize| {
-            let other = &queue.jobs[*other];
-            other.name == own.name && other.user == own.user && other.id < own.id
-        };
-        return (0..queue.jobs.len()).filter(before).collect();
-    }
-    let named = by_id.get(&dependency.job).map_or(&[][..], Vec::as_slice);
-    let wanted = |other: &&usize| {
-        let member = queue.jobs[**other].array;
-        let task = dependency.task.or_else(|| match dependency.condition {
-            Condition::SameTask => own.array.map(|own| own.task),
-            _ => None,
-        });
-        **other != index && task.is_none_or(|task| member.is_none_or(|member| member.task == task))
-    };
-    named.iter().filter(wanted).copied().collect()
 }

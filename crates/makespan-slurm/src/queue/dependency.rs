@@ -1,5 +1,9 @@
 //! Dependencies of jobs, such as `afterok:69(unfulfilled),afterany:70`.
 
+use std::collections::HashMap;
+
+use super::Queue;
+
 /// The required state of the other job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
@@ -94,6 +98,46 @@ fn named(word: &str) -> Option<Condition> {
         "singleton" => Condition::Singleton,
         _ => return None,
     })
+}
+
+/// Finds the jobs to which dependencies refer.
+pub(crate) struct DependencyTargets<'a> {
+    queue: &'a Queue,
+    /// The jobs by their ids, and the tasks of arrays by the ids of the arrays.
+    by_id: HashMap<u64, Vec<usize>>,
+}
+
+impl<'a> DependencyTargets<'a> {
+    pub(crate) fn of(queue: &'a Queue) -> Self {
+        let mut by_id: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (index, job) in queue.jobs.iter().enumerate() {
+            by_id.entry(job.id).or_default().push(index);
+            if let Some(member) = job.array.filter(|member| member.array != job.id) {
+                by_id.entry(member.array).or_default().push(index);
+            }
+        }
+        Self { queue, by_id }
+    }
+
+    /// Returns the jobs of the queue to which a dependency of the job `index` refers.
+    pub(crate) fn jobs(&self, index: usize, dependency: &Dependency) -> Vec<usize> {
+        let (jobs, own) = (&self.queue.jobs, &self.queue.jobs[index]);
+        if dependency.condition == Condition::Singleton {
+            let before = |&other: &usize| {
+                jobs[other].name == own.name && jobs[other].user == own.user && jobs[other].id < own.id
+            };
+            return (0..jobs.len()).filter(before).collect();
+        }
+        let task = dependency.task.or_else(|| match dependency.condition {
+            Condition::SameTask => own.array.map(|own| own.task),
+            _ => None,
+        });
+        let is_meant = |&other: &usize| {
+            other != index && task.is_none_or(|task| jobs[other].array.is_none_or(|member| member.task == task))
+        };
+        let named = self.by_id.get(&dependency.job).map_or(&[][..], Vec::as_slice);
+        named.iter().copied().filter(is_meant).collect()
+    }
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod waits;
 pub use array::{Member, members};
 pub use barred::Bar;
 pub use change::{NumberChange, QueueChange};
+pub(crate) use dependency::DependencyTargets;
 pub use dependency::{Condition, Dependency};
 pub use holding::NodeHolding;
 pub use job::{QueueJob, RunningJobData};

@@ -1,10 +1,10 @@
 //! Dependencies between the jobs of an instance, and warnings about jobs that are left out.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use makespan_core::Job as Work;
 
-use super::{Condition, Dependency, Queue, QueueJob};
+use super::{Condition, Dependency, DependencyTargets, Queue, QueueJob};
 
 /// Maximum number of jobs in a warning.
 const MAX_NAMED: usize = 4;
@@ -55,53 +55,24 @@ pub(super) struct Waits {
     never: Vec<(usize, &'static str)>,
 }
 
-/// The jobs of the instance, by the ids to which dependencies refer. These are ids of jobs and ids of arrays.
+/// The jobs of the instance, and the dependencies between them.
 struct Places<'a> {
     queue: &'a Queue,
     /// For each job of the instance, the index of the job in the queue.
     jobs: &'a [usize],
-    by_number: HashMap<u64, Vec<usize>>,
-    /// Ids of all pending and running jobs, even if they are not in the instance.
-    known: HashSet<u64>,
+    targets: DependencyTargets<'a>,
+    /// For each job of the queue in the instance, its index in the instance.
+    place_of: HashMap<usize, usize>,
 }
 
 impl<'a> Places<'a> {
     fn of(queue: &'a Queue, jobs: &'a [usize]) -> Self {
-        let numbers =
-            |job: &QueueJob| [Some(job.id), job.array.map(|member| member.array).filter(|&array| array != job.id)];
-        let mut by_number: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (place, &index) in jobs.iter().enumerate() {
-            let own = numbers(&queue.jobs[index]);
-            own.into_iter().flatten().for_each(|number| by_number.entry(number).or_default().push(place));
-        }
-        let known = queue.jobs.iter().flat_map(numbers).flatten().collect();
-        Self { queue, jobs, by_number, known }
+        let place_of = jobs.iter().enumerate().map(|(place, &index)| (index, place)).collect();
+        Self { queue, jobs, targets: DependencyTargets::of(queue), place_of }
     }
 
     fn job(&self, place: usize) -> &'a QueueJob {
         &self.queue.jobs[self.jobs[place]]
-    }
-
-    /// Returns the jobs of the instance to which a dependency refers.
-    fn named(&self, wait: &Dependency, by: usize) -> Vec<usize> {
-        let task = |place: usize| self.job(place).array.map(|member| member.task);
-        let is_meant = |place: usize| match (wait.condition, wait.task) {
-            (Condition::SameTask, _) => task(place) == task(by),
-            (_, Some(wanted)) => task(place) == Some(wanted),
-            (_, None) => true,
-        };
-        let all = self.by_number.get(&wait.job).map_or(&[][..], Vec::as_slice);
-        all.iter().copied().filter(|&place| place != by && is_meant(place)).collect()
-    }
-
-    /// Returns the earlier jobs of the same user with the same name.
-    fn same_name(&self, by: usize) -> Vec<usize> {
-        let own = self.job(by);
-        let is_same = |place: &usize| {
-            let other = self.job(*place);
-            other.user == own.user && other.name == own.name
-        };
-        (0..by).filter(is_same).collect()
     }
 
     /// Returns the jobs that must end before a job starts. If the job can never start, returns the reason.
@@ -109,13 +80,11 @@ impl<'a> Places<'a> {
         if wait.has_failed {
             return Err("its dependency can never be satisfied");
         }
-        if wait.condition == Condition::Singleton {
-            return Ok(self.same_name(by));
-        }
-        if self.known.contains(&wait.job) && !self.by_number.contains_key(&wait.job) {
+        let all = self.targets.jobs(self.jobs[by], wait);
+        let named: Vec<usize> = all.iter().filter_map(|index| self.place_of.get(index)).copied().collect();
+        if named.is_empty() && !all.is_empty() && wait.condition != Condition::Singleton {
             return Err("it waits for another job that is left out, too");
         }
-        let named = self.named(wait, by);
         match wait.condition {
             Condition::Failed => {
                 Err("it waits for another job to fail, but the instance assumes that all jobs succeed")
