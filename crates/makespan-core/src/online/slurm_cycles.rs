@@ -1,7 +1,6 @@
 //! The two scheduling cycles of Slurm: when they take place, and which jobs they visit.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
 /// The parameters of the two cycles. The fields have the names of the parameters in `slurm.conf`. Times are in a unit
 /// that the caller chooses.
@@ -83,6 +82,16 @@ pub struct CyclePair {
     pub job: usize,
     /// The number of the partition.
     pub partition: usize,
+    /// The number of the user.
+    pub user: usize,
+    /// The number of the array, if the job is a task of an array.
+    pub array: Option<usize>,
+    /// True if the job requests a reservation. Such a job competes only for reserved nodes.
+    pub has_reservation: bool,
+    /// The submission of the job.
+    pub submitted: i64,
+    /// The priority of the job.
+    pub priority: u64,
 }
 
 /// The waiting jobs and the nodes that cycles visit. The queue consists of pairs of a job and a partition. Several
@@ -100,36 +109,27 @@ pub trait CycleQueue {
     /// Returns the number of pairs of each partition.
     fn pairs_of_partitions(&self) -> &[usize];
 
-    /// Returns the pair at a position, or `None` if its job no longer waits.
+    /// Returns the pair at a position. Returns `None` if the job no longer waits, or the partition starts no jobs.
     fn pair(&self, at: usize) -> Option<CyclePair>;
-
-    /// Returns the submission and the priority of a job.
-    fn submitted_and_priority(&self, at: usize) -> (i64, u64);
-
-    /// Returns the number of the user of a job.
-    fn user(&self, at: usize) -> usize;
-
-    /// Returns the number of the array of a job, if the job is a task of an array.
-    fn array(&self, at: usize) -> Option<usize>;
-
-    /// Returns true if a job requests a reservation. Such a job competes only for reserved nodes.
-    fn has_reservation(&self, at: usize) -> bool;
-
-    /// Returns true if a partition starts jobs.
-    fn is_up(&self, partition: usize) -> bool;
 
     /// Returns true if a limit or missing licences delay a job.
     fn is_limited(&mut self, at: usize) -> bool;
 
     /// Returns the instant from which limits no longer delay a job, if this needs no event.
-    fn limited_until(&self, at: usize) -> Option<i64>;
+    fn limited_until(&self, _at: usize) -> Option<i64> {
+        None
+    }
 
     /// Skips the pairs from position `at` on that are limited like the pair before. Returns the next position and the
     /// number of skipped pairs. If this number is at least `most`, it may be inexact.
-    fn skip_limited(&mut self, at: usize, most: usize) -> (usize, usize);
+    fn skip_limited(&mut self, at: usize, _most: usize) -> (usize, usize) {
+        (at, 0)
+    }
 
     /// Returns true if no job from position `at` on can start now.
-    fn is_full(&mut self, at: usize) -> bool;
+    fn is_full(&self, _at: usize) -> bool {
+        false
+    }
 
     /// Starts a job in its partition. Returns false if the job does not fit.
     fn start(&mut self, at: usize, cycle: Cycle) -> bool;
@@ -253,16 +253,13 @@ impl SlurmCycles {
                 (at, visited) = (next, visited + count);
                 continue;
             }
-            if !queue.is_up(pair.partition) {
-                continue;
-            }
             if queue.start(here, Cycle::Main) {
                 self.changed = true;
                 continue;
             }
             // The next pair may be another way to satisfy the features in the same partition, which may fit.
             let has_more = at < queue.range().end && queue.pair(at) == Some(pair);
-            if !has_more && !queue.has_reservation(here) && self.may_reserve(now, here, queue) {
+            if !has_more && !pair.has_reservation && self.may_reserve(now, &pair) {
                 closed[pair.partition] = true;
                 open -= 1;
                 queue.block(pair.partition);
@@ -282,9 +279,8 @@ impl SlurmCycles {
             at += 1;
             let Some(pair) = queue.pair(here) else { continue };
             visited += 1;
-            if !queue.is_up(pair.partition)
-                || by_partition.is_beyond(pair.partition, self.rules.bf_max_job_part)
-                || self.rules.bf_max_job_user > 0 && by_user.is_beyond(queue.user(here), self.rules.bf_max_job_user)
+            if by_partition.is_beyond(pair.partition, self.rules.bf_max_job_part)
+                || by_user.is_beyond(pair.user, self.rules.bf_max_job_user)
             {
                 continue;
             }
@@ -302,13 +298,9 @@ impl SlurmCycles {
                 }
                 continue;
             }
-            let mut of_array = queue.array(here).map(|array| by_array.entry(array).or_insert(0));
+            let mut of_array = pair.array.map(|array| by_array.entry(array).or_insert(0));
             let is_full = of_array.as_ref().is_some_and(|count| **count >= self.rules.bf_max_job_array_resv);
-            if reserved < self.rules.reservations
-                && !is_full
-                && self.may_reserve(now, here, queue)
-                && queue.reserve(here)
-            {
+            if reserved < self.rules.reservations && !is_full && self.may_reserve(now, &pair) && queue.reserve(here) {
                 reserved += 1;
                 of_array.iter_mut().for_each(|count| **count += 1);
             }
@@ -318,26 +310,20 @@ impl SlurmCycles {
 
     /// Returns true if the rules allow a reservation for a job. A job without a reservation does not block its
     /// partition either.
-    fn may_reserve(&self, now: i64, at: usize, queue: &impl CycleQueue) -> bool {
-        let (submitted, priority) = queue.submitted_and_priority(at);
-        now.saturating_sub(submitted) >= self.rules.bf_min_age_reserve && priority >= self.rules.bf_min_prio_reserve
+    fn may_reserve(&self, now: i64, pair: &CyclePair) -> bool {
+        now.saturating_sub(pair.submitted) >= self.rules.bf_min_age_reserve
+            && pair.priority >= self.rules.bf_min_prio_reserve
     }
 }
 
 /// Numbers of jobs in a scheduling cycle, by partition or by user.
-#[derive(Debug)]
-struct CycleCounts<K>(HashMap<K, usize>);
+#[derive(Default)]
+struct CycleCounts(HashMap<usize, usize>);
 
-impl<K> Default for CycleCounts<K> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
-}
-
-impl<K: Eq + Hash> CycleCounts<K> {
+impl CycleCounts {
     /// Counts one more job. Returns true if the number of jobs exceeds `limit`. If `limit` is 0, there is no limit, and
     /// the job is not counted.
-    fn is_beyond(&mut self, of: K, limit: usize) -> bool {
+    fn is_beyond(&mut self, of: usize, limit: usize) -> bool {
         if limit == 0 {
             return false;
         }

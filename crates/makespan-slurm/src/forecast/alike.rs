@@ -18,10 +18,6 @@ pub(super) struct SimilarJobs {
     pub limits: Vec<usize>,
     /// The number of groups in `limits`.
     pub groups: usize,
-    /// For each job, the number of its array, if any.
-    pub arrays: Vec<Option<usize>>,
-    /// For each job, the number of its user.
-    pub users: Vec<usize>,
     /// For each bid, the position of the next bid with another partition or another group.
     pub next: Vec<u32>,
 }
@@ -29,16 +25,12 @@ pub(super) struct SimilarJobs {
 impl SimilarJobs {
     pub(super) fn of(queue: &Queue, uses: &[Vec<(usize, u64)>], counters: &[Counter], bids: &[JobCandidate]) -> Self {
         let mut groups: HashMap<Counted<'_>, usize> = HashMap::new();
-        let mut arrays: HashMap<u64, usize> = HashMap::new();
-        let mut users: HashMap<&str, usize> = HashMap::new();
         let mut alike = Self::default();
         for (job, uses) in queue.jobs.iter().zip(uses) {
             let falls = uses.iter().any(|own| counters[own.0].falls);
-            let (next, next_array, next_user) = (groups.len(), arrays.len(), users.len());
+            let next = groups.len();
             let key = (uses.as_slice(), if falls { job.minutes() } else { None });
             alike.limits.push(*groups.entry(key).or_insert(next));
-            alike.arrays.push(job.array.map(|member| *arrays.entry(member.array).or_insert(next_array)));
-            alike.users.push(*users.entry(job.user.as_str()).or_insert(next_user));
         }
         alike.groups = groups.len();
         alike.next = vec![bids.len() as u32; bids.len()];

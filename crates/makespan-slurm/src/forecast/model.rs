@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use makespan_core::CycleRules;
+use makespan_core::{CyclePair, CycleRules};
 
 use crate::queue::{FeatureChoice, Features, Memory, Queue, QueueJob, SlurmReservation};
 use crate::text::Gres;
@@ -158,6 +158,7 @@ impl<'a> Model<'a> {
     /// Adds a bid for every pending job in each of its partitions, in the scheduler's order.
     fn add_bids(&mut self) {
         let mut interning = Interning::default();
+        let (mut users, mut arrays) = (HashMap::new(), HashMap::new());
         let by_name: HashMap<&str, usize> =
             self.queue.partitions.iter().enumerate().map(|(at, partition)| (partition.name.as_str(), at)).collect();
         let queue = self.queue;
@@ -173,6 +174,9 @@ impl<'a> Model<'a> {
                 .or_else(late);
             let mut obstacle = None;
             let mut found = false;
+            let (next_user, next_array) = (users.len(), arrays.len());
+            let user = *users.entry(job.user.as_str()).or_insert(next_user);
+            let array = job.array.map(|member| *arrays.entry(member.array).or_insert(next_array));
             for name in &job.partitions {
                 let Some(&partition) = by_name.get(name.as_str()) else {
                     obstacle = obstacle.or_else(|| Some(PermanentReason::no_partition(job, name)));
@@ -183,7 +187,16 @@ impl<'a> Model<'a> {
                 for choice in &choices {
                     match self.shape(job, partition, choice, &mut interning) {
                         Ok(shape) => {
-                            self.bids.push(JobCandidate { job: index, shape, partition });
+                            let pair = CyclePair {
+                                job: index,
+                                partition,
+                                user,
+                                array,
+                                has_reservation: self.shapes[shape].reservation.is_some(),
+                                submitted: job.submitted.unwrap_or(i64::MIN),
+                                priority: job.priority,
+                            };
+                            self.bids.push(JobCandidate { job: index, shape, partition, pair });
                             found = true;
                         }
                         Err(why) => obstacle = obstacle.or(Some(why)),

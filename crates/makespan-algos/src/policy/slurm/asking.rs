@@ -104,9 +104,11 @@ impl Asking {
                 }
             },
         };
-        let closes = reservation.and_then(|at| tables.board.period_of(at)).map(|period| period.1);
-        let until = submission.deadline.map(Time::ticks).into_iter().chain(closes).min();
+        let period = reservation.and_then(|at| tables.board.period_of(at));
+        let until = submission.deadline.map(Time::ticks).into_iter().chain(period.map(|period| period.1)).min();
         let latest = until.map_or(i64::MAX, |until| until.saturating_sub(limit));
+        // The reservation must be long enough for the job.
+        period.is_none_or(|(opens, _)| latest >= opens).then_some(())?;
         let named = Submission { user: Some(user_name.clone()), ..submission.clone() };
         let held = amounts(instance, task, processors, least_nodes);
         let array = submission.array.as_ref().map(|(array, _)| {

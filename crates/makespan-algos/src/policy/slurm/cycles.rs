@@ -184,30 +184,8 @@ impl CycleQueue for CycleMoment<'_, '_> {
     }
 
     fn pair(&self, at: usize) -> Option<CyclePair> {
-        let asked = &self.queue[at].asked;
-        let pair = CyclePair { job: asked.task.index(), partition: asked.place.partition };
-        self.state.queued.contains(&asked.task).then_some(pair)
-    }
-
-    fn submitted_and_priority(&self, at: usize) -> (i64, u64) {
-        (self.queue[at].asked.submitted.ticks(), self.queue[at].priority)
-    }
-
-    fn user(&self, at: usize) -> usize {
-        self.queue[at].asked.user
-    }
-
-    fn array(&self, at: usize) -> Option<usize> {
-        self.queue[at].asked.array
-    }
-
-    fn has_reservation(&self, at: usize) -> bool {
-        self.queue[at].asked.reservation.is_some()
-    }
-
-    fn is_up(&self, _: usize) -> bool {
-        // Requests in a partition that is down have no pair.
-        true
+        let Waiting { asked, pair } = &self.queue[at];
+        self.state.queued.contains(&asked.task).then_some(*pair)
     }
 
     fn is_limited(&mut self, at: usize) -> bool {
@@ -216,15 +194,7 @@ impl CycleQueue for CycleMoment<'_, '_> {
             || !self.state.board.has_licences(asked, now, now.saturating_add(asked.limit))
     }
 
-    fn limited_until(&self, _: usize) -> Option<i64> {
-        None
-    }
-
-    fn skip_limited(&mut self, at: usize, _: usize) -> (usize, usize) {
-        (at, 0)
-    }
-
-    fn is_full(&mut self, at: usize) -> bool {
+    fn is_full(&self, at: usize) -> bool {
         // The plan is discarded after the cycle. So if no later job fits now, later jobs need no plan.
         let least = self.plan.as_ref().and_then(|plan| plan.least.get(at));
         least.is_some_and(|&least| self.free.len() < least)

@@ -16,7 +16,7 @@ mod unheeded;
 
 use std::cmp::Reverse;
 
-use makespan_core::{Decision, Event, Instance, Policy, SlurmCycles, TaskId, Time, View};
+use makespan_core::{CyclePair, Decision, Event, Instance, Policy, SlurmCycles, TaskId, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::asked::JobRequest;
@@ -70,13 +70,13 @@ pub struct Slurm {
 #[derive(Debug)]
 struct Waiting {
     asked: JobRequest,
-    priority: u64,
+    pair: CyclePair,
 }
 
 impl Waiting {
     /// Returns the sort key of the queue. Jobs with smaller keys come first.
     fn key(&self) -> (Reverse<(i64, u64)>, Time, TaskId) {
-        (Reverse((self.asked.tier, self.priority)), self.asked.submitted, self.asked.task)
+        (Reverse((self.asked.tier, self.pair.priority)), self.asked.submitted, self.asked.task)
     }
 }
 
@@ -199,9 +199,17 @@ impl State {
         }
         self.queued.insert(task);
         for asked in all {
-            let priority = self.priorities.of(&asked, &self.shares, view.now);
-            self.waiting_in[asked.place.partition] += 1;
-            let new = Waiting { asked, priority };
+            let pair = CyclePair {
+                job: task.index(),
+                partition: asked.place.partition,
+                user: asked.user,
+                array: asked.array,
+                has_reservation: asked.reservation.is_some(),
+                submitted: asked.submitted.ticks(),
+                priority: self.priorities.of(&asked, &self.shares, view.now),
+            };
+            self.waiting_in[pair.partition] += 1;
+            let new = Waiting { asked, pair };
             // Pairs of a job with equal priorities stay in the order of the request.
             let at = self.queue.partition_point(|other| other.key() <= new.key());
             self.queue.insert(at, new);
@@ -298,7 +306,7 @@ impl State {
         self.computed = Some(now);
         self.shares.compute(now, rules.fair_tree);
         for waiting in &mut self.queue {
-            waiting.priority = self.priorities.of(&waiting.asked, &self.shares, now);
+            waiting.pair.priority = self.priorities.of(&waiting.asked, &self.shares, now);
         }
         self.queue.sort_by_key(Waiting::key);
     }
@@ -307,7 +315,7 @@ impl State {
 /// Removes the pairs of some tasks from a queue. `waiting_in` is the number of pairs of each partition.
 fn remove(queue: &mut Vec<Waiting>, waiting_in: &mut [usize], is_gone: impl Fn(TaskId) -> bool) {
     for gone in queue.extract_if(.., |waiting| is_gone(waiting.asked.task)) {
-        waiting_in[gone.asked.place.partition] -= 1;
+        waiting_in[gone.pair.partition] -= 1;
     }
 }
 

@@ -40,29 +40,9 @@ impl CycleQueue for ForecastSimulation<'_> {
     }
 
     fn pair(&self, at: usize) -> Option<CyclePair> {
-        let JobCandidate { job, partition, .. } = self.bid(at);
-        self.outcome.started[job].is_none().then_some(CyclePair { job, partition })
-    }
-
-    fn submitted_and_priority(&self, at: usize) -> (i64, u64) {
-        let job = &self.model.queue.jobs[self.bid(at).job];
-        (job.submitted.unwrap_or(i64::MIN), job.priority)
-    }
-
-    fn user(&self, at: usize) -> usize {
-        self.model.alike.users[self.bid(at).job]
-    }
-
-    fn array(&self, at: usize) -> Option<usize> {
-        self.model.alike.arrays[self.bid(at).job]
-    }
-
-    fn has_reservation(&self, at: usize) -> bool {
-        self.model.shapes[self.bid(at).shape].reservation.is_some()
-    }
-
-    fn is_up(&self, partition: usize) -> bool {
-        self.model.queue.partitions[partition].is_up()
+        let pair = self.bid(at).pair;
+        let is_up = self.model.queue.partitions[pair.partition].is_up();
+        (is_up && self.outcome.started[pair.job].is_none()).then_some(pair)
     }
 
     fn is_limited(&mut self, at: usize) -> bool {
@@ -91,10 +71,6 @@ impl CycleQueue for ForecastSimulation<'_> {
         }
         let waits = |&&bid: &&u32| self.outcome.started[self.model.bids[bid as usize].job].is_none();
         (end, self.waiting[at..end].iter().filter(waits).take(most).count())
-    }
-
-    fn is_full(&mut self, _: usize) -> bool {
-        false
     }
 
     fn start(&mut self, at: usize, cycle: Cycle) -> bool {
