@@ -102,7 +102,7 @@ fn a_strict_reading_refuses_the_first_odd_record_but_no_overrun() {
     let late = only(&[record([1, 9, 1, 4, 50, 1]), record([2, 0, 1, 4, 50, 1])]).unwrap_err();
     assert!(late.starts_with("a.swf:3: a record is refused: submitted before"), "{late}");
     let missing = only(&[record([1, 0, 1, 4, -1, 1])]).unwrap_err();
-    assert!(missing.contains("no requested time"), "{missing}");
+    assert!(missing.contains("no requested run time"), "{missing}");
     let clairvoyant = ReplayOptions { estimates: Estimates::Clairvoyant, ..strict.clone() };
     assert!(read(&format!("; MaxProcs: 8\n{}", record([1, 0, 1, 4, -1, 1])), &clairvoyant).is_ok());
 }

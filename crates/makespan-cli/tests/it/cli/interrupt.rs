@@ -53,7 +53,7 @@ fn stopped_it_writes_the_best_plan_so_far() {
         send(&child, signal);
         let said = Said::new(&line, &child.wait_with_output().unwrap());
         assert_eq!(said.status, Some(0), "{said:?}");
-        assert!(said.out.contains("the search was stopped before its time"), "{said:?}");
+        assert!(said.out.contains("the search was stopped before its search time"), "{said:?}");
         assert!(begin.elapsed() < Duration::from_secs(30), "it ends soon");
         assert!(sandbox.makespan("verify jobs.json plan.json").succeeds().starts_with("valid"));
         std::fs::remove_file(sandbox.path("plan.json")).unwrap();
