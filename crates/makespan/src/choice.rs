@@ -70,11 +70,20 @@ pub fn algorithm_of_run(instance: &Instance) -> String {
 /// second.
 pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
     let limit = limit.clamp(SHORTEST_PLANNING, LONGEST_PLANNING);
-    let objective = objective_of_run(instance);
-    let objective = (objective == Objective::Makespan).then(|| "objective=makespan".to_owned());
     // The limit is rounded to whole tenths of a second, so that the spec is easy to read.
     let tenths = limit.ticks() / SHORTEST_PLANNING.ticks();
-    let limit = (tenths < 10).then(|| format!("time-limit=0.{tenths}"));
+    algorithm_with(instance, (tenths < 10).then(|| format!("time-limit=0.{tenths}")))
+}
+
+/// Like [`algorithm_of_run`], but with a maximum number of changes of the plan that the search may try, instead of a
+/// time limit. Equal instances then have equal plans.
+pub fn algorithm_of_steps(instance: &Instance, steps: u64) -> String {
+    algorithm_with(instance, Some(format!("steps={steps}")))
+}
+
+fn algorithm_with(instance: &Instance, limit: Option<String>) -> String {
+    let objective = objective_of_run(instance);
+    let objective = (objective == Objective::Makespan).then(|| "objective=makespan".to_owned());
     let parts: Vec<String> = objective.into_iter().chain(limit).collect();
     let spec = if parts.is_empty() { "optimise".into() } else { format!("optimise[{}]", parts.join(",")) };
     let plans = scheduler(&spec).is_ok_and(|scheduler| scheduler.supports(instance).is_ok());

@@ -44,8 +44,8 @@ pub use makespan_verify::check;
 pub use makespan_verify::{Bound, CertificateError, Proof, Value};
 
 pub use choice::{
-    STEADY_STATE, algorithm_of_run, algorithm_within, compared, default_algorithm, minimised, objective_of_run,
-    policy_of_plan, policy_of_run, scheduler,
+    STEADY_STATE, algorithm_of_run, algorithm_of_steps, algorithm_within, compared, default_algorithm, minimised,
+    objective_of_run, policy_of_plan, policy_of_run, scheduler,
 };
 pub use circumstances::{CircumstanceError, Circumstances};
 pub use makespan_sim::network::{EndCondition, NetworkChange, NetworkOptions, NetworkRun, NodeChange};

@@ -22,6 +22,8 @@ pub struct RenewedPolicy<'a> {
     /// Log entries of earlier policies that the caller has not received yet.
     untold: Vec<LogEntry>,
     failed: Vec<TaskId>,
+    /// Whether the next event must create a new policy.
+    is_stale: bool,
 }
 
 impl<'a> RenewedPolicy<'a> {
@@ -33,7 +35,14 @@ impl<'a> RenewedPolicy<'a> {
         make: impl Fn(&Instance) -> Option<Box<dyn Policy>> + 'a,
     ) -> Self {
         let (told, untold, failed) = (Vec::new(), Vec::new(), Vec::new());
-        Self { policy, make: Box::new(make), periods: instance.unavailable().to_vec(), told, untold, failed }
+        let periods = instance.unavailable().to_vec();
+        Self { policy, make: Box::new(make), periods, told, untold, failed, is_stale: false }
+    }
+
+    /// Replaces the policy at the next event. The new policy knows only the tasks that are waiting in the view of this
+    /// event, so a caller can take tasks back from the policy.
+    pub fn renew(&mut self) {
+        self.is_stale = true;
     }
 
     /// Returns whether the periods have changed since the last event.
@@ -66,7 +75,7 @@ impl Policy for RenewedPolicy<'_> {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let failed = events.iter().filter_map(|event| if let Event::Failed(task) = event { Some(*task) } else { None });
         self.failed.extend(failed);
-        if self.has_other_periods(view)
+        if (self.has_other_periods(view) || std::mem::take(&mut self.is_stale))
             && let Some(mut policy) = (self.make)(view.instance)
         {
             let last = self.policy.log();

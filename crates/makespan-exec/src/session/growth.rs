@@ -22,7 +22,11 @@ impl Session<'_> {
                 IntakeRequest::Append(jobs) => self.append(jobs)?,
                 IntakeRequest::Cancel(tasks) => self.cancel(&tasks)?,
                 IntakeRequest::Withdraw(tasks) => self.withdraw_all(&tasks)?,
-                IntakeRequest::Announce(periods) => _ = self.state.cluster.announce(periods),
+                IntakeRequest::Announce(periods) => {
+                    let _ = self.state.cluster.announce(periods);
+                    // Tasks may be able to start now, for example because a reservation was removed.
+                    self.policy.wake = Some(self.now());
+                }
                 IntakeRequest::Close => self.may_grow = false,
                 IntakeRequest::Leave => {
                     self.leaves = true;

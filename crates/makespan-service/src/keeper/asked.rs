@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use makespan_core::{Estimate, ProcSet};
 use nix::sys::statvfs::statvfs;
 use sha2::{Digest, Sha256};
 
 use super::engine::folder_of;
-use super::outlook::Expectation;
+use super::outlook::{Expectation, Outlook};
 use super::shared::{Reply, StoreRequest};
 use super::writer::at_position;
 use super::{Keeper, explain, numbers, what_if};
@@ -30,6 +30,10 @@ use crate::words::{
 
 /// Maximum wait for a reply of the thread that writes the store.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum wait for a plan that includes all changes.
+const LONGEST_PLANNING: Duration = Duration::from_secs(10);
+/// Pause between two checks whether such a plan exists.
+const POLL: Duration = Duration::from_millis(20);
 /// Maximum number of spans of a history.
 const SPANS: usize = 1000;
 /// Maximum length of the name of a reservation, in characters.
@@ -96,10 +100,47 @@ impl Keeper {
         summary.behind = behind.map(|runs| runs.number_for(who));
     }
 
+    /// Waits until a plan includes all changes so far, and returns this plan.
+    fn current_outlook(&self) -> Result<Arc<Outlook>, Refusal> {
+        let (events, settings) = (self.latest(), self.shared.settings.load(Ordering::Relaxed));
+        let _awaited = AwaitedPlan::new(&self.shared.awaited);
+        let end = Instant::now() + LONGEST_PLANNING;
+        loop {
+            let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let is_current = |outlook: &Arc<Outlook>| {
+                outlook.includes.events >= events && outlook.includes.settings.is_some_and(|at| at >= settings)
+            };
+            if let Some(outlook) = outlook.filter(is_current) {
+                return Ok(outlook);
+            }
+            if Instant::now() > end || self.shared.is_closing() {
+                let message = "the service is planning, and the new plan is not ready yet";
+                return Err(refusal(RefusalKind::Closing, "", message, "try again in some seconds"));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
     /// Sends the reservations to the engine.
     fn announce(&self) -> Result<(), Refusal> {
         let delivery = self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner);
         self.shared.announce(&delivery).map_err(|error| unreadable(&error))
+    }
+}
+
+/// Asks the planner not to rest while a client waits for a plan.
+struct AwaitedPlan<'a>(&'a AtomicUsize);
+
+impl<'a> AwaitedPlan<'a> {
+    fn new(awaited: &'a AtomicUsize) -> Self {
+        awaited.fetch_add(1, Ordering::Relaxed);
+        Self(awaited)
+    }
+}
+
+impl Drop for AwaitedPlan<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -342,7 +383,6 @@ impl Service for Keeper {
             ));
         }
         let (submission, prepared) = self.checked(submission)?;
-        let prepared = prepared.jobs;
         if submission.hold {
             let message = "a held submission starts only after its release";
             return Err(refusal(
@@ -363,17 +403,17 @@ impl Service for Keeper {
                 after.push(job);
             }
         }
-        let tasks: u64 = prepared.iter().map(|one| one.tasks).sum();
+        let tasks: u64 = prepared.jobs.iter().map(|one| one.tasks).sum();
         if tasks > MAX_TRIED {
             let message =
                 format!("there are {tasks} tasks, and the effect of at most {MAX_TRIED} tasks can be predicted");
             return Err(refusal(RefusalKind::BadInput, "content", message, "ask for a part of them"));
         }
-        let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(outlook) = outlook else {
-            return Err(refusal(RefusalKind::Closing, "", "there is no plan yet", "try again in a moment"));
-        };
-        let asked = what_if::WhatIfSubmission { prepared: &prepared, who, begin: submission.begin, after: &after };
+        let (jobs, begin) = (prepared.jobs.clone(), submission.begin);
+        let submitted = Box::new((submission, prepared));
+        let weights = self.ask(|reply| StoreRequest::Weigh(who.clone(), submitted, reply))?;
+        let outlook = self.current_outlook()?;
+        let asked = what_if::WhatIfSubmission { prepared: &jobs, weights: &weights, who, begin, after: &after };
         what_if::what_if(&outlook, &asked, &self.shared.platform)
     }
 

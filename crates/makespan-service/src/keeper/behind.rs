@@ -114,7 +114,7 @@ mod tests {
     use makespan_core::{Instance, Platform, Time};
     use proptest::prelude::*;
 
-    use super::super::outlook::{Outlook, by_job};
+    use super::super::outlook::{Outlook, PlanInput, by_job};
     use super::*;
 
     fn runs(job: u64, place: (u32, u32), end: f64, longer_than: Option<f64>) -> Runs {
@@ -189,8 +189,9 @@ mod tests {
         expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
         let jobs = by_job(&expected, &running);
         let instance = Instance::new(platform, Vec::new(), Vec::new()).unwrap();
-        let (limits, bounds) = (BTreeMap::new(), Vec::new());
-        Outlook { origin: 0.0, now: Time::ZERO, instance, expected, running, limits, closed: Vec::new(), jobs, bounds }
+        let (limits, bounds, closed) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (now, includes) = (Time::ZERO, PlanInput::default());
+        Outlook { origin: 0.0, now, includes, instance, pending: 0, expected, running, limits, closed, jobs, bounds }
     }
 
     proptest! {

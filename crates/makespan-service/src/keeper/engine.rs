@@ -160,7 +160,7 @@ impl Runner {
         let (owners, limits) = (Arc::clone(&self.shared.owners), Arc::clone(&self.shared.limits));
         let begun = || self.shared.readers.read(Reader::begun).map_err(|error| error.to_string());
         limits.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
-        let mut admission = Admission::new(Box::new(renewed), owners, limits);
+        let mut admission = Admission::new(renewed, owners, limits);
         let mut watcher = Watcher::new(Arc::clone(&self.shared), self.asks.clone(), drains, wear);
         self.shared.runs.store(true, Ordering::Relaxed);
         self.shared.relief();

@@ -130,7 +130,7 @@ impl<'a> Future<'a> {
         }
         let Some(&limit) = self.outlook.limits.get(&one.user) else { return false };
         let used: u32 = self.running.iter().filter(|run| run.user == one.user).map(|run| run.width).sum();
-        used > 0 && used + one.processors.len() > limit
+        used + one.processors.len() > limit
     }
 
     /// Returns the number of processors that are free now and not closed within the next `length` seconds.
@@ -153,7 +153,7 @@ mod tests {
     use makespan_core::{Instance, Platform, Time};
     use proptest::prelude::*;
 
-    use super::super::outlook::{ClosedPeriod, Runs, by_job};
+    use super::super::outlook::{ClosedPeriod, PlanInput, Runs, by_job};
     use super::*;
 
     const PROCESSORS: u32 = 4;
@@ -180,7 +180,8 @@ mod tests {
         let jobs = by_job(&expected, &running);
         let instance = Instance::new(Platform::flat(PROCESSORS).unwrap(), Vec::new(), Vec::new()).unwrap();
         let limits = [("ann".to_owned(), limit)].into();
-        Outlook { origin: 0.0, now: Time::ZERO, instance, expected, running, limits, closed, jobs, bounds: Vec::new() }
+        let (now, includes, bounds) = (Time::ZERO, PlanInput::default(), Vec::new());
+        Outlook { origin: 0.0, now, includes, instance, pending: 0, expected, running, limits, closed, jobs, bounds }
     }
 
     proptest! {

@@ -15,6 +15,7 @@ mod numbers;
 mod outlook;
 mod owners;
 mod planner;
+mod quota;
 mod retention;
 mod shared;
 mod tally;
@@ -128,9 +129,10 @@ impl Keeper {
             latest: Mutex::new(store.latest()),
             changed: Condvar::new(),
             picture: RwLock::new(Arc::new(Picture::default())),
-            wanted: Mutex::new(false),
+            wanted: Mutex::new(0),
             snapshots: Mutex::new(snapshots),
             settings: AtomicU64::new(0),
+            awaited: AtomicUsize::new(0),
             closing: AtomicBool::new(false),
             checks: AtomicUsize::new(0),
             trouble: Mutex::new(None),

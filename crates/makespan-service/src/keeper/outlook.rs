@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Instance, ProcSet, Time};
 
+use super::quota::ProcessorLimits;
 use crate::words::{BoundPicture, JobNumber, Who};
 
 /// A waiting task in a plan.
@@ -96,18 +97,32 @@ pub(super) struct Expectation<'a> {
     pub behind: Option<&'a Runs>,
 }
 
+/// The changes that a plan takes into account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PlanInput {
+    /// The number of the last event of jobs.
+    pub events: u64,
+    /// The number of changes of reservations and limits, or `None` if the engine may not have received the last change.
+    pub settings: Option<u64>,
+}
+
 /// A plan of the waiting tasks at one instant, with the running tasks taken into account.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub origin: f64,
     pub now: Time,
-    /// The planned instance: the waiting jobs, and a platform in which the running tasks occupy their processors.
+    pub includes: PlanInput,
+    /// The planned instance: the waiting jobs, and a platform in which the running tasks occupy their processors. The
+    /// platform has a licence for each processor that a user with a limit may use.
     pub instance: Instance,
+    /// The number of jobs at the end of `instance` that the engine has not received, because they wait for other jobs
+    /// or for their earliest start.
+    pub pending: usize,
     /// The waiting tasks, sorted by start.
     pub expected: Vec<ExpectedTask>,
     pub running: Vec<Runs>,
     /// The maximum number of processors that a user may use at once, for each user with a limit.
-    pub limits: BTreeMap<String, u32>,
+    pub limits: ProcessorLimits,
     pub closed: Vec<ClosedPeriod>,
     pub jobs: BTreeMap<JobNumber, JobPlan>,
     pub bounds: Vec<BoundPicture>,

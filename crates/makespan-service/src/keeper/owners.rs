@@ -44,6 +44,11 @@ impl Owners {
         self.all.len()
     }
 
+    /// Returns the number of tasks that the engine has received in this round.
+    pub fn tasks_in_engine(&self) -> u64 {
+        self.all.last().map_or(0, |last| last.first + last.tasks)
+    }
+
     /// Returns the job of a task, and the number of the task in its job.
     pub fn of(&self, task: TaskId) -> Option<(&EngineJob, u64)> {
         let behind = self.all.partition_point(|owned| owned.first <= task.0);

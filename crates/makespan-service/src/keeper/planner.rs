@@ -10,7 +10,8 @@ use makespan::Planner;
 use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time, Weight};
 
 use super::behind::{PlannedTask, behind};
-use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, Runs, by_job};
+use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, PlanInput, Runs, by_job};
+use super::quota::{ProcessorUse, with_limits};
 use super::shared::{SharedState, Snapshot};
 use crate::clock::wall;
 use crate::prepare::job_of;
@@ -30,8 +31,13 @@ const SETTLING: Duration = Duration::from_secs(1);
 const SHARE: u32 = 10;
 /// Maximum rest after planning, so that the expected start of a new job is soon available.
 const LONGEST_REST: Duration = Duration::from_secs(2);
-/// Time limit of the search for a plan.
-const SEARCH: Time = Time::from_ticks(Time::TICKS_PER_SECOND / 10);
+/// Maximum number of changes that the search for a plan tries. A limited number of changes instead of a limited time
+/// makes plans of equal queues equal.
+const STEPS: u64 = 10_000;
+/// Maximum product of the number of tasks and the number of changes. Such a search takes about a tenth of a second.
+const WORK: u64 = 2_000_000;
+/// Minimum number of changes.
+const FEWEST_STEPS: u64 = 100;
 /// Maximum number of ended tasks in a picture.
 const PAST: usize = 2000;
 
@@ -40,10 +46,15 @@ const PENDING: usize = 1000;
 
 /// Plans an instance with a fast algorithm. Returns the schedule and bounds on its objectives.
 pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan::Bound>), String> {
+    planned_within(instance, (WORK / instance.tasks().max(1)).clamp(FEWEST_STEPS, STEPS))
+}
+
+/// Like [`planned`], with a given maximum number of changes that the search tries.
+pub(super) fn planned_within(instance: &Instance, steps: u64) -> Result<(Schedule, Vec<makespan::Bound>), String> {
     if instance.tasks() == 0 {
         return Ok((Schedule::new(Vec::new()), Vec::new()));
     }
-    let spec = makespan::algorithm_within(instance, SEARCH);
+    let spec = makespan::algorithm_of_steps(instance, steps);
     let mut planned = Planner::new().algorithm(spec).plan(instance).map_err(|error| error.to_string())?;
     let bounds = std::mem::take(&mut planned.bounds);
     Ok((planned.into_schedule().map_err(|error| error.to_string())?, bounds))
@@ -88,21 +99,28 @@ pub(super) struct Drawer {
 impl Drawer {
     /// Plans until the service ends.
     pub fn run(self) {
-        let (mut last, mut changes, mut version) = (None::<Instant>, (0, 0), 0);
+        let (mut last, mut changes, mut version, mut request) = (None::<Instant>, (0, PlanInput::default()), 0, 0);
         let mut rest = Duration::ZERO;
         let mut settings = (0, None::<Instant>);
         while !self.shared.is_closing() {
             self.rest(PAUSE.max(rest));
-            *self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner) = true;
-            let Ok(snapshot) = self.snapshots.recv_timeout(PAUSE) else { continue };
-            let is_old = last.is_none_or(|last| last.elapsed() > LONGEST);
             // Events are also checked, because held jobs change the plan but never reach the engine.
-            let now = (snapshot.changes, self.shared.wait(u64::MAX, Duration::ZERO));
+            let events = self.shared.wait(u64::MAX, Duration::ZERO);
             let changed = self.shared.settings.load(Ordering::Relaxed);
             if changed != settings.0 {
                 settings = (changed, Some(Instant::now()));
             }
             let is_settling = settings.1.is_some_and(|at| at.elapsed() < SETTLING);
+            request += 1;
+            *self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner) = request;
+            let Some(snapshot) = self.snapshot(request) else { continue };
+            let is_old = last.is_none_or(|last| last.elapsed() > LONGEST);
+            // The engine may not have received all submitted jobs.
+            let is_complete =
+                snapshot.tasks >= self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner).tasks_in_engine();
+            let includes =
+                PlanInput { events: if is_complete { events } else { 0 }, settings: (!is_settling).then_some(changed) };
+            let now = (snapshot.changes, includes);
             if now == changes && !is_old && !is_settling && !self.is_overdue() {
                 rest = Duration::ZERO;
                 continue;
@@ -110,9 +128,19 @@ impl Drawer {
             changes = now;
             let begun = Instant::now();
             version += 1;
-            self.draw(&snapshot, version);
+            self.draw(&snapshot, includes, version);
             rest = (begun.elapsed() * SHARE).min(LONGEST_REST);
             last = Some(Instant::now());
+        }
+    }
+
+    /// Returns the snapshot for a request, if the engine sends it soon.
+    fn snapshot(&self, request: u64) -> Option<Snapshot> {
+        loop {
+            let snapshot = self.snapshots.recv_timeout(PAUSE).ok()?;
+            if snapshot.request == request {
+                return Some(snapshot);
+            }
         }
     }
 
@@ -122,7 +150,7 @@ impl Drawer {
         outlook.is_some_and(|outlook| outlook.is_overdue(wall()))
     }
 
-    /// Sleeps for the time `rest`, or until the service ends.
+    /// Sleeps for the time `rest`, or until a client waits for a plan or the service ends.
     fn rest(&self, rest: Duration) {
         let end = Instant::now() + rest;
         while !self.shared.is_closing() {
@@ -131,24 +159,36 @@ impl Drawer {
                 return;
             }
             std::thread::sleep(left.min(Duration::from_millis(50)));
+            if self.shared.awaited.load(Ordering::Relaxed) > 0 {
+                return;
+            }
         }
     }
 
-    fn draw(&self, snapshot: &Snapshot, version: u64) {
+    fn draw(&self, snapshot: &Snapshot, includes: PlanInput, version: u64) {
         let begun = Instant::now();
         let closed = self.closed(snapshot);
         let shown = closed.iter().map(closed_picture).collect();
-        let outlook = self.outlook_of(snapshot, closed);
+        let outlook = self.outlook_of(snapshot, includes, closed);
         let picture = self.picture(snapshot, outlook.as_ref().ok(), version, begun.elapsed());
         let picture = Picture { closed: shown, ..picture };
         if let Err(error) = &outlook {
             self.shared.note(&format!("no plan can be made: {error}"));
         }
-        *self.outlook.lock().unwrap_or_else(PoisonError::into_inner) = outlook.ok().map(Arc::new);
+        let outlook = outlook.ok();
+        let planned = outlook.iter().flat_map(|outlook| &outlook.expected).enumerate();
+        let order = planned.map(|(at, one)| ((one.job, one.task), at)).collect();
+        self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).order = order;
+        *self.outlook.lock().unwrap_or_else(PoisonError::into_inner) = outlook.map(Arc::new);
         *self.shared.picture.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(picture);
     }
 
-    fn outlook_of(&self, snapshot: &Snapshot, closed: Vec<ClosedPeriod>) -> Result<Outlook, String> {
+    fn outlook_of(
+        &self,
+        snapshot: &Snapshot,
+        includes: PlanInput,
+        closed: Vec<ClosedPeriod>,
+    ) -> Result<Outlook, String> {
         let Snapshot { origin, now, part, running, left_out, .. } = snapshot;
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let running = running.iter().filter_map(|(run, ahead)| {
@@ -157,9 +197,10 @@ impl Drawer {
             let (length, is_known) = ahead.length(*now - run.start);
             let longer_than = (!is_known).then(|| ahead.expected.seconds());
             let (end, place) = (start + length.seconds(), run.processors.clone());
-            Some(Runs { job: owned.job, user, task, processors, place, start, end, longer_than, spread: 0.3 })
+            let uses = ProcessorUse { user: user.clone(), processors, until: run.start + length };
+            Some((Runs { job: owned.job, user, task, processors, place, start, end, longer_than, spread: 0.3 }, uses))
         });
-        let running: Vec<Runs> = running.collect();
+        let (running, uses): (Vec<Runs>, Vec<ProcessorUse>) = running.unzip();
         let waiting = part.tasks.iter().map(|&task| {
             let (owned, task) = owners.of(task)?;
             Some(Owner { job: owned.job, task, title: owned.title.clone(), user: owned.user.clone() })
@@ -173,6 +214,8 @@ impl Drawer {
             pending.into_iter().filter(|row| !there.contains(&row.job)).collect()
         };
         let instance = with_pending(part.instance.clone(), &pending, &running, *origin, &mut tasks)?;
+        let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
+        let instance = with_limits(instance, &mut tasks, |owner| Some(owner.as_ref()?.user.as_str()), &uses, &limits)?;
         let (schedule, bounds) = planned(&instance)?;
         let rows: BTreeMap<JobNumber, &PendingRow> = pending.iter().map(|row| (row.job, row)).collect();
         let expected = schedule.placements().iter().filter_map(|at| {
@@ -185,13 +228,25 @@ impl Drawer {
         });
         let mut expected: Vec<ExpectedTask> = expected.collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
-        let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
-        keep_limits(&mut expected, &running, &limits, &closed);
         let causes = behind(expected.iter().map(PlannedTask::from), &running, instance.platform().processors());
         expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
         let jobs = by_job(&expected, &running);
         let bounds = pictured(&instance, &schedule, &bounds, *now);
-        Ok(Outlook { origin: *origin, now: *now, instance, expected, running, limits, closed, jobs, bounds })
+        let planned: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();
+        let pending = planned.iter().filter(|job| rows.contains_key(job)).count();
+        Ok(Outlook {
+            origin: *origin,
+            now: *now,
+            includes,
+            instance,
+            pending,
+            expected,
+            running,
+            limits,
+            closed,
+            jobs,
+            bounds,
+        })
     }
 
     /// Returns the reservations that have not ended, and the processors that are down.
@@ -335,7 +390,7 @@ fn with_pending(
     for row in pending {
         let mut job = job_of(&row.spec, instance.platform())?;
         job.name = row.job.to_string();
-        job.weight = Weight::from_millionths((row.weight * 1e6) as u64).map_err(|error| error.to_string())?;
+        job.weight = Weight::from_millionths((row.weight * 1e6).round() as u64).map_err(|error| error.to_string())?;
         let first = running.iter().filter(|runs| row.after.contains(&runs.job)).map(|runs| runs.end);
         let earliest = first.chain(row.begin).fold(origin, f64::max);
         job.release = Time::from_ticks(((earliest - origin) * 1e9) as i64);
@@ -346,41 +401,6 @@ fn with_pending(
         jobs.push(job);
     }
     Ok(instance.with_jobs(jobs))
-}
-
-/// Delays the planned starts of tasks so that no user exceeds the user's maximum number of processors in use. A delayed
-/// task starts after the closed periods of its processors into which it would run.
-pub(super) fn keep_limits(
-    expected: &mut [ExpectedTask],
-    running: &[Runs],
-    limits: &BTreeMap<String, u32>,
-    closed: &[ClosedPeriod],
-) {
-    for (user, &limit) in limits {
-        let mut ends: Vec<(f64, u32)> =
-            running.iter().filter(|runs| runs.user == *user).map(|runs| (runs.end, runs.processors)).collect();
-        let mut used: u32 = ends.iter().map(|(_, processors)| processors).sum();
-        for one in expected.iter_mut().filter(|one| one.user == *user) {
-            let (width, length, planned) = (one.processors.len(), one.end - one.start, one.start);
-            while used > 0 && used + width > limit {
-                let Some(next) = (0..ends.len()).min_by(|&a, &b| ends[a].0.total_cmp(&ends[b].0)) else { break };
-                let (end, processors) = ends.swap_remove(next);
-                one.start = one.start.max(end);
-                used -= processors;
-            }
-            while one.start > planned
-                && let Some(period) = closed.iter().find(|period| {
-                    period.overlaps(one.start, one.start + length) && !period.processors.is_disjoint(&one.processors)
-                })
-            {
-                one.start = period.end;
-            }
-            one.end = one.start + length;
-            ends.push((one.end, width));
-            used += width;
-        }
-    }
-    expected.sort_by(|one, other| one.start.total_cmp(&other.start));
 }
 
 fn closed_picture(period: &ClosedPeriod) -> ClosedPicture {

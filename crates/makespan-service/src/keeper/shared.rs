@@ -35,6 +35,8 @@ pub(super) enum StoreRequest {
         key: Option<(String, String)>,
         reply: Reply<Vec<Receipt>>,
     },
+    /// Checks a submission as `Submit` does, but stores nothing. The reply contains the weights of the jobs in the plan.
+    Weigh(Who, Box<(Submission, PreparedSubmission)>, Reply<Vec<f64>>),
     Cancel(Who, JobNumber, Reply<State>),
     Hold(Who, JobNumber, Reply<State>),
     Release(Who, JobNumber, Reply<State>),
@@ -94,6 +96,10 @@ pub(super) struct Snapshot {
     pub now: Time,
     /// The waiting tasks, or the first waiting tasks if there are many.
     pub part: SubInstance,
+    /// The number of the planner's request for this snapshot.
+    pub request: u64,
+    /// The number of tasks that the engine has received, including ended tasks.
+    pub tasks: u64,
     /// Running tasks, with the data from which their lengths are predicted.
     pub running: Vec<(Running, LengthPredictor)>,
     /// The number of waiting tasks that are not in `part`.
@@ -117,11 +123,13 @@ pub(super) struct SharedState {
     pub latest: Mutex<u64>,
     pub changed: Condvar,
     pub picture: RwLock<Arc<Picture>>,
-    /// Whether the planner has requested a snapshot of the engine.
-    pub wanted: Mutex<bool>,
+    /// The number of the planner's request for a snapshot of the engine, or 0 if there is no request.
+    pub wanted: Mutex<u64>,
     pub snapshots: Mutex<Sender<Snapshot>>,
     /// The number of changes of reservations and of users' limits.
     pub settings: AtomicU64,
+    /// The number of clients that wait for a plan.
+    pub awaited: AtomicUsize,
     pub closing: AtomicBool,
     /// Number of running checks of submitted files.
     pub checks: AtomicUsize,

@@ -149,7 +149,8 @@ impl Watcher {
     /// Sends a snapshot of the engine to the planner, if the planner has requested one.
     fn picture(&mut self, progress: &Progress<'_>) {
         let mut wanted = self.shared.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        if !std::mem::take(&mut *wanted) {
+        let request = std::mem::take(&mut *wanted);
+        if request == 0 {
             return;
         }
         drop(wanted);
@@ -164,7 +165,8 @@ impl Watcher {
         let origin = wall() - now.seconds();
         let left_out = waiting.len().saturating_sub(first.len()) as u64;
         let down = progress.view.down.to_vec();
-        let snapshot = Snapshot { origin, now, part, running, left_out, down, changes: self.changes };
+        let tasks = instance.tasks();
+        let snapshot = Snapshot { origin, now, part, request, tasks, running, left_out, down, changes: self.changes };
         let _ = self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner).send(snapshot);
     }
 }

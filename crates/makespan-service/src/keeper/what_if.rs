@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use makespan_core::{Job, Platform, ProcSet, Time};
+use makespan_core::{Job, Platform, ProcSet, Time, Weight};
 
 use super::behind::{PlannedTask, behind};
-use super::outlook::{ExpectedTask, JobPlan, Outlook, Runs};
-use super::planner::{keep_limits, pictured, planned};
+use super::outlook::{JobPlan, Outlook, Runs};
+use super::planner::{pictured, planned};
+use super::quota::hold_licences;
 use crate::clock::wall;
 use crate::prepare::{PreparedJob, job_of, refusal};
 use crate::redact::job_of_name;
@@ -20,6 +21,8 @@ const NEW: &str = "new ";
 /// A submission whose effect is predicted.
 pub(super) struct WhatIfSubmission<'a> {
     pub prepared: &'a [PreparedJob],
+    /// The weights of the jobs in the plan.
+    pub weights: &'a [f64],
     pub who: &'a Who,
     /// The earliest start, in seconds since 1970.
     pub begin: Option<f64>,
@@ -33,14 +36,28 @@ pub(super) fn what_if(outlook: &Outlook, asked: &WhatIfSubmission<'_>, platform:
     let mut jobs: Vec<Job> = outlook.instance.all_submitted();
     let name = |at: usize| format!("{NEW}{at}");
     let (earliest, first) = earliest(outlook, asked, &jobs)?;
-    for (at, one) in asked.prepared.iter().enumerate() {
+    // The engine receives a job that waits for nothing at once, and such jobs precede the pending jobs in the plan. The
+    // order of the jobs decides ties.
+    let mut next = jobs.len() - outlook.pending;
+    for ((at, one), &weight) in asked.prepared.iter().enumerate().zip(asked.weights) {
         let mut job = job_of(&one.spec, platform).map_err(failed)?;
         job.name = name(at);
+        job.weight =
+            Weight::from_millionths((weight * 1e6).round() as u64).map_err(|error| failed(error.to_string()))?;
         let begin = one.begin.map_or(earliest, |begin| earliest.max(wall() + begin));
         job.release = outlook.now.max(Time::from_ticks(((begin - outlook.origin) * 1e9) as i64));
         job.after = one.after.iter().map(|&before| name(before).into()).collect();
         job.after.extend(first.iter().map(|name| name.as_str().into()));
-        jobs.push(job);
+        if !hold_licences(&mut job, &asked.who.user, &outlook.limits).map_err(failed)? {
+            let message = "the limit of processors has just changed";
+            return Err(refusal(RefusalKind::Closing, "", message, "ask again in some seconds"));
+        }
+        if asked.begin.is_none() && asked.after.is_empty() && one.begin.is_none() && one.after.is_empty() {
+            jobs.insert(next, job);
+            next += 1;
+        } else {
+            jobs.push(job);
+        }
     }
     // The new plan uses the same algorithm as the outlook, so that both plans can be compared.
     let after = plan_of(outlook, jobs)?;
@@ -70,7 +87,7 @@ pub(super) fn what_if(outlook: &Outlook, asked: &WhatIfSubmission<'_>, platform:
         let (start, length) = ((outlook.origin + start).max(now), end - start);
         (start, start + length)
     });
-    let new = limited_too(outlook, asked, new.collect());
+    let new: Vec<(f64, f64)> = new.collect();
     let unknown = unknown(outlook, asked, &after, &new, now);
     let behind = unknown.iter().map(|ends| ends.start.or(ends.end).map(|runs| runs.number_for(asked.who))).collect();
     let known = new.iter().zip(&unknown).map(|(&(start, end), unknown)| {
@@ -117,11 +134,8 @@ fn unknown<'a>(
     for (name, start, end, processors) in &plan.tasks {
         let at: Option<usize> = name.strip_prefix(NEW).and_then(|at| at.parse().ok());
         let Some(job) = at.map(number).or_else(|| job_of_name(name)) else { continue };
-        // The processor limit of the user may delay the start of the job by `late`.
-        let put_off = at.and_then(|at| new.get(at)).zip(plan.jobs.get(name));
-        let late = put_off.map_or(0.0, |(new, planned)| (new.0 - (outlook.origin + planned.0)).max(0.0));
         let after = at.and_then(|at| after.get(at)).map_or(&[][..], Vec::as_slice);
-        let [start, end] = [start, end].map(|instant| outlook.origin + instant + late);
+        let [start, end] = [start, end].map(|instant| outlook.origin + instant);
         tasks.push(PlannedTask { job, start, end, processors, after });
     }
     tasks.sort_by(|one, other| one.start.total_cmp(&other.start));
@@ -158,32 +172,6 @@ fn earliest(outlook: &Outlook, asked: &WhatIfSubmission<'_>, jobs: &[Job]) -> Re
         }
     }
     Ok((earliest, first))
-}
-
-/// Delays the starts and ends of the new jobs so that their user does not exceed the user's maximum number of
-/// processors in use.
-fn limited_too(outlook: &Outlook, asked: &WhatIfSubmission<'_>, new: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    let Some(&limit) = outlook.limits.get(&asked.who.user) else { return new };
-    let one = |(at, &(start, end)): (usize, &(f64, f64))| ExpectedTask {
-        job: JobNumber(u64::MAX),
-        task: at as u64,
-        title: String::new(),
-        user: asked.who.user.clone(),
-        start,
-        end,
-        processors: ProcSet::from_intervals(vec![(0, asked.prepared[at].widest.saturating_sub(1))]),
-        spread: 0.0,
-        begin: None,
-        after: Vec::new(),
-        behind: None,
-    };
-    let mut all = outlook.expected.clone();
-    all.extend(new.iter().enumerate().map(one));
-    all.sort_by(|one, other| one.start.total_cmp(&other.start));
-    keep_limits(&mut all, &outlook.running, &[(asked.who.user.clone(), limit)].into(), &outlook.closed);
-    let mut own: Vec<&ExpectedTask> = all.iter().filter(|one| one.job == JobNumber(u64::MAX)).collect();
-    own.sort_by_key(|one| one.task);
-    own.into_iter().map(|one| (one.start, one.end)).collect()
 }
 
 /// A plan of the existing and the new jobs. Instants are in seconds after the origin of the outlook.

@@ -99,9 +99,11 @@ impl Writer {
                 if !self.shared.writes.swap(true, Ordering::Relaxed) {
                     self.shared.relief();
                 }
+                // The jobs are delivered before their events are announced, so that a plan that includes these events
+                // includes the jobs.
+                let refused = self.shared.deliver(&taken.handed);
                 self.shared.happened(taken.latest);
                 taken.events.iter().for_each(|event| self.report(event));
-                let refused = self.shared.deliver(&taken.handed);
                 self.drop_refused(&refused);
                 done
             }
@@ -115,15 +117,15 @@ impl Writer {
                 return asks.into_iter().filter_map(|ask| refuse(ask, &error)).collect();
             }
         };
+        if after.limits {
+            self.renew_limits();
+        }
         after.answers.into_iter().for_each(|answer| answer());
         if !after.cancel.is_empty() {
             let _ = self.shared.ask_engine(&after.cancel, Intake::cancel);
         }
         after.withdrawn.into_iter().for_each(|(job, done)| self.withdrawn(job, done));
         after.withdraw.into_iter().for_each(|(jobs, reply)| self.withdraw(jobs, reply));
-        if after.limits {
-            self.renew_limits();
-        }
         Vec::new()
     }
 
@@ -178,12 +180,12 @@ impl Writer {
         }
     }
 
-    /// Reads the processor limits of the users from the store.
+    /// Reads the processor limits of the users from the store, and wakes the engine, which may start other jobs now.
     fn renew_limits(&self) {
-        self.shared.settings.fetch_add(1, Ordering::Relaxed);
         if let Ok(processors) = self.shared.readers.read(Reader::limits) {
             self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors = processors;
         }
+        let _ = self.shared.announce(&self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -214,6 +216,10 @@ fn heed(
         StoreRequest::Submit { reply, .. } => {
             let receipts = submit(change, ask)?;
             answer(after, reply, receipts);
+        }
+        StoreRequest::Weigh(who, submitted, reply) => {
+            let weights = change.weigh(who, &submitted.0, &submitted.1)?;
+            answer(after, reply, weights);
         }
         StoreRequest::Cancel(who, job, reply) => {
             let done = change.part(|change| change.cancel(who, *job))?;
@@ -337,6 +343,7 @@ fn refuse(ask: StoreRequest, error: &rusqlite::Error) -> Option<StoreRequest> {
     };
     match ask {
         StoreRequest::Submit { reply, .. } => _ = reply.send(Err(full())),
+        StoreRequest::Weigh(.., reply) => _ = reply.send(Err(full())),
         StoreRequest::Cancel(_, _, reply) | StoreRequest::Hold(_, _, reply) | StoreRequest::Release(_, _, reply) => {
             _ = reply.send(Err(full()))
         }

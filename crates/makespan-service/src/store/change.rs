@@ -85,10 +85,19 @@ impl<'a> StoreChange<'a> {
     /// # Errors
     /// The error of the database.
     pub fn part<T>(&mut self, act: impl FnOnce(&mut Self) -> StoreResult<T>) -> StoreResult<T> {
+        self.part_if(act, Result::is_ok)
+    }
+
+    /// Executes `act` as a part of the transaction, and rolls this part back unless `keeps` returns true.
+    fn part_if<T>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> StoreResult<T>,
+        keeps: impl FnOnce(&Result<T, Refusal>) -> bool,
+    ) -> StoreResult<T> {
         let before = (self.latest, self.taken.handed.len(), self.taken.events.len());
         self.transaction.execute_batch("SAVEPOINT part")?;
         let answer = act(self)?;
-        if answer.is_err() {
+        if !keeps(&answer) {
             self.transaction.execute_batch("ROLLBACK TO part")?;
             self.latest = before.0;
             self.taken.handed.truncate(before.1);
@@ -246,6 +255,25 @@ impl<'a> StoreChange<'a> {
         Ok(Ok(Receipt { jobs, submitted: now, remarks: remarks.clone() }))
     }
 
+    /// Checks a submission as [`StoreChange::submit`] does, but stores nothing. Returns the weights that the jobs would
+    /// have in the plan.
+    pub fn weigh(
+        &mut self,
+        who: &Who,
+        submission: &Submission,
+        prepared: &PreparedSubmission,
+    ) -> StoreResult<Vec<f64>> {
+        let weigh = |change: &mut Self| {
+            let receipt = match change.submit(who, submission, prepared)? {
+                Ok(receipt) => receipt,
+                Err(refused) => return Ok(Err(refused)),
+            };
+            let weights = receipt.jobs.iter().map(|&job| planned_weight(change.connection(), job));
+            Ok(Ok(weights.collect::<Result<_, _>>()?))
+        };
+        self.part_if(weigh, |_| false)
+    }
+
     /// Sorts the jobs of a submission so that each job comes after the jobs for which it waits.
     fn in_order(jobs: &[JobNumber], prepared: &[PreparedJob]) -> Vec<JobNumber> {
         let mut missing: Vec<usize> = prepared.iter().map(|one| one.after.len()).collect();
@@ -366,6 +394,14 @@ impl<'a> StoreChange<'a> {
         let sql = "DELETE FROM reservations WHERE number = ?1";
         Ok(self.connection().prepare_cached(sql)?.execute([number as i64])? > 0)
     }
+}
+
+/// Returns the weight of a waiting job in the plan: the weight in the engine or, if the engine has not received the job,
+/// the submitted weight.
+fn planned_weight(connection: &Connection, job: JobNumber) -> Result<f64, Error> {
+    let sql = "SELECT coalesce((SELECT weight / 1e6 FROM handed WHERE handed.job = jobs.number AND withdrawn = 0 \
+               ORDER BY position DESC LIMIT 1), weight) FROM jobs WHERE number = ?1";
+    connection.prepare_cached(sql)?.query_row([job.0 as i64], |row| row.get(0))
 }
 
 /// Returns the state with the given name, or [`State::Failed`] if the name is unknown.

@@ -540,3 +540,68 @@ fn a_small_file_that_describes_much_is_refused_at_once() {
     );
     assert_eq!(submit(&keeper, script("true")), JobNumber(1));
 }
+
+/// The prediction for a submission uses the limits, weights and waiting jobs that also decide after the submission.
+#[test]
+fn a_predicted_start_is_the_expected_start_after_the_submission() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let [ann, bob, cem] = ["ann", "bob", "cem"].map(|user| who(user, Role::Submitter));
+    let limited = UserSettings { most_processors: Some(1), ..UserSettings::default() };
+    keeper.set_user(&admin(), "ann", &limited).unwrap();
+    keeper.set_user(&admin(), "bob", &UserSettings { weight: Some(5.0), ..UserSettings::default() }).unwrap();
+    let submitted = |who: &Who, one: Submission| keeper.submit(who, one, None).unwrap().jobs[0];
+    for seconds in [300.0, 400.0] {
+        let job = submitted(&cem, sleeping(1, seconds));
+        until_state(&keeper, job, State::Running);
+    }
+    for seconds in [100.0, 110.0, 120.0] {
+        submitted(&cem, sleeping(1, seconds));
+        submitted(&ann, sleeping(1, seconds / 2.0));
+    }
+    let refused = keeper.what_if(&ann, sleeping(2, 50.0)).unwrap_err();
+    assert_eq!(
+        (refused.kind, keeper.submit(&ann, sleeping(2, 50.0), None).unwrap_err()),
+        (RefusalKind::Quota, refused)
+    );
+    for (who, one) in [
+        (&bob, sleeping(1, 200.0)),
+        (&bob, sleeping(2, 20.0)),
+        (&ann, sleeping(1, 5.0)),
+        (&bob, Submission { priority: Some(-10), ..sleeping(1, 10.0) }),
+        (&cem, Submission { weight: Some(1e-6), ..sleeping(1, 10.0) }),
+        (&cem, Submission { weight: Some(1e3), ..sleeping(1, 30.0) }),
+        (&ann, Submission { after: vec![JobNumber(3)], ..sleeping(1, 40.0) }),
+    ] {
+        let predicted = keeper.what_if(who, one.clone()).unwrap().starts[0].unwrap();
+        let job = submitted(who, one);
+        let expected = || keeper.job(who, job).unwrap().summary.expected_start;
+        until("the job is planned", || expected().is_some());
+        assert!((predicted - expected().unwrap()).abs() < 1.0, "job {job}: {predicted} {:?}", expected());
+    }
+}
+
+/// A limit that is set while jobs wait holds from then on, and no longer after its removal.
+#[test]
+fn a_limit_holds_for_jobs_that_wait() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let [ann, bob] = ["ann", "bob"].map(|user| who(user, Role::Submitter));
+    let go = temporary.path().join("go");
+    let first = [1, 2].map(|_| keeper.submit(&bob, script(&until_there(&go)), None).unwrap().jobs[0]);
+    first.iter().for_each(|&job| until_state(&keeper, job, State::Running));
+    let own = [1, 2, 3, 4].map(|_| keeper.submit(&ann, sleeping(1, 0.2), None).unwrap().jobs[0]);
+    let wide = keeper.submit(&ann, sleeping(2, 0.2), None).unwrap().jobs[0];
+    let limited = UserSettings { most_processors: Some(1), ..UserSettings::default() };
+    keeper.set_user(&admin(), "ann", &limited).unwrap();
+    std::fs::write(&go, "").unwrap();
+    own.iter().for_each(|&job| until_state(&keeper, job, State::Succeeded));
+    let summary = |job| keeper.job(&admin(), job).unwrap().summary;
+    let mut runs = own.map(|job| (summary(job).started.unwrap(), summary(job).ended.unwrap()));
+    runs.sort_by(|one, other| one.0.total_cmp(&other.0));
+    assert!(runs.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{runs:?}");
+    assert_eq!(state(&keeper, wide), State::Waiting);
+    until("no start is expected", || summary(wide).expected_start.is_none());
+    keeper.set_user(&admin(), "ann", &UserSettings::default()).unwrap();
+    until_state(&keeper, wide, State::Succeeded);
+}
