@@ -61,7 +61,7 @@ pub struct Log(Option<Arc<LogSender>>);
 struct LogSender {
     lines: SyncSender<Message>,
     dropped: Arc<AtomicU64>,
-    refusals: Mutex<RefusalCount>,
+    refusals: Arc<Mutex<RefusalCount>>,
 }
 
 #[derive(Debug)]
@@ -104,8 +104,9 @@ impl Log {
                 file.write(priority, text);
             }
         };
-        thread::Builder::new().name("log".into()).spawn(move || run(&received, &lost, write))?;
-        let refusals = Mutex::new(RefusalCount { since: Instant::now(), count: 0 });
+        let refusals = Arc::new(Mutex::new(RefusalCount { since: Instant::now(), count: 0 }));
+        let counted = Arc::clone(&refusals);
+        thread::Builder::new().name("log".into()).spawn(move || run(&received, &lost, &counted, write))?;
         Ok(Self(Some(Arc::new(LogSender { lines, dropped, refusals }))))
     }
 
@@ -143,11 +144,10 @@ impl Log {
     pub fn refused(&self, text: &str) {
         let Some(sender) = &self.0 else { return };
         let mut refusals = sender.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        if refusals.since.elapsed() > REFUSALS_PER {
-            if let Some(more) = refusals.count.checked_sub(REFUSALS).filter(|&more| more > 0) {
-                self.warning(&format!("{more} more requests were refused"));
-            }
-            *refusals = RefusalCount { since: Instant::now(), count: 0 };
+        if refusals.since.elapsed() > REFUSALS_PER
+            && let Some(line) = refusals.take()
+        {
+            self.warning(&line);
         }
         refusals.count += 1;
         if refusals.count <= REFUSALS {
@@ -172,14 +172,35 @@ impl Log {
     }
 }
 
+impl RefusalCount {
+    /// Begins a new interval. Returns a line with the number of refused requests that are not in the log, if there are
+    /// any.
+    fn take(&mut self) -> Option<String> {
+        let more = self.count.saturating_sub(REFUSALS);
+        *self = Self { since: Instant::now(), count: 0 };
+        (more > 0).then(|| format!("{more} more requests were refused"))
+    }
+}
+
 /// Writes lines until the log is dropped.
-fn run(messages: &Receiver<Message>, dropped: &AtomicU64, mut write: impl FnMut(Priority, &str)) {
+fn run(
+    messages: &Receiver<Message>,
+    dropped: &AtomicU64,
+    refusals: &Mutex<RefusalCount>,
+    mut write: impl FnMut(Priority, &str),
+) {
     loop {
         let message = messages.recv_timeout(REFUSALS_PER);
         let lost = dropped.swap(0, Ordering::Relaxed);
         if lost > 0 {
             write(Priority::Warning, &format!("{lost} lines of the log were dropped, because they came too fast"));
         }
+        let is_line = matches!(message, Ok(Message::Line(..)));
+        let refused = {
+            let mut refusals = refusals.lock().unwrap_or_else(PoisonError::into_inner);
+            if is_line && refusals.since.elapsed() <= REFUSALS_PER { None } else { refusals.take() }
+        };
+        refused.iter().for_each(|line| write(Priority::Warning, line));
         match message {
             Ok(Message::Line(priority, text)) => write(priority, &text),
             Ok(Message::Flush(done)) => _ = done.send(()),
@@ -259,7 +280,9 @@ mod tests {
             log.refused(&format!("request {at}"));
         }
         log.flush();
-        assert_eq!(lines.try_iter().count() as u64, REFUSALS);
+        let lines: Vec<String> = lines.try_iter().collect();
+        assert_eq!(lines.len() as u64, REFUSALS + 1);
+        assert_eq!(lines.last().unwrap(), &format!("<4>{} more requests were refused\n", 500 - REFUSALS));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::service::finite;
 use super::{ConnectionOptions, Format};
 
 #[derive(Args)]
@@ -64,7 +65,7 @@ pub enum UserAction {
 #[group(required = true, multiple = true)]
 pub struct UserSettingOptions {
     /// Fair-share weight, from 0.001 to 1000: a user is entitled to processor time in proportion to it
-    #[arg(long, value_name = "WEIGHT")]
+    #[arg(long, value_name = "WEIGHT", value_parser = finite)]
     pub weight: Option<f64>,
     /// Maximum number of waiting and held jobs, or none for no limit
     #[arg(long, value_name = "N", value_parser = quota)]

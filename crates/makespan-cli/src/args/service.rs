@@ -14,15 +14,23 @@ use super::{Format, HistoryChoice, SlurmOptions};
 pub struct ConnectionOptions {
     /// URL of the service, such as `http://127.0.0.1:8321` [default: `MAKESPAN_URL`, or the URL that the service wrote
     /// into its store]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL")]
     pub url: Option<String>,
     /// File with the token, readable only by its owner [default: `MAKESPAN_TOKEN_FILE`, or `token` in the store of the
     /// service, which is `MAKESPAN_STORE` or ~/.local/share/makespan/service]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Certificates (PEM) of the authorities to trust, instead of the authorities that browsers trust
-    #[arg(long, value_name = "FILE.pem")]
+    #[arg(long, global = true, value_name = "FILE.pem")]
     pub ca: Option<PathBuf>,
+}
+
+/// Parses a number that is neither infinite nor `nan`. JSON has no such numbers.
+pub fn finite(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+        .ok_or_else(|| "write a number, such as 2 or 0.5".to_owned())
 }
 
 impl From<&ConnectionOptions> for ClientOptions {
@@ -73,7 +81,7 @@ pub struct SubmitOptions {
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
     /// Weight of the jobs, relative to other jobs [default: 1]
-    #[arg(long, value_name = "WEIGHT")]
+    #[arg(long, value_name = "WEIGHT", value_parser = finite)]
     pub weight: Option<f64>,
     /// Priority, from -10 to 10: each step multiplies the weight by 8; only admins may state more than 0
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]

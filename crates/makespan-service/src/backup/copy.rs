@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::unistd::syncfs;
 use sha2::{Digest, Sha256};
 
@@ -21,6 +22,8 @@ pub(super) struct NewFolder {
     pub path: PathBuf,
     target: PathBuf,
     is_finished: bool,
+    /// The lock of the folder, by which other processes know that the folder is in use.
+    _lock: Flock<File>,
 }
 
 impl NewFolder {
@@ -33,10 +36,10 @@ impl NewFolder {
         check_free(&target)?;
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let path = target.with_file_name(format!(".{name}.partial-{}", std::process::id()));
-        // A killed process with this process id may have left the folder.
-        let _ = fs::remove_dir_all(&path);
+        remove_abandoned(&target, &format!(".{name}.partial-"));
         DirBuilder::new().mode(0o700).create(&path).map_err(failed(&target, "make the folder"))?;
-        Ok(Self { path, target, is_finished: false })
+        let lock = locked(&path).map_err(failed(&target, "make the folder"))?;
+        Ok(Self { path, target, is_finished: false, _lock: lock })
     }
 
     /// Makes sure that all files are on disk, and gives the folder its final name. Returns the final path.
@@ -61,6 +64,47 @@ impl Drop for NewFolder {
             let _ = fs::remove_dir_all(&self.path);
         }
     }
+}
+
+/// Locks a folder. Returns an error if another process has locked the folder.
+fn locked(folder: &Path) -> io::Result<Flock<File>> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlag::O_DIRECTORY.bits() | OFlag::O_NOFOLLOW.bits())
+        .open(folder)?;
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
+}
+
+/// Removes the folders that killed processes have left next to `target`.
+fn remove_abandoned(target: &Path, start: &str) {
+    let entries = target.parent().and_then(|parent| fs::read_dir(parent).ok());
+    for entry in entries.into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(start));
+        if number.is_some_and(|number| number.parse::<u32>().is_ok())
+            && let Ok(_lock) = locked(&entry.path())
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Opens a regular file in a folder. Returns `None` if there is no such file. A symbolic link is not followed, neither as
+/// the file nor as a folder on the path `name`, so that a damaged backup cannot contain files of other folders.
+pub(super) fn open(name: &str, folder: &Path) -> io::Result<Option<File>> {
+    let mut path = folder.to_owned();
+    let mut parts = Path::new(name).components().peekable();
+    while let Some(part) = parts.next() {
+        path.push(part);
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+            Ok(found) if parts.peek().is_some() && found.is_dir() => {}
+            Ok(found) if parts.peek().is_none() && found.is_file() => {}
+            Ok(_) => return Ok(None),
+        }
+    }
+    OpenOptions::new().read(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(path).map(Some)
 }
 
 /// Returns an error if the target exists and is not an empty folder.
@@ -88,17 +132,14 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)
 }
 
-/// Copies the file `name` from one folder to another, and returns its size and hash. Returns `None` if the file does
-/// not exist.
+/// Copies the file `name` from one folder to another, and returns its size and hash. Returns `None` if there is no
+/// regular file with this name.
 ///
 /// # Errors
 /// [`BackupError`].
 pub(super) fn copy(name: &str, from: &Path, to: &Path) -> Result<Option<ListedFile>, BackupError> {
     let (source, target) = (from.join(name), to.join(name));
-    let mut file = match File::open(&source) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(failed(&source, "read"))?,
-    };
+    let Some(mut file) = open(name, from).map_err(failed(&source, "read"))? else { return Ok(None) };
     let mut copied = create(&target).map_err(failed(&target, "write"))?;
     let mut write = |block: &[u8]| copied.write_all(block).map_err(failed(&target, "write"));
     read_all(name, &source, &mut file, &mut write).map(Some)

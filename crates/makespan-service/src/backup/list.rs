@@ -1,11 +1,11 @@
 //! The file `backup.json` of a backup: the list of all other files.
 
-use std::fs;
 use std::io;
 use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
+use super::copy::open;
 use super::{BackupError, failed};
 use crate::store::BACKUP;
 
@@ -70,10 +70,12 @@ impl BackupList {
             version: String,
         }
         let path = backup.join(BACKUP);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Err(BackupError::NoBackup { path: backup.to_owned() });
-            }
+        let none = || BackupError::NoBackup { path: backup.to_owned() };
+        let mut file = match open(BACKUP, backup) {
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(none()),
+            file => file.map_err(failed(&path, "read"))?.ok_or_else(none)?,
+        };
+        let text = match io::read_to_string(&mut file) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 return Err(BackupError::Damaged { path, reason: "it is not text".to_owned() });
             }

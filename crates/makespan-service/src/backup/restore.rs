@@ -6,6 +6,7 @@ use super::copy::{NewFolder, copy, write};
 use super::list::BackupList;
 use super::{BackupError, failed, in_database, jobs};
 use crate::store::{RESTORED, Store, newer_version};
+use crate::tokens;
 use crate::words::JobNumber;
 
 /// The result of a restore.
@@ -19,6 +20,8 @@ pub struct RestoreSummary {
     pub reset: Vec<JobNumber>,
     /// The instant of the backup, in seconds since 1970.
     pub made: f64,
+    /// The number of tokens, including tokens that were removed from the old store after the backup.
+    pub tokens: usize,
 }
 
 impl RestoreSummary {
@@ -39,7 +42,8 @@ pub fn restore(backup: &Path, target: &Path) -> Result<RestoreSummary, BackupErr
     let new = NewFolder::new(target)?;
     for file in &list.files {
         let damaged = |reason: String| BackupError::Damaged { path: backup.join(&file.path), reason };
-        let copied = copy(&file.path, &backup, &new.path)?.ok_or_else(|| damaged("the file is missing".to_owned()))?;
+        let copied = copy(&file.path, &backup, &new.path)?
+            .ok_or_else(|| damaged("it is missing or not a regular file".to_owned()))?;
         if let Some(difference) = file.difference(&copied) {
             return Err(damaged(difference));
         }
@@ -58,5 +62,6 @@ pub fn restore(backup: &Path, target: &Path) -> Result<RestoreSummary, BackupErr
     let again = if reset.is_empty() { String::new() } else { format!("; {} {verb} again", jobs(&reset)) };
     let note = format!("the store was restored from the backup {}{again}", backup.display());
     write(&new.path.join(RESTORED), note.as_bytes())?;
-    Ok(RestoreSummary { folder: new.finish()?, jobs: list.jobs, reset, made: list.made })
+    let tokens = tokens::list(&new.path).map_err(|error| BackupError::Database(error.to_string()))?.len();
+    Ok(RestoreSummary { folder: new.finish()?, jobs: list.jobs, reset, made: list.made, tokens })
 }

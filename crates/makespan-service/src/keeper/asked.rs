@@ -470,8 +470,8 @@ impl Service for Keeper {
             let what = "it does not end after its start, has already ended, or ends in more than 30 years";
             return bad("end", what, "write seconds after 1970");
         }
-        if name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
-            return bad("name", "it has control characters, or more than 1000 characters", "write another name");
+        if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
+            return bad("name", "it is empty, has control characters, or more than 1000 characters", "write a name");
         }
         let there = self.shared.platform.processors();
         if processors.is_empty() || processors.iter().any(|&(first, last)| first > last || last >= there) {

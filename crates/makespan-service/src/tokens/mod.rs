@@ -5,7 +5,7 @@ mod file;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -22,8 +22,6 @@ pub use file::{read_private, write_private};
 const PREFIX: &str = "mks_";
 /// Maximum length of the name of a user, in bytes.
 const MAX_NAME: usize = 64;
-/// Maximum time for which a token is still accepted after another process has removed it.
-const STALE: Duration = Duration::from_millis(500);
 
 /// The error of an operation on tokens.
 #[derive(Debug, Error)]
@@ -97,7 +95,6 @@ pub struct Tokens {
 }
 
 struct TokenFileState {
-    at: Option<Instant>,
     stamp: Option<Stamp>,
     /// The stamp of the last list that could not be read.
     unreadable: Option<Stamp>,
@@ -110,8 +107,10 @@ impl Tokens {
     /// # Errors
     /// [`TokenError`], if the file is damaged or other users may read it.
     pub fn open(store: &Path) -> Result<Self, TokenError> {
+        // The list may change between the two calls. With the earlier stamp, it is then read again.
+        let before = stamp(store);
         let records = read(store)?;
-        let seen = TokenFileState { at: Some(Instant::now()), stamp: stamp(store), unreadable: None, records };
+        let seen = TokenFileState { stamp: before, unreadable: None, records };
         Ok(Self { store: store.to_owned(), seen: Mutex::new(seen), log: Log::default() })
     }
 
@@ -124,16 +123,9 @@ impl Tokens {
     /// Returns the client to which a token belongs, and the id of the token. The comparison takes the same time for
     /// every token, so that it reveals nothing about the stored hashes.
     pub fn who(&self, token: &str) -> Option<(Who, String)> {
-        // An unknown token may have just been added. Therefore, the second search reads the list again if the last
-        // check is older than a tenth of `STALE`. This minimum age limits the number of checks that a client with
-        // invalid tokens can cause.
-        self.find(token, STALE).or_else(|| self.find(token, STALE / 10))
-    }
-
-    fn find(&self, token: &str, stale: Duration) -> Option<(Who, String)> {
         let hash = hash(token);
         let mut found = None;
-        for record in &self.fresh(stale).records {
+        for record in &self.fresh().records {
             if bool::from(record.hash.as_bytes().ct_eq(hash.as_bytes())) {
                 found = Some((Who { user: record.user.clone(), role: record.role }, record.id.clone()));
             }
@@ -143,30 +135,27 @@ impl Tokens {
 
     /// Returns true if a token with this id exists.
     pub fn holds(&self, id: &str) -> bool {
-        self.fresh(STALE).records.iter().any(|record| record.id == id)
+        self.fresh().records.iter().any(|record| record.id == id)
     }
 
-    /// Returns the tokens. If the last check of the list is older than `stale`, first checks the list, and reads it
-    /// again if it has changed. If the list cannot be read, the earlier tokens remain valid. A process that removes a
-    /// token reports an unreadable list itself.
-    fn fresh(&self, stale: Duration) -> std::sync::MutexGuard<'_, TokenFileState> {
+    /// Returns the tokens. First checks the metadata of the list, and reads the list again if it has changed, so that a
+    /// removed token is refused from its removal on. If the list cannot be read, the earlier tokens remain valid. A
+    /// process that removes a token reports an unreadable list itself.
+    fn fresh(&self) -> std::sync::MutexGuard<'_, TokenFileState> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.at.is_none_or(|at| at.elapsed() > stale) {
-            seen.at = Some(Instant::now());
-            let now = stamp(&self.store);
-            if now != seen.stamp {
-                match read(&self.store) {
-                    Ok(records) => {
-                        self.report(&seen.records, &records);
-                        (seen.stamp, seen.unreadable) = (now, None);
-                        seen.records = records;
-                    }
-                    Err(error) if seen.unreadable != now => {
-                        self.log.error(&format!("{error}; the earlier tokens remain valid"));
-                        seen.unreadable = now;
-                    }
-                    Err(_) => {}
+        let now = stamp(&self.store);
+        if now != seen.stamp {
+            match read(&self.store) {
+                Ok(records) => {
+                    self.report(&seen.records, &records);
+                    (seen.stamp, seen.unreadable) = (now, None);
+                    seen.records = records;
                 }
+                Err(error) if seen.unreadable != now => {
+                    self.log.error(&format!("{error}; the earlier tokens remain valid"));
+                    seen.unreadable = now;
+                }
+                Err(_) => {}
             }
         }
         seen
@@ -219,7 +208,7 @@ pub fn list(store: &Path) -> Result<Vec<TokenRecord>, TokenError> {
     read(store)
 }
 
-/// Removes the token with the given id from a store, and returns its record. A running service refuses the token within a second.
+/// Removes the token with the given id from a store, and returns its record. A running service refuses the token from then on.
 ///
 /// # Errors
 /// [`TokenError`], for example if there is no such token.

@@ -50,7 +50,7 @@ pub struct Reservation {
     #[serde(default)]
     pub number: u64,
     /// The purpose of the reservation.
-    #[schema(max_length = 1000, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    #[schema(min_length = 1, max_length = 1000, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub name: String,
     /// The start of the reservation.
     pub start: f64,

@@ -256,3 +256,45 @@ fn damaged_and_newer_backups_are_refused() {
     assert!(error.contains("version 99") && error.contains("use that version"), "{error}");
     assert!(back_up(at, &at.join("other")).unwrap_err().to_string().contains("there is no store"));
 }
+
+/// A restore copies only regular files of the backup, and removes what a killed process has left.
+#[test]
+fn special_files_and_abandoned_folders() {
+    let temporary = tempfile::tempdir().unwrap();
+    let at = temporary.path();
+    let [store, kept, new, secret] = ["store", "kept", "new", "secret"].map(|name| at.join(name));
+    let running = keeper(&store);
+    let job = submit(&running, script("echo hello"));
+    until_state(&running, job, State::Succeeded);
+    let [left, other] = [".kept.partial-4194305", ".kept.partial-x"].map(|name| at.join(name));
+    for folder in [&left, &other] {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("file"), "").unwrap();
+    }
+    tokens::add(&store, "ann", Role::Submitter, None).unwrap();
+    back_up(&store, &kept).unwrap();
+    assert!(!left.exists() && other.exists());
+    assert_eq!(restore(&kept, &new).unwrap().tokens, tokens::list(&store).unwrap().len());
+    fs::remove_dir_all(&new).unwrap();
+    let round = kept.join("round-1");
+    let file = fs::read_dir(&round).unwrap().map(|entry| entry.unwrap().path()).next().unwrap();
+    let away = at.join("away");
+    let is_damaged = || matches!(restore(&kept, &new), Err(BackupError::Damaged { .. })) && !new.exists();
+    // A link to a file with the right content.
+    fs::rename(&file, &secret).unwrap();
+    std::os::unix::fs::symlink(&secret, &file).unwrap();
+    assert!(is_damaged());
+    // A pipe without a writer.
+    fs::remove_file(&file).unwrap();
+    nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(is_damaged());
+    // A link to a folder with the right files.
+    fs::remove_file(&file).unwrap();
+    fs::rename(&secret, &file).unwrap();
+    fs::rename(&round, &away).unwrap();
+    std::os::unix::fs::symlink(&away, &round).unwrap();
+    assert!(is_damaged());
+    fs::remove_file(&round).unwrap();
+    fs::rename(&away, &round).unwrap();
+    restore(&kept, &new).unwrap();
+}

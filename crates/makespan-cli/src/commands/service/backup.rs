@@ -29,8 +29,15 @@ pub fn restore(backup: &Path, target: &Path) -> Result<ExitCode> {
     let folder = restored.folder.display().to_string();
     let again =
         restored.again().map_or_else(String::new, |jobs| format!("{jobs} had not ended, and will start again\n"));
+    let tokens = match restored.tokens {
+        0 => String::new(),
+        count => format!(
+            "{} valid, also if removed after the backup; `makespan token list` prints them\n",
+            if count == 1 { "1 token is".to_owned() } else { format!("{count} tokens are") }
+        ),
+    };
     emit(&format!(
-        "{} restored from {}\n{again}next: makespan serve --store {}\n",
+        "{} restored from {}\n{again}{tokens}next: makespan serve --store {}\n",
         counted(restored.jobs, "job"),
         instant(restored.made),
         shown(&folder)

@@ -80,6 +80,8 @@ pub fn change(options: &JobsOptions, what: &str) -> Result<ExitCode> {
     let mut first = None;
     for &job in &options.jobs {
         match client.change(JobNumber(job), what) {
+            // The engine cancels a job a moment later.
+            Ok(state) if what == "cancel" && !state.is_final() => emit(&format!("job {job} is being cancelled\n"))?,
             Ok(state) => emit(&format!("job {job} is {}\n", state.name().replace('_', " ")))?,
             Err(error) => {
                 let report = miette!("job {job}: {error}");

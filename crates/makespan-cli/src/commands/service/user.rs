@@ -11,6 +11,9 @@ use super::{connect, emit_list, fail};
 use crate::args::{Quota, UserAction, UserCommands, UserSetOptions};
 use crate::output::{emit, table};
 
+/// The note for a user without jobs and settings.
+const NEW: &str = "this user has not submitted a job yet; check the name with `makespan token list`\n";
+
 pub fn user(commands: &UserCommands) -> Result<ExitCode> {
     let client = connect(&commands.connection)?;
     match &commands.action {
@@ -22,6 +25,7 @@ pub fn user(commands: &UserCommands) -> Result<ExitCode> {
             let user = checked(user)?;
             let users: Vec<UserSummary> = client.get("users").map_err(fail)?;
             let before = users.into_iter().find(|one| one.user == *user);
+            let before_is_known = before.is_some();
             let (waiting, processors) =
                 before.as_ref().map_or((None, None), |before| (before.most_waiting, before.most_processors));
             // The option `--most-processors` accepts only numbers that fit.
@@ -31,9 +35,14 @@ pub fn user(commands: &UserCommands) -> Result<ExitCode> {
                 most_waiting: settings.most_waiting.map_or(waiting, |Quota(quota)| quota),
                 most_processors: settings.most_processors.map_or(processors, quota),
             };
-            emit(&described(&client.set_user(user, &new).map_err(fail)?))?;
+            let note = if before_is_known { "" } else { NEW };
+            emit(&(described(&client.set_user(user, &new).map_err(fail)?) + note))?;
         }
         UserAction::Remove { user } => {
+            let users: Vec<UserSummary> = client.get("users").map_err(fail)?;
+            if users.iter().all(|one| one.user != *user) {
+                return Err(miette!("there is no user `{user}`; `makespan service user list` prints the users"));
+            }
             emit(&described(&client.set_user(checked(user)?, &UserSettings::default()).map_err(fail)?))?;
         }
     }

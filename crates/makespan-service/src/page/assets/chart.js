@@ -51,7 +51,8 @@ export class Chart {
       const key = box.job || `someone ${names.length}`;
       if (!jobs.has(key)) {
         jobs.set(key, names.length);
-        names.push(box.name || "a job of another user");
+        // If a label does not fit, the chart shows the number at its end.
+        names.push(box.job ? `${box.name} #${box.job}` : "a job of another user");
         user.push(users.indexOf(box.user));
       }
       return jobs.get(key);

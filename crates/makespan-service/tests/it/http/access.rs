@@ -191,3 +191,17 @@ fn refused_requests_and_revoked_tokens_are_in_the_log() {
     }
     assert!(!log.contains("mks_") && !log.contains("secret"), "{log}");
 }
+
+/// A token that was used a moment before its removal is refused from its removal on.
+#[test]
+fn a_removed_token_is_refused_at_once() {
+    let site = Site::new();
+    for at in 0..20 {
+        let user = format!("user{at}");
+        let token = add(site.store.path(), &user, Role::Submitter, None).unwrap();
+        assert_eq!(site.get(&token, "/api/v1/whoami").status, 200);
+        let id = list(site.store.path()).unwrap().into_iter().find(|token| token.user == user).unwrap().id;
+        remove(site.store.path(), &id).unwrap();
+        assert_eq!(site.get(&token, "/api/v1/whoami").status, 401);
+    }
+}
