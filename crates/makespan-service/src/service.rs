@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::words::{
     Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Receipt,
-    Refusal, Reservation, Span, State, Stream, Submission, UserSettings, UserSummary, WhatIf, Who,
+    Refusal, Reservation, Span, State, Stream, Submission, UserChange, UserSettings, UserSummary, WhatIf, Who,
 };
 
 /// The operations that a service offers to its clients. The HTTP interface calls these operations.
@@ -123,7 +123,15 @@ pub trait Service: Send + Sync {
     ///
     /// # Errors
     /// [`Refusal`].
-    fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal>;
+    fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal> {
+        self.change_user(who, user, &settings.into())
+    }
+
+    /// Changes some settings of a user, and keeps the other settings. Only an admin may do this.
+    ///
+    /// # Errors
+    /// [`Refusal`].
+    fn change_user(&self, who: &Who, user: &str, change: &UserChange) -> Result<UserSummary, Refusal>;
 
     /// Returns the reservations that have not ended.
     ///

@@ -15,8 +15,8 @@ use ureq::{Agent, Body};
 
 use crate::http::{Changed, Problem, Receipts, Submissions};
 use crate::words::{
-    JobNumber, JobSummary, LogPart, Page, Receipt, Reservation, State, Stream, Submission, UserSettings, UserSummary,
-    WhatIf,
+    JobNumber, JobSummary, LogPart, Page, Receipt, Reservation, State, Stream, Submission, UserChange, UserSettings,
+    UserSummary, WhatIf,
 };
 
 pub use events::Events;
@@ -267,6 +267,20 @@ impl Client {
         let path = self.at(&format!("users/{user}"));
         let answer = self.repeated(|| {
             let request = self.agent.put(&path).header("Authorization", self.bearer());
+            request.header("Content-Type", "application/json").send(&body[..])
+        });
+        self.json(answer?)
+    }
+
+    /// Changes some settings of a user, and keeps the other settings.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub fn change_user(&self, user: &str, change: &UserChange) -> Result<UserSummary, ClientError> {
+        let body = serde_json::to_vec(change).map_err(|error| ClientError::Setup(error.to_string()))?;
+        let path = self.at(&format!("users/{user}"));
+        let answer = self.repeated(|| {
+            let request = self.agent.patch(&path).header("Authorization", self.bearer());
             request.header("Content-Type", "application/json").send(&body[..])
         });
         self.json(answer?)

@@ -13,7 +13,7 @@ use super::guard::RequestClient;
 use super::problem::Problem;
 use super::query::{Query, Segments};
 use crate::tokens::is_user;
-use crate::words::{Reservation, Role, UserSettings, UserSummary, Who};
+use crate::words::{Reservation, Role, UserChange, UserSettings, UserSummary, Who};
 
 /// Returns the client, or a problem if the client is not an admin.
 fn admin(asker: &RequestClient) -> Result<&Who, Problem> {
@@ -83,15 +83,51 @@ pub(super) async fn set_user(
     body: Body,
 ) -> Result<Json<UserSummary>, Problem> {
     query.finish()?;
-    let who = admin(&asker)?;
-    let user = segments.text("user").to_owned();
-    if !is_user(&user) {
-        return Err(Problem::bad_input(format!("`{}` is not a name of a user", user.escape_debug()))
-            .at("path.user")
-            .remedy("write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"));
-    }
+    let (who, user) = (admin(&asker)?, named_user(&segments)?);
     let settings: UserSettings = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
     app.ask(RequestDuration::Change, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
+}
+
+/// Changes some settings of a user, and keeps the other settings. Only an admin may do this.
+#[utoipa::path(
+    patch,
+    path = "/api/v1/users/{user}",
+    tag = "users",
+    params(("user" = String, Path, max_length = 64, pattern = "^[A-Za-z0-9_][A-Za-z0-9._+@-]*$", description = "The name of the user")),
+    request_body = UserChange,
+    responses(
+        (status = 200, description = "The use and the new limits of the user", body = UserSummary),
+        (status = 400, description = "The request is invalid", body = Problem),
+        (status = 404, description = "There is no such user", body = Problem),
+        (status = 408, description = "The body did not arrive in time", body = Problem),
+        (status = 413, description = "The body is too large", body = Problem),
+        (status = 415, description = "The media type of the body is not JSON", body = Problem),
+        (status = 507, description = "The store cannot be written, for example because the disk is full", body = Problem),
+    )
+)]
+pub(super) async fn change_user(
+    State(app): State<Arc<App>>,
+    Extension(asker): Extension<RequestClient>,
+    segments: Segments,
+    query: Query,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<UserSummary>, Problem> {
+    query.finish()?;
+    let (who, user) = (admin(&asker)?, named_user(&segments)?);
+    let change: UserChange = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
+    app.ask(RequestDuration::Change, who, move |service, who| service.change_user(who, &user, &change)).await.map(Json)
+}
+
+/// Returns the name of the user in the path of a request, or a problem if no user can have this name.
+fn named_user(segments: &Segments) -> Result<String, Problem> {
+    let user = segments.text("user").to_owned();
+    if is_user(&user) {
+        return Ok(user);
+    }
+    Err(Problem::bad_input(format!("`{}` is not a name of a user", user.escape_debug()))
+        .at("path.user")
+        .remedy("write at most 64 letters, digits, and . _ - + @, of which the first is a letter, a digit or _"))
 }
 
 /// Lists the reservations that have not ended.

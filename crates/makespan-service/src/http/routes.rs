@@ -58,7 +58,7 @@ fn interface() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(plan::bounds))
         .routes(routes!(plan::history))
         .routes(routes!(people::users))
-        .routes(routes!(people::set_user))
+        .routes(routes!(people::set_user, people::change_user))
         .routes(routes!(people::reservations, people::reserve))
         .routes(routes!(people::unreserve))
         .routes(routes!(people::whoami))
@@ -120,7 +120,9 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     components.schemas.get_mut("Content").into_iter().for_each(close);
     document.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);
     for item in document.paths.paths.values_mut() {
-        for operation in [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten() {
+        for operation in
+            [&mut item.get, &mut item.put, &mut item.patch, &mut item.post, &mut item.delete].into_iter().flatten()
+        {
             complete(operation);
         }
     }

@@ -24,7 +24,7 @@ use crate::prepare::{check_count, commands, job_of, refusal};
 use crate::store::{JobRow, Reader, database_size};
 use crate::words::{
     Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Receipt,
-    Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserSettings, UserSummary,
+    Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserChange, UserSummary,
     WhatIf, Who,
 };
 
@@ -448,7 +448,7 @@ impl Service for Keeper {
         self.read(|reader| reader.users(who))
     }
 
-    fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal> {
+    fn change_user(&self, who: &Who, user: &str, settings: &UserChange) -> Result<UserSummary, Refusal> {
         let changed = (who.clone(), user.to_owned(), settings.clone());
         self.ask(|reply| StoreRequest::SetUser(changed.0, changed.1, changed.2, reply))?;
         let text = serde_json::to_string(settings).unwrap_or_default();

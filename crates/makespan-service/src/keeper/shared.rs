@@ -19,7 +19,7 @@ use crate::log::Log;
 use crate::prepare::PreparedSubmission;
 use crate::redact;
 use crate::store::{HandedJob, Readers, TaskEnd};
-use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserSettings, Who};
+use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserChange, Who};
 
 /// Maximum number of stored remarks.
 const REMARKS: usize = 20;
@@ -40,7 +40,7 @@ pub(super) enum StoreRequest {
     Cancel(Who, JobNumber, Reply<State>),
     Hold(Who, JobNumber, Reply<State>),
     Release(Who, JobNumber, Reply<State>),
-    SetUser(Who, String, UserSettings, Reply<()>),
+    SetUser(Who, String, UserChange, Reply<()>),
     Reserve(Reservation, Reply<Reservation>),
     Unreserve(u64, Reply<bool>),
     /// Stores a change of the state of a task.

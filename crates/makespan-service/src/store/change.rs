@@ -6,7 +6,8 @@ use super::handed::HandedJob;
 use crate::clock::wall;
 use crate::prepare::{PreparedJob, PreparedSubmission, refusal};
 use crate::words::{
-    HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserSettings, Who,
+    HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserChange,
+    UserSettings, Who,
 };
 
 /// An open transaction.
@@ -350,11 +351,18 @@ impl<'a> StoreChange<'a> {
         self.connection().prepare_cached(sql)?.query_row([user], |row| row.get(0))
     }
 
-    /// Stores the settings of a user.
-    pub fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> StoreResult<()> {
+    /// Changes settings of a user, and keeps the settings that are not stated.
+    pub fn set_user(&self, who: &Who, user: &str, stated: &UserChange) -> StoreResult<()> {
         if who.role != Role::Admin {
             return Ok(Err(refusal(RefusalKind::Forbidden, "", "only an admin changes the settings of users", "")));
         }
+        let sql = "SELECT weight, most_waiting, most_processors FROM users WHERE user = ?1";
+        let read = |row: &rusqlite::Row<'_>| {
+            let most_waiting = row.get::<_, Option<i64>>(1)?.and_then(|most| u64::try_from(most).ok());
+            Ok(UserSettings { weight: Some(row.get(0)?), most_waiting, most_processors: row.get(2)? })
+        };
+        let before = self.connection().prepare_cached(sql)?.query_row([user], read).optional()?.unwrap_or_default();
+        let settings = before.changed(stated);
         let weight = settings.weight.unwrap_or(1.0);
         if !(1e-3..=1e3).contains(&weight) {
             return Ok(Err(refusal(

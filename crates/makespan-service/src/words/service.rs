@@ -1,6 +1,6 @@
 //! Users and their limits, reservations, statistics, health and metrics.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 
@@ -39,6 +39,49 @@ pub struct UserSettings {
     /// The maximum number of processors in use at once. By default, there is no limit.
     #[schema(minimum = 1)]
     pub most_processors: Option<u32>,
+}
+
+/// A change of some settings of a user. Settings that are left out stay as they are, and `null` restores the default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UserChange {
+    /// The fair-share weight; 1 by default. A user is entitled to processor time in proportion to this weight.
+    #[serde(deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>, minimum = 0.001, maximum = 1000)]
+    pub weight: Option<Option<f64>>,
+    /// The maximum number of waiting and held jobs. By default, there is no limit.
+    #[serde(deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    pub most_waiting: Option<Option<u64>>,
+    /// The maximum number of processors in use at once. By default, there is no limit.
+    #[serde(deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u32>, minimum = 1)]
+    pub most_processors: Option<Option<u32>>,
+}
+
+/// Deserializes a stated value, which may be `null`. A value that is left out is `None`.
+#[expect(clippy::option_option, reason = "the outer option is `None` if the value is left out")]
+fn stated<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+impl From<&UserSettings> for UserChange {
+    fn from(settings: &UserSettings) -> Self {
+        let &UserSettings { weight, most_waiting, most_processors } = settings;
+        Self { weight: Some(weight), most_waiting: Some(most_waiting), most_processors: Some(most_processors) }
+    }
+}
+
+impl UserSettings {
+    /// Returns these settings after a change.
+    #[must_use]
+    pub fn changed(&self, change: &UserChange) -> Self {
+        Self {
+            weight: change.weight.unwrap_or(self.weight),
+            most_waiting: change.most_waiting.unwrap_or(self.most_waiting),
+            most_processors: change.most_processors.unwrap_or(self.most_processors),
+        }
+    }
 }
 
 /// A period in which processors are kept free. Jobs that are expected to run into this period do not start on these

@@ -11,7 +11,7 @@ use common::{
 use makespan_service::Service;
 use makespan_service::words::{
     Content, Filter, HappeningKind, JobNumber, MetricKind, Needs, RefusalKind, Reservation, Role, State, Stream,
-    Submission, UserSettings, Who,
+    Submission, UserChange, UserSettings, Who,
 };
 
 #[test]
@@ -604,4 +604,26 @@ fn a_limit_holds_for_jobs_that_wait() {
     until("no start is expected", || summary(wide).expected_start.is_none());
     keeper.set_user(&admin(), "ann", &UserSettings::default()).unwrap();
     until_state(&keeper, wide, State::Succeeded);
+}
+
+/// Changes of different settings at once keep each other.
+#[test]
+fn settings_that_are_not_stated_are_kept() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let changes = [
+        UserChange { weight: Some(Some(3.0)), ..UserChange::default() },
+        UserChange { most_waiting: Some(Some(5)), ..UserChange::default() },
+        UserChange { most_processors: Some(Some(2)), ..UserChange::default() },
+    ];
+    std::thread::scope(|scope| {
+        for change in &changes {
+            scope.spawn(|| keeper.change_user(&admin(), "ann", change).unwrap());
+        }
+    });
+    let unlimited = UserChange { most_waiting: Some(None), ..UserChange::default() };
+    let all = keeper.change_user(&admin(), "ann", &UserChange::default()).unwrap();
+    assert_eq!((all.weight, all.most_waiting, all.most_processors), (3.0, Some(5), Some(2)));
+    let all = keeper.change_user(&admin(), "ann", &unlimited).unwrap();
+    assert_eq!((all.weight, all.most_waiting, all.most_processors), (3.0, None, Some(2)));
 }

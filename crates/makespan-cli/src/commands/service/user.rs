@@ -4,15 +4,12 @@ use std::process::ExitCode;
 
 use makespan_core::counted;
 use makespan_service::tokens::{TokenError, is_user};
-use makespan_service::words::{UserSettings, UserSummary};
+use makespan_service::words::{UserChange, UserSettings, UserSummary};
 use miette::{Result, miette};
 
 use super::{connect, emit_list, fail};
 use crate::args::{Quota, UserAction, UserCommands, UserSetOptions};
-use crate::output::{emit, table};
-
-/// The note for a user without jobs and settings.
-const NEW: &str = "this user has not submitted a job yet; check the name with `makespan token list`\n";
+use crate::output::{complain, emit, table};
 
 pub fn user(commands: &UserCommands) -> Result<ExitCode> {
     let client = connect(&commands.connection)?;
@@ -24,19 +21,20 @@ pub fn user(commands: &UserCommands) -> Result<ExitCode> {
         UserAction::Set(UserSetOptions { user, settings }) => {
             let user = checked(user)?;
             let users: Vec<UserSummary> = client.get("users").map_err(fail)?;
-            let before = users.into_iter().find(|one| one.user == *user);
-            let before_is_known = before.is_some();
-            let (waiting, processors) =
-                before.as_ref().map_or((None, None), |before| (before.most_waiting, before.most_processors));
+            let is_new = users.iter().all(|one| one.user != *user);
             // The option `--most-processors` accepts only numbers that fit.
             let quota = |Quota(quota)| quota.and_then(|number| u32::try_from(number).ok());
-            let new = UserSettings {
-                weight: settings.weight.or(before.map(|before| before.weight)),
-                most_waiting: settings.most_waiting.map_or(waiting, |Quota(quota)| quota),
-                most_processors: settings.most_processors.map_or(processors, quota),
+            let change = UserChange {
+                weight: settings.weight.map(Some),
+                most_waiting: settings.most_waiting.map(|Quota(quota)| quota),
+                most_processors: settings.most_processors.map(quota),
             };
-            let note = if before_is_known { "" } else { NEW };
-            emit(&(described(&client.set_user(user, &new).map_err(fail)?) + note))?;
+            emit(&described(&client.change_user(user, &change).map_err(fail)?))?;
+            if is_new {
+                complain(&format!(
+                    "note: {user} has not submitted a job yet; check the name with `makespan token list`"
+                ));
+            }
         }
         UserAction::Remove { user } => {
             let users: Vec<UserSummary> = client.get("users").map_err(fail)?;

@@ -194,6 +194,7 @@ fn quotas_weights_and_reservations_are_set_listed_and_removed() {
     let set = admin(&["user", "set", "ann", "--most-processors", "8", "--most-waiting", "none"]);
     assert_eq!(set, "ann: weight 2, any number of waiting jobs, at most 8 processors at once\n");
     let list = admin(&["user", "list"]);
+    assert_eq!(admin(&["user", "list", "--url", site.server.url()]), list);
     assert!(list.lines().any(|line| line.split_whitespace().take(4).eq(["ann", "2", "-", "8"])), "{list}");
     let json: Value = serde_json::from_str(&admin(&["user", "list", "--format", "json"])).unwrap();
     assert!(json.as_array().unwrap().iter().any(|user| user["most_processors"] == 8), "{json}");
@@ -208,11 +209,12 @@ fn quotas_weights_and_reservations_are_set_listed_and_removed() {
     assert!((end - start - 7200.0).abs() < 0.01 && (start - now - 3600.0).abs() < 60.0, "{kept}");
     assert!(admin(&["reservation", "list"]).contains("a demo"));
     assert_eq!(admin(&["reservation", "remove", "1"]), "reservation 1 is removed\n");
-    let cases: [(&str, &[&str], &str); 6] = [
+    let cases: [(&str, &[&str], &str); 7] = [
         (&site.admin, &["reservation", "remove", "1"], "service reservation list"),
         (&site.admin, &["reservation", "add", "x", "--processors", "3-1", "--for", "1h"], "--processors 3-1"),
         (&site.admin, &["reservation", "add", "x", "--processors", "1", "--end", "soon"], "2026-11-22T02:04:10"),
         (&site.admin, &["user", "set", "../x", "--weight", "1"], "not a name of a user"),
+        (&site.admin, &["user", "remove", "unknown1"], "service user list"),
         (&site.alice, &["user", "set", "ann", "--weight", "1"], "only an admin"),
         (&site.alice, &["reservation", "add", "x", "--processors", "1", "--for", "1h"], "only an admin"),
     ];
@@ -223,6 +225,8 @@ fn quotas_weights_and_reservations_are_set_listed_and_removed() {
     for (words, part) in [
         (&["user", "set", "ann"][..], "--weight"),
         (&["user", "set", "ann", "--most-processors", "0"], "from 1 to"),
+        (&["user", "set", "ann", "--weight", "nan"], "write a number"),
+        (&["user", "set", "ann", "--weight", "inf"], "write a number"),
         (&["reservation", "add", "x", "--processors", "1"], "--end"),
     ] {
         let output = of(&site.admin, words);

@@ -51,6 +51,7 @@ fn cases() -> Vec<Case> {
         ("get", "/api/v1/history", "/api/v1/history?start=inf", none.clone(), 400),
         ("get", "/api/v1/users", "/api/v1/users", none.clone(), 200),
         ("put", "/api/v1/users/{user}", "/api/v1/users/alice", settings, 200),
+        ("patch", "/api/v1/users/{user}", "/api/v1/users/alice", json!({ "weight": 3.0 }).to_string(), 200),
         ("get", "/api/v1/reservations", "/api/v1/reservations", none.clone(), 200),
         ("post", "/api/v1/reservations", "/api/v1/reservations", reservation, 201),
         ("get", "/api/v1/reservations", "/api/v1/reservations", none.clone(), 200),
@@ -74,7 +75,7 @@ impl Document {
     fn operations(&self) -> BTreeSet<(String, String)> {
         let paths = self.0["paths"].as_object().unwrap();
         let all = paths.iter().flat_map(|(path, item)| item.as_object().unwrap().keys().map(move |key| (key, path)));
-        let verbs = ["get", "put", "post", "delete"];
+        let verbs = ["get", "put", "patch", "post", "delete"];
         all.filter(|(key, _)| verbs.contains(&key.as_str())).map(|(key, path)| (key.clone(), path.clone())).collect()
     }
 

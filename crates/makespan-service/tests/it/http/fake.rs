@@ -8,8 +8,8 @@ use makespan_service::Service;
 use makespan_service::words::{
     BoundPicture, BoxPicture, Content, Delay, Explanation, Filter, Happening, HappeningKind, Health, JobDetail,
     JobNumber, JobSummary, LogPart, Metric, MetricKind, NodePicture, Page, Picture, Reason, Receipt, Refusal,
-    RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserSettings, UserSummary, WhatIf,
-    Who,
+    RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserChange, UserSettings, UserSummary,
+    WhatIf, Who,
 };
 
 #[derive(Default)]
@@ -307,9 +307,11 @@ impl Service for Fake {
         Ok(all)
     }
 
-    fn set_user(&self, who: &Who, user: &str, settings: &UserSettings) -> Result<UserSummary, Refusal> {
+    fn change_user(&self, who: &Who, user: &str, change: &UserChange) -> Result<UserSummary, Refusal> {
         Self::admin(who)?;
-        self.inner().users.insert(user.to_owned(), settings.clone());
+        let mut inner = self.inner();
+        let settings = inner.users.entry(user.to_owned()).or_default();
+        *settings = settings.changed(change);
         Ok(summary(user, settings))
     }
 
