@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use makespan::formats::write_atomic;
+use makespan_core::counted;
+
 use super::copy::{NewFolder, copy, listed, write};
 use super::journaled::add_ends;
 use super::list::BackupList;
 use super::{BackupError, failed, in_database};
 use crate::clock::wall;
 use crate::keeper::folder_of;
-use crate::store::{BACKUP, DATABASE, Reader, Store, is_store, snapshot};
+use crate::store::{BACKED_UP, BACKUP, DATABASE, Reader, Store, is_store, snapshot};
 
 /// The content of a new backup.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,5 +70,9 @@ pub fn back_up(folder: &Path, target: &Path) -> Result<BackupSummary, BackupErro
     let list = BackupList::new(made, summary.jobs, files);
     let text = serde_json::to_vec(&list).map_err(|error| BackupError::Database(error.to_string()))?;
     write(&new.path.join(BACKUP), &text)?;
-    Ok(BackupSummary { folder: new.finish()?, ..summary })
+    let summary = BackupSummary { folder: new.finish()?, ..summary };
+    // The running service writes this note to its log. The backup is complete even if the note cannot be written.
+    let note = format!("a backup of {} was made", counted(summary.jobs, "job"));
+    let _ = write_atomic(&folder.join(BACKED_UP), |out| out.write_all(note.as_bytes()));
+    Ok(summary)
 }

@@ -165,7 +165,12 @@ impl Keeper {
             options: execution,
             wear: RunReplacement::new(options.long_run),
         };
-        let drawer = Drawer { shared: Arc::clone(&shared), snapshots: seen, outlook: Arc::clone(&outlook) };
+        let drawer = Drawer {
+            shared: Arc::clone(&shared),
+            snapshots: seen,
+            outlook: Arc::clone(&outlook),
+            folder: folder.clone(),
+        };
         let retention = options.keep.map(|keep| Retention {
             shared: Arc::clone(&shared),
             asks: asks.clone(),

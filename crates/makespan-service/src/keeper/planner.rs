@@ -1,10 +1,11 @@
 //! The thread that makes the plans that users see: the expected starts and ends of tasks, and the bounds of the plan.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use makespan::Planner;
 use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time, Weight};
@@ -16,7 +17,7 @@ use super::shared::{SharedState, Snapshot};
 use crate::clock::wall;
 use crate::prepare::job_of;
 use crate::redact::job_of_name;
-use crate::store::{PendingRow, Reader};
+use crate::store::{BACKED_UP, PendingRow, Reader};
 use crate::words::{BoundPicture, BoxPicture, ClosedPicture, JobNumber, NodePicture, Picture, State};
 
 /// Pause between two requests for a snapshot of the engine.
@@ -94,6 +95,8 @@ pub(super) struct Drawer {
     pub shared: Arc<SharedState>,
     pub snapshots: Receiver<Snapshot>,
     pub outlook: Arc<Mutex<Option<Arc<Outlook>>>>,
+    /// The folder of the store.
+    pub folder: PathBuf,
 }
 
 impl Drawer {
@@ -101,9 +104,16 @@ impl Drawer {
     pub fn run(self) {
         let (mut last, mut changes, mut version, mut request) = (None::<Instant>, (0, PlanInput::default()), 0, 0);
         let mut rest = Duration::ZERO;
+        let mut backup = self.last_backup();
         let mut settings = (0, None::<Instant>);
         while !self.shared.is_closing() {
             self.rest(PAUSE.max(rest));
+            let now = self.last_backup();
+            if now != backup {
+                backup = now;
+                let note = std::fs::read_to_string(self.folder.join(BACKED_UP));
+                note.iter().for_each(|note| self.shared.log.notice(note));
+            }
             // Events are also checked, because held jobs change the plan but never reach the engine.
             let events = self.shared.wait(u64::MAX, Duration::ZERO);
             let changed = self.shared.settings.load(Ordering::Relaxed);
@@ -132,6 +142,11 @@ impl Drawer {
             rest = (begun.elapsed() * SHARE).min(LONGEST_REST);
             last = Some(Instant::now());
         }
+    }
+
+    /// Returns the time of the note about the last backup, if there is a note.
+    fn last_backup(&self) -> Option<SystemTime> {
+        self.folder.join(BACKED_UP).metadata().and_then(|found| found.modified()).ok()
     }
 
     /// Returns the snapshot for a request, if the engine sends it soon.

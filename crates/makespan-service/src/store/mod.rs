@@ -35,6 +35,8 @@ pub use snapshot::{is_served, is_store, newer_version, snapshot};
 pub const DATABASE: &str = "store.sqlite";
 /// File name of the list of files of a backup.
 pub const BACKUP: &str = "backup.json";
+/// File name of a note about the last backup, which the running service writes to its log.
+pub const BACKED_UP: &str = "backed-up";
 /// File name of a note about a restore, which the next service writes to its log.
 pub const RESTORED: &str = "restored";
 /// Maximum wait of a connection for another connection that holds the database lock.

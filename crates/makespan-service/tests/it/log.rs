@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use makespan_core::Platform;
+use makespan_service::backup::back_up;
 use makespan_service::host::ThisMachine;
 use makespan_service::words::{JobNumber, Role, State, UserSettings};
 use makespan_service::{Keeper, KeeperOptions, Log, Service};
@@ -80,4 +81,17 @@ fn a_killed_service_is_in_the_log() {
     assert!(log.contains("notice the previous service on this store did not stop cleanly\n"), "{log}");
     let log = logged(temporary.path(), |_| ());
     assert!(!log.contains("cleanly"), "{log}");
+}
+
+#[test]
+fn a_backup_is_in_the_log() {
+    let temporary = tempfile::tempdir().unwrap();
+    let [store, log] = ["store", "log"].map(|name| temporary.path().join(name));
+    logged(temporary.path(), |_| {
+        for name in ["first", "second"] {
+            back_up(&store, &temporary.path().join(name)).unwrap();
+            let lines = || fs::read_to_string(&log).unwrap().matches("notice a backup of 0 jobs was made\n").count();
+            until("the log has a line about the backup", || lines() == if name == "first" { 1 } else { 2 });
+        }
+    });
 }
