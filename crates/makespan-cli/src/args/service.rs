@@ -14,14 +14,14 @@ use super::{Format, HistoryChoice, SlurmOptions};
 pub struct ConnectionOptions {
     /// URL of the service, such as `http://127.0.0.1:8321` [default: `MAKESPAN_URL`, or the URL that the service wrote
     /// into its store]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// File with the token, readable only by its owner [default: `MAKESPAN_TOKEN_FILE`, or `token` in the store of the
     /// service, which is `MAKESPAN_STORE` or ~/.local/share/makespan/service]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// Certificates (PEM) of the authorities to trust, instead of the authorities that browsers trust
-    #[arg(long, global = true, value_name = "FILE.pem")]
+    #[arg(long, value_name = "FILE.pem")]
     pub ca: Option<PathBuf>,
 }
 

@@ -571,7 +571,6 @@ fn a_predicted_start_is_the_expected_start_after_the_submission() {
         (&bob, Submission { priority: Some(-10), ..sleeping(1, 10.0) }),
         (&cem, Submission { weight: Some(1e-6), ..sleeping(1, 10.0) }),
         (&cem, Submission { weight: Some(1e3), ..sleeping(1, 30.0) }),
-        (&ann, Submission { after: vec![JobNumber(3)], ..sleeping(1, 40.0) }),
     ] {
         let predicted = keeper.what_if(who, one.clone()).unwrap().starts[0].unwrap();
         let job = submitted(who, one);

@@ -37,7 +37,7 @@ pub fn restore(backup: &Path, target: &Path) -> Result<ExitCode> {
         ),
     };
     emit(&format!(
-        "{} restored from {}\n{again}{tokens}next: makespan serve --store {}\n",
+        "{} restored from {}\n{tokens}{again}next: makespan serve --store {}\n",
         counted(restored.jobs, "job"),
         instant(restored.made),
         shown(&folder)
