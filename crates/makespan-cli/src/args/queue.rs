@@ -43,13 +43,24 @@ pub struct QueueOptions {
     /// For a cluster: number of simulations with random run times, which give the range of each start [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub draws: Option<u32>,
+    /// For a cluster: percentage of the starts that the ranges contain [default: 80]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(50..=99))]
+    pub range: Option<u32>,
+    /// For a cluster: file with earlier forecasts, which calibrate the ranges [default: with --from slurm, the history;
+    /// see docs/history.md]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_history")]
+    pub history: Option<PathBuf>,
+    /// For a cluster: neither calibrate the ranges nor record the forecasts
+    #[arg(long)]
+    pub no_history: bool,
     /// Show only the jobs of this user
     #[arg(long, value_name = "USER", value_parser = NonEmptyStringValueParser::new())]
     pub user: Option<String>,
     /// For a service: jobs of these states, or all [default: held,waiting,running]
     #[cfg(feature = "service")]
     #[arg(long, value_name = "STATE,STATE..", value_delimiter = ',', value_parser = super::service::state)]
-    #[arg(conflicts_with_all = ["from", "job", "what_if", "watch", "report", "past", "times", "draws"])]
+    #[arg(conflicts_with_all = ["from", "job", "what_if", "watch", "report", "past", "times", "draws", "range"])]
+    #[arg(conflicts_with_all = ["history", "no_history"])]
     pub state: Vec<super::AnyState>,
     /// Maximum number of jobs to show, also on a page; for a cluster, of pending and of running jobs [default: 1000, and
     /// 20 running jobs; all on a page and with --format json]
@@ -75,6 +86,9 @@ impl QueueOptions {
             (self.past.is_some(), "--past"),
             (self.times.is_some(), "--times"),
             (self.draws.is_some(), "--draws"),
+            (self.range.is_some(), "--range"),
+            (self.history.is_some(), "--history"),
+            (self.no_history, "--no-history"),
         ];
         given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
     }

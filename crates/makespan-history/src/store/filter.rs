@@ -37,8 +37,9 @@ impl Filter {
 }
 
 impl History {
-    /// Removes the records that match the filter, and commands without any records. The removed data are overwritten in the file.
-    /// Returns the number of removed records.
+    /// Removes the records that match the filter, and commands without any records. If the filter states neither a command
+    /// nor a machine, also removes the forecasts of starts that were made before its instant. The removed data are
+    /// overwritten in the file. Returns the number of removed records of runs.
     ///
     /// # Errors
     /// [`HistoryError`]. On an error, nothing was removed.
@@ -55,6 +56,11 @@ impl History {
              (SELECT runs.id FROM runs JOIN commands ON commands.id = runs.command WHERE {condition})"
         );
         let removed = transaction.execute(&text, rusqlite::params_from_iter(values))?;
+        // Forecasts of starts have neither a command nor a machine.
+        if filter.command.is_none() && filter.host.is_none() {
+            let before = filter.before.unwrap_or(i64::MAX);
+            transaction.execute("DELETE FROM starts WHERE made < ?1", [before])?;
+        }
         transaction.execute("DELETE FROM commands WHERE id NOT IN (SELECT command FROM runs)", [])?;
         transaction.commit()?;
         // The log still contains the removed data, and the file keeps its size. `VACUUM` and the checkpoint remove the

@@ -6,6 +6,7 @@ mod export;
 mod filter;
 mod recall;
 mod schema;
+mod starts;
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -22,6 +23,7 @@ use schema::{APPLICATION, STEPS};
 pub use entry::StoredRecord;
 pub use filter::Filter;
 pub(crate) use recall::{LONGEST, RecallSetting, RecalledRun};
+pub use starts::StartForecast;
 
 /// Maximum wait for another process that is writing. A write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);

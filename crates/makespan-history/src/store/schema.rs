@@ -5,7 +5,7 @@ pub(super) const APPLICATION: i64 = 0x4d6b_7370;
 
 /// The SQL statements that convert version `k` to version `k + 1`. Version 0 is an empty database. Existing steps must
 /// not change: add each change as a new step at the end.
-pub(super) const STEPS: [&str; 2] = [
+pub(super) const STEPS: [&str; 3] = [
     // Each command is stored once. Its words are a JSON array. Times are in nanoseconds, sizes in bytes, and `ended` is in
     // seconds since 1970. The reader (`estimate`) checks every value, so the tables have no constraints on values.
     "CREATE TABLE commands (
@@ -37,4 +37,21 @@ pub(super) const STEPS: [&str; 2] = [
     // Before this step, every job was pinned.
     "ALTER TABLE runs ADD COLUMN pinned INTEGER NOT NULL DEFAULT 1;
      ALTER TABLE runs ADD COLUMN at_once REAL;",
+    // Forecasts of starts on clusters. All instants are in seconds since 1970.
+    "CREATE TABLE starts (
+         id INTEGER PRIMARY KEY AUTOINCREMENT,
+         cluster TEXT NOT NULL,
+         percent INTEGER NOT NULL,
+         job TEXT NOT NULL,
+         made INTEGER NOT NULL,
+         early INTEGER NOT NULL,
+         start INTEGER NOT NULL,
+         late INTEGER NOT NULL,
+         range_early INTEGER,
+         range_late INTEGER,
+         started INTEGER,
+         UNIQUE (cluster, percent, job)
+     ) STRICT;
+     CREATE INDEX starts_by_start ON starts (cluster, percent, started);
+     CREATE INDEX starts_by_job ON starts (cluster, job);",
 ];

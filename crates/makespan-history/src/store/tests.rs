@@ -123,7 +123,7 @@ fn an_older_history_takes_the_steps_that_it_lacks_once() {
     drop(first);
     let step =
         "ALTER TABLE runs ADD COLUMN energy INTEGER; INSERT INTO commands VALUES (77, 'w', 'l', 't', '[]', NULL);";
-    let steps = [STEPS[0], STEPS[1], step];
+    let steps = [STEPS[0], STEPS[1], STEPS[2], step];
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| History::with_steps(&path, &steps).unwrap());
@@ -133,9 +133,11 @@ fn an_older_history_takes_the_steps_that_it_lacks_once() {
     let entries = history.entries(&Filter::default(), 10).unwrap();
     assert_eq!(entries.iter().map(|entry| (entry.pinned, entry.at_once)).collect::<Vec<_>>(), [(true, None)]);
     history.connection.query_row("SELECT energy FROM runs", [], |_| Ok(())).unwrap();
-    assert!(matches!(History::open(&path), Err(HistoryError::Later { version: 3, known: 2, .. })));
+    assert!(matches!(History::open(&path), Err(HistoryError::Later { version: 4, known: 3, .. })));
     // A step that fails leaves the file in the previous version.
-    assert!(History::with_steps(&path, &[steps[0], steps[1], step, "CREATE TABLE half (a); nonsense"]).is_err());
+    assert!(
+        History::with_steps(&path, &[steps[0], steps[1], steps[2], step, "CREATE TABLE half (a); nonsense"]).is_err()
+    );
     History::with_steps(&path, &steps).unwrap().check().unwrap();
 }
 

@@ -71,13 +71,15 @@ pub struct ForecastOptions<'a> {
     pub seed: u64,
     /// The source of run-time predictions.
     pub times: RunTimes,
+    /// The percentage of the simulated starts that the range of a start contains.
+    pub percent: u32,
     /// A function that formats an instant (seconds since 1970) as a time of day, for reasons.
     pub clock: &'a (dyn Fn(i64) -> String + Sync),
 }
 
 impl Default for ForecastOptions<'_> {
     fn default() -> Self {
-        Self { draws: 20, seed: 1, times: RunTimes::Learned, clock: &|seconds| seconds.to_string() }
+        Self { draws: 20, seed: 1, times: RunTimes::Learned, percent: 80, clock: &|seconds| seconds.to_string() }
     }
 }
 
@@ -88,9 +90,9 @@ pub struct ExpectedJob {
     pub job: usize,
     /// Expected start in seconds since 1970. `None` if the job cannot start without a change.
     pub start: Option<i64>,
-    /// The 10th percentile of the start.
+    /// The first instant of the range of the start: the 10th percentile of the simulated starts, if the range contains 80 %.
     pub early: Option<i64>,
-    /// The 90th percentile of the start.
+    /// The last instant of the range of the start.
     pub late: Option<i64>,
     /// The nodes that the job is expected to get, as indices in the queue, with the number of processors on each.
     pub nodes: Vec<(usize, u32)>,
@@ -156,7 +158,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());
     let of = |job: usize| {
         let start = outcome.started[job];
-        let (early, late) = start.and_then(|start| spread(start, &drawn, job)).unzip();
+        let (early, late) = start.and_then(|start| spread(start, &drawn, job, options.percent)).unzip();
         let ran = outcome.ends[job].zip(start).map(|(end, start)| end - start);
         ExpectedJob {
             job,
@@ -204,15 +206,16 @@ fn chances(
     why
 }
 
-/// Returns an early and a late start of a job, with the expected start between them. Returns `None` if there are no
-/// simulations with random run times.
-fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize) -> Option<(i64, i64)> {
+/// Returns the range of a start: it contains `percent` % of the simulated starts, and the expected start. Returns `None`
+/// if there are no simulations with random run times.
+fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize, percent: u32) -> Option<(i64, i64)> {
     let mut starts: Vec<i64> = drawn.iter().filter_map(|starts| starts[job]).collect();
     starts.sort_unstable();
-    let at = |tenths: usize| starts.get((starts.len().saturating_sub(1) * tenths + 5) / 10).copied();
+    // The index of the first start in the range, rounded half up. The range omits equal numbers of starts on both sides.
+    let at = |share: u32| starts.get((starts.len().saturating_sub(1) * share as usize + 100) / 200).copied();
     // Extend the range to the expected start. A job that waits for the first of several ends starts earlier in nearly
     // all random simulations than in the simulation with mean run times.
-    Some((at(1)?.min(start), at(9)?.max(start)))
+    Some((at(100 - percent)?.min(start), at(100 + percent)?.max(start)))
 }
 
 /// Returns the starts of all jobs in each simulation with random run times. Each simulation has its own seed. So the

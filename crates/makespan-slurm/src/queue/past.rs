@@ -1,6 +1,6 @@
 //! Ended jobs from which run times are learned. They come from `sacct`, or from the controller's memory.
 
-use crate::{Job, JobState, OptionalLimit};
+use crate::{Job, JobState, OptionalLimit, moment};
 
 /// The run time of an ended job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,12 @@ pub struct PastRun {
     pub limit: Option<u64>,
     /// Run time in seconds.
     pub seconds: u64,
+    /// The id as Slurm shows it, such as `12_3` in an array. `None` if the output has no such column.
+    pub shown: Option<String>,
+    /// Time of submission in seconds since 1970.
+    pub submitted: Option<i64>,
+    /// Time of the start in seconds since 1970.
+    pub started: Option<i64>,
 }
 
 impl PastRun {
@@ -35,6 +41,12 @@ impl PastRun {
             partition: job.partition.clone(),
             limit: job.time_limit.and_then(OptionalLimit::value),
             seconds,
+            shown: Some(match &job.array {
+                Some((array, task)) => format!("{array}_{task}"),
+                None => job.id.to_string(),
+            }),
+            submitted: job.submitted,
+            started: Some(start),
         })
     }
 
@@ -54,6 +66,7 @@ impl PastRun {
         let (id, user, name) = (need("JobIDRaw")?, need("User")?, need("JobName")?);
         let (partition, elapsed, state) = (need("Partition")?, need("ElapsedRaw")?, need("State")?);
         let (account, limit) = (find("Account"), find("TimelimitRaw"));
+        let (shown, submitted, started) = (find("JobID"), find("Submit"), find("Start"));
         let (mut runs, mut strange) = (Vec::new(), 0);
         for line in lines {
             let words = words(line, columns.len(), name);
@@ -74,6 +87,9 @@ impl PastRun {
                     partition: word(partition),
                     limit: minutes.map(|minutes| minutes.saturating_mul(60)),
                     seconds,
+                    shown: shown.map(word),
+                    submitted: submitted.and_then(|at| moment(words[at])),
+                    started: started.and_then(|at| moment(words[at])),
                 });
             }
         }
@@ -101,6 +117,15 @@ fn tells(state: &JobState) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn starts_of_ended_jobs_are_read_if_their_columns_exist() {
+        let text = "JobIDRaw|JobID|User|Partition|ElapsedRaw|State|Submit|Start|JobName\n\
+                    9|7_2|bob|batch|30|COMPLETED|1970-01-01T00:01:00|1970-01-01T00:02:00|fit\n10|10|bob|batch|30|COMPLETED|Unknown|None|fit\n";
+        let (runs, strange) = PastRun::of_sacct(text).unwrap();
+        let found: Vec<_> = runs.iter().map(|run| (run.shown.as_deref(), run.submitted, run.started)).collect();
+        assert_eq!((found, strange), (vec![(Some("7_2"), Some(60), Some(120)), (Some("10"), None, None)], 0));
+    }
 
     #[test]
     fn accounts_are_read_by_the_names_of_their_columns() {

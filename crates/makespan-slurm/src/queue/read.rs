@@ -291,7 +291,7 @@ const PAST: [&str; 8] = [
     "-s",
     "CD,F,TO,OOM",
     "-o",
-    "JobIDRaw,User,Account,Partition,ElapsedRaw,TimelimitRaw,State,JobName",
+    "JobIDRaw,JobID,User,Account,Partition,ElapsedRaw,TimelimitRaw,State,Submit,Start,JobName",
     "--noconvert",
 ];
 

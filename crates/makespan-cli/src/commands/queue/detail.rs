@@ -66,7 +66,8 @@ pub fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> Str
     }
     let start = one.start.map_or("never, unless something is changed".to_owned(), |at| {
         let spread = between(seen, one);
-        let spread = if spread == "-" { String::new() } else { format!(" (in 8 of 10 cases {spread})") };
+        let spread =
+            if spread == "-" { String::new() } else { format!(" (in {} % of cases {spread})", seen.ranges.percent) };
         format!("{}{spread}", seen.clock.full(at))
     });
     text += &line("starts", &start);

@@ -1,5 +1,6 @@
 //! `makespan queue`: the queue of a service, or of a cluster that Slurm runs.
 
+mod calibrated;
 pub mod clock;
 mod detail;
 mod json;
@@ -25,12 +26,14 @@ use crate::args::{Format, KnownTimes, QueueOptions};
 #[cfg(feature = "service")]
 use crate::output::complain;
 use crate::output::{check_kind, emit, write_file};
+use calibrated::RangeShare;
 use clock::QueueClock;
 
 /// A queue with its forecast.
 struct ForecastQueue<'a> {
     queue: &'a Queue,
     forecast: &'a Forecast,
+    ranges: &'a RangeShare,
     clock: &'a QueueClock,
 }
 
@@ -103,6 +106,14 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     if options.draws.is_some() && options.times == Some(KnownTimes::Limits) {
         return Err(miette!(
             "--draws: with --times limits, every job is expected to run until its time limit, and nothing is drawn; leave one of them out"
+        ));
+    }
+    if options.history.is_some() && !matches!(options.times, None | Some(KnownTimes::Learned)) {
+        return Err(miette!("--history: only ranges of learned run times are calibrated; omit --history or --times"));
+    }
+    if options.range.is_some() && options.times == Some(KnownTimes::Limits) {
+        return Err(miette!(
+            "--range: with --times limits, every job is expected to run until its time limit, and starts have no range; omit one of the options"
         ));
     }
     let Some(pause) = options.watch else { return once(&from, options) };
@@ -180,13 +191,18 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     queue.remarks.extend(makespan_formats::Clock::unknown_here());
     let clock = QueueClock::new(queue.now);
     if let Some(stated) = &options.what_if {
-        return what_if::answer(queue, stated, options, &clock);
+        return what_if::answer(queue, stated, from, options, &clock);
     }
     let words = |seconds: i64| clock.words(seconds);
     let times = options.times.unwrap_or_default().into();
-    let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, clock: &words };
-    let forecast = forecast(&queue, &play);
-    let seen = ForecastQueue { queue: &queue, forecast: &forecast, clock: &clock };
+    let percent = options.range.unwrap_or(calibrated::DEFAULT_PERCENT);
+    let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, percent, clock: &words };
+    let mut forecast = forecast(&queue, &play);
+    let ranges = RangeShare::of(&queue, &mut forecast, from, options);
+    if forecast.expected.iter().any(|one| one.late.is_some()) {
+        forecast.remarks.extend(ranges.note());
+    }
+    let seen = ForecastQueue { queue: &queue, forecast: &forecast, ranges: &ranges, clock: &clock };
     let chosen = chosen(&seen, options)?;
     if let Some(path) = &options.report {
         write_report(&seen, &chosen, from, path)?;

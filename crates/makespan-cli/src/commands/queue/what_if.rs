@@ -11,6 +11,7 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use nix::unistd::{Uid, User};
 use serde_json::json;
 
+use super::calibrated::{DEFAULT_PERCENT, RangeShare};
 use super::clock::QueueClock;
 use super::{DRAWS, ForecastQueue, SelectedJobs, detail, json, rows};
 use crate::args::{Format, QueueOptions};
@@ -25,7 +26,13 @@ struct Delays {
 }
 
 /// Prints the predicted start of the job that `stated` describes.
-pub fn answer(mut before: Queue, stated: &str, options: &QueueOptions, clock: &QueueClock) -> Result<ExitCode> {
+pub fn answer(
+    mut before: Queue,
+    stated: &str,
+    from: &str,
+    options: &QueueOptions,
+    clock: &QueueClock,
+) -> Result<ExitCode> {
     let failed = |problem: String| miette!("--what-if: {problem}");
     let (job, ignored) = if Path::new(stated).is_file() {
         let text = std::fs::read_to_string(stated).into_diagnostic().wrap_err_with(|| format!("--what-if {stated}"))?;
@@ -43,11 +50,13 @@ pub fn answer(mut before: Queue, stated: &str, options: &QueueOptions, clock: &Q
     before.remarks.clear();
     let words = |seconds: i64| clock.words(seconds);
     let times = options.times.unwrap_or_default().into();
-    let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, clock: &words };
+    let percent = options.range.unwrap_or(DEFAULT_PERCENT);
+    let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, percent, clock: &words };
     let without = forecast(&before, &ForecastOptions { draws: 0, ..play });
-    let with = forecast(&queue, &play);
+    let mut with = forecast(&queue, &play);
+    let ranges = RangeShare::of(&queue, &mut with, from, options);
     let delays = Delays::of(&without, &with);
-    let seen = ForecastQueue { queue: &queue, forecast: &with, clock };
+    let seen = ForecastQueue { queue: &queue, forecast: &with, ranges: &ranges, clock };
     let new: Vec<&ExpectedJob> = with.expected.iter().filter(|one| own.contains(&one.job)).collect();
     let of_sizes = |expected: &ExpectedJob| sizes(&queue, expected.job, &play);
     let text = match options.format {

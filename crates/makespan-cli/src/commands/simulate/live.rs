@@ -55,7 +55,7 @@ fn withheld(queue: &mut Queue) -> Vec<String> {
         return Vec::new();
     }
     let words = |seconds: i64| seconds.to_string();
-    let play = ForecastOptions { draws: 0, seed: 1, times: RunTimes::Limits, clock: &words };
+    let play = ForecastOptions { draws: 0, times: RunTimes::Limits, clock: &words, ..ForecastOptions::default() };
     let expected = forecast(queue, &play).expected;
     let gone: Vec<usize> =
         expected.iter().filter(|one| one.start.is_some_and(|at| queue.is_never(at))).map(|one| one.job).collect();
@@ -65,7 +65,7 @@ fn withheld(queue: &mut Queue) -> Vec<String> {
 
 fn log(queue: Queue, present: Present) -> Log {
     let words = |seconds: i64| seconds.to_string();
-    let play = ForecastOptions { draws: 0, seed: 1, times: RunTimes::Learned, clock: &words };
+    let play = ForecastOptions { draws: 0, clock: &words, ..ForecastOptions::default() };
     let forecast = forecast(&queue, &play);
     let (actual, known, usual) = times(&queue, &present, &forecast);
     let Present { instance, running, remarks, .. } = present;

@@ -1,0 +1,184 @@
+//! Calibrates ranges of expected starts with the starts that earlier forecasts missed.
+
+use crate::StartForecast;
+
+/// Number of known starts from which ranges are calibrated.
+pub const ENOUGH: usize = 50;
+/// Weight of the term of a predicted wait in the scale of a miss. The other terms are the width of the range and a
+/// cycle of the scheduler.
+const WAIT: f64 = 0.3;
+/// Step by which one miss changes the share that may lie outside on one side.
+const STEP: f64 = 0.0005;
+/// Bounds of the share that may lie outside on one side.
+const TAILS: (f64, f64) = (0.02, 0.4);
+/// Number of the latest starts whose ranges are counted in [`Calibration::held`].
+const COUNTED: usize = 500;
+
+/// Factors that make a range contain the stated share of starts.
+///
+/// The distance between an expected start and the actual start is divided by a scale: the distance between the expected
+/// start and the end of the simulated range, plus 0.3 times the predicted wait, plus a cycle of the scheduler. The
+/// quantile of these quotients is the factor for the next ranges, for each side by itself (split conformal prediction
+/// with normalised scores; Lei et al., J. Amer. Statist. Assoc. 113, 2018,
+/// <https://doi.org/10.1080/01621459.2017.1307116>). After each miss, the level of the quantile rises, and after each
+/// hit it falls, because errors in a queue are not exchangeable (adaptive conformal inference; Gibbs and Candès, Adv.
+/// Neural Inf. Process. Syst. 34, 2021, <https://arxiv.org/abs/2106.00170>). A miss counts only from the start of its
+/// job, when it becomes known.
+///
+/// ```
+/// use makespan_history::{Calibration, StartForecast};
+///
+/// // All jobs started 100 s later than expected, although each range ended 20 s after the expected start.
+/// let one = |job: i64| StartForecast {
+///     job: job.to_string(), made: job, early: job + 90, start: job + 100, late: job + 120, range: None, started: Some(job + 200),
+/// };
+/// let starts: Vec<StartForecast> = (0..100).map(one).collect();
+/// let calibration = Calibration::learn(&starts, 80, 30);
+/// let (early, late) = calibration.range(&one(1000)).unwrap();
+/// assert!(early == 1100 && (1199..=1201).contains(&late));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// Number of starts that are known.
+    pub known: usize,
+    /// The share of starts that the stated ranges contained, among up to 500 of the latest starts. `None` if no range
+    /// has been stated for them.
+    pub held: Option<f64>,
+    factors: Option<(f64, f64)>,
+    cycle: i64,
+}
+
+impl Calibration {
+    /// Learns from earlier forecasts. Forecasts whose job has not started are ignored.
+    ///
+    /// `percent` is the share of starts that a range must contain, and `cycle` the seconds between two cycles of the
+    /// scheduler.
+    pub fn learn(forecasts: &[StartForecast], percent: u32, cycle: i64) -> Self {
+        let cycle = cycle.max(1);
+        let mut known: Vec<(i64, &StartForecast)> =
+            forecasts.iter().filter_map(|forecast| Some((forecast.started?, forecast))).collect();
+        known.sort_by_key(|&(started, forecast)| (started, forecast.made));
+        let nominal = (1.0 - f64::from(percent) / 100.0) / 2.0;
+        let (mut early_tail, mut late_tail) = (nominal, nominal);
+        let mut held = Vec::new();
+        let follow = |tail: &mut f64, missed: bool| {
+            *tail = (*tail + STEP * (nominal - f64::from(u8::from(missed)))).clamp(TAILS.0.min(nominal), TAILS.1);
+        };
+        for &(started, forecast) in &known {
+            if let Some((early, late)) = forecast.range {
+                follow(&mut early_tail, started < early);
+                follow(&mut late_tail, started > late);
+                held.push((early..=late).contains(&started));
+            }
+        }
+        let latest = &held[held.len().saturating_sub(COUNTED)..];
+        let contained = latest.iter().filter(|&&held| held).count();
+        let factors = (known.len() >= ENOUGH).then(|| {
+            let scores = |of: fn(&StartForecast, i64, i64) -> f64| {
+                known.iter().map(|&(started, forecast)| of(forecast, started, cycle)).collect::<Vec<_>>()
+            };
+            let early = quantile(scores(|of, at, cycle| (of.start - at) as f64 / of.scales(cycle).0), early_tail);
+            let late = quantile(scores(|of, at, cycle| (at - of.start) as f64 / of.scales(cycle).1), late_tail);
+            (early.max(0.0), late.max(0.0))
+        });
+        let held = (!latest.is_empty()).then(|| contained as f64 / latest.len() as f64);
+        Self { known: known.len(), held, factors, cycle }
+    }
+
+    /// Returns the calibrated range of a start, which contains the expected start and begins at the forecast's instant
+    /// or later. Returns `None` if fewer than [`ENOUGH`] starts are known.
+    pub fn range(&self, forecast: &StartForecast) -> Option<(i64, i64)> {
+        let (early, late) = self.factors?;
+        let (before, after) = forecast.scales(self.cycle);
+        let first = forecast.start.saturating_sub((early * before).round() as i64).max(forecast.made);
+        Some((first.min(forecast.start), forecast.start.saturating_add((late * after).round() as i64)))
+    }
+}
+
+impl StartForecast {
+    /// Returns the scales of a start that is earlier, or later, than expected, in seconds.
+    fn scales(&self, cycle: i64) -> (f64, f64) {
+        let shared = WAIT * self.start.saturating_sub(self.made).max(0) as f64 + cycle as f64;
+        let side = |width: i64| width.max(0) as f64 + shared;
+        (side(self.start.saturating_sub(self.early)), side(self.late.saturating_sub(self.start)))
+    }
+}
+
+/// Returns the smallest score that at most the share `tail` of the next scores is expected to exceed. `scores` must not
+/// be empty.
+fn quantile(mut scores: Vec<f64>, tail: f64) -> f64 {
+    let count = scores.len();
+    let rank = ((1.0 - tail) * (count + 1) as f64).ceil() as usize;
+    *scores.select_nth_unstable_by(rank.clamp(1, count) - 1, f64::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn forecast(made: i64, wait: i64, before: i64, after: i64, started: i64) -> StartForecast {
+        let start = made + wait;
+        let (early, late) = ((start - before).max(made), start + after);
+        StartForecast { job: made.to_string(), made, early, start, late, range: None, started: Some(started) }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Calibrates with one half of the forecasts, and counts the other half. The errors have an unknown scale.
+        #[test]
+        fn ranges_contain_the_stated_share_of_starts(
+            percent in 60_u32..95, scale in 0.2..4.0_f64,
+            draws in prop::collection::vec((0.0..1.0_f64, 0.0..1.0_f64), 2400),
+        ) {
+            let one = |(number, &(wait, error)): (usize, &(f64, f64))| {
+                let (made, wait) = (number as i64 * 20, (wait * 5000.0) as i64);
+                let error = (error - 0.4) * scale * (300.0 + 0.5 * wait as f64);
+                forecast(made, wait, wait / 5, wait / 5, made.max(made + wait + error as i64))
+            };
+            let all: Vec<StartForecast> = draws.iter().enumerate().map(one).collect();
+            let (known, later) = all.split_at(1200);
+            let calibration = Calibration::learn(known, percent, 30);
+            let holds = |one: &&StartForecast| {
+                let (early, late) = calibration.range(one).unwrap();
+                (early..=late).contains(&one.started.unwrap())
+            };
+            let share = later.iter().filter(holds).count() as f64 / later.len() as f64;
+            prop_assert!((share - f64::from(percent) / 100.0).abs() < 0.08, "{share} for {percent} %");
+        }
+
+        /// Compares two histories: in one, the stated ranges end before all starts; in the other, after all starts.
+        #[test]
+        fn ranges_grow_after_misses_and_shrink_after_hits(scores in prop::collection::vec(1_i64..2000, 60..300)) {
+            let stated = |late: i64| {
+                let one = |(number, &score): (usize, &i64)| {
+                    let made = number as i64 * 10;
+                    StartForecast { range: Some((made, made + late)), ..forecast(made, 100, 20, 20, made + 100 + score) }
+                };
+                let all: Vec<StartForecast> = scores.iter().enumerate().map(one).collect();
+                Calibration::learn(&all, 80, 30)
+            };
+            let (missed, held) = (stated(50), stated(5000));
+            prop_assert_eq!((missed.held, held.held), (Some(0.0), Some(1.0)));
+            let late = |calibration: &Calibration| calibration.range(&forecast(0, 100, 20, 20, 0)).unwrap().1;
+            prop_assert!(late(&missed) >= late(&held));
+        }
+
+        #[test]
+        fn every_forecast_gets_a_range_with_its_start(
+            starts in prop::collection::vec((any::<i32>(), 0..100_000_i64, 0..9_i64, 0..9_i64, any::<i32>()), 0..80), percent in 1_u32..100,
+        ) {
+            let all: Vec<StartForecast> = starts.iter().map(|&(made, wait, before, after, started)| {
+                forecast(made.into(), wait, before, after, started.into())
+            }).collect();
+            let calibration = Calibration::learn(&all, percent, 0);
+            prop_assert_eq!(calibration.known, all.len());
+            for one in &all {
+                let range = calibration.range(one);
+                prop_assert_eq!(range.is_some(), all.len() >= ENOUGH);
+                prop_assert!(range.is_none_or(|(early, late)| early <= one.start && one.start <= late && early >= one.made.min(one.start)));
+            }
+        }
+    }
+}
