@@ -138,7 +138,7 @@ mod tests {
             early: made,
             start: made + 5,
             late: made + 9,
-            range: (job % 2 == 0).then_some((made + 1, made + 7)),
+            range: job.is_multiple_of(2).then_some((made + 1, made + 7)),
             started: None,
         }
     }
