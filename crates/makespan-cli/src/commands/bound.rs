@@ -9,7 +9,8 @@ use makespan_core::{Instance, Objective, counted};
 use makespan_formats::TreePlanFile;
 use makespan_formats::schedule::write_bounds;
 use makespan_verify::proof::{
-    Alone, DeadlinePrices, DueBy, LastJob, LateWork, MachineTimePrices, ResourceWindow, Scale, Selection, TimeWindow,
+    Alone, DeadlinePrices, DueBy, LastJob, LateWork, MachineTimePrices, ResourceWindow, Scale, Selection, Term,
+    TimeWindow,
 };
 use makespan_verify::{Bound, Proof};
 use miette::{Result, miette};
@@ -96,25 +97,39 @@ fn late_work(late: &LateWork) -> String {
     )
 }
 
+fn of_selection(selection: &Selection) -> &'static str {
+    match selection {
+        Selection::Price(0) => "the jobs need more processor time",
+        Selection::Price(_) => "the jobs that run at its middle leave too little processor time for the other jobs",
+        Selection::Knapsack => "for every choice of the jobs that run at its middle, the work does not fit",
+    }
+}
+
+fn of_terms(terms: &[Term]) -> &'static str {
+    match terms {
+        [term] if term.widths == Scale::Whole => "jobs with these run times do not fit one after the other",
+        [term] if term.times == Scale::Whole => "jobs with these numbers of processors cannot all run at the same time",
+        _ => "jobs with these run times and numbers of processors do not fit",
+    }
+}
+
+fn of_steps(count: usize) -> String {
+    match count {
+        0 => "for the longest path of tasks".to_owned(),
+        1 => "because of the amounts that tasks must hold in some period".to_owned(),
+        count => format!(
+            "by {count} deductions, each from the amounts that tasks must hold in a period or from tasks that exclude each other"
+        ),
+    }
+}
+
 /// Explains a proof in one sentence.
 fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
     match proof {
         Proof::Alone(Alone { job }) => format!("job `{}` cannot end sooner, even alone", shown(&instance.job(*job).name)),
-        Proof::Rejection(rejection) => {
-            let how = match rejection.selection {
-                Selection::Price(0) => "the jobs need more processor time".to_owned(),
-                Selection::Price(_) => "the jobs that run at its middle leave too little processor time for the other jobs".to_owned(),
-                Selection::Knapsack => "for every choice of the jobs that run at its middle, the work does not fit".to_owned(),
-            };
-            format!("{} s is too short: {how}", rejection.deadline)
-        }
+        Proof::Rejection(rejection) => format!("{} s is too short: {}", rejection.deadline, of_selection(&rejection.selection)),
         Proof::DualFeasible(refutation) => {
-            let how = match refutation.terms.as_slice() {
-                [term] if term.widths == Scale::Whole => "jobs with these run times do not fit one after the other",
-                [term] if term.times == Scale::Whole => "jobs with these numbers of processors cannot all run at the same time",
-                _ => "jobs with these run times and numbers of processors do not fit",
-            };
-            format!("{} s is too short: {how}", refutation.deadline)
+            format!("{} s is too short: {}", refutation.deadline, of_terms(&refutation.terms))
         }
         Proof::TimeWindow(window) if window.from == window.until => {
             format!("{} s is too short for the longest path of tasks", window.deadline)
@@ -132,16 +147,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
                 .to_owned()
         }
         Proof::Deductions(deductions) => {
-            let why = match deductions.steps.len() {
-                0 => "for the longest path of tasks".to_owned(),
-                1 => "because of the amounts that tasks must hold in some period".to_owned(),
-                count => {
-                    format!(
-                        "by {count} deductions, each from the amounts that tasks must hold in a period or from tasks that exclude each other"
-                    )
-                }
-            };
-            format!("{} s is too short {why}", deductions.deadline)
+            format!("{} s is too short {}", deductions.deadline, of_steps(deductions.steps.len()))
         }
         Proof::Refutation(refutation) => {
             let bytes = counted(refutation.steps.len(), "byte");
@@ -207,10 +213,9 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             "at some prices of tasks, processors and links, no rates earn more than this (linear programming duality)".to_owned()
         },
         Proof::TimePrices(prices) if !prices.widths.is_empty() => {
-            let (steps, functions) = (prices.prices.len(), prices.widths.len());
-            let s = if functions == 1 { "" } else { "s" };
+            let (steps, functions) = (prices.prices.len(), counted(prices.widths.len(), "function"));
             format!(
-                "even if jobs could use more processors than there are, but paid for them and for {functions} function{s} of their numbers of processors, no schedule would be better (prices in {steps} steps of time, Lagrangian duality)"
+                "even if jobs could use more processors than there are, but paid for them and for {functions} of their numbers of processors, no schedule would be better (prices in {steps} steps of time, Lagrangian duality)"
             )
         }
         Proof::TimePrices(prices) => {
