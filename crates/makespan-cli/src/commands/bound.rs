@@ -17,7 +17,7 @@ use miette::{Result, miette};
 
 use crate::args::{BoundOptions, Format};
 use crate::input::load;
-use crate::output::{emit, shown};
+use crate::output::{emit, shown, wrapped};
 use crate::summary;
 
 pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
@@ -57,14 +57,15 @@ fn proven(instance: &Instance, bound: &Bound) -> Result<String> {
         _ => " s",
     };
     let mut why = why(instance, objective, proof);
-    if let Some(grid) = proof.rounding(objective, instance) {
-        why += &format!("\n  rounded up: all times are multiples of {grid} s");
-    }
     if objective.is_maximised() {
         why += &format!("; {} is reached", reached(instance)?);
     }
+    let mut why = wrapped("  ", 2, &why);
+    if let Some(grid) = proof.rounding(objective, instance) {
+        why += &format!("  rounded up: all times are multiples of {grid} s\n");
+    }
     let guesses = instance.condition();
-    Ok(format!("{objective} {sign} {}{unit}{condition}{guesses}\n  {why}\n", value.decimal(objective)))
+    Ok(format!("{objective} {sign} {}{unit}{condition}{guesses}\n{why}", value.decimal(objective)))
 }
 
 /// Returns the throughput that a planned steady state reaches.
@@ -100,7 +101,7 @@ fn late_work(late: &LateWork) -> String {
 fn of_selection(selection: &Selection) -> &'static str {
     match selection {
         Selection::Price(0) => "the jobs need more processor time",
-        Selection::Price(_) => "the jobs that run at its middle leave too little processor time for the other jobs",
+        Selection::Price(_) => "the jobs that run at its middle leave too little time for other jobs",
         Selection::Knapsack => "for every choice of the jobs that run at its middle, the work does not fit",
     }
 }

@@ -29,11 +29,11 @@ fn what_cannot_be_measured_is_refused() {
     let case = |line: &str, parts: &[&str]| sandbox.makespan(&format!("profile {line}")).refused(parts);
     case("-- no-such-program-x", &["no-such-program-x", "PATH"]);
     sandbox.makespan("profile --timeout soon -- true").misused(&["--timeout", "'soon'", "60s"]);
-    case("--allotments 0 -- true", &["at least 1 processor"]);
+    case("--allotments 0 -- true", &["each at least 1"]);
     case("--allotments 99999 -- true", &["99999 processors", "cores"]);
     case("--repetitions 0 -- true", &["at least one repetition"]);
     case("--allotments 1 -- false", &["failed", "exit status 1"]);
-    case("--allotments 1 --repetitions 1 --timeout 0.05 -- sleep 9", &["0.05 s", "raise the timeout"]);
+    case("--allotments 1 --repetitions 1 --timeout 0.05 -- sleep 9", &["0.05 s", "raise --timeout"]);
     sandbox.makespan("profile").misused(&["<COMMAND>"]);
     assert!(sandbox.entries().is_empty());
 }
