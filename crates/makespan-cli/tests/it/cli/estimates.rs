@@ -4,12 +4,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::cli::sandbox::Sandbox;
-
-/// Joins the words of a text with single spaces.
-fn unwrapped(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use crate::cli::sandbox::{Sandbox, unwrapped};
 
 /// Returns the records of a journal that replace estimates: first and last job, seconds, and whether the time was
 /// learned.

@@ -208,3 +208,8 @@ impl Said {
         }
     }
 }
+
+/// Joins the words of a text with single spaces.
+pub fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
