@@ -255,7 +255,7 @@ fn times_on_machines_are_read_by_name_and_written_back() {
     refused(r#"{"name": "a", "time_on": {}}"#, "no machine can run it");
     refused(r#"{"name": "a", "time_on": {"s": 1}}"#, "no node that has processors");
     refused(r#"{"name": "a", "time_on": 3}"#, "a table of times by the names of nodes");
-    refused(r#"{"name": "a", "time_on": {"n0": 1}, "time": 3}"#, "stands alone");
+    refused(r#"{"name": "a", "time_on": {"n0": 1}, "time": 3}"#, "leave them out");
     refused(r#"{"name": "a", "time_on": {"n0": 1}, "processors": 2}"#, "leave `processors` out");
 }
 

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::copy::open;
+use super::open::open;
 use super::{BackupError, failed};
 use crate::store::BACKUP;
 

@@ -9,6 +9,7 @@ mod copy;
 mod journaled;
 mod list;
 mod make;
+mod open;
 mod restore;
 
 use std::io;

@@ -102,7 +102,7 @@ fn errors_name_the_line_and_the_column() {
     check("JobID|Submit|Elapsed|NCPUS\n", "no record can be read as a job");
     check("JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|1|x|y\n", "more fields than the header names");
     let sizeless = read(DUMP, &ReplayOptions::default()).unwrap_err();
-    assert!(sizeless.contains("how many processors the machine has; state the processors"), "{sizeless}");
+    assert!(sizeless.contains("the number of processors of the machine; state the processors"), "{sizeless}");
     let strict = ReplayOptions { strict: true, ..on(8) };
     assert!(read(DUMP, &strict).unwrap_err().starts_with("jobs.txt:5: a record is refused"));
 }

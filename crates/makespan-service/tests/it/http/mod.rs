@@ -8,6 +8,7 @@ mod events;
 mod fake;
 mod generated;
 mod jobs;
+mod secrets;
 mod site;
 mod slow;
 mod tls;
