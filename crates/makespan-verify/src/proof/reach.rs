@@ -93,7 +93,8 @@ struct Pass {
     neighbours: Vec<Neighbour>,
 }
 
-/// The times of a neighbour of a task, if the task runs on a node of a given kind.
+/// The arrival of a neighbour's data at a task, and the earliest start and the run time of the neighbour. These values
+/// depend on the kind of the node on which the task runs.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     /// Arrival of the neighbour's data if the neighbour runs on another node.
@@ -319,7 +320,8 @@ impl JobReach {
         each.max().unwrap_or(0)
     }
 
-    /// Returns the times of a neighbour of a task, if the task runs on a node of this kind.
+    /// Returns the data arrivals, the earliest start and the run time of a neighbour, for a task on a node of this
+    /// kind.
     fn beside(&self, link: &Link, kind: usize, heads: &[i128], ends: &Ends) -> Neighbour {
         let at = link.task as usize * self.kinds.len() + kind;
         let elsewhere = if ends.kind == kind { ends.second } else { ends.first };

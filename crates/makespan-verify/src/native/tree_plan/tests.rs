@@ -161,8 +161,8 @@ fn drawn(rng: &mut rand_chacha::ChaCha8Rng) -> (Instance, TreeProblem, TreePlanF
     (instance, problem, file)
 }
 
-/// Checks that each change of a number in a plan either makes the plan invalid, or leaves its claims unchanged: both
-/// throughputs and the bound.
+/// Checks that each change of a number in a plan either makes the plan invalid, or leaves both throughputs and the
+/// bound unchanged.
 #[test]
 fn every_number_that_is_changed_is_refused_or_changes_no_claim() {
     use rand::SeedableRng;

@@ -38,8 +38,8 @@ impl TaskWindow {
         (self.start <= last_start && first_end <= self.end).then_some((last_start, first_end))
     }
 
-    /// Returns the minimum number of ticks between `from` and `until` during which a task runs. The run of the task
-    /// lies within the window and takes at least `time` ticks. Returns `None` if no such run exists.
+    /// Returns the minimum number of ticks between `from` and `until` during which the task of this window (`self`)
+    /// runs. The run lies within this window and takes at least `time` ticks. Returns `None` if no such run exists.
     ///
     /// The result is the largest of three lower bounds. The first bound considers only the first `time` ticks of the
     /// run, and the second bound only its last `time` ticks. The third bound is the overlap of `from .. until` with the

@@ -127,8 +127,8 @@ impl DualFeasible {
         self.terms.iter().try_for_each(|term| term.widths.check().and(term.times.check()))
     }
 
-    /// Returns the sum of the right sides, each multiplied by the price of its term. Returns an error if the left sides
-    /// may exceed 128 bits.
+    /// Returns the sum over all terms of the price times the right side of the inequality. Returns an error if the left
+    /// sides may exceed 128 bits.
     fn available(&self, instance: &Instance) -> Result<i128, CertificateError> {
         let longest = self.deadline - self.from;
         // The factor 2 is needed because an allotment just beyond the deadline may be included: the run times of a

@@ -62,9 +62,9 @@ fn times_just_over_a_third_leave_two_in_a_row() {
 
 #[test]
 fn a_job_pays_for_the_terms_together() {
-    // A job takes 12 on one processor and 7 on two. The slow allotment is cheap under the term for the area, and the
-    // fast allotment is cheap under the term for jobs that run one after the other. So each term alone does not refute
-    // the deadline.
+    // A job takes 12 on one processor and 7 on two. The cost of a job is the sum of two terms: one for the area, and
+    // one for jobs that run one after the other. The first term is smaller for the slow allotment, and the second term
+    // is smaller for the fast allotment. So neither term alone refutes the deadline.
     let table = |index: usize| Job::new(index.to_string(), Profile::table(vec![ticks(12), ticks(7)]).unwrap());
     let four = Instance::new(Platform::flat(3).unwrap(), (0..4).map(table).collect(), vec![]).unwrap();
     let area = term(1, Scale::Whole, Scale::Whole);
@@ -82,8 +82,8 @@ fn closed_processors_count_as_jobs() {
     let wide = |times| [term(1, steps(&[(2, 1)]), times)];
     assert!(refutes(21, &wide(Scale::Whole), &closed));
     assert!(!refutes(22, &wide(Scale::Whole), &closed));
-    // No job on two processors fits before 5. In the new schedule of the proof, the first job, the closed period and
-    // the second job form a chain of 6, 10 and 6.
+    // The two jobs and the closed period each take at least 6, and no two of them overlap. So this certificate refutes
+    // every deadline below 18.
     assert!(refutes(17, &wide(steps(&[(6, 1)])), &closed));
     assert!(!refutes(18, &wide(steps(&[(6, 1)])), &closed));
 }

@@ -37,7 +37,7 @@ pub(super) struct ArcSet<'a> {
     flows: Vec<i128>,
 }
 
-/// The flow of area arcs into tasks and out of tasks.
+/// The flow on the area arcs that end at tasks, and on the area arcs that begin at tasks or at a release date.
 #[derive(Default)]
 pub(super) struct AreaFlow {
     /// Pairs of the position of a distinct task, and a flow into this task.

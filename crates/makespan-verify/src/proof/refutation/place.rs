@@ -21,10 +21,10 @@ const LINES: u64 = 11;
 const RUNS: u64 = 12;
 const LENGTH: u64 = 13;
 const PRICE: u64 = 14;
-/// The kind of a step. Its field is this constant plus the kind of the previous step.
+/// The kind of a step. The field of this number is `KIND` plus the kind of the previous step.
 const KIND: u64 = 16;
-/// Any other number of a step. Its field is this constant, plus 4 times the kind of the step, plus the position of the
-/// number within the step.
+/// Any other number of a step. The field of this number is `STEP + 4 * kind + position`. Here, `kind` is the kind of
+/// the step, and `position` is the position of the number within the step, from 0.
 const STEP: u64 = 64;
 /// The number of the nogood that a step uses.
 const NOGOOD: u64 = STEP + 4;

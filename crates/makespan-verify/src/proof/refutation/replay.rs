@@ -182,8 +182,8 @@ impl Replay {
         Ok(usize::try_from(most).unwrap_or(0))
     }
 
-    /// Adds a supply that has the amount `most[x]` while the supply `of` has the amount x. `held` contains the amount
-    /// of the new supply that each task holds in each mode.
+    /// Adds a supply. Its amount is `most[x]` while the supply with the index `of` has the amount x. `held` contains
+    /// the amount of the new supply that each task holds in each mode.
     fn add_scale(&mut self, of: usize, most: &[i128], held: Vec<i128>) -> Result<(), CertificateError> {
         let relaxation = &mut self.rules.relaxation;
         let supply = relaxation.supplies[of].mapped(|open| entry(most, open))?;

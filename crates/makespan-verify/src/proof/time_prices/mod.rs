@@ -27,7 +27,7 @@ use wide::WidthPayments;
 /// Maximum number of functions of the width (number of processors) that have prices.
 const MAX_WIDTHS: usize = 16;
 
-/// Maximum number of jobs of an instance for which the bound uses the last ends of bags.
+/// Limit on the number of jobs. If an instance has more jobs, the bound does not use the ends of bags.
 const MAX_BAGS: usize = 4096;
 
 /// A weight of one, in millionths.
