@@ -21,8 +21,8 @@ use prices::Prices;
 /// The number of conflicts before the first deletion of nogoods.
 const FORGET: u64 = 2000;
 
-/// A condition on a variable: the value of `bound` is at least `value`. Task j has four bounds. The bound 4j is its
-/// start, 4j + 1 is minus its start, 4j + 2 is its mode, and 4j + 3 is minus its mode.
+/// A condition: the quantity with the index `bound` is at least `value`. Each task j has four such quantities: its
+/// start (index 4j), minus its start (4j + 1), its mode (4j + 2), and minus its mode (4j + 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Literal {
     pub(super) bound: u32,

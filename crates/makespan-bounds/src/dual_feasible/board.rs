@@ -45,11 +45,11 @@ impl Grid {
 /// An allotment of a job. Its processors, time and work are fractions of the capacity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FractionalAllotment {
-    /// Fraction of the processors.
+    /// Number of processors, as a fraction of the available processors.
     pub processors: f32,
-    /// Fraction of the time.
+    /// Run time, as a fraction of the available time.
     pub time: f32,
-    /// Fraction of the open area (the processor-ticks during which processors are available).
+    /// Work, as a fraction of the open area (the processor-ticks during which processors are available).
     pub work: f32,
     /// Class of the number of processors.
     pub width: u16,

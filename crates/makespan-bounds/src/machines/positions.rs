@@ -63,8 +63,8 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
         }
     }
     let mut matching = Matching::new(Costs { instance, nodes, ready });
-    // Add long jobs first. Long jobs get positions near the end of their processors. So later jobs rarely move the long
-    // jobs, and paths stay short.
+    // Add long jobs first. Long jobs are among the last jobs of their processors. So jobs that are added later rarely
+    // move the long jobs, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));

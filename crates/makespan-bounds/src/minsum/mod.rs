@@ -140,8 +140,8 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
-            // The deadline is not refuted. Either the deadline is too late, or the search can refute no deadline after
-            // the last refuted one.
+            // The deadline is not refuted: a schedule may meet it, or the search is too weak. If the last refuted
+            // deadline is much earlier, try a deadline between these deadlines.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;

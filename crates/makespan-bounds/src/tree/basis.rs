@@ -53,8 +53,8 @@ impl Basis {
         self.key[node] == share.application || self.extras[node].contains(&share.application)
     }
 
-    /// Exchanges two variables. If the leaving variable is the key of a node, `promoted` returns the extra application
-    /// that becomes the new key.
+    /// Replaces the basic variable `leaves` by `enters`. If `leaves` is the work of the key application of a node,
+    /// `promoted` returns one of the extra applications of this node, which becomes the new key.
     pub fn exchange(&mut self, enters: Variable, leaves: Variable, promoted: impl Fn(u32, &[u32]) -> u32) {
         match enters {
             Variable::Work(Share { node, application }) => self.extras[node as usize].push(application),

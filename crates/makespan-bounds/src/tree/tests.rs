@@ -164,9 +164,9 @@ proptest! {
         }
     }
 
-    /// Checks proposition 1 of the paper, which assumes that all ratios and all bandwidths differ. If the workers are
-    /// sorted by bandwidth, beginning with the root, each application gets a slice of the workers in the optimum with
-    /// the least communication.
+    /// Checks proposition 1 of the paper, which assumes that all ratios and all bandwidths differ. Sort the workers by
+    /// bandwidth, with the root first. In the optimum with the least communication, the workers of each application are
+    /// consecutive in this order.
     #[test]
     fn on_a_star_every_application_has_a_slice_of_the_workers(
         root in (0_u32..2, 1_u32..9), workers in prop::collection::vec((1_u32..9, 1_u32..9), 1..9),

@@ -160,9 +160,9 @@ impl Sweep {
     }
 }
 
-/// Narrows the window of each task that cannot start as early, or end as late, as the window allows. At such a start or
-/// end, all tasks together would hold more than the capacity within the span. `left` is the energy that remains in the
-/// span after the minimum energy of all tasks.
+/// Narrows the window of each task that cannot start as early, or end as late, as the window allows. If the task
+/// started this early or ended this late, all tasks together would hold more than the capacity within the span. `left`
+/// is the energy that remains in the span after the minimum energy of all tasks.
 fn within(
     state: &mut DeductionState<'_>,
     number: usize,

@@ -48,8 +48,8 @@ impl PriceSearch {
     }
 }
 
-/// Returns the bound from the prices of processors and of functions of the width. The prices are rounded to integers
-/// with as many binary places as the check allows.
+/// Returns the bound that follows from two kinds of prices: of processors, and of functions of the width. The prices
+/// are rounded to integers with as many binary places as the check allows.
 fn with_widths(
     prices: &[Vec<f64>],
     widths: &[Width],

@@ -17,7 +17,8 @@ pub(super) struct LevelPeriods {
 }
 
 impl LevelPeriods {
-    /// Returns the periods of each level, or `None` if all processors are always available.
+    /// Returns, for each level L, the periods in which at least L processors are available. Returns `None` if all
+    /// processors are always available.
     pub(super) fn of(availability: &Availability) -> Option<Self> {
         if availability.is_always_open() {
             return None;
