@@ -82,8 +82,9 @@ impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
     }
 }
 
-/// Returns a cell for each group and algorithm. `groups` returns the groups of a run. Groups that come first in the
-/// lists of their runs come first in the result, then groups that come second, and so on.
+/// Returns a cell for each group and algorithm. `groups` returns the groups of a run. The result is sorted by the
+/// position of a group in the list of its run: first all groups at the first position, then all groups at the second
+/// position, and so on.
 pub(crate) fn cells<'a, Group: Clone + PartialEq, R: AnyRun>(
     runs: &'a [R],
     groups: impl Fn(&'a R) -> Vec<Group>,

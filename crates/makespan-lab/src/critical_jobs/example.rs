@@ -30,7 +30,7 @@ pub(super) struct Example {
 /// The result of one policy.
 #[derive(Clone, Debug)]
 pub(super) struct WayResult {
-    /// The instance with the two jobs.
+    /// The instance of the example, with two jobs.
     pub instance: Instance,
     /// The executed schedule.
     pub schedule: Schedule,
@@ -87,7 +87,7 @@ impl Example {
     }
 }
 
-/// Returns the instance with the two jobs.
+/// Returns the instance of the example, with two jobs.
 fn instance() -> Result<Instance, LabError> {
     let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("cpu{at}"), 1) };
     let unusable = |reason: String| failed("critical-jobs", "the example", reason);

@@ -96,7 +96,7 @@ impl fmt::Display for CriticalJobsKey {
 pub struct CriticalJobsOutcome {
     /// Makespan in seconds.
     makespan: f64,
-    /// The cost: the sum over the tasks of volume divided by time, where each quotient is rounded up to a thousandth.
+    /// The cost: the sum of volume divided by time over all tasks. Each quotient is rounded up to a thousandth.
     cost: f64,
     /// Number of jobs that end by their deadline.
     on_time: usize,

@@ -1,12 +1,12 @@
 //! Clusters of SMPs: compares the paper's algorithm with general algorithms, checks the guarantee of the algorithm,
 //! and draws the paper's figures.
 //!
-//! The paper is P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks" (SPAA 2001,
-//! pages 199-208, HAL inria-00001082). The paper has no experiments. The experiments here are ours. Jobs of the
-//! generator's families and adversarial jobs are planned on m SMPs of k processors, with every job in its best
-//! placement. Makespans are compared with verified bounds. If the construction accepts a guess, the guarantee is
-//! checked (2 - 2/k, or 3/2 for k = 2). If the construction refutes a guess, the certificate is verified. The figures
-//! that show the construction are drawn from plans.
+//! The paper is P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks" (SPAA 2001, pages
+//! 199-208, HAL inria-00001082). The paper has no experiments. The experiments here are ours. Jobs of the generator's
+//! families and adversarial jobs are planned on m SMPs of k processors. Each job runs in a best placement. Makespans
+//! are compared with verified bounds. If the construction accepts a guess, the guarantee is checked (2 - 2/k, or 3/2
+//! for k = 2). If the construction refutes a guess, the certificate is verified. The figures that show the construction
+//! are drawn from plans.
 
 mod claims;
 mod constructions;

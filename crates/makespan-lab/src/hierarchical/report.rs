@@ -182,8 +182,8 @@ pub(super) fn figures(options: &HierarchicalOptions, cells: &[Cell<'_>]) -> Resu
     drawn.map(|(name, title, group)| figure(&format!("ratio-{name}"), &lines(options, cells, title, group))).collect()
 }
 
-/// Returns a curve for each algorithm, with the mean ratio and the smallest and largest ratio of a plan, and a curve
-/// for the guarantee.
+/// Returns a curve for each algorithm and a curve for the guarantee. The curve of an algorithm shows the mean, the
+/// smallest and the largest ratio of its plans.
 fn lines(options: &HierarchicalOptions, cells: &[Cell<'_>], title: &str, group: fn(u32) -> Group) -> Figure {
     let mut each = options.each.clone();
     each.sort_unstable();

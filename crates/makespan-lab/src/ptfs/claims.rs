@@ -75,7 +75,7 @@ fn advantages(points: &Points, size: u32) -> Vec<At> {
     rows.map(|(rate, row)| At::of(rate, &row.advantages)).collect()
 }
 
-/// Returns the means at the rates at and above the balance line.
+/// Returns, for each rate that is not below the balance line, the mean of the values that `of` selects.
 fn saturated(points: &Points, size: u32, of: impl Fn(&Row) -> &Vec<f64>) -> Vec<At> {
     let rows = variant(points, size).into_iter().flat_map(|group| points.of_group(group));
     rows.filter(|row| row.0 >= 1.0).map(|(rate, row)| At::of(rate, of(row))).collect()

@@ -67,8 +67,8 @@ fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&Point) -> St
 
 /// Returns figures 9 to 12. Figures 9 and 10 show the makespan of every scheduler divided by its bound. Figures 11 and
 /// 12 show the advantage of PTFS over the best other scheduler of Table 2, with 95 % confidence intervals. The paper
-/// draws 9 and 10 only at a high rate and a swinging rate. Here every swing has its own figure, and one more figure
-/// shows the advantage for each swing.
+/// draws 9 and 10 only at a high rate and a swinging rate. Here, every swing has its own figures. For each mean size,
+/// an additional figure compares the advantages at all swings.
 pub(super) fn figures(points: &Points) -> Result<Vec<File>, LabError> {
     let mut figures = Vec::new();
     for (number, size) in [(9, 50_000), (10, 5000)] {
@@ -103,7 +103,7 @@ fn intervals(name: impl Into<String>, points: &Points, group: Group, of: impl Fn
     series(name, points.of_group(group).map(mark))
 }
 
-/// Returns a figure of the advantage of PTFS for each swing.
+/// Returns a figure with the advantage of PTFS: one curve for each swing.
 fn by_swing(points: &Points, groups: &[Group]) -> Figure {
     let line = |&group: &Group| intervals(format!("swing {}", group.swing), points, group, |row| &row.advantages);
     let title = format!(

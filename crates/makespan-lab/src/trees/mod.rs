@@ -93,9 +93,9 @@ pub struct TreeKey {
 pub enum Setting {
     /// Buffers of ten tasks, and the number of tasks from the options.
     Short,
-    /// Buffers of ten tasks, and ten times the number of tasks.
+    /// Buffers of ten tasks, and ten times the number of tasks from the options.
     Long,
-    /// Buffers of a hundred tasks, and ten times the number of tasks.
+    /// Buffers of a hundred tasks, and ten times the number of tasks from the options.
     Roomy,
 }
 

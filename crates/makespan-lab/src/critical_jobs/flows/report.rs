@@ -40,7 +40,7 @@ const FIGURES: [(&str, Figure); 8] = [
     ("jobs planned by a list", |outcome| Some(outcome.fallbacks as f64)),
 ];
 
-/// Formats the tables of all policies, one for each figure.
+/// Formats one table for each figure. Each table has a row for each policy.
 pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     let mut text = format!(
         "Flows of {jobs} jobs served in virtual time, with deadlines of twice HEFT's makespan of each job alone.\n\

@@ -111,7 +111,7 @@ impl Report<'_> {
         text + "\n"
     }
 
-    /// Returns the specs of `optimise` with their labels.
+    /// Returns each spec of `optimise` and its label in the report.
     fn searched(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let search = &self.options.search;
         search.specs().zip(&search.limits.0).map(|(spec, limit)| (spec, format!("optimise, {limit}")))

@@ -50,7 +50,8 @@ impl Evidence {
         if ratios.is_empty() { self } else { self.note(format!("{name} {}", ratios.join(" "))) }
     }
 
-    /// Adds the figures of a curve. Also adds an answer for each average ratio of the curve: the result of `holds`.
+    /// Adds the figures of a curve. Then calls `holds` with each average ratio of the curve, and adds the result as an
+    /// answer.
     pub(super) fn each<A: Into<ClaimAnswer>>(self, name: &str, curve: &Curve, holds: impl Fn(f64) -> A) -> Self {
         self.show(name, curve).answer(curve.iter().map(|&(_, ratio)| holds(ratio)))
     }
