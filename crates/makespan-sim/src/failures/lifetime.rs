@@ -5,10 +5,10 @@ use rand::{Rng, RngExt};
 
 use super::FailureModelError;
 
-/// A Weibull distribution of durations. With shape 1, the distribution is exponential. The times between failures of
-/// real machines fit shapes of 0.7 to 0.8. With these shapes, failures often occur in close succession. Source: B.
-/// Schroeder and G. A. Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006,
-/// 10.1109/DSN.2006.5.
+/// A Weibull distribution of durations. With shape 1, the distribution is exponential. On real machines, the times
+/// between failures fit distributions with shapes of 0.7 to 0.8. With these shapes, failures often occur in close
+/// succession. Source: B. Schroeder and G. A. Gibson, "A large-scale study of failures in high-performance computing
+/// systems", DSN 2006, 10.1109/DSN.2006.5.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifetime {
     mean: Time,

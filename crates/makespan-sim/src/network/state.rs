@@ -37,7 +37,7 @@ pub(super) struct NetworkState<'a> {
     pub(super) serves: Vec<bool>,
     pub(super) port: Vec<Server>,
     pub(super) processors: Vec<Server>,
-    /// For each node, the number of ticks that its parent's port sent to it.
+    /// For each node, the number of ticks that the port of its parent spent sending to this node.
     pub(super) link_busy: Vec<f64>,
     /// For each node and kind, the number of received tasks.
     pub(super) received: Vec<u32>,
