@@ -196,7 +196,7 @@ fn play(scene: &SimulationInput<'_>, specs: &[String], threads: usize, ended: &A
     done.into_inner().unwrap_or_default().into_iter().flatten().collect()
 }
 
-/// Runs in the thread of Python: reports the progress of a simulation and handles signals.
+/// An observer that reports the progress of a simulation and handles signals. Its methods run in the thread of Python.
 struct Told<'a, 'py> {
     py: Python<'py>,
     progress: Option<&'a Bound<'py, PyAny>>,

@@ -32,9 +32,9 @@ impl Watch<'_, '_> {
     /// `done` returns the amount of completed work and, if known, the total amount. Without `done`, progress is the
     /// elapsed time in seconds.
     ///
-    /// The first Ctrl-C asks the work to end with its best result so far. The second Ctrl-C raises
-    /// `KeyboardInterrupt`. Other exceptions of signal handlers and of `progress` are raised immediately. In these
-    /// cases, the thread continues until it checks for the stop request.
+    /// The first Ctrl-C asks the work to end with its best result so far. The second Ctrl-C raises `KeyboardInterrupt`.
+    /// Other exceptions of signal handlers and of `progress` are raised immediately. After any of these exceptions, the
+    /// thread continues until it checks for the stop request.
     pub fn wait<T: Send + 'static>(
         self,
         py: Python<'_>,

@@ -383,7 +383,7 @@ class Job:
         return value
 
     def keys(self) -> Iterable[str]:
-        """Returns the stated keys of a native file. ``dict(job)`` also contains their values."""
+        """Returns the keys of a native file that are set on this job. ``dict(job)`` also contains their values."""
         return self.document().keys()
 
     def __iter__(self) -> Iterator[str]:
@@ -644,7 +644,7 @@ def _named(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_task(task: Task, least: int, most: int) -> dict[str, Any]:
-    """Returns the times and processors of a task as keys, if all processors are equal."""
+    """Returns the keys ``time`` and ``processors`` of a native file for a task, if all processors are equal."""
     try:
         times = [task.time(count) for count in range(least, most + 1)] if least in (1, most) and most <= 1024 else None
     except ValueError:

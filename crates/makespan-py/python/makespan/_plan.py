@@ -240,7 +240,7 @@ class Plan:
 
     @property
     def gaps(self) -> dict[str, float]:
-        """The gap of each objective with a bound."""
+        """The gap of each objective that has a bound."""
         ratios = {name: self._native.ratio(name) for name in self._native.objectives}
         return {name: ratio - 1 for name, ratio in ratios.items() if ratio is not None}
 
