@@ -106,10 +106,10 @@ pub trait AnyCampaign {
 /// The size of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
-    /// Number of runs of the campaign or of its second part ([`Campaign::part`]), whichever is larger. More shards
+    /// Number of runs of the campaign or of its second part (`Campaign::part`), whichever is larger. More shards
     /// than this number would have no runs.
     pub runs: usize,
-    /// Number of unfinished runs, including the runs of the second part ([`Campaign::part`]).
+    /// Number of unfinished runs, including the runs of the second part (`Campaign::part`).
     pub missing: usize,
     /// Number of threads that a run uses.
     pub processors: usize,
