@@ -46,7 +46,7 @@ static AS_ESTIMATED: Actual = Actual::AsEstimated;
 static PLAIN: LazyLock<SimulationOptions> = LazyLock::new(SimulationOptions::default);
 
 impl<'a> SimulationInput<'a> {
-    /// Creates a scene with seed 0 in which tasks take their estimated times and nothing fails.
+    /// Creates an input with seed 0, in which tasks take their estimated times and nothing fails.
     pub fn new(instance: &'a Instance) -> Self {
         Self { instance, actual: &AS_ESTIMATED, options: &PLAIN, seed: 0 }
     }
@@ -68,18 +68,18 @@ pub enum SimulateError {
     },
 }
 
-/// Simulates a scene in virtual time under the policy with this spec, such as `easy`, `conservative[order=sjf]` or
+/// Simulates an input in virtual time under the policy with this spec, such as `easy`, `conservative[order=sjf]` or
 /// `batch[scheduler=demt]`.
 ///
 /// ```
-/// use makespan::{Instance, Job, Platform, Profile, Scene, Time, simulate};
+/// use makespan::{Instance, Job, Platform, Profile, SimulationInput, Time, simulate};
 ///
 /// let job = |name, processors, hours: i64| {
 ///     Job::new(name, Profile::rigid(processors, Time::from_seconds(3600 * hours)).unwrap())
 /// };
 /// let jobs = vec![job("running", 2, 4), job("wide", 4, 1), job("narrow", 1, 3)];
 /// let instance = Instance::new(Platform::flat(4)?, jobs, vec![])?;
-/// let easy = simulate(&Scene::new(&instance), "easy", &mut makespan::Silent)?;
+/// let easy = simulate(&SimulationInput::new(&instance), "easy", &mut makespan::Silent)?;
 /// assert_eq!(easy.measures.backfilled, 1, "the narrow job runs beside the first and delays nobody");
 /// assert_eq!(easy.measures.makespan, 3600.0 * 5.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

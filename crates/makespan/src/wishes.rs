@@ -8,11 +8,11 @@ use crate::{STEADY_STATE, catalogue, default_algorithm};
 /// Options with which a user selects the algorithm of a plan, and the objective and the limits of its search.
 ///
 /// ```
-/// use makespan::{Instance, Job, Platform, Profile, Time, Wishes};
+/// use makespan::{Instance, Job, Platform, Profile, Time, PlanWishes};
 ///
 /// let job = Job::new("a", Profile::rigid(2, Time::from_seconds(60))?);
 /// let instance = Instance::new(Platform::flat(4)?, vec![job], vec![])?;
-/// let wishes = Wishes { objective: Some("makespan".into()), time_limit: Some("2s".into()), ..Wishes::default() };
+/// let wishes = PlanWishes { objective: Some("makespan".into()), time_limit: Some("2s".into()), ..PlanWishes::default() };
 /// assert_eq!(wishes.spec(&instance)?, "optimise[objective=makespan,time-limit=2s]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

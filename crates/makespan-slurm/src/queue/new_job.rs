@@ -13,7 +13,7 @@ use super::{Queue, QueueJob};
 /// ```
 /// use makespan_slurm::queue::NewJob;
 ///
-/// let (job, ignored) = NewJob::of_words("nodes=4 time=2h partition=p").unwrap();
+/// let (job, ignored) = NewJob::of_words("nodes=4 time=2:00:00 partition=p").unwrap();
 /// let script = "#!/bin/sh\n#SBATCH -N 4 -t 2:00:00 # two hours\n#SBATCH --partition=p\nsrun hostname\n#SBATCH -n 9\n";
 /// assert_eq!(NewJob::of_script(script).unwrap(), (job, ignored));
 /// assert!(NewJob::of_words("nods=4").unwrap_err().contains("nodes"));
