@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 use ureq::http::{Response, StatusCode};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
-use ureq::{Agent, Body};
+use ureq::typestate::WithBody;
+use ureq::{Agent, Body, RequestBuilder};
 
 use crate::http::{Changed, Problem, Receipts, Submissions};
 use crate::words::{
@@ -263,13 +264,7 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub fn set_user(&self, user: &str, settings: &UserSettings) -> Result<UserSummary, ClientError> {
-        let body = serde_json::to_vec(settings).map_err(|error| ClientError::Setup(error.to_string()))?;
-        let path = self.at(&format!("users/{user}"));
-        let answer = self.repeated(|| {
-            let request = self.agent.put(&path).header("Authorization", self.bearer());
-            request.header("Content-Type", "application/json").send(&body[..])
-        });
-        self.json(answer?)
+        self.send_settings(user, settings, |path| self.agent.put(path))
     }
 
     /// Changes some settings of a user, and keeps the other settings.
@@ -277,10 +272,20 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub fn change_user(&self, user: &str, change: &UserChange) -> Result<UserSummary, ClientError> {
-        let body = serde_json::to_vec(change).map_err(|error| ClientError::Setup(error.to_string()))?;
+        self.send_settings(user, change, |path| self.agent.patch(path))
+    }
+
+    /// Sends settings of a user. `request` creates the request for an address.
+    fn send_settings(
+        &self,
+        user: &str,
+        settings: &impl Serialize,
+        request: impl Fn(&str) -> RequestBuilder<WithBody>,
+    ) -> Result<UserSummary, ClientError> {
+        let body = serde_json::to_vec(settings).map_err(|error| ClientError::Setup(error.to_string()))?;
         let path = self.at(&format!("users/{user}"));
         let answer = self.repeated(|| {
-            let request = self.agent.patch(&path).header("Authorization", self.bearer());
+            let request = request(&path).header("Authorization", self.bearer());
             request.header("Content-Type", "application/json").send(&body[..])
         });
         self.json(answer?)

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::{Extension, Json};
+use serde::de::DeserializeOwned;
 
 use super::app::{App, RequestDuration};
 use super::body::{MAX_OTHER, bytes, parse};
@@ -21,6 +22,11 @@ fn admin(asker: &RequestClient) -> Result<&Who, Problem> {
         Role::Admin => Ok(&asker.who),
         Role::Reader | Role::Submitter => Err(Problem::forbidden("only an admin may do that")),
     }
+}
+
+/// Returns the content of a request.
+async fn content<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, Problem> {
+    parse(&bytes(headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)
 }
 
 /// Returns the user and the role of the token.
@@ -84,7 +90,7 @@ pub(super) async fn set_user(
 ) -> Result<Json<UserSummary>, Problem> {
     query.finish()?;
     let (who, user) = (admin(&asker)?, named_user(&segments)?);
-    let settings: UserSettings = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
+    let settings: UserSettings = content(&app, &headers, body).await?;
     app.ask(RequestDuration::Change, who, move |service, who| service.set_user(who, &user, &settings)).await.map(Json)
 }
 
@@ -115,7 +121,7 @@ pub(super) async fn change_user(
 ) -> Result<Json<UserSummary>, Problem> {
     query.finish()?;
     let (who, user) = (admin(&asker)?, named_user(&segments)?);
-    let change: UserChange = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
+    let change: UserChange = content(&app, &headers, body).await?;
     app.ask(RequestDuration::Change, who, move |service, who| service.change_user(who, &user, &change)).await.map(Json)
 }
 
@@ -175,7 +181,7 @@ pub(super) async fn reserve(
 ) -> Result<(StatusCode, Json<Reservation>), Problem> {
     query.finish()?;
     let who = admin(&asker)?;
-    let reservation: Reservation = parse(&bytes(&headers, body, MAX_OTHER, (app.limits.body, &app.bodies)).await?)?;
+    let reservation: Reservation = content(&app, &headers, body).await?;
     let made = app.ask(RequestDuration::Change, who, move |service, who| service.reserve(who, reservation)).await?;
     Ok((StatusCode::CREATED, Json(made)))
 }

@@ -131,7 +131,7 @@ impl Queue {
     }
 
     /// Returns the parameters of the scheduler's cycles, with times in seconds.
-    pub(crate) fn cycle_rules(&self) -> CycleRules {
+    pub fn cycle_rules(&self) -> CycleRules {
         let usual = CycleRules::usual(1);
         let number = |name: &str, usual: i64| self.cycle_number(name).unwrap_or(usual);
         let count = |name: &str, usual: usize| {

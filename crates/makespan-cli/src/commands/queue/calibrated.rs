@@ -9,11 +9,6 @@ use super::source;
 use crate::args::{KnownTimes, QueueOptions};
 use crate::output::complain;
 
-/// Default value of Slurm's parameter `bf_interval`, in seconds.
-const INTERVAL: i64 = 30;
-/// Default share of the starts that a range contains, in percent.
-pub const DEFAULT_PERCENT: u32 = 80;
-
 /// The share of starts that the ranges contain, and how it was calibrated.
 pub struct RangeShare {
     pub percent: u32,
@@ -28,8 +23,7 @@ impl RangeShare {
     ///
     /// A forecast from saved outputs uses a history only if the options name it, so its result depends only on stated
     /// files.
-    pub fn of(queue: &Queue, forecast: &mut Forecast, from: &str, options: &QueueOptions) -> Self {
-        let percent = options.range.unwrap_or(DEFAULT_PERCENT);
+    pub fn of(queue: &Queue, forecast: &mut Forecast, from: &str, options: &QueueOptions, percent: u32) -> Self {
         let default = || default_path().filter(|_| from == source::SLURM);
         let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
         let path = if options.no_history || !learns { None } else { options.history.clone().or_else(default) };
@@ -74,8 +68,7 @@ fn calibrated(
     let ended = queue.past.iter().filter_map(|run| Some((key(run.shown.as_ref()?, run.submitted), run.started?)));
     let started: Vec<(String, i64)> = running.chain(ended).filter(|&(_, at)| at <= queue.now).collect();
     let known = history.learn_starts(cluster, percent, &started)?;
-    let interval = queue.scheduler_number("bf_interval").filter(|&seconds| seconds > 0).unwrap_or(INTERVAL);
-    let calibration = Calibration::learn(&known, percent, interval);
+    let calibration = Calibration::learn(&known, percent, queue.cycle_rules().bf_interval);
     let mut made = Vec::new();
     for one in &mut forecast.expected {
         let (Some(start), Some(early), Some(late)) = (one.start, one.early, one.late) else { continue };

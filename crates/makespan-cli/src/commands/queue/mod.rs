@@ -78,8 +78,6 @@ impl<'a> SelectedJobs<'a> {
 const MIN_PAUSE: u16 = 5;
 /// By default, run times are learned from the jobs that ended in the last `DAYS` days.
 const DAYS: u32 = 7;
-/// Default number of simulations with random run times.
-const DRAWS: u32 = 20;
 
 pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     check_kind("--report", options.report.as_ref(), &["html", "htm"])?;
@@ -183,6 +181,18 @@ fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     }
 }
 
+/// Returns the options of a forecast. `clock` formats an instant as a time of day.
+fn forecast_options<'a>(options: &QueueOptions, clock: &'a (dyn Fn(i64) -> String + Sync)) -> ForecastOptions<'a> {
+    let usual = ForecastOptions::default();
+    ForecastOptions {
+        draws: options.draws.unwrap_or(usual.draws),
+        times: options.times.unwrap_or_default().into(),
+        percent: options.range.unwrap_or(usual.percent),
+        clock,
+        ..usual
+    }
+}
+
 fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let at = options.at.as_deref().map(clock::instant).transpose().map_err(|error| miette!("--at: {error}"))?;
     let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
@@ -194,11 +204,9 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
         return what_if::answer(queue, stated, from, options, &clock);
     }
     let words = |seconds: i64| clock.words(seconds);
-    let times = options.times.unwrap_or_default().into();
-    let percent = options.range.unwrap_or(calibrated::DEFAULT_PERCENT);
-    let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, percent, clock: &words };
+    let play = forecast_options(options, &words);
     let mut forecast = forecast(&queue, &play);
-    let ranges = RangeShare::of(&queue, &mut forecast, from, options);
+    let ranges = RangeShare::of(&queue, &mut forecast, from, options, play.percent);
     if forecast.expected.iter().any(|one| one.late.is_some()) {
         forecast.remarks.extend(ranges.note());
     }

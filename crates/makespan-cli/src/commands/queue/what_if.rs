@@ -11,9 +11,9 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use nix::unistd::{Uid, User};
 use serde_json::json;
 
-use super::calibrated::{DEFAULT_PERCENT, RangeShare};
+use super::calibrated::RangeShare;
 use super::clock::QueueClock;
-use super::{DRAWS, ForecastQueue, SelectedJobs, detail, json, rows};
+use super::{ForecastQueue, SelectedJobs, detail, forecast_options, json, rows};
 use crate::args::{Format, QueueOptions};
 use crate::output::{emit, wrapped};
 
@@ -49,12 +49,10 @@ pub fn answer(
     queue.remarks.extend(notes);
     before.remarks.clear();
     let words = |seconds: i64| clock.words(seconds);
-    let times = options.times.unwrap_or_default().into();
-    let percent = options.range.unwrap_or(DEFAULT_PERCENT);
-    let play = ForecastOptions { draws: options.draws.unwrap_or(DRAWS), seed: 1, times, percent, clock: &words };
+    let play = forecast_options(options, &words);
     let without = forecast(&before, &ForecastOptions { draws: 0, ..play });
     let mut with = forecast(&queue, &play);
-    let ranges = RangeShare::of(&queue, &mut with, from, options);
+    let ranges = RangeShare::of(&queue, &mut with, from, options, play.percent);
     let delays = Delays::of(&without, &with);
     let seen = ForecastQueue { queue: &queue, forecast: &with, ranges: &ranges, clock };
     let new: Vec<&ExpectedJob> = with.expected.iter().filter(|one| own.contains(&one.job)).collect();
