@@ -41,7 +41,7 @@ pub fn rows(simulated: &[Simulated]) -> Vec<MeasureRow> {
     add(true, "load, least", &|flow| percent(flow.load.least));
     add(true, "load, most", &|flow| percent(flow.load.most));
     add(true, "load, standard deviation", &|flow| percent(flow.load.deviation));
-    add(true, "load balance, mean over most", &|flow| format!("{:.3}", flow.load.balance));
+    add(true, "load balance, mean / largest", &|flow| format!("{:.3}", flow.load.balance));
     let collisions = any(&|flow| flow.collisions > 0);
     let told: [(bool, &str, Shown); 4] = [
         (collisions, "collisions", |flow| flow.collisions.to_string()),
