@@ -90,8 +90,8 @@ fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the shards if the options request shards and some runs are unfinished. Returns true if all shards have
-/// finished, and `None` if no shards were started.
+/// Runs the shards if the options request shards and some runs are unfinished. Returns `Some(true)` if all shards have
+/// finished, `Some(false)` if the user stopped the run, and `None` if no shards were started.
 fn carried_out(campaign: &NamedCampaign, options: &ShardOptions) -> Result<Option<bool>> {
     if !options.are_asked() {
         return Ok(None);

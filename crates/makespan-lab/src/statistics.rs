@@ -3,11 +3,11 @@
 /// A summary of the ratios between paired values and references.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioSummary {
-    /// The smallest ratio of one pair.
+    /// The smallest ratio of a single pair.
     pub min: f64,
     /// The sum of the values divided by the sum of the references. The DEMT paper plots this average.
     pub of_sums: f64,
-    /// The largest ratio of one pair.
+    /// The largest ratio of a single pair.
     pub max: f64,
 }
 
@@ -29,8 +29,8 @@ pub fn range(sample: &[f64]) -> (f64, f64) {
 /// Returns half the width of the 95 % confidence interval of the mean, by Student's t. Returns `None` for fewer than
 /// two values.
 pub fn confidence(sample: &[f64]) -> Option<f64> {
-    /// The 0.975 quantiles for 1 to 30 degrees of freedom. For more degrees, the quantile of the normal distribution
-    /// is used. This quantile is lower by at most 0.08.
+    /// The 0.975 quantiles for 1 to 30 degrees of freedom. For more degrees, the quantile for 30 degrees is used. It is
+    /// too large by less than 0.083.
     const T: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
         2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -41,8 +41,8 @@ pub fn confidence(sample: &[f64]) -> Option<f64> {
     Some(T.get(count - 2).copied().unwrap_or(2.042) * (variance / count as f64).sqrt())
 }
 
-/// Returns the quantile at `share` in [0, 1]. It interpolates linearly between the two nearest order statistics
-/// (Hyndman and Fan's type 7, the default of R and numpy). Returns `None` for an empty sample or a share out of range.
+/// Returns the quantile at `share` in [0, 1], by linear interpolation between the two nearest order statistics (Hyndman
+/// and Fan's type 7, the default of R and numpy). Returns `None` for an empty sample or a share out of range.
 pub fn quantile(sample: &[f64], share: f64) -> Option<f64> {
     if sample.is_empty() || !(0.0..=1.0).contains(&share) {
         return None;

@@ -13,7 +13,7 @@ pub enum Verdict {
     Partly,
     /// No measurement agrees with the claim.
     DoesNotHold,
-    /// Each measurement agrees with the claim or is better than the paper states.
+    /// Every measurement agrees with the claim or is better than the paper states, and at least one is better.
     Better,
     /// The measurements do not decide the claim: the threshold of the claim lies within a confidence interval.
     Undecided {

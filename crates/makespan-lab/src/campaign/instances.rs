@@ -21,11 +21,12 @@ pub struct InstanceKey {
     pub run: u32,
 }
 
-/// The instances of a campaign: some runs for each family and number of jobs.
+/// The options that select the instances of a campaign: `runs` instances for each combination of family and number of
+/// jobs.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[group(skip)]
 pub struct Instances {
-    /// Number of runs for each family and number of jobs
+    /// Number of runs for each combination of family and number of jobs
     #[arg(long, default_value_t = 10)]
     pub runs: u32,
     /// Families of jobs

@@ -14,12 +14,12 @@ use crate::LabError;
 /// A plan of an algorithm. Value and bound are in the integer unit of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredPlan {
-    /// The value of the plan. `None` if the algorithm found no plan, because all modes that it tried use up more
-    /// consumables than are available.
+    /// The value of the plan. `None` if the algorithm found no plan, because all modes that the algorithm tried use up
+    /// more consumables than are available.
     pub value: Option<i128>,
-    /// The best verified bound, including the bounds that the algorithm itself proved.
+    /// The largest verified lower bound. The bounds that the algorithm itself proved are included.
     pub bound: i128,
-    /// Wall time from the instance to the plan, including the bounds of `optimise`.
+    /// Wall time of planning, in seconds. For `optimise`, this time includes the proofs of bounds.
     pub seconds: f64,
 }
 
@@ -31,7 +31,7 @@ impl MeasuredPlan {
 }
 
 impl<Key: Copy + Ord + Send, Facts> GridRun<Key, Facts, MeasuredPlan> {
-    /// Returns the best of all verified bounds.
+    /// Returns the largest of all verified bounds.
     pub fn bound(&self) -> i128 {
         self.outcomes.iter().map(|(_, plan)| plan.bound).max().unwrap_or(0)
     }
@@ -42,7 +42,8 @@ impl<Key: Copy + Ord + Send, Facts> GridRun<Key, Facts, MeasuredPlan> {
     }
 }
 
-/// Returns the valid schedule of an algorithm of the catalogue, its warnings, and its run time in seconds.
+/// Plans an instance with an algorithm of the catalogue. Returns the schedule, which is valid, the warnings of the
+/// algorithm, and the planning time in seconds.
 pub(crate) fn scheduled(instance: &Instance, spec: &str, seed: u64) -> Result<(Schedule, Vec<String>, f64), String> {
     let scheduler = makespan::scheduler(spec).map_err(|error| error.to_string())?;
     let mut context = Context::with_seed(seed);
@@ -54,7 +55,8 @@ pub(crate) fn scheduled(instance: &Instance, spec: &str, seed: u64) -> Result<(S
     Ok((schedule, context.remarks, seconds))
 }
 
-/// Plans an instance with each algorithm. Schedules are validated and bounds are verified after the time measurement.
+/// Plans an instance with each algorithm. The measured time ends before the schedule is validated and bounds are
+/// verified.
 pub(crate) fn plans(
     instance: &Instance,
     algorithms: Vec<String>,

@@ -66,10 +66,10 @@ impl SearchOptions {
         self.limits.0.contains(&limit).then(|| self.spec(limit))
     }
 
-    /// Returns an error if nothing would be planned with these options.
+    /// Returns an error if a limit occurs twice, a number is 0, or a spec is invalid.
     pub(crate) fn check(&self) -> Result<(), LabError> {
         if self.limits.0.iter().collect::<BTreeSet<_>>().len() < self.limits.0.len() {
-            refuse("limits", format!("`{}`", self.limits), "give each only once")?;
+            refuse("limits", format!("`{}`", self.limits), "give each limit only once")?;
         }
         positive(&[("searches", self.searches), ("at once", self.at_once)])?;
         let known = |spec: String| makespan::scheduler(&spec).map(drop);

@@ -18,7 +18,8 @@ fn journal_of(shard: Shard, folder: &Path) -> PathBuf {
     folder.join(SHARDS).join(format!("{:04}.jsonl", shard.index))
 }
 
-/// Measures the unfinished runs of a shard one after another. If another process works on the same shard, waits for it.
+/// Measures the unfinished runs of a shard one after another. If another process works on this shard, waits until that
+/// process ends.
 pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Result<(), LabError> {
     campaign.check()?;
     let version = version(campaign)?;

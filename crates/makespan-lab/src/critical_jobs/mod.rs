@@ -37,7 +37,7 @@ const SHAPES: [(&str, Shape); 3] = [
     ("montage", Shape::Montage),
     ("epigenomics", Shape::Epigenomics),
 ];
-/// Mean time between two jobs of a flow, in seconds. 0 means that all jobs arrive at once.
+/// Mean times between two jobs of a flow, in seconds. 0 means that all jobs arrive at once.
 const GAPS: [u32; 4] = [40, 20, 10, 0];
 
 /// Part of a warning: the method found no plan for a job, so the job has HEFT's plan.

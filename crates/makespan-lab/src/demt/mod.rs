@@ -148,7 +148,7 @@ impl Campaign for DemtOptions {
     type Run = Run;
 
     fn arguments(command: Command) -> Command {
-        let runs = "Number of runs for each family and number of jobs; the paper has 40";
+        let runs = "Number of runs for each combination of family and number of jobs; the paper has 40";
         Self::augment_args(command).mut_arg("runs", |arg| arg.default_value("40").help(runs))
     }
 
@@ -159,7 +159,7 @@ impl Campaign for DemtOptions {
             makespan_algos::scheduler(spec).map_err(|error| LabError::Algorithm(error.to_string()))?;
         }
         if algorithms.iter().collect::<BTreeSet<_>>().len() < algorithms.len() {
-            refuse("algorithms", algorithms.join(" "), "name each only once")?;
+            refuse("algorithms", algorithms.join(" "), "name each algorithm only once")?;
         }
         Ok(())
     }
@@ -195,7 +195,7 @@ impl Campaign for DemtOptions {
             at_least(minsum, Objective::WeightedCompletion, outcome.minsum, &algorithm, key)?;
             outcomes.push((algorithm, outcome));
         }
-        // Store the estimate as an integer, because the journal returns exactly the same integer.
+        // Store the estimate as an integer, because a float may change when the journal is written and read again.
         let printed = (printed * 1e15).round() as i128;
         Ok(Run { key, seed, facts: Bounds { makespan, minsum, printed }, outcomes })
     }

@@ -57,7 +57,7 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
     shown(2, "Shape of the schedule: the columns of P_full, and beside them P_1 with P_2 above it", FOUR, &ALL, 20),
     shown(
         5,
-        "P_full from the left: first the columns on whole nodes, then those on parts of nodes, largest part first",
+        "P_full from the left: first the columns on whole nodes, then the columns on parts of nodes, largest part first",
         EIGHT,
         &[ConstructionPart::Full],
         0,
@@ -69,7 +69,7 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
 ];
 
 /// Describes a figure. Figures 8 and 9 need a random first shelf. With a first shelf from the knapsack, the last job
-/// of `P_2` does not need its whole box. The processors that it frees prevent the situations of these figures.
+/// of `P_2` does not need its whole box. The unused processors of the box prevent the situations of these figures.
 const fn shown(
     figure: u32,
     shows: &'static str,
@@ -97,8 +97,8 @@ fn draw(shown: &FigureSubject) -> Result<Drawing, LabError> {
     Ok(Drawing { caption, svg: plan.picture(figure, &format!("Figure {figure}. {shows}"), shown.parts)? })
 }
 
-/// Chooses a first shelf at random, and returns true for each of its jobs. The second shelf contains the jobs that do
-/// not fit into the first shelf, and one or two more jobs.
+/// Chooses a first shelf at random. Returns one value for each job: true if the job is in the first shelf. The second
+/// shelf contains the jobs that do not fit into the first shelf, and one or two more jobs.
 fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &mut ChaCha8Rng) -> Vec<bool> {
     let second: Vec<usize> = (0..2).map(|_| random.random_range(0..profiles.len())).collect();
     let mut room = cluster.processors();
@@ -153,9 +153,9 @@ impl FigurePlan {
         self.construction.placed.iter().filter(move |placed| placed.part == part)
     }
 
-    /// Returns the idle processors in the boxes of `P_2`. If a job has `a*k + b` processors, its box has `a*k + 2^j`
-    /// processors, where `j` is the least number with `b <= 2^j`. The unused processors of the box follow the last of
-    /// the b processors.
+    /// Returns the idle processors in the boxes of `P_2`. Let `k` be the number of processors of an SMP. If a job has
+    /// `a*k + b` processors with `b < k`, its box has `a*k + 2^j` processors, with the least `j` for which `b <= 2^j`.
+    /// The unused processors of the box follow the last of the `b` processors.
     pub(super) fn boxes(&self) -> Vec<(&PlacedTask, ProcSet)> {
         let each = self.cluster.each;
         let idle = |placed: &PlacedTask| {

@@ -43,8 +43,8 @@ impl Guesses {
     }
 }
 
-/// Attempts twenty guesses from 0.9 to 1.85 times the bound, the smallest guess that is not refuted, and a guess that
-/// is one tick smaller.
+/// Attempts twenty guesses from 0.9 to 1.85 times the bound, the smallest guess that the dual search does not refute,
+/// and a guess that is one tick smaller.
 pub(super) fn attempt(instance: &Instance, key: HierarchicalKey, bound: &Bound) -> Result<Guesses, LabError> {
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
     let least = dual::search(profiles.iter().copied(), instance.processors()).guess;

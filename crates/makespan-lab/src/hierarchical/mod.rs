@@ -37,7 +37,7 @@ const SHELVES: &str = "shelves";
 /// The options of the campaign.
 #[derive(Args, Clone, Debug)]
 pub struct HierarchicalOptions {
-    /// Number of instances for each platform, family and number of jobs
+    /// Number of instances for each combination of platform, family and number of jobs
     #[arg(long, default_value_t = 1)]
     pub runs: u32,
     /// Families of the generator, and adversarial jobs: linear, flat, steps, caps
@@ -118,7 +118,7 @@ pub struct HierarchicalOutcome {
 
 type Run = campaign::GridRun<HierarchicalKey, Facts, HierarchicalOutcome>;
 
-/// Groups of instances.
+/// A group of instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     /// Instances of the four families on SMPs of this number of processors.
@@ -206,7 +206,7 @@ impl Campaign for HierarchicalOptions {
         let usable = |per_node: &f64| (0.0..=1000.0).contains(per_node) && *per_node > 0.0;
         if self.jobs_per_node.is_empty() || !self.jobs_per_node.iter().all(usable) {
             let value = format!("{:?}", self.jobs_per_node);
-            refuse("jobs a node", value, "give positive numbers of at most 1000")?;
+            refuse("jobs per node", value, "give positive numbers of at most 1000")?;
         }
         positive(&[("runs", self.runs as usize)])?;
         self.search.check()

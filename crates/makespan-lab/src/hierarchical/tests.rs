@@ -122,7 +122,7 @@ fn unusable_options_are_refused() {
     refused(HierarchicalOptions { populations: vec![], ..base.clone() }, "families is empty");
     refused(HierarchicalOptions { each: vec![3], ..base.clone() }, "powers of two");
     refused(HierarchicalOptions { nodes: vec![0], ..base.clone() }, "nodes is [0]");
-    refused(HierarchicalOptions { jobs_per_node: vec![f64::NAN], ..base.clone() }, "jobs a node");
+    refused(HierarchicalOptions { jobs_per_node: vec![f64::NAN], ..base.clone() }, "jobs per node");
     refused(HierarchicalOptions { runs: 0, ..base.clone() }, "runs is 0");
     refused(
         HierarchicalOptions { search: SearchOptions { searches: 0, ..base.search.clone() }, ..base.clone() },

@@ -112,5 +112,5 @@ fn each_file(options: &MappingOptions, cells: &[Cell<'_>]) -> Claim {
     let cell = options.search.known(1000).and_then(|spec| find(cells, &GROUPS[0], &spec));
     let most = cell.map(|cell| cell.range(gap).1);
     let figure = most.map(|most| (format!("at most {most:.3} %"), most <= 1.0));
-    Claim::one(AIM, "`optimise`: each file within 1 % in 1 s", figure)
+    Claim::one(AIM, "`optimise`: the gap of each file is at most 1 % in 1 s", figure)
 }

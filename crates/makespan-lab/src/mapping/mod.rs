@@ -188,7 +188,7 @@ impl Campaign for MappingOptions {
         self.search.check()?;
         positive(&[("tasks", self.tasks), ("seeds", self.seeds as usize)])?;
         if self.keys().is_empty() {
-            refuse("classes", "empty", "name at least one, or a folder that has files of the benchmark")?;
+            refuse("classes", "empty", "name at least one class, or a folder with files of the benchmark")?;
         }
         Ok(())
     }

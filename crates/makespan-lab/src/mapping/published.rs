@@ -3,7 +3,7 @@
 /// A file of the benchmark. Makespans are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PublishedFile {
-    /// The file name without the extension of the compression.
+    /// The file name without the extension `.gz`.
     pub file: &'static str,
     /// The best published makespan.
     pub best: f64,

@@ -139,20 +139,20 @@ fn points(runs: &[Run]) -> Vec<Point> {
 impl Campaign for OptimiserOptions {
     const NAME: &'static str = "optimiser";
     const PAPER: &'static str =
-        "Distance of the optimiser's plans from proven bounds, and its speed, on the instances of demt";
+        "Speed of the optimiser, and distance of its plans from proven bounds, on the instances of demt";
     const UNIT: &'static str = "plans";
     const MEASURES_TIME: bool = true;
     type Run = Run;
 
     fn arguments(command: Command) -> Command {
-        let limits = "Time limits such as 500ms, or steps=500; the makespan is only planned with the first limit";
+        let limits = "Time limits such as 500ms, or steps=500; plans for the makespan use only the first limit";
         Self::augment_args(command).mut_arg("limits", |arg| arg.help(limits))
     }
 
     fn check(&self) -> Result<(), LabError> {
         self.instances.check()?;
         if self.search.limits.0.is_empty() {
-            refuse("limits", "empty", "give at least one")?;
+            refuse("limits", "empty", "give at least one limit")?;
         }
         self.search.check()
     }
@@ -187,7 +187,7 @@ impl Campaign for OptimiserOptions {
         for bound in &planned.bounds {
             let proved = verified(bound, &instance, drawn)?;
             if bound.makespan_at_most.is_some() {
-                // This bound is valid only for schedules up to a makespan, so it may be wrong for other plans.
+                // This bound holds only for schedules whose makespan is at most `makespan_at_most`.
                 continue;
             }
             let value = bound.objective.value(&instance, schedule);

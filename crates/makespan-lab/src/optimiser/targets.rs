@@ -50,8 +50,8 @@ pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
 }
 
 impl Figure {
-    /// Returns the value of the figure and a text that describes it. If the figure is a maximum over numbers of jobs,
-    /// the text also states for which number of jobs the maximum occurs.
+    /// Returns the value of the figure, and a text for the report. If the figure is a maximum over numbers of jobs, the
+    /// text states the number of jobs at which the maximum occurs. Otherwise, the text is empty.
     fn of(self, family: &[Point]) -> Option<(f64, String)> {
         let worst = |of: fn(&Point) -> f64| {
             let worst = family.iter().max_by(|a, b| of(a).total_cmp(&of(b)));

@@ -70,7 +70,7 @@ pub struct ParallelGraphsOptions {
     /// Numbers of processors
     #[arg(long, value_delimiter = ',', default_value = "16,64,256", value_name = "N,..")]
     pub processors: Vec<u32>,
-    /// Number of graphs for each family, law, size and number of processors
+    /// Number of graphs for each combination of family, law, size and number of processors
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub runs: u32,
     /// The limits of the optimiser.
@@ -206,7 +206,7 @@ impl Campaign for ParallelGraphsOptions {
             ("processors", self.processors.is_empty() || self.processors.contains(&0)),
         ] {
             if is_empty {
-                refuse(name, "empty or 0", "give at least one number; each must be positive")?;
+                refuse(name, "empty or 0", "give at least one value; each number must be positive")?;
             }
         }
         self.search.check()?;

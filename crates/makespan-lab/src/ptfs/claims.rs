@@ -7,7 +7,7 @@ use crate::campaign::{Claim, ClaimAnswer};
 use crate::statistics::{confidence, mean};
 
 /// Makespans are treated as equal if their relative difference is at most this value. For example, two makespans near
-/// 3640 s are equal if they differ by less than 4 s.
+/// 4000 s are equal if they differ by at most 4 s.
 const SAME: f64 = 1e-3;
 
 /// A mean over the flows at one rate. If there are several flows, half the width of the 95 % confidence interval is
@@ -47,7 +47,7 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
         let more = by_swing(points, size);
         claims.push(claim(
             place,
-            "The advantage is more obvious at the variant rate than at the level rate (differences of advantages at 1 to 4 times the balance line; here: above 0)",
+            "The advantage is more obvious at a swinging rate (in the paper: variant rate) than at a level rate (here: the difference of the advantages is above 0 at 1 to 4 times the balance line)",
             &more,
             |more| more > 0.0,
         ));
@@ -115,7 +115,7 @@ fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
         }),
         claim(
             place,
-            "At high rates, the advantage no longer changes (here: by less than 0.5 %)",
+            "At high rates, the advantage no longer changes (here: it changes by less than 0.5 %)",
             if high.len() > 1 { &high } else { &[] },
             |advantage| (level - advantage).abs() < 5.0 * SAME,
         ),

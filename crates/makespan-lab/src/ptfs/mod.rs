@@ -4,8 +4,8 @@
 //! W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
 //! section 5. The paper has 4000 tasks of mean size 5000 or 50000 on ten nodes, the six schedulers of Table 2, and
 //! several mean rates of arrival. The paper does not give the following values, so we chose them. Capacities are 1000,
-//! 2000 .. 10000. The communication cost is 0.05 s. Sizes are uniform. Rates are level, or swing by half of their
-//! mean. Makespans are compared with [`makespan_bounds::release_area_bound`].
+//! 2000 .. 10000. The communication cost is 0.05 s. Sizes are uniformly distributed. Rates are level, or swing by half
+//! of their mean. Makespans are compared with [`makespan_bounds::release_area_bound`].
 
 mod claims;
 mod points;
@@ -150,10 +150,10 @@ impl Campaign for PtfsOptions {
             refuse("sizes", format!("{:?}", self.sizes), "give at least one mean size; each must be positive")?;
         }
         if self.rates.is_empty() || !self.rates.iter().all(|rate| (1e-3..=1e3).contains(rate)) {
-            refuse("rates", format!("{:?}", self.rates), "give at least one, each from 0.001 to 1000")?;
+            refuse("rates", format!("{:?}", self.rates), "give at least one rate, each from 0.001 to 1000")?;
         }
         if self.swings.is_empty() || !self.swings.iter().all(|swing| (0.0..=1.0).contains(swing)) {
-            refuse("swings", format!("{:?}", self.swings), "give at least one, each from 0 to 1")?;
+            refuse("swings", format!("{:?}", self.swings), "give at least one swing, each from 0 to 1")?;
         }
         positive(&[("tasks", self.tasks), ("runs", self.runs as usize)])
     }
@@ -198,7 +198,7 @@ impl Campaign for PtfsOptions {
             valid(&instance, &schedule).map_err(failed)?;
             let makespan = schedule.placements().iter().map(|placement| placement.end).max().unwrap_or(Time::ZERO);
             at_least(bound.ticks().into(), Objective::Makespan, makespan.ticks().into(), scheduler.spec, key)?;
-            let measures = played.task_flow.ok_or_else(|| failed("it is not a flow of tasks".into()))?;
+            let measures = played.task_flow.ok_or_else(|| failed("the instance is not a flow of tasks".into()))?;
             let outcome = PtfsOutcome {
                 makespan,
                 utilisation: measures.utilisation,

@@ -12,6 +12,7 @@ enum Figure {
     /// The gap over the critical path. The mean gap of only some projects may differ much from the mean gap of all
     /// projects. So this gap decides the target only if the whole set is planned.
     OverPath,
+    /// The gap of the proven bound below the best known makespan.
     BoundBelow,
 }
 

@@ -135,8 +135,8 @@ impl Campaign for RcpspOptions {
         if self.files().is_empty() {
             refuse(
                 "instances",
-                "no project",
-                "name a folder with files .sm, .mm or .rcp; they may be in its subfolders",
+                "a folder without projects",
+                "name a folder that contains files .sm, .mm or .rcp, possibly in subfolders",
             )?;
         }
         // Read all files first, so that a broken file is reported before the campaign spends hours on the other files.

@@ -116,7 +116,7 @@ fn what_measures_nothing_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let none = Some(folder.path().join("nowhere"));
     refused(&RcpspOptions { instances: none, ..small() }, folder.path(), "nowhere");
-    refused(&RcpspOptions { instances: Some(folder.path().to_owned()), ..small() }, folder.path(), "no project");
+    refused(&RcpspOptions { instances: Some(folder.path().to_owned()), ..small() }, folder.path(), "without projects");
     refused(&RcpspOptions { best: Some("best.csv".into()), ..small() }, folder.path(), "without --instances");
     let sets = Some(vec!["j999".to_owned()]);
     refused(

@@ -20,7 +20,7 @@ pub(super) fn all(evidence: &Evidence<'_>) -> Vec<Claim> {
     let judged = STATEMENTS.iter().map(|one| Claim::one(one.place, one.text, (one.judge)(evidence)));
     let mut claims: Vec<Claim> = judged.collect();
     let roomy = evidence.deviation(Setting::Roomy).map(|mean| (percent(mean), mean <= 0.01));
-    let text = "With buffers of 100 and ten times the tasks, the deviation from theory nearly vanishes (paper: 0.334 %; here: at most 1 %)";
+    let text = "With buffers of 100 and ten times as many tasks, the deviation from theory nearly vanishes (paper: 0.334 %; here: at most 1 %)";
     claims.insert(1, Claim::one("Section 5.2.1", text, roomy));
     claims.extend(aims(evidence));
     claims
@@ -50,6 +50,6 @@ fn aims(evidence: &Evidence<'_>) -> Vec<Claim> {
             "Target: the geometric mean of LP / back-pressure is at most 1.05 (bandwidths in bits) or 1.10 (bandwidths in bytes)",
             near,
         ),
-        Claim::one("-", "Target: with ten times the tasks and buffers of 10, LP is within 2 % of theory", lp),
+        Claim::one("-", "Target: with ten times as many tasks and buffers of 10, LP is within 2 % of theory", lp),
     ]
 }

@@ -14,8 +14,8 @@ const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressu
 const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
 
 /// Returns the figures for the reading that is simulated in every setting. A reading is a choice of values for the
-/// parameters that the paper does not print. Figure 2 is drawn once for each of the two
-/// buffer sizes, and figure 3 once for each heuristic.
+/// parameters that the paper does not print. Figure 2 is drawn once for each of the two buffer sizes, and figure 3 once
+/// for each heuristic.
 pub(super) fn all(options: &TreeCampaignOptions, runs: &[Run]) -> Result<Vec<File>, LabError> {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.key.reading == options.reading).collect();
     let mut figures = Vec::new();

@@ -35,8 +35,8 @@ use crate::campaign::{self, Campaign, CampaignReport, failed, positive, refuse, 
 use reading::{LatencyReading, PaperReading};
 use statements::Evidence;
 
-/// The largest ratios of communication to computation, in millionths: from nearly the smallest ratio to the paper's
-/// largest.
+/// The values of the largest ratio of communication to computation, in millionths of a byte per operation. The first
+/// value is near the paper's smallest ratio, and the last value is the paper's largest ratio.
 const RATIOS: [u32; 6] = [2_000, 10_000, 50_000, 250_000, 1_000_000, 4_600_000];
 /// The numbers of nodes of the trees.
 const NODES: [usize; 5] = [5, 10, 20, 50, 100];
@@ -46,7 +46,7 @@ const DEGREES: [usize; 3] = [2, 5, 15];
 /// The options of the campaign. By default, the campaign has 150 trees, six ranges of ratios, and all readings.
 #[derive(Args, Clone, Debug)]
 pub struct TreeCampaignOptions {
-    /// Number of trees for each of 15 shapes; the paper has 10
+    /// Number of trees for each of 15 shapes; the paper has 10 for each
     #[arg(long, default_value_t = 10)]
     pub trees: u32,
     /// Number of tasks of each application; the long runs have ten times as many
@@ -55,7 +55,7 @@ pub struct TreeCampaignOptions {
     /// The values that the paper does not print.
     #[command(flatten)]
     pub reading: PaperReading,
-    /// Simulate only this choice of values, without the comparison with other choices in short runs
+    /// Simulate only the values that these options choose; do not compare them with other values in short runs
     #[arg(long)]
     pub alone: bool,
     /// Number of threads [default: all cores]
@@ -100,7 +100,7 @@ pub enum Setting {
 }
 
 /// A run. Its fact is a verified bound: no schedule has a larger fair throughput in the long run, in tasks per second.
-/// Each outcome is of one heuristic in one setting.
+/// Each outcome belongs to one heuristic in one setting.
 type Run = campaign::GridRun<TreeKey, f64, TreeOutcome>;
 
 /// The result of one heuristic on the instance.

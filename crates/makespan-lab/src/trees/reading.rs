@@ -46,7 +46,7 @@ pub enum LatencyReading {
     Window,
 }
 
-/// The bytes of a matrix of 3500 x 3500 doubles, from which the paper takes its ratios (section 5.1.3).
+/// The size in bytes of a matrix of 3500 x 3500 doubles. The paper takes its ratios from this matrix (section 5.1.3).
 const MATRIX: u64 = 98_000_000;
 
 impl PaperReading {

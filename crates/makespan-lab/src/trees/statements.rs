@@ -98,7 +98,7 @@ pub(super) const STATEMENTS: [Statement; 15] = [
     },
     Statement {
         place: "Section 5.2.2",
-        text: "PBC leaves an application near zero in more than 35 % of the settings",
+        text: "With PBC, the throughput of an application is near zero in more than 35 % of the settings",
         judge: |all| {
             let share = all.of(TreeGroup::All, "pbc")?.starved();
             Some((percent(share), share > 0.35))
@@ -168,8 +168,8 @@ impl<'a> Evidence<'a> {
         self.runs.iter().copied().filter_map(pair)
     }
 
-    /// Returns the share of the settings in which the ratio of LP to a heuristic satisfies `such`. Settings in which LP
-    /// is zero are left out.
+    /// Returns the share of the settings in which the ratio of LP to a heuristic satisfies `such`. Settings in which
+    /// LP's throughput is zero are left out.
     pub(super) fn share(&self, name: &str, such: impl Fn(f64) -> bool) -> Option<f64> {
         let pairs = self.pairs(name).filter(|(_, lp, _)| lp.fair > 0.0);
         let answers: Vec<bool> = pairs.map(|(_, lp, other)| such(lp.fair / other.fair)).collect();

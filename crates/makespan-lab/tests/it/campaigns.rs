@@ -133,7 +133,7 @@ fn campaigns_refuse_what_is_none() {
     case("--runs 0", &["runs is 0", "at least 1"]);
     case("--processors-per-node 4,3", &["[4, 3]", "powers of two"]);
     case("--nodes 0", &["nodes is [0]", "from 1"]);
-    case("--jobs-per-node 0", &["jobs a node", "positive"]);
+    case("--jobs-per-node 0", &["jobs per node", "positive"]);
     sandbox.lab("hierarchical --output r --families wek").misused(&["`wek`", "linear, flat, steps or caps"]);
     assert_eq!(sandbox.entries(), ["file"]);
 }

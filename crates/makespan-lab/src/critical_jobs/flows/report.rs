@@ -35,7 +35,7 @@ const FIGURES: [(&str, Figure); 8] = [
     ("cost", |outcome| Some(outcome.cost)),
     ("last end, s", |outcome| Some(outcome.makespan)),
     ("utilisation", |outcome| of(outcome, |served| served.utilisation)),
-    ("load balance, mean over most", |outcome| of(outcome, |served| served.balance)),
+    ("load balance, mean / largest", |outcome| of(outcome, |served| served.balance)),
     ("collisions", |outcome| of(outcome, |served| served.collisions as f64)),
     ("jobs planned by a list", |outcome| Some(outcome.fallbacks as f64)),
 ];
@@ -43,7 +43,7 @@ const FIGURES: [(&str, Figure); 8] = [
 /// Formats one table for each figure. Each table has a row for each policy.
 pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     let mut text = format!(
-        "Flows of {jobs} jobs served in virtual time, with deadlines of twice HEFT's makespan of each job alone.\n\
+        "Simulated flows of {jobs} jobs. The deadline of each job is twice HEFT's makespan for this job alone.\n\
          Columns: mean seconds between two jobs (0: all at once)\n"
     );
     let line = |name: &str, cells: [String; 4]| aligned(&[-44, 10], std::iter::once(name.to_owned()).chain(cells));

@@ -82,8 +82,8 @@ impl Report<'_> {
     pub(super) fn text(&self) -> String {
         let sizes: Vec<f64> = self.drawn(None).map(|run| run.facts.tasks as f64).collect();
         let mut text = format!(
-            "Makespans over HEFT's: {} graphs of {:.1} tasks on average on 8 processors; {} searches of optimise, {} at the same\n\
-             time. Means over the graphs for which a plan was found.\n\n",
+            "Makespans divided by HEFT's: {} graphs with {:.1} tasks on average, on 8 processors. Searches of optimise: {};\n\
+             graphs planned at the same time: {}. Means over the graphs for which the algorithm found a plan.\n\n",
             sizes.len(),
             mean(&sizes).unwrap_or_default(),
             self.options.search.searches,
