@@ -73,7 +73,7 @@ impl Event {
 
 /// The processors that a policy requests for the start of a task.
 pub enum Wanted {
-    /// As many free processors as the task needs at least.
+    /// Free processors: the minimum number that the task accepts.
     Fewest,
     /// This number of free processors.
     Count(u32),
@@ -110,7 +110,7 @@ impl Start {
     }
 }
 
-/// Calls the policy again at an instant, unless another event occurs earlier.
+/// Calls the policy again at an instant. If an event occurs earlier, this call is dropped.
 #[pyclass(frozen, module = "makespan._native")]
 pub struct Wake {
     /// The instant of the call.

@@ -30,7 +30,7 @@ enum Told {
     /// A task ended, with this outcome and for this reason.
     Ended(TaskId, &'static str, Option<String>),
     Cancelled(TaskId),
-    /// The run has ended. The text is the reason if the run failed.
+    /// The run has ended. If the run failed, the text is the reason.
     Over(Option<String>),
 }
 

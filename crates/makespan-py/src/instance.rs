@@ -130,7 +130,7 @@ impl Instance {
         self.core.guesses()
     }
 
-    /// Returns the task with this number. There are `task_count` tasks.
+    /// Returns the task with this number. The numbers range from 0 to `task_count` - 1.
     fn task(&self, number: u64) -> PyResult<Task> {
         let task = TaskId(number);
         if self.core.has_task(task) {

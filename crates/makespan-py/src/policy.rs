@@ -123,7 +123,7 @@ impl<'py> Own<'py> {
     fn taken(&self, task: TaskId, count: u32, free: &mut ProcSet) -> PyResult<ProcSet> {
         free.take(count).ok_or_else(|| {
             let name = if self.instance.has_task(task) { self.instance.name(task) } else { task.to_string().into() };
-            let problem = format!("`on` starts task `{name}` on {count} processors, and {} are free", free.len());
+            let problem = format!("`on` starts task `{name}` on {count} processors, but only {} are free", free.len());
             errors::policy(self.view.py(), problem)
         })
     }

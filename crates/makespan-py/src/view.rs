@@ -324,7 +324,7 @@ impl Waiting {
             let at = if at < 0 { len.checked_sub(at.unsigned_abs()) } else { Some(at.unsigned_abs()) };
             Ok(at.and_then(|at| view.waiting.iter().nth(at)))
         })?;
-        let task = found.ok_or_else(|| PyIndexError::new_err("fewer tasks wait"))?;
+        let task = found.ok_or_else(|| PyIndexError::new_err("the index is out of range; fewer tasks are waiting"))?;
         Ok(Task::new(task, &self.instance))
     }
 

@@ -96,7 +96,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Optional modules are loaded at the first use."""
+    """Loads an optional module at its first use."""
     if name in ("adapters", "executor"):
         return importlib.import_module(f"makespan.{name}")
     raise AttributeError(f"module 'makespan' has no attribute {name!r}")

@@ -109,7 +109,7 @@ def row(value: Any, count: int, columns: list[str]) -> int:
         at = operator.index(value)
     except TypeError:
         name = f", such as {columns[0]!r}" if columns else ""
-        raise TypeError(f"a table has its columns by name{name}, and its rows by number; {shown(value)} is neither") from None
+        raise TypeError(f"give the name of a column{name}, or the number of a row; {shown(value)} is neither") from None
     if not -count <= at < count:
         raise IndexError(f"there are {count} rows, and none has the number {at}")
     return at % count

@@ -26,7 +26,7 @@ def records(rows: Any) -> Iterable[Any]:
     return rows  # type: ignore[no-any-return]
 
 
-#: Keys that state the run time of a job, or that it is guessed.
+#: Keys that state the run time of a job, or that the run time is guessed.
 TIMES = ("time", "work", "time_on", "tasks", "graph", "estimate")
 
 

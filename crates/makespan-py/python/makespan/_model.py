@@ -372,7 +372,7 @@ class Job:
         self._fields = fields
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Returns the value of a key of a native file, or ``default`` if it is not stated."""
+        """Returns the value of a key of a native file, or ``default`` if the job does not state the key."""
         value = self._fields.get(key)
         return default if value is None else value
 

@@ -276,7 +276,7 @@ class Start:
 
 @final
 class Wake:
-    """Calls the policy again at an instant, unless another event occurs earlier."""
+    """Calls the policy again at an instant. If an event occurs earlier, this call is dropped."""
 
     def __new__(cls, at: float | str) -> Wake: ...
 

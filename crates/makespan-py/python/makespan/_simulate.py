@@ -264,7 +264,7 @@ def simulate(
     names = [_name(policy, f"policies[{at}]") for at, policy in enumerate(chosen)]
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
-        raise InputError(f"two policies are called `{twice}`; name each once", field="policies")
+        raise InputError(f"two policies are called `{twice}`; list each spec only once, and give your own policies different names", field="policies")
     rules = {
         "kill_at_walltime": bool(kill_at_walltime),
         "failures": None if failures is None else _check.text(failures, "failures", "model:mtbf=30d,mttr=4h"),

@@ -29,7 +29,7 @@ def from_wfcommons(
     The arguments are those of :func:`makespan.read`. If you give no machines, the workflow must state its own.
     """
     if not callable(getattr(workflow, "write_json", None)):
-        problem = f"{_check.shown(workflow)} is not a workflow of WfCommons; a file of one is read by makespan.read(path)"
+        problem = f"{_check.shown(workflow)} is not a workflow of WfCommons; read a workflow file with makespan.read(path)"
         raise InputError(problem, field="workflow")
     name = str(getattr(workflow, "name", "") or "workflow")
     with tempfile.TemporaryDirectory() as folder:
@@ -149,7 +149,7 @@ def _stated(job: Any, otherwise: str) -> dict[str, Any]:
     return stated
 
 
-#: PyJobShop uses times from this value on to mean no time.
+#: If a time in PyJobShop is at least this value, the time is not limited.
 _FOREVER = 2**31
 
 

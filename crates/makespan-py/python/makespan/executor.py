@@ -24,7 +24,7 @@ from makespan._model import Amount, Time
 __all__ = ["Executor", "Needs", "RemoteTraceback"]
 
 T = TypeVar("T")
-#: Number of last lines of a failed process that its error repeats.
+#: If a process fails, its error repeats this number of its last lines of output.
 _LINES = 20
 #: Seconds between two checks whether the executor is closed.
 _TICK = 0.5
@@ -83,9 +83,9 @@ class Executor(concurrent.futures.Executor):
             problem = f"{self._folder} has the files of another executor; give each executor its own folder, or remove this folder"
             raise InputError(problem, field="folder")
         self._lock = threading.Lock()
-        #: Submitted calls that the run does not know yet, in order.
+        #: Submitted calls that the run has not accepted yet, in order.
         self._coming: collections.deque[_Call] = collections.deque()
-        #: Cancelled calls that the run does not know of yet.
+        #: Cancelled calls that the thread of the executor has not handled yet.
         self._unwanted: collections.deque[_Call] = collections.deque()
         #: Tasks that the run must cancel.
         self._back: list[int] = []
@@ -153,7 +153,7 @@ class Executor(concurrent.futures.Executor):
         payload = _pickled(fn, args, kwargs)
         with self._lock:
             if self._closed:
-                raise RuntimeError("the executor is closed; submit calls before it is")
+                raise RuntimeError("the executor is closed and accepts no more calls")
             number = self._count
             call = _Call(number, f"call{number}", concurrent.futures.Future(), self._folder / f"result{number}", needs)
             call.future._makespan = (self, call)  # type: ignore[attr-defined]
@@ -344,7 +344,7 @@ class Executor(concurrent.futures.Executor):
             self._thread.join()
 
     def _at_exit(self) -> None:
-        """Waits for the submitted calls at the end of the program, as other executors do. After Ctrl-C, does not wait."""
+        """Waits for the submitted calls at the end of the program, as other executors do. After Ctrl-C, ends all calls."""
         if getattr(sys, "last_type", None) is KeyboardInterrupt:
             self.kill()
         else:
@@ -399,7 +399,7 @@ class _Call:
     result: Path
     needs: Needs
     told: bool = False
-    #: Its task in the run, or None until the run knows the call.
+    #: The number of the call's task in the run. None until the run has accepted the call.
     task: int | None = None
 
     @property

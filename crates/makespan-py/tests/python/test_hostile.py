@@ -164,7 +164,7 @@ def test_tables_name_their_columns() -> None:
     table = m.plan(small(), "list").schedule
     with pytest.raises(KeyError, match="there are job, task"):
         table["jobs"]
-    with pytest.raises(TypeError, match="by name"):
+    with pytest.raises(TypeError, match="name of a column"):
         table[0.5]  # type: ignore[call-overload]
     with pytest.raises(KeyError, match="there are instance"):
         m.compare(small(), ["list"])["x"]
