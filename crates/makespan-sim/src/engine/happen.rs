@@ -40,8 +40,8 @@ impl Engine<'_> {
         self.record(running, at, outcome);
     }
 
-    /// Handles processors that go down or up. Returns true if at least one failure begins. If all its processors are
-    /// already down, the failure is not reported to the policy.
+    /// Handles processors that go down or up. Returns true if at least one failure begins. If all processors of a
+    /// failure are already down, the failure is not reported to the policy.
     fn fail_and_repair(&mut self, now: Time) -> bool {
         let mut failing = false;
         while let Some(turn) = self.agenda.turn(now) {

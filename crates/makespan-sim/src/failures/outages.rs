@@ -24,7 +24,7 @@ pub(crate) struct OutageChange {
     pub down: bool,
     pub outage: Outage,
     pub processors: ProcSet,
-    /// If the processors go down, the instant for which policies expect their repair.
+    /// If the processors go down, the instant at which policies expect their repair.
     pub expected_up: Option<Time>,
 }
 

@@ -85,7 +85,7 @@ impl Server {
         Some(if ticks >= left as f64 { Time::MAX } else { Time::from_ticks(self.since.ticks() + ticks as i64) })
     }
 
-    /// Removes and returns a task that ends now, if there is one.
+    /// Removes and returns the task with the least remaining time. The caller ensures that this task ends now.
     pub(super) fn finish(&mut self, now: Time) -> Option<Active> {
         self.advance(now);
         let first = self.first()?;

@@ -27,7 +27,8 @@ pub(super) struct NetworkState<'a> {
     /// For each node and kind, the number of tasks in the node's buffer, as far as its parent knows. The parent learns
     /// from requests that tasks have left the buffer.
     pub(super) levels: Vec<u32>,
-    /// Current bandwidth of the link from the parent, by node. Changes of a run may replace this bandwidth.
+    /// Current bandwidth of the link from the parent in bytes per second, by node. Changes of the node may replace this
+    /// bandwidth during the run.
     pub(super) bandwidth: Vec<f64>,
     /// Latency of the link from the parent in seconds, by node.
     pub(super) latency: Vec<f64>,

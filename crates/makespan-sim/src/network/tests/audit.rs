@@ -92,7 +92,10 @@ impl NetworkObserver for Audit<'_> {
             NetworkRecord::ComputingBegins { node, kind } => {
                 assert!(self.free(node, kind) > 0, "the computed task is in the node's buffer");
                 let lane = self.in_lane(&self.computing[node], self.lane(kind));
-                assert!(lane < self.network.nodes()[node].processors as usize, "a task a processor");
+                assert!(
+                    lane < self.network.nodes()[node].processors as usize,
+                    "each processor computes at most one task"
+                );
                 self.held[node][kind] -= 1;
                 self.computing[node].push(kind);
             }
