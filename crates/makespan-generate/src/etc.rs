@@ -105,12 +105,14 @@ pub fn etc(options: &EtcOptions) -> Result<Instance, GenerateError> {
             }
             Consistency::Inconsistent => {}
         }
-        let profile = Profile::on_machines(row).map_err(|error| wrong("tasks", error.to_string(), "report this"))?;
+        let profile = Profile::on_machines(row)
+            .map_err(|error| wrong("tasks", error.to_string(), "this is a defect of Makespan; please report it"))?;
         Ok(Job::new(format!("t{task}"), profile))
     };
     let jobs = (0..options.tasks).map(job).collect::<Result<Vec<_>, GenerateError>>()?;
-    Instance::new(platform, jobs, Vec::new())
-        .map_err(|error| wrong("tasks", error.to_string(), "give fewer tasks, so that the times add up to less"))
+    Instance::new(platform, jobs, Vec::new()).map_err(|error| {
+        wrong("tasks", error.to_string(), "give fewer tasks, so that the sum of their times is smaller")
+    })
 }
 
 #[cfg(test)]

@@ -51,7 +51,11 @@ impl FlowOptions {
         at_most("number of tasks", self.tasks as u64)?;
         let refuse = |name, value: String, expected| Err(GenerateError::Option { name, value, expected });
         if self.capacities.is_empty() || self.capacities.contains(&0) {
-            return refuse("capacities", format!("{:?}", self.capacities), "give at least one, each positive");
+            return refuse(
+                "capacities",
+                format!("{:?}", self.capacities),
+                "give at least one capacity; each must be positive",
+            );
         }
         if self.mean_size == 0 {
             return refuse("mean size", "0".into(), "it must be at least 1");
@@ -60,7 +64,7 @@ impl FlowOptions {
             return refuse(
                 "rate",
                 self.rate.to_string(),
-                "it must be a positive factor of the balance line, such as 0.5 for half of it",
+                "it must be a positive factor of the balance line, such as 0.5 for half of the balance line",
             );
         }
         if !(0.0..=1.0).contains(&self.swing) {

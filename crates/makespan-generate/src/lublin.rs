@@ -152,7 +152,7 @@ fn log(options: &LublinOptions, drawn: &[GeneratedJob], random: &mut ChaCha8Rng)
             name: "jobs",
             value: options.jobs.to_string(),
             expected: "the total requested time of these jobs exceeds the maximum of 146 years; draw fewer jobs, or use smaller \
-                       requests: sizes, and with them the work, grow with the machine",
+                       requests; jobs on a larger machine have more processors and more work",
         },
         error => error.into(),
     })?;
@@ -227,7 +227,7 @@ fn check(options: &LublinOptions) -> Result<(), GenerateError> {
         return wrong("jobs", options.jobs.to_string(), "it must be at least 1 and at most 2000000");
     }
     if options.processors < 8 {
-        return wrong("processors", options.processors.to_string(), "the model needs at least 8");
+        return wrong("processors", options.processors.to_string(), "the model needs at least 8 processors");
     }
     match options.load {
         Some(load) if !(1e-6..=1e6).contains(&load) => {

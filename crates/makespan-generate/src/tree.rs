@@ -171,9 +171,12 @@ pub fn generate_tree(options: &TreeOptions) -> Result<Instance, GenerateError> {
         let link = parent.map(|_| Link { bandwidth, latency: Time::from_ticks(latency) });
         Node { speed, parent, link, ..Node::new(format!("n{at:0digits$}"), 1) }
     };
-    let platform = Platform::new(parents.into_iter().enumerate().map(node).collect()).map_err(|error| {
-        GenerateError::Option { name: "nodes", value: format!("{} ({error})", options.nodes), expected: "give fewer" }
-    })?;
+    let platform =
+        Platform::new(parents.into_iter().enumerate().map(node).collect()).map_err(|error| GenerateError::Option {
+            name: "nodes",
+            value: format!("{} ({error})", options.nodes),
+            expected: "give fewer nodes",
+        })?;
     let jobs = (0..options.applications).map(|at| application(options, at)).collect::<Result<_, _>>()?;
     Ok(Instance::new(platform, jobs, Vec::new())?)
 }
