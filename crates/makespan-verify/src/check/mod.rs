@@ -1,5 +1,4 @@
-//! The check of plan files, and the words of its verdict. The program `makespan-verify` and the command
-//! `makespan verify` both use this module.
+//! Checks plan files and formats the verdict, for the program `makespan-verify` and the command `makespan verify`.
 
 mod problems;
 mod program;

@@ -58,7 +58,7 @@ pub fn program(arguments: &[OsString], out: &mut dyn Write, err: &mut dyn Write)
 /// Checks a plan file. Returns the verdict and the exit status.
 ///
 /// # Errors
-/// If one of the two files cannot be read: an error message that states the file and the place.
+/// Returns an error message with the file and the place if one of the two files cannot be read.
 fn checked(instance: &OsStr, plan: &OsStr) -> Result<(String, u8), String> {
     let (name, bytes) = read(instance)?;
     let instance = read_json(&name, &bytes, None).map_err(|error| error.to_string())?;

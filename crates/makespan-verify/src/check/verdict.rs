@@ -9,7 +9,7 @@ use super::words::{bound_word, figure, gap, value};
 use crate::Bound;
 use crate::native::PlanFile;
 
-/// Maximum number of problems to print. The text only counts all further problems.
+/// Maximum number of problems to print. For the further problems, the text states only their number.
 const LISTED: usize = 20;
 
 /// Describes the result of a check for users. `name` is the name of the plan file, and `problems` are all problems that

@@ -21,8 +21,8 @@ impl FromLiteral for Bandwidth {
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
     let value = parse(text).filter(|value| value.is_finite() && *value > 0.0).ok_or_else(|| {
         format!(
-            "`{text}` is not a bandwidth; write positive bytes a second, or a number with a unit such as 7Mbit/s, 10GB/s, \
-             100MiB/s"
+            "`{text}` is not a bandwidth; write a positive number of bytes per second, or a number with a unit such \
+             as 7Mbit/s, 10GB/s, 100MiB/s"
         )
     })?;
     Quantity::BANDWIDTH.check(value).map_err(|error| error.to_string())

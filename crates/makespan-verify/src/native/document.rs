@@ -92,8 +92,8 @@ fn json_error(file: &str, bytes: &[u8], field: Option<String>, error: &serde_jso
     let known = error.line() > 0;
     let mut place = FilePlace { line: known.then(|| error.line()), column: known.then(|| error.column()), field };
     if let Some(in_list) = in_list {
-        // Between the end of the list and the error, there can be only blanks and a brace. So the last `]` before the
-        // error ends the list.
+        // The reported position is after the list. Between the list and this position, there can be only blanks and a
+        // brace. So the last `]` before the position ends the list.
         let read = offset_of(bytes, error).map(|offset| &bytes[..offset]);
         let end = read.and_then(|read| read.iter().rposition(|&byte| byte == b']'));
         if let Some(before) = end.and_then(|end| bytes.get(..(end + 1).checked_sub(in_list.back)?)) {

@@ -10,8 +10,8 @@ pub const GUESS: Time = Time::from_seconds(60);
 pub const GUESSED_LAW: SpeedupLaw = SpeedupLaw::Amdahl { serial: 0.1 };
 
 /// Returns the guessed profile of a task on `min` to `max` processors. On `min` processors the task takes 60 s, or its
-/// walltime if the walltime is shorter. The speed-up on more processors is stated by `law`, or by [`GUESSED_LAW`] if
-/// `law` is `None`.
+/// walltime if the walltime is shorter. On more processors, the speed-up follows `law`. If `law` is `None`, it follows
+/// [`GUESSED_LAW`].
 ///
 /// # Errors
 /// [`ProfileError`] if the range is empty or a parameter of the law is out of range.

@@ -28,7 +28,7 @@ pub fn hosts(list: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the numbers of a list such as `1-4,7` or `0-9:3`, with leading zeros. Returns `None` if the list is
-/// unreadable or too long. A range may have up to `most` numbers.
+/// unreadable, if a range has more than `most` numbers, or if more than `most` numbers precede a range.
 pub fn numbers(list: &str, most: usize) -> Option<Vec<String>> {
     let mut numbers = Vec::new();
     for part in list.split(',') {

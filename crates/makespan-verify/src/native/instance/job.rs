@@ -126,8 +126,8 @@ impl JobEntry {
             if self.job.deadline.is_some() {
                 let name = &self.job.name;
                 return Err(format!(
-                    "job `{name}`: it has both `deadline` and `walltime`, which in version 1 is the deadline of a job with \
-                     `tasks`, from its release on; write one of them, or `version = 2`"
+                    "job `{name}`: it has both `deadline` and `walltime`; in version 1, the `walltime` of a job with `tasks` is \
+                     its deadline, counted from its release; write one of them, or `version = 2`"
                 ));
             }
             self.job.deadline = Some(self.job.release + allowed);

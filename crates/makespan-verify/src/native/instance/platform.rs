@@ -62,8 +62,8 @@ impl TryFrom<Fields> for PlatformEntry {
             }
             Some(other) => {
                 return Err(format!(
-                    "`placement` is `{other}`; write \"compact\" (every job on one node if one is large enough, and else on whole nodes and a part of at most one) \
-                     or \"any\", the default"
+                    "`placement` is `{other}`; write \"any\", the default, or \"compact\" (each job on one node if a node is large \
+                     enough, otherwise on whole nodes and a part of at most one node)"
                 ));
             }
         };

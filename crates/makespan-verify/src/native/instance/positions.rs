@@ -35,8 +35,8 @@ impl<'a> Positions<'a> {
         let most = MOST.max(4 * stated);
         if nodes.saturating_mul(tasks) > most {
             return Err(format!(
-                "`time_on` keeps a time for each task and node: {tasks} tasks on {nodes} nodes need more than {most} times; state fewer nodes, or `time` \
-                 with the `speed` of each node"
+                "`time_on` stores a time for each task and node: {tasks} tasks on {nodes} nodes need more than {most} times; use a \
+                 platform with fewer nodes, or write `time`, and the `speed` of each node"
             ));
         }
         if platform.is_cluster() {

@@ -63,7 +63,7 @@ impl<'de> Visitor<'de> for NeedsVisitor {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             "a table of amounts by name, such as {\"memory\": \"4GiB\", \"per_processor\": {\"memory\": \"1GiB\"}}; a list \
-             states them for 1, 2, 3 .. processors",
+             states the amounts for 1, 2, 3 .. processors",
         )
     }
 

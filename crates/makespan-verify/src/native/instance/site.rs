@@ -60,7 +60,7 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub struct SiteEntry {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     partitions: Vec<PartitionEntry>,
-    /// For each feature, lists of the nodes that have the feature.
+    /// For each list of nodes, such as `n[0-3]`, the features of these nodes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     features: BTreeMap<String, Vec<String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

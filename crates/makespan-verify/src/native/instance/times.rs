@@ -27,8 +27,8 @@ pub(super) fn times(fields: TimeFields, allotments: Option<Allotments>) -> Resul
     let TimeFields { time, work, time_on, speedup, estimate } = fields;
     if time.is_none() && work.is_none() && time_on.is_none() {
         if !estimate.is_none_or(|estimate| estimate.0.is_guess()) {
-            return Err("`estimate` says how a time is known and there is none; write `time` or `work`, or leave \
-                        `estimate` out"
+            return Err("`estimate` states the source of a run time, but there is no run time; write `time` or \
+                        `work`, or leave `estimate` out"
                 .to_owned());
         }
         let (min, max) = range(allotments);
@@ -76,7 +76,9 @@ fn profile_by_number(
     match (time, work, speedup) {
         (Some(_), Some(_), _) => Err("both `time` and `work` are stated; write one of them".to_owned()),
         (None, None, _) => Err("`time` and `work` are missing; write one of them, or `time_on`".to_owned()),
-        (Some(_), None, Some(_)) => Err("`speedup` goes with `work`, not with `time`".to_owned()),
+        (Some(_), None, Some(_)) => {
+            Err("`speedup` requires `work` instead of `time`; write `work`, or leave `speedup` out".to_owned())
+        }
         (Some(OneOrMany::One(time)), None, None) => rigid(time, allotments),
         (Some(OneOrMany::Many(times)), None, None) => table(times, allotments),
         (None, Some(work), None) => sequential(work.0, allotments),
@@ -117,7 +119,9 @@ fn table(times: Vec<Scalar<Time>>, allotments: Option<Allotments>) -> Result<Pro
     }
     let table = Profile::table(times.into_iter().map(|time| time.0).collect()).map_err(|error| error.to_string())?;
     let narrowed = table.at_most(max).and_then(|table| table.at_least(min));
-    narrowed.ok_or_else(|| format!("`processors` asks for at least {min} and `time` lists {count}; lengthen the list"))
+    narrowed.ok_or_else(|| {
+        format!("`processors` requires at least {min}, but `time` lists only {count} times; lengthen the list")
+    })
 }
 
 fn range(allotments: Option<Allotments>) -> (Option<u32>, Option<u32>) {

@@ -131,7 +131,7 @@ pub(super) enum OneOrMany<T, M> {
 
 /// A type of list entries.
 pub(super) trait ListEntry: DeserializeOwned {
-    /// True if the raw text of a JSON list should be requested, so that all entries are read from this text.
+    /// True if the reader requests the raw text of a whole JSON list, and reads all entries from this text.
     const AT_ONCE: bool = false;
 
     /// Reads a JSON list from its text, or returns `None` if an entry is not a plain value.
@@ -341,8 +341,8 @@ fn exactly<E: Error>(text: &str) -> Result<Allotments, E> {
     literal::<Count, E>(text, false).map(|count| Allotments::Exactly(count.0.0))
 }
 
-/// Source of run times: `"stated"`, `"guessed"`, or earlier runs. For earlier runs, their number and spread are
-/// stated.
+/// Source of run times: `"stated"`, `"guessed"`, or earlier runs. For earlier runs, the entry states the number and the
+/// spread of the runs.
 #[derive(Clone, Copy)]
 pub(super) struct EstimateEntry(pub Estimate);
 

@@ -17,10 +17,10 @@ use crate::native::scalar::Scalar;
 pub struct FrontEntry {
     /// The stated makespan, in ticks.
     pub makespan: i128,
-    /// The stated weighted completion. Its unit is a millionth of weight times a tick.
+    /// The stated weighted completion, in ticks times millionths of weight.
     pub weighted_completion: i128,
     /// Stated bound on weighted completion or mean flow. If the bound has a horizon ([`Bound::makespan_at_most`]), it
-    /// is valid only for schedules that end by this instant. The certificate is not checked.
+    /// is valid only for schedules that end by this instant. Reading a file does not check the certificate.
     pub bound: Option<Bound>,
     /// The schedule itself.
     pub schedule: Schedule,

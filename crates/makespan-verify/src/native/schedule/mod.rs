@@ -1,7 +1,7 @@
 //! Reads and writes Schedule JSON, the file format that `plan` writes and `verify` reads.
 //!
-//! All values are exact decimals. A [`ScheduleFile`] stores the schedule and the values that the file states. A stated
-//! value that contradicts the schedule is found by comparing integers, without rounding errors.
+//! All values are exact decimals. A [`ScheduleFile`] stores the schedule and the values that the file states. The check
+//! compares stated values with the schedule as integers, so rounding cannot hide a contradiction.
 
 mod bound;
 mod front;
@@ -31,12 +31,13 @@ pub struct ScheduleFile {
     pub seed: Option<u64>,
     /// Stated makespan, in ticks.
     pub makespan: i128,
-    /// Stated weighted completion. Its unit is a millionth of weight times a tick.
+    /// Stated weighted completion, in ticks times millionths of weight.
     pub weighted_completion: i128,
-    /// The values that the file states for other objectives, in the integer unit of each objective.
+    /// Stated values of the objectives other than makespan and weighted completion, in the integer unit of each
+    /// objective.
     pub others: BTreeMap<Objective, i128>,
-    /// Stated bounds, at most one for each objective. The certificates of these bounds are not checked (see
-    /// [`Bound::verify`]). Only a bound on cost may be restricted to schedules that end by an instant (see
+    /// Stated bounds, at most one for each objective. Reading a file does not check their certificates
+    /// ([`Bound::verify`] does). Only a bound on cost may be restricted to schedules that end by an instant (see
     /// [`Bound::speaks_of`]).
     pub bounds: Vec<Bound>,
     /// Remarks for the user.

@@ -105,7 +105,7 @@ pub(super) fn placements(
         let task = task.map_err(|problem| wrong_task(at, problem))?;
         let guess = instance.task(task).estimate.is_guess();
         if entry.guess.is_some_and(|said| said != guess) {
-            let (said, stated) = if guess { ("no guess", "states no time") } else { ("a guess", "states the time") };
+            let (said, stated) = if guess { ("stated", "states no time") } else { ("a guess", "states this time") };
             let problem =
                 format!("in the plan, the time of `{}` is {said}; the instance {stated}", instance.name(task));
             return Err(FormatError::content(file, FilePlace::field(format!("{path}[{at}].guess")), problem));

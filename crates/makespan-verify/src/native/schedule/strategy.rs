@@ -46,9 +46,9 @@ impl StrategyEntry {
         Self { chosen: strategy.chosen(), variants: strategy.variants().iter().map(entry).collect() }
     }
 
-    /// Checks the strategy, except for the file's main schedule. Returns one sentence for each problem. The problems
-    /// are variants that violate a rule, stated values that contradict the placements, a wrong order of the variants,
-    /// and a chosen variant that differs from the schedule of the file.
+    /// Checks the variants, but not `schedule`, the main schedule of the file. Returns one sentence for each problem.
+    /// The problems are variants that violate a rule, stated values that contradict the placements, a wrong order of
+    /// the variants, and a chosen variant that differs from `schedule`.
     pub fn problems(&self, instance: &Instance, schedule: &Schedule) -> Vec<String> {
         let mut problems = Vec::new();
         for (at, variant) in self.variants.iter().enumerate() {

@@ -39,9 +39,10 @@ impl TreePlanFile {
     }
 
     /// Checks the period. The rates of the period are its numbers of tasks, divided by its length. These rates must be
-    /// a steady state with the stated throughput. The numbers of tasks must be the stated rates, multiplied by the
-    /// requested length of the period and rounded down. Otherwise, the file would state two different plans. The period
-    /// may be longer than the requested length, because the time of each task is rounded to ticks.
+    /// a steady state with the stated throughput. The numbers of tasks must be the stated rates, multiplied by some
+    /// requested length and rounded down. Otherwise, the file would state two different plans. The file does not state
+    /// the requested length. The period may be longer than this length, because the time of each task is rounded to
+    /// ticks.
     fn wrong_period(&self, instance: &Instance, problem: &TreeProblem) -> Option<String> {
         let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
         let seconds = periodic.period;

@@ -21,7 +21,7 @@ pub struct TreePlanFile {
     pub algorithm: String,
     /// Stated fair throughput, in weighted tasks per second.
     pub fair_throughput: RBig,
-    /// Stated upper bound on the fair throughput of any steady state. The certificate is not checked.
+    /// Stated upper bound on the fair throughput of any steady state. Reading a file does not check the certificate.
     pub bound: Bound,
     /// Rates at which the nodes compute tasks.
     pub rates: Rates,

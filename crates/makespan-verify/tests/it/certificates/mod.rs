@@ -1,5 +1,6 @@
-//! Checks that no certificate proves more than is true. The claims of random certificates, improved by small changes,
-//! are compared with all possible outcomes of schedules of tiny instances.
+//! Checks that no certificate proves more than is true. The tests draw random certificates for tiny instances, and
+//! improve them by small changes. They compare the values that these certificates prove with the outcomes of all
+//! schedules.
 
 mod attempts;
 mod instances;
@@ -75,7 +76,7 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
 const COST: usize = 15;
 /// Number of kinds that apply to instances without needs, deadlines and edges.
 const OF_ALL: usize = 20;
-/// Index of the kind with prices for jobs that are due early. Such certificates rarely prove the optimum.
+/// Index of the certificates of the kind `DueBy` that contain a proof by prices. They rarely prove the optimum.
 const LATE_PRICES: usize = 29;
 /// Indices of the job prices for weighted completion and mean flow.
 const JOB_PRICES: std::ops::Range<usize> = 30..32;

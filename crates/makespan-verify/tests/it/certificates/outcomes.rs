@@ -1,10 +1,11 @@
 //! All possible outcomes of schedules of a tiny instance, found by a search that is simple enough to be obviously
 //! correct.
 //!
-//! The search tries all orders of the tasks, and all processors for each task. A task starts at the first instant from
-//! which its processors are open for its whole time. The task starts after some earlier tasks in the order have ended:
-//! the tasks for which it waits, and the tasks that hold one of its processors. No value improves if a task ends later.
-//! So it suffices that one of the orders is the order in which the tasks start in a best schedule.
+//! The search tries all orders of the tasks, and all processors for each task. A task starts at the first instant at
+//! which two conditions hold: its processors are open for its whole time, and the earlier tasks that block it have
+//! ended. An earlier task in the order blocks the tasks that wait for it, and the tasks that use one of its processors.
+//! No value improves if a task ends later. So it suffices that one of the orders is the order in which the tasks start
+//! in a best schedule.
 
 //!
 //! If tasks need resources besides processors, a task also waits until its resources are available, and it starts no
