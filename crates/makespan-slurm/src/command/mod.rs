@@ -100,8 +100,8 @@ impl Commands {
         Self { deadlines: Some(Deadlines { answers: now + self.limit, repetitions: now + self.patience }), ..self }
     }
 
-    /// Returns commands for a request whose answer is not needed: they have half of the remaining time limit, and
-    /// never repeat a request.
+    /// Returns commands for an optional request. They have half of the remaining time limit, and never repeat a
+    /// request.
     #[must_use]
     pub fn for_optional_requests(&self) -> Self {
         Self { limit: self.time_left() / 2, patience: Duration::ZERO, ..self.clone() }

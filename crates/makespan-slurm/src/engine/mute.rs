@@ -1,4 +1,4 @@
-//! Handles running pilots whose agents have not appeared, or whose agents give no sign of life.
+//! Handles running pilots if their agents have not appeared or give no sign of life.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -39,9 +39,9 @@ impl Pilots {
         }
     }
 
-    /// Cancels pilots whose agents give no sign of life. If such an agent still runs, it reads in the files that its
-    /// pilot must end. If Slurm cannot cancel a pilot, the pilot is kept, because it may be the planner that has no
-    /// network.
+    /// Cancels each pilot if none of its agents gives a sign of life. If an agent still runs, it reads in its files
+    /// that the pilot must end. If Slurm cannot cancel a pilot, the pilot is kept, because it may be the planner that
+    /// has no network.
     pub(super) fn look_for_deaf(&mut self) {
         for seat in 0..self.nodes.seats.len() {
             let Some(job) = self.nodes.seats[seat].job.filter(|_| self.nodes.seats[seat].is_awake()) else { continue };

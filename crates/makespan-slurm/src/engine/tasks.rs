@@ -109,7 +109,7 @@ impl Pilots {
         }
     }
 
-    /// Gives tasks again whose files could not be written before.
+    /// Gives tasks again if their files could not be written before.
     pub(super) fn give_again(&mut self) {
         let now = Instant::now();
         let due = |held: &HeldAttempt| held.is_let_go && !held.is_given && held.again.is_some_and(|again| again <= now);
@@ -212,7 +212,8 @@ impl Pilots {
         }
     }
 
-    /// Adopts attempts of earlier sessions that still run. Also adopts attempts whose ends no session has handled.
+    /// Adopts attempts of earlier sessions that still run. Also adopts ended attempts if no session has handled their
+    /// ends.
     pub(super) fn find_tasks(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         let mut taken = Vec::new();
         let places: Vec<PilotNode> = self.nodes.agents.keys().cloned().collect();

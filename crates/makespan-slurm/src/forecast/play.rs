@@ -51,7 +51,7 @@ pub(super) struct ForecastSimulation<'a> {
     events: BinaryHeap<Reverse<(i64, Event)>>,
     /// The bids of pending jobs, as positions in `Model::bids`. Some of these jobs may have started in the meantime.
     waiting: Vec<u32>,
-    /// For each partition, the number of bids in `waiting` whose jobs have not started.
+    /// For each partition, the number of bids of unstarted jobs in `waiting`.
     waiting_in: Vec<usize>,
     entered: Vec<bool>,
     /// Jobs that must start together.
@@ -78,9 +78,9 @@ pub(super) struct ForecastSimulation<'a> {
     look: u64,
     /// For each job that was started with less time than its limit, the granted time in seconds.
     limits: Vec<Option<i64>>,
-    /// An upper bound on the number of bids in `waiting` whose jobs have started.
+    /// An upper bound on the number of bids of started jobs in `waiting`.
     stale: usize,
-    /// The number of bids at the front of `waiting` whose jobs have started.
+    /// The number of bids of started jobs at the front of `waiting`.
     head: usize,
     /// For each job that did not start in the first cycle although enough nodes were free, the time for which these
     /// nodes were free.
@@ -141,7 +141,7 @@ impl<'a> ForecastSimulation<'a> {
         self
     }
 
-    /// Adds the running jobs and all events whose instants are known: ends of running jobs, arrivals, and starts of
+    /// Adds the running jobs and all events at known instants: ends of running jobs, arrivals, and starts of
     /// reservations.
     fn begin(&mut self) {
         let (queue, now) = (self.model.queue, self.model.queue.now);
@@ -345,8 +345,8 @@ impl<'a> ForecastSimulation<'a> {
         self.head += self.waiting[self.head..].iter().take_while(has_started).count();
     }
 
-    /// Returns the counter whose limit delayed a job until now, and the job that lowered the counter by its end.
-    /// Returns `None` for counters of remaining minutes, because they fall without the end of a job.
+    /// Returns the counter with the limit that delayed a job until now, and the job that lowered the counter by its
+    /// end. Returns `None` for counters of remaining minutes, because they fall without the end of a job.
     fn waited_for(&self, job: usize) -> Option<(usize, usize)> {
         let Limited { counter, lacks_nodes_at } = self.limited[self.model.alike.limits[job]]?;
         let decides = lacks_nodes_at.is_none_or(|at| at == self.world.now) && !self.model.counters[counter].falls;

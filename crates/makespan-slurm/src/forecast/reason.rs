@@ -238,7 +238,7 @@ impl Reasons<'_> {
         self.without_deadlines.filter(|_| self.outcome.expired[index].is_some()).unwrap_or(self.outcome)
     }
 
-    /// Returns a reason for a job whose nodes are in use or reserved for other jobs.
+    /// Returns a reason for a job that waits because its nodes are in use or reserved for other jobs.
     fn resources(&self, index: usize, job: &QueueJob, bid: JobCandidate) -> WaitReason {
         let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
         let position = self.positions[index];

@@ -194,7 +194,7 @@ impl<'a> World<'a> {
         change(&levels.memory, &mut self.with_memory, site, std::mem::replace(&mut self.memory[site], memory), memory);
     }
 
-    /// Returns the first counter whose limit delays a job, or `None` if no limit delays the job.
+    /// Returns the first counter with a limit that delays a job, or `None` if no limit delays the job.
     pub(super) fn limit_reached(&self, job: usize) -> Option<usize> {
         let mut uses = self.model.uses[job].iter();
         uses.find(|own| self.is_beyond(job, own)).map(|use_of| use_of.0)
@@ -436,8 +436,8 @@ impl<'a> World<'a> {
     }
 }
 
-/// Updates the sets of sites after a value of `site` changed. For each level, one set contains the sites whose value
-/// is at least this level.
+/// Updates the sets of sites after a value of `site` changed. For each level, one set contains the sites with a value
+/// of at least this level.
 fn change<T: Ord + Copy>(levels: &[T], sets: &mut [NodeBits], site: usize, before: T, now: T) {
     let reached = |value: &T| levels.partition_point(|level| level <= value);
     let (before, now) = (reached(&before), reached(&now));

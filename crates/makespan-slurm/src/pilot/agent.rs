@@ -60,7 +60,7 @@ pub(super) struct Agent {
     pub boot: String,
     pub running: BTreeMap<TaskId, BegunAttempt>,
     pub inherited: Vec<InheritedAttempt>,
-    /// Attempts whose start is delayed, with the instants at which the agent tries again.
+    /// Attempts with a delayed start, and the instants at which the agent tries again.
     pub delayed: Vec<(Instant, String)>,
     /// The reason for the delay in the last report about a delayed attempt.
     pub delayed_for: String,

@@ -38,7 +38,7 @@ pub struct HeadOptions {
 }
 
 impl HeadOptions {
-    /// Default of `wait`, long enough to resume a run whose planner has died.
+    /// Default of `wait`, long enough to resume a run after its planner has died.
     pub const WAIT: Duration = Duration::from_mins(5);
 }
 

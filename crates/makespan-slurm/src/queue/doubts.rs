@@ -84,7 +84,7 @@ fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) ->
     })
 }
 
-/// Reports jobs whose free texts may have been parsed as fields. If there is no JSON output, adds a remedy.
+/// Reports jobs with free texts that may have been parsed as fields. If there is no JSON output, adds a remedy.
 pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
     let looks = match jobs {
         [] => return None,

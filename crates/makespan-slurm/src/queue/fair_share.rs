@@ -115,7 +115,7 @@ mod tests {
     use super::super::{ClusterOutput, Texts};
     use super::*;
 
-    /// Returns a queue with a pending job of each of two users, whose priorities contain the fair share.
+    /// Returns a queue with one pending job for each of two users. The priorities of the jobs contain the fair share.
     fn queue(assoc: &str) -> Queue {
         let job = |id: u32, user: &str, priority: u32| {
             format!(

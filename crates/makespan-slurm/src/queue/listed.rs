@@ -44,7 +44,7 @@ impl<T> OutputRecords<T> {
     }
 }
 
-/// Removes items whose name has occurred before. `key` returns the name of an item. Returns a message about the
+/// Removes each item if its name has occurred before. `key` returns the name of an item. Returns a message about the
 /// removed items.
 pub(super) fn once<T>(items: &mut Vec<T>, what: &str, key: impl Fn(&T) -> String) -> Option<String> {
     let mut known = HashSet::new();

@@ -19,7 +19,7 @@ pub struct SlurmReservation {
     pub flags: Vec<String>,
     /// Users who may use the reservation. If neither users nor accounts are stated, all users may use it.
     pub users: Vec<String>,
-    /// Accounts whose jobs may use the reservation.
+    /// Accounts with permission to use the reservation.
     pub accounts: Vec<String>,
     /// Reserved licences.
     pub licences: Vec<(String, u64)>,

@@ -102,7 +102,8 @@ impl Queue {
         first.map(class).collect()
     }
 
-    /// Returns the accounts, and the users whose account exists. Limits that apply to a single partition are left out.
+    /// Returns the accounts, and the users with an existing account. Limits that apply to a single partition are left
+    /// out.
     fn site_associations(&self) -> Vec<Member> {
         let own = || self.associations.iter().filter(|one| one.partition.is_none() && !one.account.is_empty());
         let mut seen = BTreeSet::new();

@@ -49,7 +49,7 @@ fn a_cluster_that_works_is_well() {
         .unwrap()
         .flatten()
         .filter(|entry| entry.file_name().to_string_lossy().contains("doctor"));
-    assert_eq!(left.count(), 0, "the doctor leaves nothing behind");
+    assert_eq!(left.count(), 0, "the doctor removes all its files");
 
     let nowhere = Examination { partition: Some("nowhere".into()), ..examination(commands, &folder) }.run();
     assert_eq!(about(&nowhere, "partition").verdict, Verdict::Bad);

@@ -92,8 +92,8 @@ impl SlurmJobEngine<'_> {
         }
     }
 
-    /// Adopts the attempts of earlier sessions that may still run. Also adopts attempts whose ends no session has
-    /// handled.
+    /// Adopts the attempts of earlier sessions that may still run. Also adopts ended attempts if no session has handled
+    /// their ends.
     pub(super) fn find_tasks(&mut self, earlier: &[EarlierAttempt]) -> Vec<TakenAttempt> {
         let submissions = self.board.submissions();
         let known = |id: String| Some((self.board.order(&id).ok()?, id));

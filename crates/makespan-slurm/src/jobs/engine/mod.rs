@@ -48,13 +48,13 @@ pub struct JobsOptions {
     pub grace: Duration,
     /// Further options of `sbatch`, such as account and partition.
     pub options: Vec<String>,
-    /// Time limit in seconds of jobs whose tasks have no walltime. `None` means the default of the partition.
+    /// Time limit in seconds of jobs for tasks without a walltime. `None` means the default of the partition.
     pub limit: Option<u64>,
     /// Maximum time limit of a job in seconds.
     pub most: Option<u64>,
 }
 
-/// An attempt whose job is or will be submitted.
+/// An attempt with a job that is or will be submitted.
 #[derive(Debug)]
 struct SubmittedAttempt {
     id: String,
@@ -102,7 +102,7 @@ struct RunSide {
     tasks: BTreeMap<TaskId, SubmittedAttempt>,
     by_id: HashMap<String, TaskId>,
     succeeded: BTreeSet<TaskId>,
-    /// For running tasks whose processors Slurm does not report, the processors that they are assumed to hold.
+    /// The assumed processors of running tasks, if Slurm does not report them.
     busy: BTreeMap<TaskId, ProcSet>,
     notices: VecDeque<Notice>,
 }
@@ -120,7 +120,7 @@ struct SlurmSide {
     mute: Option<String>,
     /// Instant of the last sign that the controller was unavailable or has forgotten jobs.
     doubt: Option<Instant>,
-    /// Attempts whose jobs must be cancelled.
+    /// Attempts with jobs to cancel.
     cancel: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Determines the fate of attempts whose jobs do not report it.
+//! Determines the fate of attempts if their jobs do not report it.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ const STOPPED: i32 = 128 + 15;
 /// Exit status of a task that SIGKILL ended.
 const KILLED: i32 = 128 + 9;
 
-/// Slurm's reason for a job whose dependency has failed.
+/// Slurm's reason for a job with a failed dependency.
 const NEVER: &str = "DependencyNeverSatisfied";
 
 /// The probable cause, for a job that has left no log.
