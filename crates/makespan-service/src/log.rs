@@ -255,7 +255,7 @@ fn is_journal() -> bool {
 mod tests {
     use super::*;
 
-    /// Opens a log whose lines are sent to the returned channel.
+    /// Opens a log that sends its lines to the returned channel.
     fn heard() -> (Log, Receiver<String>) {
         let (send, lines) = mpsc::channel();
         let log = Log::with(None, move |priority, text| drop(send.send(journal_line(priority, text)))).unwrap();

@@ -51,7 +51,7 @@ pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupErro
     added.map(drop).map_err(&database)
 }
 
-/// Returns the jobs of the tasks that have ended, but whose ends are not in the journal.
+/// Returns the jobs of ended tasks if the ends of these tasks are not in the journal.
 fn unrecorded(round: &Path, recorded: &RecordedRun, owners: &Owners) -> Vec<JobNumber> {
     let has_ended = |(index, state): (usize, &Progression)| {
         let Progression::Running(attempt) = state else { return None };

@@ -1,4 +1,4 @@
-//! Finds, for each waiting task of a plan, the running task whose end decides the start of the waiting task.
+//! For each waiting task of a plan, finds the running task that decides, by its end, when the waiting task starts.
 
 use std::collections::BTreeMap;
 
@@ -86,9 +86,9 @@ fn positions(processors: &ProcSet) -> impl Iterator<Item = usize> {
     processors.intervals().iter().flat_map(|&(first, last)| first as usize..=last as usize)
 }
 
-/// For each planned task, returns the position in `running` of the running task whose end decides the planned start,
-/// if there is one. `planned` must be sorted by start. The time of this function is proportional to the total number
-/// of processors of the planned tasks.
+/// For each planned task, returns the position in `running` of the running task that decides the planned start by its
+/// end, if there is one. `planned` must be sorted by start. The time of this function is proportional to the total
+/// number of processors of the planned tasks.
 pub(super) fn behind<'a>(
     planned: impl IntoIterator<Item = PlannedTask<'a>>,
     running: &[Runs],
@@ -133,13 +133,13 @@ mod tests {
         let [none, of_two, of_six]: [&[JobNumber]; 3] = [&[], &[JobNumber(2)], &[JobNumber(6)]];
         let plan = [
             (3, 0.0, 5.0, &free, none, None, "a processor that is free"),
-            (4, 5.0, 8.0, &free, none, None, "behind a task that starts now"),
-            (5, 10.0, 14.0, &one, none, Some(0), "behind job 1"),
-            (6, 12.5, 13.5, &two, none, Some(1), "behind job 2"),
-            (7, 13.5, 15.0, &two, none, Some(1), "behind job 6, which is behind job 2"),
+            (4, 5.0, 8.0, &free, none, None, "waits for a task that starts now"),
+            (5, 10.0, 14.0, &one, none, Some(0), "waits for job 1"),
+            (6, 12.5, 13.5, &two, none, Some(1), "waits for job 2"),
+            (7, 13.5, 15.0, &two, none, Some(1), "waits for job 6, which waits for job 2"),
             (8, 20.0, 21.0, &free, of_two, Some(1), "after job 2"),
             (9, 22.0, 23.0, &free, of_six, Some(1), "after job 6"),
-            (10, 30.0, 31.0, &both, none, Some(1), "behind an end that is later, and one that is unknown"),
+            (10, 30.0, 31.0, &both, none, Some(1), "waits for job 7, and for job 2 without a known end"),
         ];
         let planned = plan.iter().map(|&(job, start, end, processors, after, ..)| PlannedTask {
             job: JobNumber(job),

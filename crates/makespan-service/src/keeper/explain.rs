@@ -64,9 +64,9 @@ pub(super) fn explain(
     Explanation { job, state: row.summary.state, expected_start: planned.filter(|_| waits), early, late, why_not }
 }
 
-/// Returns the reason why a start is unknown: it depends on a running task whose end is unknown.
+/// Returns the reason why a start is unknown: it depends on a running task with an unknown end.
 fn behind_unknown(who: &Who, runs: &Runs) -> Reason {
-    let text = format!("its start is unknown: it is behind {}", longer(who, runs));
+    let text = format!("its start is unknown: it depends on {}", longer(who, runs));
     Reason { text, jobs: vec![runs.job], resource: None }
 }
 

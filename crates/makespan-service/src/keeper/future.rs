@@ -64,8 +64,8 @@ impl<'a> Future<'a> {
         for runs in &outlook.running {
             let left = match runs.longer_than {
                 None => (runs.end - now).max(0.0) * factor(runs.spread, random),
-                // The remaining time is unknown, so it is drawn from a distribution whose median is half of the time
-                // that the task has already run.
+                // The remaining time is unknown, so it is drawn from a distribution with a median of half the time that
+                // the task has already run.
                 Some(_) => (now - runs.start) / 2.0 * factor(UNKNOWN, random),
             };
             let (job, user, width) = (runs.job, runs.user.as_str(), runs.processors);
@@ -91,7 +91,7 @@ impl<'a> Future<'a> {
         }
     }
 
-    /// Ends the tasks whose ends have come, and starts tasks. Returns true if a task of `job` starts.
+    /// Ends the tasks with ends up to the current instant, and starts tasks. Returns true if a task of `job` starts.
     fn starts(&mut self, job: JobNumber) -> bool {
         let Self { running, unfinished, now, .. } = self;
         running.retain(|run| {
@@ -106,7 +106,7 @@ impl<'a> Future<'a> {
                 at += 1;
                 continue;
             }
-            // A task that finds no free processors also delays the tasks behind it.
+            // A task that finds no free processors also delays all later tasks in the queue.
             let length = one.end - one.start;
             if self.free(length) < one.processors.len() {
                 return false;

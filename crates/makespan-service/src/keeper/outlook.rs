@@ -24,7 +24,7 @@ pub(super) struct ExpectedTask {
     pub begin: Option<f64>,
     /// The jobs for which the task waits.
     pub after: Vec<JobNumber>,
-    /// The position in [`Outlook::running`] of the task whose end decides the start of this task.
+    /// The position in [`Outlook::running`] of the task that decides, by its end, the start of this task.
     pub behind: Option<usize>,
 }
 
@@ -79,9 +79,9 @@ pub(super) struct JobPlan {
     pub start: f64,
     /// The latest end of a task of the job.
     pub end: f64,
-    /// The position in [`Outlook::running`] of the task whose end decides `start`.
+    /// The position in [`Outlook::running`] of the task that decides `start` by its end.
     start_behind: Option<usize>,
-    /// The position in [`Outlook::running`] of the task whose end decides `end`.
+    /// The position in [`Outlook::running`] of the task that decides `end` by its own end.
     end_behind: Option<usize>,
 }
 

@@ -109,7 +109,7 @@ mod tests {
     type Placed = (usize, i64, i64, ProcSet);
 
     proptest! {
-        /// Plans random queues beside random running tasks, a reservation and limits. Checks that no processor is used
+        /// Plans random queues with random running tasks, a reservation and limits. Checks that no processor is used
         /// twice, that each start keeps the limit of its user, and that the plan contains exactly the jobs that fit the
         /// limit of their user.
         #[test]

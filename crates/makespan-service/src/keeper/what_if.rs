@@ -18,7 +18,7 @@ const DELAYS: usize = 100;
 /// Prefix of the name of a new job in a plan. The rest of the name is the position of the job in the submission.
 const NEW: &str = "new ";
 
-/// A submission whose effect is predicted.
+/// A submission for which [`what_if`] predicts the effect.
 pub(super) struct WhatIfSubmission<'a> {
     pub prepared: &'a [PreparedJob],
     /// The weights of the jobs in the plan.

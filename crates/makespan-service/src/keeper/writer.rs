@@ -56,7 +56,7 @@ impl Writer {
 
     /// Writes until a request ends the thread.
     pub fn run(mut self) {
-        // Requests that could not be written, and whose senders do not wait for a reply.
+        // Requests that could not be written, if their senders do not wait for a reply.
         let mut left: Vec<StoreRequest> = Vec::new();
         loop {
             let mut asks = std::mem::take(&mut left);

@@ -233,8 +233,8 @@ fn a_round_of(folder: &Path) -> Option<String> {
     names.filter(is_round).min()
 }
 
-/// Returns an error if the database is older than the folders `round-N` in the same folder. Such a database would
-/// reuse the numbers of old jobs, whose output files still exist.
+/// Returns an error if the database is older than the folders `round-N` in the same folder. Such a database would reuse
+/// the numbers of old jobs, although the output files of these jobs still exist.
 fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
     let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;
@@ -258,7 +258,7 @@ fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     };
     let jobs = names(&folder.join(format!("round-{last_round}"))).filter_map(job_of);
     match jobs.filter(|&job| job > last_job).min() {
-        Some(job) => older(format!("job {job}, whose output is in round-{last_round}")),
+        Some(job) => older(format!("job {job}, which has output in round-{last_round}")),
         None => Ok(()),
     }
 }

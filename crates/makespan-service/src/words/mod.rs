@@ -42,7 +42,7 @@ pub enum Role {
     Admin,
 }
 
-/// The user for whom a client calls the service, and the permissions of this client.
+/// The user that a client of the service acts for, and the permissions of this client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Who {
     /// The name of the user.

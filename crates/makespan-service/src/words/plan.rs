@@ -157,7 +157,7 @@ pub struct WhatIf {
     /// For each job of the submission, the number of the job with an unknown end that delays this job, if there is
     /// one. The number is 0 if the delaying job belongs to another user.
     pub behind: Vec<Option<JobNumber>>,
-    /// Up to 100 jobs that the client may see and whose planned start changes, in descending order of the change.
+    /// Up to 100 jobs with a changed planned start that the client may see, in descending order of the change.
     pub delays: Vec<Delay>,
     /// The number of jobs that would start later and that the client may not see.
     #[serde(default)]

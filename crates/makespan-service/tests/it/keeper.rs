@@ -213,14 +213,14 @@ fn jobs_behind_a_job_of_unknown_end_have_no_expected_start() {
     let second = submit(&keeper, sleeping(1, 1.0));
     let third = submit(&keeper, Submission { after: vec![second], ..sleeping(1, 1.0) });
     let summary = |job| keeper.job(&admin(), job).unwrap().summary;
-    until("both are behind it", || [second, third].iter().all(|&job| summary(job).behind == Some(first)));
+    until("both wait for it", || [second, third].iter().all(|&job| summary(job).behind == Some(first)));
     for job in [second, third] {
         let detail = keeper.job(&admin(), job).unwrap();
         assert_eq!((detail.summary.expected_start, detail.summary.expected_end), (None, None));
         assert!(detail.task_list.iter().all(|task| task.expected_start.is_none()), "{detail:?}");
         let why = keeper.explain(&admin(), job).unwrap();
         assert_eq!((why.expected_start, why.early, why.late), (None, None, None));
-        let text = format!("its start is unknown: it is behind job {first}, which runs longer than expected");
+        let text = format!("its start is unknown: it depends on job {first}, which runs longer than expected");
         assert_eq!((&why.why_not[0].text, &why.why_not[0].jobs), (&text, &vec![first]));
     }
     let asked = |who: &Who| keeper.what_if(who, sleeping(1, 1.0)).unwrap();
@@ -239,7 +239,8 @@ fn wall() -> f64 {
     std::time::UNIX_EPOCH.elapsed().unwrap().as_secs_f64()
 }
 
-/// The expected start of a job lies in its range, also behind a reservation and a quota, and the reasons name them.
+/// The expected start of a job lies in its range, even if a reservation or a quota delays the job. The reasons name the
+/// reservation and the quota.
 #[test]
 fn reservations_and_quotas_are_in_ranges_and_reasons() {
     let temporary = tempfile::tempdir().unwrap();

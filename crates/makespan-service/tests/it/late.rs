@@ -1,4 +1,4 @@
-//! Tests of a service whose engine starts late.
+//! Tests of a service with an engine that starts late.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use makespan_service::host::{Host, WakeCallback, local};
 use makespan_service::words::{JobNumber, State, Submission};
 use makespan_service::{Keeper, KeeperOptions, Service};
 
-/// A host whose engine cannot start until the test allows it.
+/// A host with an engine that cannot start until the test allows it.
 struct Late {
     platform: Platform,
     allowed: Arc<AtomicBool>,

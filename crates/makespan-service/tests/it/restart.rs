@@ -261,7 +261,8 @@ fn a_reservation_is_kept_over_a_restart() {
 }
 
 /// After a clean stop, the database file alone is a complete copy. The service refuses a database that is older than the folders
-/// `round-N` in the same folder. Such a database would give new jobs the numbers of old jobs, whose output files still exist.
+/// `round-N` in the same folder. Such a database would give new jobs the numbers of old jobs, although the output files
+/// of the old jobs still exist.
 #[test]
 fn a_database_that_is_older_than_its_rounds_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
@@ -297,7 +298,7 @@ fn a_database_that_is_older_than_its_rounds_is_refused() {
     };
     put_back("one");
     let error = start().unwrap_err();
-    assert!(error.contains("job 2, whose output is in round-1") && error.contains("store.sqlite-wal"), "{error}");
+    assert!(error.contains("job 2, which has output in round-1") && error.contains("store.sqlite-wal"), "{error}");
     std::fs::create_dir(store.join("round-7")).unwrap();
     put_back("two");
     assert!(start().unwrap_err().contains("it lacks round 7"));

@@ -58,7 +58,7 @@ export function expected(instant, isNext = true) {
 const isKnown = (value) => value !== null && value !== undefined;
 
 // Returns the text for an unknown start or end. The text names the job that runs longer than expected.
-export const unknownBehind = (job) => `unknown, behind ${job ? `job ${job}` : "a job of another user"}`;
+export const unknownBehind = (job) => `unknown, depends on ${job ? `job ${job}` : "a job of another user"}`;
 
 // Returns the text for the expected start of a waiting job.
 export const expectedStart = (job) => (!isKnown(job.expected_start) && isKnown(job.behind) ? unknownBehind(job.behind) : expected(job.expected_start));

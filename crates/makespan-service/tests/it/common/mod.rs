@@ -15,7 +15,7 @@ use makespan_service::{Keeper, KeeperOptions, Service};
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A service in this process. When this value is dropped, all unfinished jobs are cancelled and ended first. Jobs
-/// continue after the end of a service, so a test would otherwise leave their processes behind.
+/// continue after the end of a service, so their processes would otherwise outlive the test.
 pub struct Running(Option<Arc<Keeper>>);
 
 impl Running {
