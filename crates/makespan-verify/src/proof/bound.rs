@@ -21,8 +21,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Returns the strongest bound on the objective that the proof yields. If the proof applies only to schedules up
-    /// to some makespan, the condition of the bound is this makespan.
+    /// Returns the strongest bound on the objective that the proof yields. If the proof applies only to schedules with
+    /// at most some makespan, this makespan is the condition of the bound.
     ///
     /// # Errors
     /// [`CertificateError`] if the proof yields no bound on this instance.
@@ -64,9 +64,9 @@ impl Bound {
         Some(if more > less { ratio.max(1.0_f64.next_up()) } else { ratio })
     }
 
-    /// Returns the value of a schedule divided by the bound. The ratio is at least 1. It is 1 only if the value equals
-    /// the bound. A larger ratio means a worse schedule. Returns `None` if the bound is zero or is not valid for the
-    /// schedule.
+    /// Returns the value of a schedule divided by the bound. For a complete schedule, the ratio is at least 1, and it
+    /// is 1 only if the value equals the bound. A larger ratio means a worse schedule. Returns `None` if the bound is
+    /// not valid for the schedule, or if the bound is not positive and differs from the value.
     pub fn ratio_of(&self, instance: &Instance, schedule: &Schedule) -> Option<f64> {
         self.ratio(&self.objective.value(instance, schedule).into()).filter(|_| self.speaks_of(schedule))
     }

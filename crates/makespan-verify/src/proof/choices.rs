@@ -76,15 +76,15 @@ impl Group {
         Self { first, last, time: profile.time(last).ticks() }
     }
 
-    /// Let `first` be the smallest allotment of the group. Returns a time t such that every allotment of the group
-    /// pays at least the price of `first` processors for t.
+    /// Returns a time t, in ticks, such that every allotment of the group pays at least the price of `first` processors
+    /// for t. Here, `first` is the smallest allotment of the group.
     ///
-    /// Proof: consider an allotment of the group. It holds k >= `first` processors for p >= `time`, so it always pays
-    /// at least the price of `first` processors for `time`. If prices never rise, let q be the minimum work of all
-    /// allotments of the group, divided by `first`. If p >= q, the allotment pays at least the price of `first`
-    /// processors for q. If p < q, then k * p >= `first` * q. Because prices never rise, the mean price during a run
-    /// of length p is at least the mean price during a longer run of length q from the same start. So the allotment
-    /// pays at least the price of `first` processors for q.
+    /// Proof: consider an allotment of the group. It holds k >= `first` processors for p >= `time`, so it pays at least
+    /// the price of `first` processors for `time`. If prices never rise, let q be the minimum work of all allotments of
+    /// the group, divided by `first`. If p >= q, the allotment pays at least the price of `first` processors for q. If
+    /// p < q, then k * p >= `first` * q. Because prices never rise, the mean price during a run of length p is at least
+    /// the mean price during a longer run of length q from the same start. So the allotment pays at least the price of
+    /// `first` processors for q.
     pub(in crate::proof) fn paid(&self, profile: &Profile, never_rises: bool) -> i64 {
         if self.first == self.last || !never_rises {
             return self.time;

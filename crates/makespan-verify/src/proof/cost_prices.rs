@@ -13,9 +13,9 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 
 /// Prices for the time of processors, and for the time between the two tasks of each edge.
 ///
-/// Suppose that all tasks end by the horizon H. Let `lambda_k(t) >= 0` be a price of a processor of node k at instant
-/// t, and `y_e >= 0` a price of a tick on each edge. Let `c_ik` be the cost of task i on node k, and `t_ik` its time
-/// on this node. Let `s_i` be the start of task i, and `C_i` its end. The cost of every schedule that ends by H is at
+/// Suppose that all tasks end by the horizon H. Let `lambda_k(t) >= 0` be the price of a processor of node k at instant
+/// t, and `y_e >= 0` the price of a tick on edge e. Let `c_ik` be the cost of task i on node k, and `t_ik` its time on
+/// this node. Let `s_i` be the start of task i, and `C_i` its end. The cost of every schedule that ends by H is at
 /// least
 ///
 /// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of lambda_k * open_k`
@@ -28,14 +28,15 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 ///
 /// *Proof* (weak duality). Along an edge from u to v, `C_u <= s_v`, so `y_e (C_u - s_v)` is at most zero. At every
 /// instant, tasks hold at most the open processors of a node. So the sum of the integrals over the runs, minus the
-/// integral of `lambda_k * open_k`, is at most zero. Adding these terms to the cost of a schedule does not increase
-/// the cost. The result is a sum over tasks, and the term of each task is at least its minimum. ∎
+/// integral of `lambda_k * open_k`, is at most zero. Adding both values, over all edges and nodes, to the cost of a
+/// schedule does not increase the cost. The result is a sum over tasks, and the term of each task is at least its
+/// minimum. ∎
 ///
-/// Transfers have no prices of their own. If a task may hold several processors, `c_ik` is its minimum cost, which is
-/// the cost of its longest time. In the term `out_i (s + t_ik)`, `t_ik` is the shortest time of this task. The integral
-/// of `lambda_k` is omitted for this task. The sum includes each task of a bag separately. The expression in brackets
-/// is piecewise linear in s. The minimum occurs at the first or the last possible s, or at an s for which s or
-/// `s + t_ik` is an instant of the prices.
+/// Transfers have no prices of their own. If a task may hold several processors, its term does not depend on the node:
+/// `c_ik` is its minimum cost, which is the cost of its longest time, `t_ik` is its shortest time, and the integral of
+/// `lambda_k` is omitted. The sum includes each task of a bag separately. The expression in brackets is piecewise
+/// linear in s. The minimum occurs at the first or the last possible s, or at an s for which s or `s + t_ik` is an
+/// instant of the prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
 /// there are no prices. The bound is then the sum of the minimum costs of all tasks.

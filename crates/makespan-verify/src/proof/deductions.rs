@@ -29,15 +29,15 @@ const MAX_TICKS: i128 = 1 << 100;
 /// release and the ends of its predecessors. The task ends no later than the deadline and the latest starts of its
 /// successors. A [`Step`] narrows one window. The step states an instant before which the task cannot start, or after
 /// which the task cannot end. The [`Reason`] of the step shows that an earlier start or a later end leads to a
-/// contradiction. If the window of a task becomes narrower, the check also narrows the windows of the tasks that are
-/// connected to it by edges. These deductions need no step.
+/// contradiction. If the window of a task becomes narrower, the check also narrows the windows of its predecessors and
+/// successors. These deductions need no step.
 ///
 /// All equal tasks of a bag have one window, because a deduction that holds for one of the tasks holds for each of
 /// them. Nested deductions must not suppose anything about a bag, because the supposition about one task would narrow
 /// the window of all tasks of the bag. The deadline is refuted if some task has no window left, or if tasks must hold
 /// more of a resource within some period than is available ([`Step::Full`]).
 ///
-/// All instants of the steps are multiples of `unit`, which must divide [`time_grid`]. Then some schedule of minimum
+/// All instants of the steps are multiples of `unit`, which must divide [`time_grid`]. So some schedule of minimum
 /// makespan starts every task at a multiple of the unit. So the makespan is at least the next multiple after the
 /// deadline.
 ///
@@ -80,8 +80,8 @@ pub enum Reason {
     /// The first field is the position of an entry in [`Deductions::held`]. Between the two instants, tasks would have
     /// to hold more of this entry than is available.
     Window(u32, i64, i64),
-    /// The field is another task. It cannot run at the same time as the task of the supposition, and neither of these
-    /// two tasks can run before the other.
+    /// The field is another task. This task and the task of the supposition cannot run at the same time, and neither of
+    /// them can run before the other.
     Pair(u32),
     /// These deductions lead from the supposition to a contradiction.
     Steps(Vec<Step>),
@@ -217,7 +217,7 @@ impl Replay<'_> {
         if ticks.abs() < MAX_TICKS { Ok(ticks) } else { Err(CertificateError::Overflow) }
     }
 
-    /// Returns the table row of a distinct task. The row represents a single task, or all equal tasks of a bag.
+    /// Returns the table row of a distinct task. The row stands for a single task, or for all equal tasks of a bag.
     fn row(&self, task: u32) -> Result<usize, CertificateError> {
         match self.windows.count(task as usize) {
             Some(_) => Ok(task as usize),

@@ -6,13 +6,14 @@ use super::error::unproved;
 use super::{CertificateError, Kind, Proof, Scope, Value, total};
 use makespan_core::{Instance, JobId, Objective, Time};
 
-/// A bound on lateness from the early jobs: the jobs with deadlines up to `due`. The inner proof is for the instance
-/// that consists only of the early jobs, or of the early jobs and their predecessors. In the whole instance, other jobs
-/// can only delay the early jobs.
+/// A bound on lateness from the early jobs: the jobs with deadlines up to `due`. The inner proof is for a smaller
+/// instance ([`DueBy::part`]). For a bound on the weighted completion, the smaller instance consists of the early jobs.
+/// For a bound on the makespan, it also contains their predecessors. In the whole instance, the other jobs can only
+/// delay the early jobs.
 ///
-/// Suppose that the early jobs and their predecessors cannot all end before M. Then one of the early jobs ends at M or
-/// later, because each predecessor ends before the early job that waits for it. The lateness of this job is at least M
-/// minus `due`. So a bound on the makespan yields a bound on the largest lateness.
+/// Suppose that the early jobs and their predecessors cannot all end before M. A predecessor ends before the early job
+/// that waits for it. So one of the early jobs ends at M or later. The lateness of this job is at least M minus `due`.
+/// So a bound on the makespan yields a bound on the largest lateness.
 ///
 /// For each early job, multiply the deadline by the weight. The weighted lateness of the early jobs is at least their
 /// weighted completion minus the sum of these products. So a bound on the weighted completion of the early jobs yields
@@ -24,8 +25,8 @@ use makespan_core::{Instance, JobId, Objective, Time};
 pub struct DueBy {
     /// The latest deadline of the early jobs: the bound includes only jobs with deadlines up to this instant.
     pub due: Time,
-    /// The proof of a bound on the makespan or the weighted completion of the early jobs. In this proof, the early jobs
-    /// are numbered from 0, in file order.
+    /// The proof of a bound on the makespan or the weighted completion of the early jobs. In this proof, the jobs of
+    /// [`DueBy::part`] are numbered from 0, in file order.
     pub proof: Box<Proof>,
 }
 
@@ -53,7 +54,7 @@ impl Kind for DueBy {
         if objective == Objective::MaxLateness {
             return latest().map(Value::Integer);
         }
-        // The weighted lateness is at least the minimum weight of these jobs, multiplied by the largest lateness.
+        // The weighted lateness is at least the minimum weight of the early jobs, multiplied by the largest lateness.
         let own = || Self::early(instance, self.due).into_iter().map(|id| instance.job(id));
         let lightest = own().map(|job| i128::from(job.weight.millionths())).min().unwrap_or(0);
         let of_one = latest().and_then(|late: i128| late.checked_mul(lightest).ok_or(CertificateError::Overflow));

@@ -33,9 +33,9 @@ pub enum CertificateError {
     NotRefuted {
         /// The deadline that is not refuted.
         deadline: Time,
-        /// Minimum area that the jobs need, in processor-ticks.
+        /// Minimum amount that the jobs need: processor-ticks, or the unit of the prices of the certificate.
         needed: i128,
-        /// Available area, in processor-ticks.
+        /// Available amount, in the unit of `needed`.
         available: i128,
     },
     /// The processors of the platform differ in speed, the platform has a network, or jobs have a time for each

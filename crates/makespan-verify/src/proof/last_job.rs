@@ -10,11 +10,12 @@ use makespan_core::{Instance, JobId, Objective};
 /// A bound that follows from the fact that one job ends at the makespan. The last job ends at or after the proven bound
 /// on the makespan. Every other job ends at or after the end of its longest path.
 ///
-/// Let `M` be the bound on the makespan, and let `e_j` be the end of the longest path of job `j` ([`super::Paths`]). In
-/// any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is at least `sum w_j e_j +
-/// w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can end last. A job cannot end
-/// last if another job waits for it. The bound on the mean flow uses the flow time of each job in place of its weighted
-/// end, and the bounds on lateness use its lateness. A job without a deadline is never late.
+/// Let `M` be the bound on the makespan. Let `w_j` be the weight of job `j`, and `e_j` the end of its longest path
+/// ([`super::Paths`]). In any schedule, at least one job `l` ends at or after `M`. So the sum of the weighted ends is
+/// at least `sum w_j e_j + w_l max(0, M - e_l)`. The bound is the minimum of this value over all jobs `l` that can end
+/// last. A job cannot end last if another job waits for it. The bound on the mean flow uses the flow time of each job
+/// instead of its weighted end. The bounds on lateness use the lateness of each job. A job without a deadline is never
+/// late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastJob {
     /// Proof of a bound on the makespan of the instance.
@@ -52,7 +53,7 @@ impl Kind for LastJob {
 }
 
 /// Returns the earliest end of each job, in file order. If all processors are equal and there are no edges, the
-/// function does not iterate over the nodes, because there may be millions.
+/// function does not visit the nodes, because there may be millions of nodes.
 fn ends_alone(instance: &Instance) -> Vec<(JobId, i128)> {
     let is_plain =
         instance.has_equal_processors() && !instance.has_compound_jobs() && !instance.has_edges_between_jobs();

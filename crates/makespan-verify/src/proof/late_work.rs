@@ -10,9 +10,9 @@ use makespan_core::{Instance, Objective, Time};
 ///
 /// Let `lambda_k >= 0` be a price for a tick on one processor of node `k`, and `p_ik` the time of task `i` on this
 /// node. On any node, a sequential task `i` pays at least `N_i = min_k lambda_k p_ik`. Among the tasks that are
-/// released at `from` or later, consider the `n` tasks with the largest `N_i`. These tasks start at `from` or later.
-/// At every instant, at most `n` of them run, so the prices of their processors sum to at most the `n` largest prices
-/// of processors. So no schedule ends before
+/// released at `from` or later, consider the `n` tasks with the largest `N_i`. These tasks start at `from` or later. At
+/// every instant, at most `n` of them run. So the prices of their processors sum to at most the sum of the `n` largest
+/// prices over all processors of the platform. So no schedule ends before
 ///
 /// `from + (sum of the n largest N_i) / (sum of the n largest prices of processors)`.
 ///
@@ -66,8 +66,7 @@ impl Kind for LateWork {
     }
 }
 
-/// Returns the sum of the `most` largest values. Each entry of the list contains a value, and how often this value
-/// occurs.
+/// Returns the sum of the `most` largest values. Each entry of `each` is a value and the number of its occurrences.
 fn largest(mut each: Vec<(i128, u64)>, mut most: u64) -> Option<i128> {
     each.sort_unstable_by(|a, b| b.cmp(a));
     each.into_iter().try_fold(0_i128, |sum, (value, count)| {
@@ -104,8 +103,8 @@ mod tests {
     #[test]
     fn late_work_by_hand() {
         let seconds = |seconds: i64| Ok(i128::from(s(seconds).ticks()));
-        // The first bound is all work divided by the sum of all speeds. The second bound is the time of the largest
-        // task on the fast node. The third bound follows from the work that is released at 4.
+        // The first bound is the work of all tasks, divided by the sum of all speeds. The second bound is the time of
+        // the largest task on the fast node. The third bound follows from the work that is released at 4.
         assert_eq!(proves(&flow(&[(9, 0), (9, 0), (6, 0)]), 0, None, &[1, 3]), seconds(6));
         assert_eq!(proves(&flow(&[(30, 0), (3, 0)]), 0, Some(1), &[1, 3]), seconds(10));
         assert_eq!(proves(&flow(&[(9, 0), (9, 4), (9, 4), (9, 4), (9, 4)]), 4, None, &[1, 3]), seconds(13));

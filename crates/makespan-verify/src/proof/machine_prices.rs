@@ -7,13 +7,14 @@ use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scope, Value};
 use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 
-/// A dual solution of the assignment programme of sequential jobs on machines that differ: a price for a tick on one
-/// processor of each node.
+/// A dual solution of the linear programme that assigns sequential jobs to machines that differ. It consists of a price
+/// for each node: the price of a tick on one of its processors.
 ///
-/// With prices `lambda >= 0`, job `i` pays at least `N_i = min_k lambda_k p_ik` on any machine.
+/// Let `lambda_k >= 0` be the price of node `k`. Let `p_ik` be the time of job `i` on node `k`, `r_i` its release,
+/// `w_i` its weight and `C_i` its end. On any machine, job `i` pays at least `N_i = min_k lambda_k p_ik`.
 ///
-/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. Jobs
-/// use at most the time `A_k(T)` on node `k` by `T`. A job that ends by `T` runs on a node with `r_i + p_ik <= T`. So a
+/// For the makespan, let `A_k(T)` be the open time of the processors of node `k` from the first release to `T`. By `T`,
+/// jobs use at most the time `A_k(T)` on node `k`. A job that ends by `T` runs on a node with `r_i + p_ik <= T`. So a
 /// schedule can end by `T` only if
 ///
 /// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`
@@ -32,8 +33,8 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 ///
 /// `sum_i w_i C_i  >=  sum_i w_i (r + q_1 + .. + q_i) + sum_i w_i (p_i - q_i) / 2`
 ///
-/// in Smith's order of the `q_i`, with the shortest time `p_i` of job `i` and the first release `r`. The lower bound
-/// `sum_i w_i (r_i + p_i)` holds as well.
+/// Here, the jobs are numbered in Smith's order, `p_i` is the shortest time of job `i`, and `r` is the first release.
+/// The value `sum_i w_i (r_i + p_i)` is a lower bound as well, and the check uses the larger one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachinePrices {
     /// For each node of the platform, in order, the price of a tick on one of its processors.
@@ -77,8 +78,8 @@ impl MachinePrices {
         }
         let priced: Vec<(i64, OpenProcessors)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
-        // The first bound assumes that every job can run on every machine. The search begins at this bound. In most
-        // cases, no later instant is refuted.
+        // The search begins at a first bound, for which every job may run on every machine. In most cases, no later
+        // instant is refuted.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);
         while low < high {
@@ -142,8 +143,9 @@ impl MachinePrices {
         Ok(alone.ok_or(overflow.clone())?.max(priced.ok_or(overflow)?))
     }
 
-    /// Returns the bound on the weighted completion of jobs with positive weight. The result is multiplied by twice
-    /// the price of a tick on all processors, so that the result is a whole number. Returns `None` on overflow.
+    /// Returns the bound on the weighted completion of jobs with positive weight. The function computes with multiples
+    /// of this bound, which are whole numbers: the factor is twice the price of a tick on all processors. At the end,
+    /// it divides by this factor and rounds down. Returns `None` on overflow.
     fn in_the_order_of_smith(&self, instance: &Instance, jobs: &mut [PaidJob]) -> Option<i128> {
         let nodes = instance.platform().nodes();
         let all = sum(self

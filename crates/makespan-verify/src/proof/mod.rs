@@ -76,9 +76,6 @@ pub use tree_prices::TreePrices;
 pub use value::Value;
 
 /// Data from which a bound on an objective follows by arithmetic alone.
-///
-/// In earlier versions of the file format, a kind of proof that supports several objectives had a separate name for
-/// each objective. Files with these names can still be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Proof {
@@ -120,7 +117,7 @@ pub enum Proof {
     Refutation(Refutation),
     /// A bound on lateness from the jobs with early deadlines.
     DueBy(DueBy),
-    /// A bound that follows from the fact that some job ends at the makespan.
+    /// A bound that follows from a bound on the makespan, because some job ends at the makespan.
     LastJob(LastJob),
     /// The minimum cost of every task. If the proof has a horizon, it also contains prices of processors and of the
     /// time between tasks.
@@ -148,9 +145,7 @@ impl Proof {
     fn parts(&self) -> (&dyn Kind, &'static str, &'static str) {
         match self {
             Self::Alone(proof) => (proof, "alone", "a job that takes this long even alone"),
-            Self::Rejection(proof) => {
-                (proof, "rejection", "more work than the processors can do before an earlier end")
-            }
+            Self::Rejection(proof) => (proof, "rejection", "more work than the processors can do by an earlier end"),
             Self::DualFeasible(proof) => (proof, "dual_feasible", "jobs that cannot all run before an earlier end"),
             Self::IntervalPrices(proof) => (proof, "interval_prices", "prices of the processors in intervals of time"),
             Self::TimePrices(proof) => (proof, "time_prices", "prices of the processors over time"),
@@ -173,7 +168,7 @@ impl Proof {
             Self::Refutation(proof) => (proof, "refutation", "a complete search that found nothing better"),
             Self::DueBy(proof) => (proof, "due_by", "the jobs with early deadlines"),
             Self::LastJob(proof) => {
-                (proof, "last_job", "the bound on the makespan, before which the last job cannot end")
+                (proof, "last_job", "the last job, which cannot end before the bound on the makespan")
             }
             Self::CostPrices(proof) => (proof, "cost_prices", "the minimum cost of every task"),
             Self::TreePrices(proof) => (proof, "tree_prices", "prices of the nodes and links of the tree"),

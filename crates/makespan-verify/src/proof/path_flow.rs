@@ -16,14 +16,16 @@ pub use areas::Areas;
 use areas::{ArcSet, AreaFlow};
 use rate::Rate;
 
-/// A flow along edges and area arcs ([`Areas`]) between tasks, and prices of processors and resources. A flow is a sum
-/// of paths. Along each path, tasks run one after the other from a release on, so the makespan C is at least the
-/// release plus the times of these tasks. Multiply the inequality of each path by the flow of the path. The sum over
-/// all paths is `F C >= sum_i (Y_i t_i + s_i r_i)`, where F is the total flow. Here, `Y_i` is the flow through task i,
-/// and `t_i` the time of the task. `s_i` is the part of the flow that begins at task i, at its release `r_i`. Let
-/// `open(C)` be the price of the amounts that are available between the first release and C. Let `q_i` be the price of
-/// the amounts that task i holds in one tick. Tasks hold at most the available amounts, so `open(C) >= sum_i q_i t_i`.
-/// The sum of both inequalities gives
+/// A flow along edges and area arcs ([`Areas`]) between tasks, and prices of processors and resources.
+///
+/// A flow is a sum of paths. Let F be the total flow, `Y_i` the flow through task i, and `s_i` the part of the flow
+/// that begins at task i. Let `t_i` be the time of task i, and `r_i` its release. Along each path, tasks run one after
+/// the other from a release on. So the makespan C is at least this release plus the times of these tasks. Multiply the
+/// inequality of each path by the flow of the path. The sum over all paths is `F C >= sum_i (Y_i t_i + s_i r_i)`.
+///
+/// Let `open(C)` be the price of the amounts that are available between the first release and C. Let `q_i` be the price
+/// of the amounts that task i holds in one tick. Tasks hold at most the available amounts, so
+/// `open(C) >= sum_i q_i t_i`. The sum of both inequalities gives
 ///
 /// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`
 ///
@@ -33,10 +35,10 @@ use rate::Rate;
 /// one task of each bag is on the paths.
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
-/// divided by the available amount. So a task between u and v also pays for its part of this area. If `L_i` is the
-/// total flow of the arcs that have task i between their ends, the minimum of task i becomes
-/// `min { Y_i t + q t + L_i q' t / R }`, rounded down. Here, q' is the price of the amounts that task i holds in one
-/// tick, at the prices of the arcs. R is the price of all available amounts for one tick, at these prices ([`Areas`]).
+/// divided by the available amount. So a task between u and v also pays for its part of this area. Let `L_i` be the
+/// total flow of the arcs that have task i between their ends. Let q' be the price of the amounts that task i holds in
+/// one tick, and R the price of all available amounts for one tick, both at the prices of the arcs ([`Areas`]). Then
+/// the minimum of task i becomes `min { Y_i t + q t + L_i q' t / R }`, rounded down.
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
 /// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed

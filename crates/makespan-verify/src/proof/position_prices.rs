@@ -7,13 +7,14 @@ use super::prices::{self, Sum};
 use super::{CertificateError, Kind, Scope, Value};
 use makespan_core::{Instance, Objective};
 
-/// A dual solution of the assignment of sequential jobs to positions on machines: each processor has a list of prices
-/// of positions. Positions are counted from the end: the last job has position 1. Positions that are not in the list
-/// have price zero.
+/// A dual solution of the linear programme that assigns sequential jobs to positions on machines: for each processor, a
+/// list of prices of positions. Positions are counted from the end: the last job has position 1. Positions that are not
+/// in the list have price zero.
 ///
-/// On a processor that is free from `r_k` on, the job at position `l` from the end delays itself and the `l - 1` jobs
-/// after it by its time. Let `p_ik` be the time of job i on processor k. The completion times of a schedule sum to at
-/// least the sum of `r_k + l p_ik` over its jobs. No two jobs have the same position. So for any prices `pi >= 0`,
+/// Let processor k be free from `r_k` on. Let `p_ik` be the time of job i on processor k, and `C_i` the end of job i.
+/// The job at position `l` from the end delays itself, and the `l - 1` jobs after it, by its time. So the ends `C_i` of
+/// a schedule sum to at least the sum of `r_k + l p_ik` over its jobs. No two jobs have the same position. So for any
+/// prices `pi_kl >= 0` of the positions l on the processors k,
 ///
 /// `sum_i C_i  >=  sum_i min_kl (r_k + l p_ik + pi_kl)  -  sum_kl pi_kl`.
 ///
@@ -22,8 +23,9 @@ use makespan_core::{Instance, Objective};
 ///
 /// Source: W. A. Horn, "Minimizing average flow time with parallel machines", Operations Research 21, 1973, DOI
 /// 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi, "Scheduling independent tasks to reduce mean finishing
-/// time", Comm. ACM 17, 1974, DOI 10.1145/361082.361064. For n jobs on m processors, the check takes O(n (n + m)) if
-/// at most n positions have a price.
+/// time", Comm. ACM 17, 1974, DOI 10.1145/361082.361064.
+///
+/// For n jobs on m processors, if at most n positions have a price, the check takes O(n (n + m)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PositionPrices {
     /// For each processor of the platform, in order, the prices of its positions, counted from the end.

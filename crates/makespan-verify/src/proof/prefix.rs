@@ -30,8 +30,8 @@ struct Places {
     before: Vec<u32>,
 }
 
-/// Minimum number of parts. The actual number is less than twice this minimum. If the instants span fewer ticks than
-/// this minimum, each tick is a part.
+/// Minimum number of parts. The actual number is at most twice this minimum. If the instants span fewer ticks than this
+/// minimum, each tick is a part.
 const PARTS: i64 = 1024;
 
 impl Places {

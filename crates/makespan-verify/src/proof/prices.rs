@@ -38,7 +38,7 @@ pub(super) fn check_nodes<T>(each: &[T], instance: &Instance) -> Result<(), Cert
     if each.len() == instance.platform().nodes().len() {
         Ok(())
     } else {
-        malformed("there must be one list of prices for each node")
+        malformed("there must be one price, or one list of prices, for each node")
     }
 }
 
@@ -73,8 +73,8 @@ pub(super) fn flow(ends: i128, instance: &Instance) -> i128 {
     mean((ends - released).max(0), instance.jobs().len())
 }
 
-/// Suppose that every schedule that ends by `deadline` needs the amount `needed`. If `needed` exceeds `available`,
-/// returns `deadline` plus one tick as a bound on the makespan. Otherwise, returns an error.
+/// Returns `deadline` plus one tick as a bound on the makespan if `needed` exceeds `available`. Otherwise, returns an
+/// error. Every schedule that ends by `deadline` must need at least the amount `needed`.
 pub(super) fn refute(deadline: Time, needed: i128, available: i128) -> Result<i128, CertificateError> {
     if needed > available {
         return Ok(i128::from(deadline.ticks()) + 1);

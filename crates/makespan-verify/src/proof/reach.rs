@@ -1,5 +1,5 @@
-//! For each task and node: the earliest start of the task, and the minimum time from its end to the end of the job.
-//! Both values include the transfers that no placement can avoid.
+//! Computes, for each task and node, the earliest start of the task, and the minimum time from its end to the end of
+//! the job. Both values include the transfers that no placement can avoid.
 
 mod phases;
 mod routes;
@@ -27,14 +27,16 @@ const NEVER: i128 = i128::MAX / 4;
 /// Consider a node on which a task may run, and an instant s. The predecessors whose data cannot arrive from another
 /// node by s must run on this node before s, and share its processors. So the task starts on this node no earlier than
 /// the smallest s for which these predecessors fit onto the processors of the node. This argument is from C. H.
-/// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021, here for tasks that are not
-/// duplicated. For the successors of a task, the argument is applied backwards from the end. If a task cannot meet the
-/// deadline on a node, the node is excluded for this task. Then the earliest starts are computed again.
+/// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021. In contrast to the source, tasks
+/// are not duplicated here. The check applies the same argument to the successors of a task, backwards from the end. If
+/// a task cannot meet the deadline on a node, the node is excluded for this task. Then the earliest starts are computed
+/// again.
 ///
-/// If several paths begin at a common first task and meet again at a common last task, the time between these two
-/// tasks has a minimum, which depends on the kinds of their nodes (module `phases`). A task between these two tasks
-/// runs either on the node of the first or the last task, or on another node. In the first case, it shares the
-/// processors of this node with other tasks. In the second case, its data are transferred before and after its run.
+/// If several paths begin at a common first task and meet again at a common last task, the time between these two tasks
+/// has a minimum, which depends on the kinds of their nodes (module `phases`). A task between these two tasks runs
+/// either on the node of the first or the last task, or on another node. In the first case, the task shares the
+/// processors of this node with other tasks. In the second case, data are transferred before and after the run of the
+/// task.
 #[derive(Clone, Debug)]
 pub struct JobReach {
     /// The earliest start of each task on any node.
@@ -228,8 +230,8 @@ impl JobReach {
         self.kind_of[node]
     }
 
-    /// Assumes that all tasks end by the deadline. Returns their earliest starts, and their minimum times to the end of
-    /// the job. Returns `None` if some task cannot end by the deadline. Let r be the number of rounds, e the number of
+    /// Returns the earliest starts of all tasks, and their minimum times to the end of the job, if all tasks end by the
+    /// deadline. Returns `None` if some task cannot end by the deadline. Let r be the number of rounds, e the number of
     /// edges and k the number of kinds of nodes. Each task has at most d neighbours, and at most d' of them must share
     /// its node. Takes O(r e k (log d + d')).
     pub fn by(&self, deadline: i128) -> Option<Reach> {
@@ -303,7 +305,7 @@ impl JobReach {
     }
 
     /// Returns a lower bound on the start of a task on a kind of node, from the phases that end at the task. In a
-    /// backward pass, these are the phases that begin at the task.
+    /// backward pass, uses the phases that begin at the task instead.
     fn over_phases(&self, task: usize, kind: usize, side: PassDirection, heads: &[i128]) -> i128 {
         let end = |task: u32, kind: usize| {
             let head = heads[task as usize * self.kinds.len() + kind];

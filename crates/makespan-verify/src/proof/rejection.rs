@@ -13,11 +13,13 @@ use makespan_core::{Area, Instance, Job, Objective, Profile, Rows, Time};
 /// Suppose that all jobs end by `deadline`. Each job that is released at `from` or later either runs at the instant
 /// `at` (it *crosses* this instant) or does not. A crossing job holds at least the smallest allotment with which it
 /// meets the deadline. All crossing jobs together hold at most the processors that are open at `at`. A job that does
-/// not cross this instant is short enough to end before `at` or to start after it. So the job has one minimum work if
-/// it crosses, and another one if it does not. Consider the choice of crossing jobs with the least total work. If this
-/// work exceeds the open processor time between `from` and `deadline`, the supposition is false, and the makespan is at
-/// least `deadline` plus one tick. The tasks of a bag are treated as equal jobs. At most as many of these jobs cross as
-/// can run at the same time.
+/// not cross this instant is short enough to end before `at` or to start after it. So the minimum work of a job depends
+/// on whether the job crosses. Consider the choice of crossing jobs with the least total work. If this work exceeds the
+/// open processor time between `from` and `deadline`, the supposition is false, and the makespan is at least `deadline`
+/// plus one tick.
+///
+/// The tasks of a bag are treated as equal jobs. The number of these jobs that cross is at most the number that can run
+/// at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The refuted deadline.
@@ -59,7 +61,7 @@ impl Need {
         self.tasks.min(u64::from(capacity / self.crossing.1.max(1)))
     }
 
-    /// Returns true if more of these tasks must cross the instant than can run at the same time.
+    /// Returns true if all these tasks must cross the instant, but cannot run at the same time.
     fn overflows(&self, capacity: u32) -> bool {
         self.short.is_none() && self.at_most_crossing(capacity) < self.tasks
     }

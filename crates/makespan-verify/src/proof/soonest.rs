@@ -24,8 +24,8 @@ pub fn soonest_completion(instance: &Instance, id: JobId) -> Time {
 }
 
 /// Returns the earliest end of a job that is alone on the platform. If the job is a bag, returns the earliest end of
-/// one of its tasks. If all processors are equal, the result respects reservations and outages. If not, the result
-/// ignores reservations and outages.
+/// one of its tasks. If all processors are equal, the result takes reservations and outages into account. Otherwise,
+/// the result ignores them.
 pub fn earliest_completion(instance: &Instance, id: JobId) -> Time {
     let (job, profile) = (instance.job(id), instance.profile_of(id));
     if !instance.has_equal_processors() {

@@ -55,7 +55,7 @@ impl Kind for TimeWindow {
     }
 }
 
-/// Data about an instance that do not depend on the deadline and are computed once.
+/// Data about an instance that do not depend on the deadline, so they are computed only once.
 pub(super) struct WindowData<'a> {
     pub(super) times: NodeTimes<'a>,
     pub(super) places: NodeKinds<'a>,

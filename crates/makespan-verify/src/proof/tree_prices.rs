@@ -8,17 +8,23 @@ use super::kind::{Kind, Scope};
 use super::{CertificateError, Value};
 use makespan_core::{Instance, Objective, Time, tree::TreeProblem};
 
-/// Prices of tasks and of port time. Any prices prove a bound, by linear programming duality:
+/// Prices of tasks and of port time. Any prices prove a bound, by linear programming duality.
 ///
-/// Let a task of application k be worth `y_k >= 0`, and let a second of the port of node u cost `m_u >= 0`. At node v,
-/// a byte costs `P_v`, the sum of `m_u / B` over the links from the root to v, where u is the sender on a link and B
-/// its bandwidth. The latencies of a task cost `Q_v`, the sum of `m_u l` over these links, where l is the latency of a
-/// link. If a task of application k has `b_k` bytes and the work `c_k`, a unit of work on v earns at most
-/// `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`. A steady state of fair throughput r computes at least
-/// `w_k r` tasks of each application k per second, where `w_k` is its weight. These tasks are worth `r sum of w_k y_k`
-/// in total. Each node v earns at most `C_v L_v`, where `C_v` is its work per second. Each port costs at most `m_u` per
-/// second, because it is busy for at most a second in each second. Hence
-/// `r <= (sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
+/// Let a task of application k be worth `y_k >= 0`, and let a second of the port of node u cost `m_u >= 0`. A task of
+/// application k has `b_k` bytes and the work `c_k`. The application has the weight `w_k`. Node v can do the work `C_v`
+/// per second.
+///
+/// For each link from the root to node v, let u be the sender, B the bandwidth and l the latency. Let `P_v` be the sum
+/// of `m_u / B` over these links: the cost of a byte at node v. Let `Q_v` be the sum of `m_u l` over these links: the
+/// cost of the latencies of a task at node v. Then a unit of work on node v earns at most
+/// `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`.
+///
+/// *Theorem.* The fair throughput r of every steady state is at most `(sum of m_u + sum of C_v L_v) / sum of w_k y_k`.
+///
+/// *Proof.* The steady state computes at least `w_k r` tasks of each application k per second. These tasks are worth
+/// `r sum of w_k y_k` in total. Each node v earns at most `C_v L_v` per second. The port of each node u costs at most
+/// `m_u` per second, because it is busy for at most a second in each second. So
+/// `r sum of w_k y_k <= sum of m_u + sum of C_v L_v`. ∎
 ///
 /// The prices are integers, whose units cancel in the quotient. `P_v` and `Q_v` are rounded down, and earnings are
 /// rounded up, to multiples of 2^-256 of a unit.

@@ -24,8 +24,8 @@ pub enum LimitedAmount {
     OneAtATime(Vec<u32>),
 }
 
-/// Maximum number of lists of prices. The limit bounds the memory of the check, because each list needs memory for all
-/// choices of all tasks.
+/// Maximum number of lists of prices. Each list needs memory for all choices of all tasks, so this number limits the
+/// memory of the check.
 const MAX_PRICES: usize = 16;
 
 enum Kind<'a> {
@@ -147,7 +147,7 @@ impl<'a> All<'a> {
                 continue;
             }
             // Two tasks exclude each other because of the amounts that they hold, or because one of them waits for the
-            // other. If the amounts suffice as a reason, the paths are not examined.
+            // other. If the amounts already exclude all pairs with this task, the check skips the paths.
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {

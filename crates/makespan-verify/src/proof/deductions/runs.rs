@@ -1,4 +1,4 @@
-//! The choices of an allotment and nodes for each task ([`NodeRun`]).
+//! For each task, its choices of an allotment and nodes ([`NodeRun`]).
 
 use makespan_core::{Instance, ResourceId, ResourceKind, TaskId};
 
@@ -71,8 +71,8 @@ impl<'a> Runs<'a> {
     /// returns `None`.
     ///
     /// A dominated allotment has more processors than another allotment, but is not faster. If a task needs no other
-    /// resources, its dominated allotments are not among its choices: on some of these processors, the task could start
-    /// at the same instant and would end no later.
+    /// resources, its dominated allotments are not among its choices: on fewer of these processors, the task could
+    /// start at the same instant and would end no later.
     pub(super) fn only(&self, row: usize) -> Option<i128> {
         match self.of(row) {
             [run] if run.first == run.last => Some(run.time),

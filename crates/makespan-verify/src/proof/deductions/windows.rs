@@ -1,5 +1,5 @@
-//! The windows of tasks. If a window becomes narrower, the windows of the tasks before and after it become narrower,
-//! too.
+//! The windows of tasks. If the window of a task becomes narrower, the windows of its predecessors and successors may
+//! become narrower, too.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -26,8 +26,8 @@ const MAX_TERMS: usize = 16;
 /// maximum sum of f over widths whose total is at most c, and G(l) the maximum sum of g over times whose total is at
 /// most l.
 ///
-/// *Theorem.* In a schedule on m processors that lasts from 0 to d, `sum_i f(k_i) g(p_i) <= F(m) G(d)`, if job i runs
-/// on `k_i` processors for a time `p_i`.
+/// *Theorem.* Consider a schedule on m processors that lasts from 0 to d, in which job i runs on `k_i` processors for a
+/// time `p_i`. Then `sum_i f(k_i) g(p_i) <= F(m) G(d)`.
 ///
 /// *Proof.* Job i precedes job j if i ends no later than j starts. Construct a new schedule: give job i the duration
 /// `g(p_i)` and the width `f(k_i)`, and start it as soon as all jobs that precede it have ended. So a job starts at the
@@ -36,19 +36,19 @@ const MAX_TERMS: usize = 16;
 /// durations to at most G(d). So the new schedule lasts at most G(d). Jobs that run at the same time in the new
 /// schedule do not precede each other, so in the old schedule every two of them overlap. Intervals that overlap
 /// pairwise have an instant in common (Helly). At this instant, the widths of the jobs sum to at most m, so their new
-/// widths sum to at most F(m). The total area of the jobs in the new schedule is the left side of the inequality, and
-/// it is at most F(m) G(d). ∎
+/// widths sum to at most F(m). So the area of all jobs in the new schedule is at most F(m) G(d). This area is the left
+/// side of the inequality. ∎
 ///
 /// The processors of a job need not be contiguous. A period in which c processors are closed for a time l is treated as
-/// a set of additional jobs, which add F(c) G(l) to the left side. So F(c) G(l) is subtracted from the right side. If g
-/// is the time itself, the right side is smaller: at each instant, the values of the widths sum to at most F(open
-/// processors), so the right side is the integral of F(open processors) over time.
+/// a set of additional jobs, which add F(c) G(l) to the left side. So the check subtracts F(c) G(l) from the right
+/// side. If g is the time itself, the check uses a smaller right side. At each instant, the values f of the widths sum
+/// to at most F(open processors). So the right side is the integral of F(open processors) over time.
 ///
 /// Each [`Term`] is such an inequality with a price. Each job that is released at `from` or later takes the cheapest of
 /// its allotments that meet the deadline. The cost of an allotment is the sum of price times f times g over all terms.
-/// Multiply each right side by the price of its term. If the costs of all jobs sum to more than all these products
-/// together, the inequalities cannot all be true. Then no schedule ends by `deadline`, so the makespan is at least
-/// `deadline` plus one tick. This argument is valid for any prices that are not negative.
+/// Multiply each inequality by the price of its term, and add the results. If a schedule ends by `deadline`, the costs
+/// of all jobs sum to at most the right side of this sum. If the costs sum to more, no schedule ends by `deadline`.
+/// Then the makespan is at least `deadline` plus one tick. This argument is valid for any prices that are not negative.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DualFeasible {
     /// The refuted deadline.
@@ -90,10 +90,10 @@ impl Kind for DualFeasible {
 
     /// Returns the proven makespan in ticks: `deadline + 1`.
     ///
-    /// If f is the number of processors itself in every term, the check takes O(log m) for each job and step, where m
-    /// is the number of processors. Otherwise, the check tries every allotment of a job. If a job has more than 256
-    /// allotments, the allotments are grouped (see [`super::TimePrices`]). The cost of a group is the cost of its
-    /// smallest allotment for the shortest time of the group.
+    /// If f is the number of processors itself in every term, the check takes O(log m) for each job and each step of
+    /// the functions g, where m is the number of processors. Otherwise, the check tries every allotment of a job. If a
+    /// job has more than 256 allotments, the allotments are grouped (see [`super::TimePrices`]). The cost of a group is
+    /// the cost of its smallest allotment for the shortest time of the group.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // A makespan is never negative, so the bound 0 is always valid.

@@ -6,10 +6,10 @@ use crate::proof::prefix::PriceIntegral;
 /// An instant, and the minimum payment of a task if its job ends by this instant.
 type Point = (i128, i128);
 
-/// Returns the points of the payment curve of `count` equal tasks, in ascending order of the end of their job. Only at
-/// these points can the curve begin to fall or stop falling. For each choice, consider the latest run of a task for a
-/// given end of the job. The end of the job is a point if this run begins at its earliest start, or if this run begins
-/// or ends at an instant of the prices. Between two points, the curve is concave. Returns `None` on overflow.
+/// Returns the points of the payment curve of `count` equal tasks, in ascending order of the end of their job. The
+/// curve can begin to fall, or stop falling, only at these points. For each choice and each end of the job, consider
+/// the latest run of a task. The end of the job is a point if this run begins at its earliest start, or if this run
+/// begins or ends at an instant of the prices. Between two points, the curve is concave. Returns `None` on overflow.
 fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(TaskWay::first).collect();
     for way in ways {

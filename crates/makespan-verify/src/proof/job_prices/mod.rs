@@ -1,4 +1,4 @@
-//! Prices that change over time and that all tasks of a job pay.
+//! Bounds from prices that change over time, which all tasks of a job pay.
 
 mod curve;
 mod ways;
@@ -15,9 +15,9 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// Prices for the time of processors. Every task of every job pays these prices, and each job chooses the end at which
 /// its cost is minimal.
 ///
-/// Let `lambda(t) >= 0` be a price at each instant t, and `a_k >= 0` the share of this price that a processor of node
-/// k costs. Let `open_k(t)` be the number of open processors of node k. Every schedule in which job j ends at `C_j`
-/// satisfies
+/// Let `lambda(t) >= 0` be a price at each instant t, and `a_k >= 0` the share of this price that a processor of node k
+/// costs. Let `open_k(t)` be the number of open processors of node k. Let `w_j` be the weight of job j, and `d_j` its
+/// deadline. Every schedule in which job j ends at `C_j` satisfies
 ///
 /// `sum_j f_j(C_j)  >=  sum_j min_C [ f_j(C) + sum over tasks i of j of m_i(C) ]  -  sum_k integral of a_k lambda open_k`
 ///
@@ -28,12 +28,12 @@ use makespan_core::{Instance, Job, Objective, Rows, Time};
 /// `C - tail - t`. The head of a task is the length of the longest path before it, and its tail is the length of the
 /// longest path after it. For sequential tasks, heads and tails include the transfers that no placement avoids
 /// ([`super::JobReach`]). If a task holds several processors, it pays, for each of them, the minimum price of the nodes
-/// that are at least as fast as the slowest one.
+/// that are at least as fast as its slowest processor.
 ///
 /// *Proof.* In a schedule, each task of job j runs between its head and `C_j - tail`, so it pays at least `m_i(C_j)`.
 /// All tasks together pay at most `sum_k integral of a_k lambda open_k`, because tasks never hold more processors of a
-/// node than are open. So adding the payments to the value of the schedule and subtracting this sum does not increase
-/// the value. The result is a sum over jobs, and the term of each job is at least its minimum. ∎
+/// node than are open. So the value of the schedule does not increase if the payments are added and this sum is
+/// subtracted. The result is a sum over jobs, and the term of each job is at least its minimum. ∎
 ///
 /// Unlike the prices of [`super::TimePrices`], these prices support graphs and unequal processors, because all tasks of
 /// a job depend on the end of the job. Source: Lagrangian relaxation of the processors in a time-indexed programme, as
@@ -88,7 +88,7 @@ impl JobPrices {
     }
 
     /// Returns a lower bound on the sum of the costs of all jobs. The cost of a job is the number of ticks from an
-    /// instant to its end, multiplied by the cost per tick. `weigh` returns the cost per tick and this instant.
+    /// instant to the end of the job, multiplied by a cost per tick. `weigh` returns the cost per tick and the instant.
     fn sum(&self, instance: &Instance, weigh: impl Fn(&Job<Rows>) -> (u64, Time)) -> Result<i128, CertificateError> {
         let overflow = || CertificateError::Overflow;
         let shares =

@@ -1,4 +1,4 @@
-//! The choices of an allotment and nodes for the tasks of a job, with their payments per tick.
+//! For each task of a job, its choices of an allotment and nodes, each with its payment per tick.
 
 use makespan_core::{Instance, JobId};
 

@@ -9,12 +9,12 @@ use makespan_core::{Instance, TaskId};
 
 /// A set of area arcs with common prices.
 ///
-/// Let B be the tasks strictly between two tasks u and v: they wait for u, and v waits for them. All tasks of B run
-/// between the end of u and the start of v. So the price of the amounts that these tasks hold is at most the price of
-/// the available amounts in this time: `R (start_v - end_u) >= sum_B q_i t_i`, where R is the price of all available
-/// amounts for one tick, and `q_i` the price for one tick of the amounts that task i holds. An arc without u begins at
-/// the first release of a task of B. An arc without v ends at the end of the schedule. The instants at which an arc
-/// begins and ends are unknown, so closed periods cannot be subtracted from the available amounts.
+/// Let B be the tasks strictly between two tasks u and v: they wait for u, and v waits for them. Let `t_i` be the time
+/// of task i, and `q_i` the price, for one tick, of the amounts that task i holds. Let R be the price of all available
+/// amounts for one tick. All tasks of B run between the end of u and the start of v. In this time, they hold at most
+/// the available amounts, so `R (start_v - end_u) >= sum_B q_i t_i`. An arc without u begins at the first release of a
+/// task of B. An arc without v ends at the end of the schedule. The instants at which an arc begins and ends are
+/// unknown, so closed periods cannot be subtracted from the available amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Areas {
     /// For each node, the price of a tick of one of its processors. Empty if processors have no price.
@@ -46,8 +46,8 @@ pub(super) struct AreaFlow {
     pub out: Vec<(usize, i128)>,
     /// The total flow of the arcs that begin at a release date instead of at a task.
     pub begins: i128,
-    /// For each arc that begins at a release date, multiply its flow by this date. The field is the sum of these
-    /// products, or `None` on overflow.
+    /// The sum, over the arcs that begin at a release date, of the flow of the arc multiplied by this date. `None` on
+    /// overflow.
     pub released: Option<i128>,
 }
 
@@ -88,8 +88,9 @@ impl<'a> ArcSet<'a> {
         Ok(Self { rate, all, flows })
     }
 
-    /// The bound adds up, for all arcs, the length of the arc multiplied by its flow. Returns the minimum part of this
-    /// sum that comes from a run of a task, or `None` on overflow.
+    /// Returns the payment of a run of a task for the area arcs, or `None` on overflow. The bound contains the sum,
+    /// over all arcs, of the length of the arc multiplied by its flow. The payment is the minimum that the run adds to
+    /// this sum.
     pub(super) fn paid(&self, row: usize, task: TaskId, run: &NodeRun) -> Option<i128> {
         let flow = self.flows[row];
         if flow == 0 || self.all == 0 {

@@ -2,8 +2,8 @@
 
 use super::{JobReach, Link, NEVER};
 
-/// Maximum effort for the phases of a job: the number of tasks in all phases, multiplied by the number of pairs of
-/// kinds of nodes.
+/// Maximum effort for the phases of a job. The effort for a phase is about the number of its tasks, multiplied by the
+/// number of pairs of kinds of nodes.
 const MAX_LOOKED_AT: usize = 1 << 19;
 /// The rate of a kind of node that is the fastest kind for every task.
 const RATE: i128 = 1 << 20;
@@ -17,8 +17,8 @@ pub(super) struct Phase {
     /// For each kind of node, the minimum time from the end of `from` to the start of `to` if both tasks are on one
     /// node.
     same: Vec<i128>,
-    /// For each pair of kinds of nodes, the minimum time from the end of `from` to the start of `to` if both tasks are
-    /// on distinct nodes.
+    /// For each kind of node for `from` and each kind of node for `to`, the minimum time from the end of `from` to the
+    /// start of `to` if the two tasks are on distinct nodes.
     apart: Vec<i128>,
 }
 
@@ -44,8 +44,7 @@ struct Inner {
     before: i128,
 }
 
-/// The tasks of a phase, with two orders of their indices: by the transfer before the task, and by the transfer after
-/// it.
+/// The tasks of a phase, with two orders of their indices: by [`Inner::after`] and by [`Inner::before`].
 struct PhaseTasks<'a> {
     reaching: &'a JobReach,
     rates: &'a [i128],
@@ -107,8 +106,8 @@ pub(super) fn of(reaching: &JobReach) -> Vec<Phase> {
 }
 
 /// Returns, for each kind of node, the rate of a processor, in units of 1 / `RATE`. For one task, the rate is the
-/// shortest time of the task, divided by its time on this kind. The result is the mean over all tasks. The bound is
-/// valid for any rates.
+/// shortest time of the task, divided by its time on this kind. The result is about the mean over the tasks that can
+/// run on this kind. The bound is valid for any rates.
 fn rates(reaching: &JobReach) -> Vec<i128> {
     let kinds = reaching.kinds.len();
     let mut sums = vec![(0_i128, 1_i128); kinds];
@@ -171,7 +170,8 @@ fn inner(reaching: &JobReach, from: u32, to: u32) -> Vec<u32> {
 
 /// Returns, for each task of a phase, two minimum times between the task and the task `end`, which is the first or the
 /// last task of the phase. The first value is valid if the two tasks run on one node, and the second value if they run
-/// on different nodes. Tasks outside the phase get `None`. `tasks` must be sorted along the edges, beginning at `end`.
+/// on different nodes. The result is `None` for a task outside the phase. `links` contains, for each task, its
+/// neighbours towards `end`. `tasks` must be sorted along the edges, beginning at `end`.
 fn delays<'a>(
     reaching: &JobReach,
     tasks: impl Iterator<Item = &'a u32>,
@@ -245,8 +245,10 @@ impl<'a> PhaseTasks<'a> {
     /// nodes, and all tasks together fit onto all nodes.
     ///
     /// A processor outside the home nodes is idle until the data for the first task that it runs have arrived. The
-    /// processor is also idle while the data of the last task that it runs are sent. So the i-th such processor loses
-    /// at least the i-th smallest transfer time at the beginning and at the end.
+    /// processor is also idle while the data of the last task that it runs are sent. Distinct processors begin with
+    /// distinct tasks. So the i-th smallest of these losses at the beginning is at least the i-th smallest value of
+    /// [`Inner::after`]. In the same way, [`Inner::before`] limits the losses at the end. The check assigns the
+    /// smallest losses to the fastest processors, so the bound is valid for every assignment.
     fn fits(&self, length: i128, home: Home) -> bool {
         let kinds = &self.reaching.kinds;
         let others = |kind: usize| match home {

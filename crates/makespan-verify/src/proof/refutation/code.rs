@@ -11,7 +11,7 @@ use super::place::Place;
 const MAX_NUMBERS: u64 = 1 << 22;
 /// The number of statistics. Each statistic estimates the probability that the next bit is 1.
 const STATISTICS: usize = 1 << 18;
-/// The number of bits after which the speed of adaptation of a statistic stays constant.
+/// The number of bits after which a statistic adapts at a constant speed.
 const MAX_SEEN: u8 = 15;
 /// The largest 32-bit number.
 const MAX: u64 = (1 << 32) - 1;

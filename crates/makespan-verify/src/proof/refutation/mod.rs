@@ -41,9 +41,10 @@ const LIMIT: i64 = 1 << 58;
 /// the check has computed itself. So a step states no premise and no conclusion, and a wrong step cannot prove
 /// anything false.
 ///
-/// A nogood is a list of literals. In every schedule of the relaxed problem with a value below `value`, at least one of
-/// these literals is true. Steps prove a nogood: if all its literals are false, some task has no start or no mode left.
-/// Later steps may use the nogood. The claim is proved when the windows are empty without any assumption.
+/// A literal is a condition on the start or the mode of one task. A nogood is a list of literals. In every schedule of
+/// the relaxed problem with a value below `value`, at least one of these literals is true. Steps prove a nogood: they
+/// show that some task has no start or no mode left if all literals are false. Later steps may use the nogood. The
+/// claim is proved when some task has no start or no mode left without any assumption.
 ///
 /// `docs/refutation.md` defines the relaxed problem, the byte format and all rules.
 ///
@@ -52,14 +53,14 @@ const LIMIT: i64 = 1 << 58;
 /// * Modes: [`makespan_core::Profile::allotments`], numbered from 0.
 /// * Supplies: numbered from 0, in this order: the processors, the resources of [`makespan_core::Platform::resources`]
 ///   except the consumables, and the scales in the order of their records. A scale is an additional supply. The record
-///   of a scale states an amount for each number of processors, or for each task and mode.
+///   of a scale states an amount for each mode of each task.
 /// * Weights: the weights of the ends of tasks in millionths, divided by their greatest common divisor.
 ///   [`Refutation::weights`] returns them.
 ///
 /// # Objectives
-/// [`Objective::Makespan`] and [`Objective::MaxLateness`], whose unit is the grid; [`Objective::WeightedCompletion`]
-/// and [`Objective::MeanFlow`], whose unit is the grid times the greatest common divisor of the weights. For the mean
-/// flow, `value` is a bound on the sum of the ends.
+/// For [`Objective::Makespan`] and [`Objective::MaxLateness`], the unit of `value` is the grid. For
+/// [`Objective::WeightedCompletion`] and [`Objective::MeanFlow`], the unit is the grid times the greatest common
+/// divisor of the weights. For the mean flow, `value` is a bound on the sum of the ends.
 ///
 /// Sources: lazy clause generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009,
 /// DOI 10.1007/s10601-008-9064-x; energetic reasoning, J. Erschler, P. Lopez (PMS 1990).
@@ -133,15 +134,15 @@ impl Kind for Refutation {
     }
 }
 
-/// Multiplies a sum of weighted ends by the greatest common divisor of the weights of the ends, by which these weights
-/// were divided.
+/// Multiplies a sum of weighted ends by the greatest common divisor of the weights of the ends. In the relaxed problem,
+/// all weights are divided by this divisor.
 fn weighted(value: i128, objective: Objective, instance: &Instance) -> Result<i128, CertificateError> {
     let unit = i128::from(deadlines::unit(instance, objective));
     value.checked_mul(unit).ok_or(CertificateError::Overflow)
 }
 
-/// Returns true if the relaxed problem has mirror symmetry: reversing the time of any schedule that ends by a deadline
-/// gives a schedule that ends by this deadline.
+/// Returns true if the relaxed problem has mirror symmetry: for any schedule that ends by a deadline, its time reversal
+/// is also a schedule that ends by this deadline.
 fn is_symmetric(relaxation: &Relaxation) -> bool {
     relaxation.waits.is_empty()
         && relaxation.tasks.iter().all(|task| task.release == 0)

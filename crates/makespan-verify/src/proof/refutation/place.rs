@@ -1,4 +1,4 @@
-//! The order of the numbers in the records of a refutation.
+//! The fields of the records of a refutation, in the order of their numbers.
 
 /// The kind of a record. This constant and the constants below stand for the fields to which a number can belong.
 const RECORD: u64 = 0;

@@ -22,7 +22,7 @@ pub(super) struct PriceVector {
     curves: Vec<Vec<Curve>>,
     /// The price of all available amounts of all supplies, over all instants.
     sold: i128,
-    /// The claim is contradicted if the costs of all tasks sum to at least `limit + sold`.
+    /// If the costs of all tasks sum to at least `limit + sold`, they contradict the claim.
     limit: i128,
     /// For each task, the last window for which its minimum cost was computed, and this minimum cost.
     known: Vec<Option<(StartWindow, Option<i128>)>>,
@@ -125,8 +125,8 @@ impl PriceVector {
         Ok(Self { curves, sold, limit, known })
     }
 
-    /// Returns the limit below which the cost of `task` must be if all other tasks have their minimum costs. If the
-    /// minimum costs of all tasks contradict the claim, refutes the state.
+    /// Returns the limit for the cost of `task`: if all other tasks have their minimum costs, the cost of `task` must
+    /// be below this limit. Refutes the state if the minimum costs of all tasks contradict the claim.
     pub(super) fn room(
         &mut self,
         state: &mut State,

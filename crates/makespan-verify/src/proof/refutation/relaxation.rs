@@ -11,7 +11,7 @@ use super::{LIMIT, MAX_TASKS};
 
 /// Maximum number of allotments of all tasks, including dominated ones.
 const MAX_ALLOTMENTS: u64 = 1 << 20;
-/// Maximum number of amounts: the number of modes of all tasks, multiplied by the number of resources.
+/// Maximum number of amounts: the number of modes of all tasks, multiplied by the number of supplies.
 const MAX_AMOUNTS: usize = 1 << 20;
 /// Maximum number of edges between tasks. Each task of a bag has its own edges.
 const MAX_WAITS: usize = 1 << 16;
@@ -28,13 +28,14 @@ pub(super) struct Relaxation {
     /// The supplies, in this order: the processors, the renewable resources of the platform, and the scales. A scale
     /// is an additional supply. The record of the scale states the amount that each task holds in each mode.
     pub(super) supplies: Vec<Supply>,
-    /// The time from the end of one task to the start of another task that waits for it.
+    /// For each pair of a task and a task that waits for it, the minimum time from the end of the first task to the
+    /// start of the second task.
     pub(super) waits: FxHashMap<(usize, usize), i64>,
     /// The largest value that is to be refuted, in the unit of the claim: one less than the claimed bound.
     pub(super) value: i64,
     /// True if the objective is a sum of weighted ends.
     pub(super) is_sum: bool,
-    /// True if the longest paths of tasks alone refute the claim.
+    /// True if the longest paths of tasks refute the claim without any step.
     pub(super) is_refuted: bool,
 }
 
@@ -111,9 +112,10 @@ impl Relaxation {
         Ok(relaxation)
     }
 
-    /// Returns an upper limit for the end of a schedule in which no task could start earlier. Proof: after the last
-    /// release and the last change of a supply, at every instant until the end, some task runs, or some task waits
-    /// only for the delay after its predecessor. So the remaining time is at most the sum of all times and delays.
+    /// Returns an upper limit for the end of a schedule in which no task could start earlier. Proof: consider an
+    /// instant between the last release or change of a supply and the end. At this instant, some task runs, or some
+    /// task waits only for the delay after its predecessor. So the remaining time is at most the sum of all times and
+    /// delays.
     pub(super) fn horizon(&self) -> Result<i64, CertificateError> {
         let last = self.tasks.iter().map(|task| task.release);
         let last = last.chain(self.supplies.iter().map(Supply::last_change)).max().unwrap_or(0);

@@ -17,7 +17,7 @@ use super::step::{Counts, RefutationStep};
 const MAX_LISTS: usize = 64;
 /// Maximum number of processors for which a scale is supported.
 const MAX_SCALED: i128 = 1024;
-/// Maximum number of supplies. Steps name a supply by one byte.
+/// Maximum number of supplies, including scales.
 const MAX_SUPPLIES: usize = 255;
 
 /// The state after the records that were read so far.
@@ -26,15 +26,18 @@ pub(super) struct Replay {
     pub(super) root: State,
     /// Number of supplies of the relaxed problem, without the scales that records add.
     own_supplies: usize,
-    /// The deadline of all tasks, if the instance has mirror symmetry: reversing time maps the instance to itself.
+    /// The deadline of all tasks, if the instance has mirror symmetry: the time reversal of every schedule is also a
+    /// schedule.
     mirror: Option<i64>,
+    /// The task that a record has mirrored.
     mirrored: Option<usize>,
+    /// For each task, true if a record names it as one of two equal tasks.
     paired: Vec<bool>,
 }
 
 impl Replay {
-    /// `mirror` is the deadline of all tasks if the time reversal of every schedule is also a schedule, otherwise
-    /// `None`.
+    /// Begins a replay at the root state. If the time reversal of every schedule is also a schedule, `mirror` is the
+    /// deadline of all tasks. Otherwise, it is `None`.
     pub(super) fn new(relaxation: Relaxation, mirror: Option<i64>) -> Result<Self, CertificateError> {
         if relaxation.supplies.len() > MAX_SUPPLIES {
             return unproved(format!("a certificate `refutation` supports at most {MAX_SUPPLIES} resources"));
@@ -106,8 +109,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads a pair of equal tasks. Because they are equal, the first task may be assumed to start no later than the
-    /// second.
+    /// Reads a pair of equal tasks. Later steps may use that the first task starts no later than the second. This
+    /// restriction is valid, because equal tasks can be exchanged in every schedule.
     fn pair(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let tasks = self.rules.relaxation.tasks.len();
         let (first, second) = (reader.position(tasks)?, reader.position(tasks)?);
@@ -123,8 +126,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Reads a task. The middle of its run may be assumed to lie in the first half of the time until the deadline. This
-    /// is valid if the time reversal of every schedule is a schedule.
+    /// Reads a task, and restricts its run: the middle of the run lies in the first half of the time until the
+    /// deadline. This restriction is valid if the time reversal of every schedule is also a schedule.
     fn reflect(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {

@@ -1,12 +1,12 @@
-//! The steps of a refutation. Each step names a propagation.
+//! The steps of a refutation. Each step names a rule.
 
 use crate::proof::CertificateError;
 use crate::proof::error::malformed;
 
 use super::code::Reader;
 
-/// The name of a propagation, which narrows the windows of tasks. A step contains no premise and no conclusion: the
-/// check computes the strongest conclusion from its current state.
+/// The name of a rule, which narrows the windows of tasks. A step contains no premise and no conclusion: the check
+/// computes the strongest conclusion of the rule from its current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefutationStep {
     /// At least one literal of this nogood is true. If all of them except one are false, the remaining literal is
@@ -33,7 +33,7 @@ pub(super) enum RefutationStep {
     Energy(HeldWithin),
     /// Within the window, some modes of the task need more of the supply than remains. These modes are removed.
     ModesWithin(HeldWithin, usize),
-    /// At these prices, the first starts of the task are too expensive. These starts are removed.
+    /// At the prices of this vector, the first starts of the task are too expensive. These starts are removed.
     FirstStarts(usize, usize),
     /// At these prices, the last starts of the task are too expensive. These starts are removed.
     LastStarts(usize, usize),

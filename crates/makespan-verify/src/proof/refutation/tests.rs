@@ -1,5 +1,5 @@
-//! Tests of refutations. A search writes proofs for tiny instances. The proofs are compared with the minimum over all
-//! schedules, and altered proofs must not prove more than this minimum.
+//! Tests of refutations. A search writes proofs for tiny instances. The tests compare these proofs with the minimum
+//! over all schedules. Altered proofs must not prove more than this minimum.
 
 mod search;
 mod tiny;
@@ -121,8 +121,8 @@ fn a_proof_by_hand() {
 }
 
 /// On 4 processors, the first task (3 processors) and the second task (2 processors) cannot run at the same time. The
-/// third task (1 processor) can run at the same time as each of them. Consider a scale of tasks with a supply of 1. The
-/// scale may count each of the first two tasks as 1, but not all three tasks.
+/// third task (1 processor) can run at the same time as each of them. Consider a scale of which each task holds at
+/// most 1. Its supply is 1 if only the first two tasks hold 1. If all three tasks hold 1, its supply is 2.
 #[test]
 fn a_scale_of_tasks_depends_on_all_tasks() {
     let job = |name: &str, processors| Job::new(name, Profile::rigid(processors, Time::from_seconds(5)).unwrap());
@@ -141,7 +141,7 @@ fn a_scale_of_tasks_depends_on_all_tasks() {
     // last one.
     assert_eq!(below([1, 1, 1], 1), None);
     assert_eq!(below([0, 1, 1], 2), None);
-    // If no two tasks can run at the same time, the scale proves even more than the claim.
+    // If no two tasks can run at the same time, the supply of the scale is 1 although all three tasks hold 1.
     assert_eq!(below([1, 1, 1], 3), Some(10_000_000_000));
     let energy = [32, 0, 3, 1, 1, 0, 20, 9, 1, 0, 18];
     for steps in

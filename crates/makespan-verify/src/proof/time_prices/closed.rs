@@ -1,4 +1,4 @@
-//! Runs that unavailable periods make impossible.
+//! Decides which runs unavailable periods permit.
 
 use makespan_core::{Instance, Time, Timeline};
 

@@ -12,8 +12,9 @@ use crate::proof::{CertificateError, Kind, Scope, Value};
 /// Prices of processors over time that refute a deadline D.
 ///
 /// If all jobs end by D, they together pay at most the price of the open processors. This is the inequality of
-/// [`TimePrices`] with horizon D and all weights zero. If the jobs pay more even in their cheapest runs, or if some
-/// job has no run that ends by D, then no schedule ends by D. So the makespan is at least D plus one tick.
+/// [`TimePrices`] with horizon D and all weights zero. If the jobs pay more than this price even in their cheapest
+/// runs, or if some job has no run that ends by D, then no schedule ends by D. So the makespan is at least D plus one
+/// tick.
 ///
 /// Only runs that fit between closed periods are allowed. For example, if the cluster is closed at night, a job that
 /// is longer than the working day must use more processors or wait for a longer opening.

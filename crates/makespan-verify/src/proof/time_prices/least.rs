@@ -15,25 +15,26 @@ const MORE_STARTS: usize = 8;
 /// Finds the minimum costs of jobs, one job after another. The memory of one job is reused for the next job.
 ///
 /// The minimum is taken over cells. A cell is a choice with k processors and a start, or a choice and an end. The
-/// starts are the release date, and the instants at which the price falls or processors open. The ends are the
-/// instants at which the price rises or processors close. Cells are tried in blocks of successive choices and
-/// successive instants from a to b. If a lower bound on the cost of a block is not below the minimum cost found so
-/// far, none of the block's cells is tried. Otherwise, the block is halved. The lower bound uses these facts about all
-/// cells of the block:
+/// starts are the release date, and the instants at which the price falls or processors open. The ends are the instants
+/// at which the price rises or processors close. Cells are tried in blocks of successive choices and successive
+/// instants from a to b. If a lower bound on the cost of a block is not below the minimum cost found so far, the search
+/// skips the block. Otherwise, it halves the block. For the lower bound, let k be the smallest number of processors of
+/// the block, and p its shortest time. These facts are true for all cells of the block. Unless stated otherwise, the
+/// instants from a to b are starts.
 ///
-/// * Each run ends at a + p or later, where p is the shortest time of the block.
-/// * If prices never rise after the release date, each cell pays at least for the block's k processors for a time q
-///   from its own start ([`Blocks::hold`]). So it pays at least as much as a run of length q from b on.
-/// * If prices rise, each price is at least the minimum price since the release date. This minimum never rises, so the
-///   previous fact is true if the minimum replaces the price.
-/// * In addition, each cell pays for k processors from b to a + p, because each run has started by b and has not ended
-///   before a + p.
-/// * For cells with ends from a to b, at which prices rise, each choice pays for its own run time. Each run ends at a
-///   or later and starts at b - p or earlier, so all runs overlap from b - p to a.
+/// * Each run ends at a + p or later.
+/// * If prices never rise after the release date, each cell pays at least for k processors for a time q from its own
+///   start ([`Blocks::hold`]). So it pays at least as much as a run on k processors from b to b + q.
+/// * If prices rise, each price is at least the minimum price since the release date. This minimum never rises. So the
+///   previous fact is true with this minimum instead of the price.
+/// * In this case, each cell also pays at least for k processors from b to a + p, because each run starts by b and ends
+///   at a + p or later. The lower bound uses the larger one of these two payments.
+/// * If the instants from a to b are ends, each run ends at a or later and starts at b - p or earlier. So all runs
+///   overlap from b - p to a.
 /// * If fewer than k processors are open throughout the overlap of all runs, no run is possible.
 ///
-/// So a skipped cell costs at least the minimum, and the result is correct although not every cell is tried. The half
-/// of a block that has the smaller bound is tried first.
+/// So each skipped cell costs at least the minimum, and the result is correct. The search first tries the half of a
+/// block that has the smaller bound.
 pub(super) struct CostMinimiser<'a> {
     prefix: &'a PriceIntegral,
     closed: Option<ClosedPeriods>,

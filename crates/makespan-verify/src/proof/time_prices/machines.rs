@@ -1,4 +1,4 @@
-//! Bounds from prices that change over time, for each node of a platform whose processors differ.
+//! Bounds from prices that change over time, with separate prices for each node of a platform whose processors differ.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,9 @@ use crate::proof::{CertificateError, Kind, Scope, Value};
 /// A price `lambda_k(t) >= 0` of a processor of node `k` at every instant `t`, for sequential jobs on nodes that
 /// differ.
 ///
-/// Let `p_ik` be the time of job i on node k, and `open_k(t)` the number of open processors of the node. Then *any*
-/// prices give a lower bound on the weighted completion, by the proof of [`super::TimePrices`]:
+/// Let `p_ik` be the time of job i on node k, `r_i` the release of the job, and `w_i` its weight. Let `open_k(t)` be
+/// the number of open processors of node k. Then *any* prices give a lower bound on the weighted completion, by the
+/// proof of [`super::TimePrices`]:
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_ik) + integral of lambda_k over [s, s + p_ik] ] - sum_k integral of lambda_k * open_k`.
 ///

@@ -27,7 +27,7 @@ use wide::WidthPayments;
 /// Maximum number of functions of the width (number of processors) that have prices.
 const MAX_WIDTHS: usize = 16;
 
-/// Limit on the number of jobs. If an instance has more jobs, the bound does not use the ends of bags.
+/// Maximum number of jobs for which the bound uses the ends of bags.
 const MAX_BAGS: usize = 4096;
 
 /// A weight of one, in millionths.
@@ -35,8 +35,8 @@ const ONE: u64 = 1_000_000;
 
 /// A price `lambda(t) >= 0` of a processor at every instant `t`.
 ///
-/// Let `open(t)` be the number of processors that are open at `t`. *Any* function `lambda` gives a lower bound on the
-/// weighted completion:
+/// Let `open(t)` be the number of processors that are open at `t`. Let `w_i` be the weight of job i, `r_i` its release,
+/// and `p_i(k)` its time on k processors. *Any* function `lambda` gives a lower bound on the weighted completion:
 ///
 /// `sum_i min_(k, s >= r_i) [ w_i (s + p_i(k)) + k * integral of lambda over [s, s + p_i(k)] ] - integral of lambda * open`
 ///
@@ -46,10 +46,12 @@ const ONE: u64 = 1_000_000;
 /// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may
 /// have more tasks than can run at the same time. Then the bound uses the end C of the bag, which is the last end of
 /// its tasks. The cost of the bag is its weight multiplied by C, plus the payments of its tasks, which all end by C.
-/// The bound contains the minimum of this cost over all C. At most `q = floor(m / k)` tasks overlap, so among the l
-/// tasks that end last, there are `ceil(l / q)` tasks that run one after the other. So the l-th task from the end ends
-/// by `C - (ceil(l / q) - 1) p`. Tasks with equal `ceil(l / q)` form a round. If there are more than eight rounds,
-/// several rounds are combined.
+/// The bound contains the minimum of this cost over all C.
+///
+/// Let m be the number of processors, and p the time of a task of the bag. At most `q = floor(m / k)` tasks overlap. So
+/// among the l tasks that end last, there are `ceil(l / q)` tasks that run one after the other. So the l-th task from
+/// the end ends by `C - (ceil(l / q) - 1) p`. Tasks with equal `ceil(l / q)` form a round. If there are more than eight
+/// rounds, several rounds are combined.
 ///
 /// *Proof* (weak duality). Consider a schedule in which job i runs on `k_i` processors from `s_i`. At every instant,
 /// the running jobs hold at most `open(t)` processors. Job i pays `k_i` times the integral of `lambda` over its run.
@@ -65,13 +67,14 @@ const ONE: u64 = 1_000_000;
 /// tried.
 ///
 /// If a profile accepts at most 256 allotments, each of them is tried. In larger profiles, successive allotments are
-/// grouped: each allotment up to 64 is a group of its own, and a larger group that starts at k contains k / 32
-/// allotments. A group is replaced by a single choice that costs at most as much as each of its allotments: the job
-/// runs for the shortest time of the group, and pays for the smallest allotment of the group during this time. If
-/// prices never rise after the release date, the job pays for a longer time: the time that the smallest allotment needs
-/// for the minimum work of the group. Larger allotments do this work earlier, when prices are at least as high, so they
-/// pay at least as much. So the bound remains valid, although slightly weaker. If some allotment of the group can run
-/// between the unavailable periods, the replacement can run there, too.
+/// grouped: each allotment below 64 is a group of its own, and a group that starts at k >= 64 contains k / 32
+/// allotments, rounded down. A group is replaced by a single choice that costs at most as much as each of its
+/// allotments. In this choice, the job runs for the shortest time of the group, and pays for the smallest allotment of
+/// the group during this time. If prices never rise after the release date, the job pays for a longer time: the time
+/// that the smallest allotment needs for the minimum work of the group. Larger allotments do this work earlier, when
+/// prices are at least as high, so they pay at least as much. So the bound remains valid, but is slightly weaker. If
+/// some allotment of the group can run between the unavailable periods, the choice that replaces the group can run
+/// there, too.
 ///
 /// With a *horizon* H, the bound applies only to schedules in which every job ends by H. The minimum is restricted to
 /// k and s with `s + p_i(k) <= H`, and the start `s = H - p_i(k)` is tried as well. By the same proof, the result is a
@@ -82,8 +85,7 @@ const ONE: u64 = 1_000_000;
 /// whose total is at most c. Let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149, 2003,
 /// DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most `F(open(t))`. By
 /// the same proof, a job on k processors also pays `f(k) lambda_f`, and the `integral of lambda_f * F(open)` is
-/// subtracted. In this way, wide jobs also pay for the processors that must stay idle because no other job fits on
-/// them.
+/// subtracted. In this way, wide jobs also pay for processors that stay idle because no other job fits on them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.
@@ -119,9 +121,9 @@ impl Kind for TimePrices {
         Scope::EqualProcessors
     }
 
-    /// Returns the proven value, rounded down. The mean flow follows from a bound on the sum of completion times. In
-    /// this sum, each job has weight one, which the tasks of a bag share. The release dates are subtracted, and the
-    /// result is divided by the number of jobs.
+    /// Returns the proven value, rounded down. The mean flow follows from a bound on the sum of completion times, in
+    /// which each job has weight one. The tasks of a bag share this weight. The check subtracts the release dates from
+    /// the sum, and divides the result by the number of jobs.
     ///
     /// In the worst case, with J prices, takes O(J log J) for each job and allotment. Most allotments and starts are
     /// ruled out in groups.

@@ -14,9 +14,16 @@ pub(super) struct PricedRun {
 }
 
 impl PricedRun {
-    /// Calls `attempt` with the starts between which the cost of the run is linear. First come the release date, the
-    /// instants at which the price falls, and the instants at which processors open. Then come the starts for which
-    /// the run ends when the price rises, when processors close, or at the horizon. Each list is ascending.
+    /// Calls `attempt` with the starts between which the cost of the run is linear, in this order:
+    ///
+    /// * the release date;
+    /// * the start for which the run ends at the horizon;
+    /// * the instants at which the price falls;
+    /// * the starts for which the run ends when the price rises;
+    /// * the instants at which processors open;
+    /// * the starts for which the run ends when processors close.
+    ///
+    /// Each list is ascending. If `attempt` returns false, the rest of the current list is skipped.
     fn each_start(&self, prefix: &PriceIntegral, closed: Option<&ClosedPeriods>, mut attempt: impl FnMut(i64) -> bool) {
         let (release, end) = (self.release, self.release.saturating_add(self.time));
         attempt(release);
