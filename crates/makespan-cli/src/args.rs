@@ -70,9 +70,9 @@ pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
 /// Examples at the end of the help of `makespan`.
 const EXAMPLES: &str = "\
 Examples:
-  makespan run commands.txt               run shell commands, one a line
+  makespan run commands.txt               run shell commands, one per line
   makespan run -- 'gzip -9 {}' ::: *.txt  run a command for each argument
-  makespan plan batch.toml                plan jobs, and prove how good that is
+  makespan plan batch.toml                plan jobs, and prove how good the plan is
 ";
 
 /// Exit statuses of `run`.
@@ -80,7 +80,7 @@ const EXIT_STATUS: &str = "\
 Exit status, as of GNU parallel:
   0        all jobs succeeded
   1-100    the number of jobs that failed or were not run, in all sessions of the run;
-           with --halt ..=1 the status of the job that halted the run, with --halt ..=N% a percentage
+           with --halt ..=1 the status of the job that halted the run, with --halt ..=N% the percentage
   101      more than 100 jobs failed or were not run
   129-143  a signal stopped the run: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP;
            143 also if the reader of standard output went away. --resume continues the run
@@ -207,7 +207,7 @@ fn instance_help() -> String {
     format!(
         "Instance: a list of commands, native JSON or TOML, SWF, a workflow, a project or another format; - is standard input\n\nThe \
          content decides the format: {}; all also .gz or .bz2. The word slurm, or a folder with saved output of Slurm's commands, is the \
-         queue of a cluster: its pending jobs, planned around the running ones",
+         queue of a cluster: its pending jobs, which are planned around its running jobs",
         makespan_formats::Format::readable()
     )
 }
@@ -433,7 +433,7 @@ pub struct RunOptions {
     /// while the jobs run. If jobs or tasks wait for each other, the order of the plan is kept
     #[arg(long, short = 'A', value_name = "SPEC")]
     pub algorithm: Option<String>,
-    /// Policy that decides whenever jobs arrive, such as job-flow, instead of a plan
+    /// Policy that decides which jobs start, such as job-flow, instead of a plan
     ///
     /// The plan in the report is then a simulation of the policy with the estimated times
     #[arg(long, value_name = "SPEC", conflicts_with = "algorithm")]
@@ -446,11 +446,11 @@ pub struct RunOptions {
     /// Print the commands as the shell gets them, with their cores and needs, in planned order, and run nothing
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
-    /// Run each task in its own folder below this one on the disk of its node, such as /tmp
+    /// Run each task in its own folder below DIR, a folder on the disk of its node such as /tmp
     ///
     /// Input files are copied there before a task starts. If the task succeeds, its output files are copied back, each
-    /// completely or not at all. For workflows whose tasks name their files (`WfFormat`). %N is the node, and %j is the
-    /// Slurm job
+    /// completely or not at all. This option is for workflows whose tasks name their files (`WfFormat`). %N is the
+    /// node, and %j is the Slurm job
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
     /// True if another command started this run and prints its result.

@@ -34,9 +34,9 @@ pub struct ArgumentOptions {
     /// and inserts none
     #[arg(help_heading = "Arguments", short = 'N', long, alias = "max-replace-args", value_name = "N")]
     pub max_args: Option<usize>,
-    /// If there are no arguments, run nothing. This is always so
+    /// Run nothing if there are no arguments; Makespan always does this
     ///
-    /// xargs runs the command once, unless this option is given
+    /// The option exists for users of xargs, which runs the command once if this option is missing
     #[arg(help_heading = "Arguments", short = 'r', long)]
     pub no_run_if_empty: bool,
 }

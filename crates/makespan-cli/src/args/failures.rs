@@ -20,7 +20,7 @@ pub struct FailureOptions {
         allow_negative_numbers = true
     )]
     pub retry: u32,
-    /// Maximum number of attempts at a job, with the first one (as in GNU parallel): --retries 3 is --retry 2
+    /// Maximum number of attempts at a job, including the first one (as in GNU parallel): --retries 3 is --retry 2
     #[arg(
         help_heading = "Failures and resuming",
         long,
@@ -37,11 +37,11 @@ pub struct FailureOptions {
     pub fail_fast: bool,
     /// End the run early, such as now,fail=1, soon,fail=3 or soon,fail=10%
     ///
-    /// When this number of jobs has failed in this session, no other job starts. `soon` waits for running jobs; `now`
-    /// ends them with SIGTERM, and kills them after 5 s. `success=` counts jobs that succeeded, and `done=` counts
-    /// both. N% is a percentage of all jobs. --resume continues the run. The exit status is the number of jobs that had
-    /// failed. With =1, it is the status of the job that halted the run; with N%, the percentage of jobs that had
-    /// failed; with `success=`, 0
+    /// When the stated number of jobs has failed in this session, no other job starts. `soon` waits for running jobs;
+    /// `now` ends them with SIGTERM, and kills them after 5 s. `success=` counts jobs that succeeded, and `done=`
+    /// counts both. N% is a percentage of all jobs. --resume continues the run. The exit status is the number of jobs
+    /// that had failed. With =1, it is the status of the job that halted the run; with N%, the percentage of jobs that
+    /// had failed; with `success=`, 0
     #[arg(help_heading = "Failures and resuming", long, value_name = "WHEN", allow_hyphen_values = true)]
     pub halt: Option<HaltOption>,
     /// Time limit for each job that states no walltime, such as 90s or 1h30m
@@ -55,12 +55,12 @@ pub struct FailureOptions {
     /// Continue an interrupted run: the run in --folder, or the latest run of this list or command
     ///
     /// A job that succeeded does not run again, unless its command was edited. A job that failed runs again only with
-    /// --retry-failed. With --folder, you may leave out the list and all other options; Makespan then uses those of the
-    /// first session. For makefiles and workflows of Snakemake, the run consists of the jobs that make or Snakemake
-    /// would run now
+    /// --retry-failed. With --folder, you may leave out the list and all other options; Makespan then uses the list and
+    /// the options of the first session. For makefiles and workflows of Snakemake, the run consists of the jobs that
+    /// make or Snakemake would run now
     #[arg(help_heading = "Failures and resuming", long)]
     pub resume: bool,
-    /// With --resume, run jobs that failed again
+    /// With --resume, run failed jobs again
     #[arg(help_heading = "Failures and resuming", long, requires = "resume")]
     pub retry_failed: bool,
     /// With --resume, continue from the undamaged part of a damaged journal

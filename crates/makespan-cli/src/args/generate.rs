@@ -74,8 +74,8 @@ pub enum Generator {
         /// the last arrival
         #[arg(long, allow_negative_numbers = true)]
         load: Option<f64>,
-        /// Maximum requested time, as a multiple of the run time, rounded to steps of 5 minutes (SWF only) [default:
-        /// the run time]
+        /// Maximum requested time, as a multiple of the run time, rounded up to a multiple of 5 minutes (SWF only)
+        /// [default: the run time]
         #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
         requests: Option<Requests>,
         /// Seed of every random choice
@@ -109,8 +109,8 @@ pub struct GenerateEtcOptions {
     /// Number of machines
     #[arg(long, default_value_t = 16, allow_negative_numbers = true)]
     pub machines: u32,
-    /// c (consistent): a machine that is faster for one task is faster for all tasks; s (semi-consistent): every
-    /// second machine is consistent; i (inconsistent): no machine is
+    /// c (consistent): a machine that is faster for one task is faster for all tasks; s (semi-consistent): this is true
+    /// only among every second machine; i (inconsistent): this is not true
     #[arg(long, default_value = "c", value_name = "c|s|i")]
     pub consistency: Consistency,
     /// Range of the factors by which tasks differ: up to 3000 (hi) or 100 (lo)

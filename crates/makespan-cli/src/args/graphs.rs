@@ -44,7 +44,7 @@ pub struct GenerateGraphsOptions {
     /// [0, 2]) or amdahl (serial share uniform on [0, 0.25])
     #[arg(long, default_value = "downey")]
     pub law: Law,
-    /// Number of processors; each is a node of its own, unless --cores states more processors for each node
+    /// Number of nodes; each node has one processor, unless --cores states more
     #[arg(long, default_value_t = 8, allow_negative_numbers = true)]
     pub processors: usize,
     /// Number of processors of each node

@@ -64,7 +64,7 @@ pub enum UserAction {
 #[derive(Args)]
 #[group(required = true, multiple = true)]
 pub struct UserSettingOptions {
-    /// Fair-share weight, from 0.001 to 1000: a user is entitled to processor time in proportion to it
+    /// Fair-share weight, from 0.001 to 1000: a user is entitled to processor time in proportion to the weight
     #[arg(long, value_name = "WEIGHT", value_parser = finite)]
     pub weight: Option<f64>,
     /// Maximum number of waiting and held jobs, or none for no limit
@@ -119,7 +119,7 @@ pub enum ReservationAction {
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
     },
-    /// Reserve processors for some time; jobs that are expected to run into this time do not start on them
+    /// Reserve processors for some time; jobs that are expected to run into this time do not start on these processors
     Add(ReservationAddOptions),
     /// Remove a reservation
     Remove {

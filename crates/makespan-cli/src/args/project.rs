@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Args)]
 pub struct GenerateProjectOptions {
-    /// Number of activities, not counting the begin and the end of the project
+    /// Number of activities, not counting the start and the end of the project
     #[arg(long, default_value_t = 30, allow_negative_numbers = true)]
     pub activities: usize,
     /// Number of modes of each activity, from 1 to 10; a faster mode needs more resources

@@ -18,10 +18,11 @@ pub struct QueueOptions {
     /// For a cluster: show one job, such as 123 or `123_4`, and details of its expected start
     #[arg(long, value_name = "JOB", value_parser = NonEmptyStringValueParser::new())]
     pub job: Option<String>,
-    /// For a cluster: show when a job would start that is not submitted, such as 'nodes=4 time=2h partition=p', and which
-    /// jobs it would delay
+    /// For a cluster: show when a job that is not submitted would start, such as 'nodes=4 time=2h partition=p', and
+    /// which jobs it would delay
     ///
-    /// The words are options of `sbatch` by their long names. The path of a job script selects its lines `#SBATCH`
+    /// The words are options of `sbatch` by their long names. The path of a job script stands for the options in the
+    /// `#SBATCH` lines of this script
     #[arg(long, value_name = "JOB|SCRIPT", value_parser = NonEmptyStringValueParser::new())]
     #[arg(conflicts_with_all = ["job", "watch", "report", "user", "limit"])]
     pub what_if: Option<String>,

@@ -124,9 +124,7 @@ fn check_exported(name: &str) -> Result<()> {
     {
         return Ok(());
     }
-    Err(miette!(
-        "--env {name}: no variable of this name is exported, so that jobs would not get it; write: export {name}"
-    ))
+    Err(miette!("--env {name}: no variable of this name is exported, so jobs would not get it; write: export {name}"))
 }
 
 #[cfg(test)]
