@@ -73,7 +73,8 @@ fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, S
     let output = make.output().map_err(|error| miette!("{name}: cannot run `make`, which reads makefiles: {error}"))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
-        let said = said.lines().find(|line| line.contains("***")).or(said.lines().next()).unwrap_or("it says nothing");
+        let said =
+            said.lines().find(|line| line.contains("***")).or(said.lines().next()).unwrap_or("it prints no reason");
         return Err(miette!("{name}: make refuses it: {}", shown(said)));
     }
     let printed = String::from_utf8(output.stdout).map_err(|_| miette!("{name}: the output of make is not UTF-8"))?;

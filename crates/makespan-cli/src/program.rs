@@ -184,7 +184,7 @@ fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
     let goal = unknown_argument(error).filter(|word| !word.starts_with('-'));
     if let Some((file, goal)) = makefile_of(words).zip(goal) {
         return Some(format!(
-            "error: unexpected argument '{goal}' found; to build another goal than the first of a makefile, write it after --: \
+            "error: unexpected argument '{goal}' found; to build a goal other than the first one of a makefile, write this goal after --: \
              makespan run {file} -- {goal}"
         ));
     }
@@ -200,7 +200,7 @@ fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
             if message.split("Usage:").next().is_some_and(|missing| missing.contains("<INSTANCE")) =>
         {
             Some(
-                "error: there is nothing to run; name a list of commands, - for one on \
+                "error: there is nothing to run; name a list of commands, - for a list on \
                 standard input, or a command: makespan run -- 'gzip -9 {}' ::: *.txt\n\nFor more information, try '--help'."
                     .into(),
             )

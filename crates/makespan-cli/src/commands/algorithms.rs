@@ -18,7 +18,7 @@ pub fn algorithms(options: &AlgorithmsOptions) -> Result<ExitCode> {
     let listing = Listing::of(name);
     if let Some(name) = name.filter(|_| listing.is_empty()) {
         let problem = makespan::scheduler(name).err().map_or_else(String::new, |error| error.to_string());
-        return Err(miette!("{problem} (`makespan algorithms` lists all, policies too)"));
+        return Err(miette!("{problem} (`makespan algorithms --all` lists all algorithms and policies)"));
     }
     match options.format {
         Format::Text if name.is_some() => emit(&listing.explained())?,

@@ -101,8 +101,10 @@ fn late_work(late: &LateWork) -> String {
 fn of_selection(selection: &Selection) -> &'static str {
     match selection {
         Selection::Price(0) => "the jobs need more processor time",
-        Selection::Price(_) => "the jobs that run at its middle leave too little time for other jobs",
-        Selection::Knapsack => "for every choice of the jobs that run at its middle, the work does not fit",
+        Selection::Price(_) => "the jobs that run in the middle of this time leave too little time for other jobs",
+        Selection::Knapsack => {
+            "for every choice of the jobs that run in the middle of this time, the work does not fit"
+        }
     }
 }
 

@@ -47,7 +47,7 @@ fn list(options: &HistoryListOptions) -> Result<()> {
     if count == 0 {
         return emit(&match opened.history {
             Some(_) => format!("no records in {}\n", opened.name()),
-            None => format!("there is no history yet: `makespan run` begins {}\n", opened.name()),
+            None => format!("there is no history yet; `makespan run` creates {}\n", opened.name()),
         });
     }
     let which = if entries.len() as u64 == count {
@@ -72,7 +72,7 @@ fn export(options: &HistoryExportOptions) -> Result<()> {
     let filter = filter(&options.filter)?;
     let opened = open(&options.filter)?;
     let Some(history) = &opened.history else {
-        return Err(miette!("{}: there is no history yet; `makespan run` begins it", opened.name()));
+        return Err(miette!("{}: there is no history yet; `makespan run` creates it", opened.name()));
     };
     let names = csv_names(options.raw_names);
     let mut text = Vec::new();

@@ -82,8 +82,8 @@ fn parts(program: &Command, share: &Path) -> Result<Vec<Part>> {
 fn advice(program: &str, share: &Path) -> String {
     let zsh = share.join(SHELLS[2].1);
     format!(
-        "\nbash and fish find their completions; zsh does with this in ~/.zshrc, before `compinit`:\n    fpath+=({})\n\
-         `man {program}` finds the pages where {} is on the PATH; elsewhere:\n    man -M {} {program}\n",
+        "\nbash and fish find their completions; zsh needs this line in ~/.zshrc, before `compinit`:\n    fpath+=({})\n\
+         `man {program}` finds the pages if {} is on the PATH; otherwise:\n    man -M {} {program}\n",
         zsh.display(),
         share.with_file_name("bin").display(),
         share.join("man").display()

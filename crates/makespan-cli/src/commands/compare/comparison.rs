@@ -198,7 +198,7 @@ pub fn folded(left_out: &[(String, String)], what: &str) -> String {
         return String::new();
     }
     let names = left_out.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-    let text = format!("{names}. --algorithms NAME says why");
+    let text = format!("{names}. --algorithms NAME prints the reason");
     format!("\n{}", crate::output::wrapped(&format!("{} cannot plan {what}: ", left_out.len()), 2, &text))
 }
 

@@ -89,7 +89,7 @@ impl Totals {
 
     /// Formats the totals as text.
     pub fn text(&self) -> String {
-        let heading = self.objectives.iter().flat_map(|&objective| [objective.heading(), "most", "best"]);
+        let heading = self.objectives.iter().flat_map(|&objective| [objective.heading(), "max", "best"]);
         let heading: Vec<&str> = ["algorithm", "planned"].into_iter().chain(heading).chain(["time"]).collect();
         let rows = self.rows.iter().map(|total| {
             let mut cells = vec![total.algorithm.clone(), format!("{} of {}", total.planned, self.instances)];
@@ -103,7 +103,7 @@ impl Totals {
         let rows = table(&heading, 1, rows);
         let legend = if rows.contains(NO_AIM) { NO_AIM_LINE } else { "" };
         format!(
-            "for each objective the ratio of value to proven bound, its geometric mean and its largest, and the\n  number of instances on which no other algorithm was better; then the mean time of a plan\n\n{rows}{legend}{partial}"
+            "for each objective: the geometric mean and the maximum of the ratio value / proven bound, and the\n  number of instances on which no other algorithm was better; then the mean planning time\n\n{rows}{legend}{partial}"
         )
     }
 
@@ -223,5 +223,5 @@ pub fn objective(comparisons: &[Comparison], asked: Option<ObjectiveName>) -> Re
     }
     let known: BTreeSet<&str> = measured().map(Objective::name).collect();
     let known = known.into_iter().collect::<Vec<_>>().join(", ");
-    Err(miette!("--objective: {objective} is not measured on these instances; there are {known}"))
+    Err(miette!("--objective: {objective} is not measured on these instances; the measured objectives are {known}"))
 }

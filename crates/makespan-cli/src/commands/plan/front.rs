@@ -42,7 +42,7 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
     Section {
         title: "Front".into(),
         text: format!(
-            "Schedules of which none is both shorter and of less {objective} than another. Each bound applies to schedules \
+            "No schedule of the front both ends earlier and has a lower {objective} than another one. Each bound applies to schedules \
              whose makespan is at most the value under \u{201c}within\u{201d}."
         ),
         columns,

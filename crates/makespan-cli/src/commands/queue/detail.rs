@@ -29,7 +29,7 @@ pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, limit: Option<u
             let since = seen.clock.words(run.started);
             let ends = seen.clock.words(*end);
             text += &format!(
-                "\njob {} ({}) runs since {since} and is expected to end at {ends}, {latest}\n",
+                "\njob {} ({}) has run since {since} and is expected to end at {ends}, {latest}\n",
                 shown(&of.shown),
                 shown(&of.name)
             );
@@ -115,7 +115,7 @@ fn known(known: PredictionSource, has_limit: bool) -> String {
     // The estimate includes the default as if it were one more job. With many jobs, this has little effect and is not
     // printed.
     let one_more = |count: usize, what: &str| {
-        if has_limit && count < FEW { format!("; {what} counts as one more job") } else { String::new() }
+        if has_limit && count < FEW { format!("; {what} is treated as one more job") } else { String::new() }
     };
     let public = |count: usize| one_more(count, "the usual fraction in public logs");
     match known {

@@ -90,7 +90,7 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     };
     if from == source::SLURM && options.at.is_some() {
         return Err(miette!(
-            "--at applies only to saved outputs (--from FOLDER); the queue of a running Slurm is the present one; leave --at out"
+            "--at applies only to saved outputs (--from FOLDER); a running Slurm has only its present queue; leave --at out"
         ));
     }
     if from != source::SLURM && options.past.is_some() {
@@ -250,8 +250,8 @@ fn chosen<'a>(seen: &ForecastQueue<'a>, options: &QueueOptions) -> Result<Select
         let named: Vec<usize> = (0..jobs.len()).filter(|&job| is_named(jobs, job, name)).collect();
         let Some(&first) = named.first() else {
             return Err(miette!(
-                "--job {name}: the queue has no such job that waits or runs; `makespan queue` lists what it has, and what ended a short \
-                 time ago is not among it"
+                "--job {name}: the queue has no such pending or running job; `makespan queue` lists the jobs of the queue, without \
+                 ended jobs"
             ));
         };
         if let Some(user) = options.user.as_ref().filter(|user| named.iter().all(|&job| jobs[job].user != **user)) {

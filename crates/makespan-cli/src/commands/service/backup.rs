@@ -32,7 +32,7 @@ pub fn restore(backup: &Path, target: &Path) -> Result<ExitCode> {
     let tokens = match restored.tokens {
         0 => String::new(),
         count => format!(
-            "{} valid, also if removed after the backup; `makespan token list` prints them\n",
+            "{} valid, including any that were removed after the backup; `makespan token list` prints them\n",
             if count == 1 { "1 token is".to_owned() } else { format!("{count} tokens are") }
         ),
     };

@@ -50,7 +50,7 @@ fn known_store(stated: Option<&PathBuf>) -> Result<PathBuf> {
     let store = stated.cloned().or_else(default_store);
     let store = store.ok_or_else(|| miette!("no store is known; name it with --store or MAKESPAN_STORE"))?;
     if !store.is_dir() {
-        return Err(miette!("{}: there is no store; `makespan serve --store FOLDER` makes it", store.display()));
+        return Err(miette!("{}: there is no store; `makespan serve --store FOLDER` creates it", store.display()));
     }
     Ok(store)
 }

@@ -51,9 +51,9 @@ fn with_others(table: String, own: u64, others: u64) -> String {
     let jobs = counted(others, "job");
     match (own, others) {
         (_, 0) => table,
-        (0, 1) => "you have no jobs\n1 job of others is running or waiting\n".to_owned(),
-        (0, _) => format!("you have no jobs\n{jobs} of others are running or waiting\n"),
-        _ => format!("{table}\nand {jobs} of others\n"),
+        (0, 1) => "you have no jobs\n1 job of other users is running or waiting\n".to_owned(),
+        (0, _) => format!("you have no jobs\n{jobs} of other users are running or waiting\n"),
+        _ => format!("{table}\nand {jobs} of other users\n"),
     }
 }
 

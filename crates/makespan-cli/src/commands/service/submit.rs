@@ -204,7 +204,7 @@ fn told(what_if: &WhatIf) -> String {
     }
     if what_if.others > 0 {
         let (jobs, most) = (counted(what_if.others, "job"), span(what_if.others_delay));
-        text += &format!("{jobs} of others would start later, by at most {most}\n");
+        text += &format!("{jobs} of other users would start later, by at most {most}\n");
     }
     if what_if.delays.is_empty() && what_if.others == 0 {
         text += "no other job would start later\n";

@@ -103,7 +103,7 @@ impl ShardPlan {
             return Ok(());
         }
         Err(miette!(
-            "{}: the program or the files on this node differ from those at the start of the work; all nodes must have the same",
+            "{}: the program or the files on this node differ from those at the start of the work; all nodes must have the same program and files",
             shown(&folder.display().to_string())
         ))
     }

@@ -68,7 +68,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> FigureFormat) -> Vec<
         ("90 %", |of| of.p90),
         ("95 %", |of| of.p95),
         ("99 %", |of| of.p99),
-        ("most", |of| of.max),
+        ("max", |of| of.max),
     ];
     for name in ["wait", "flow", "bounded slowdown"] {
         let group = |measures: &Measures| match name {
@@ -160,7 +160,7 @@ pub fn text(simulated: &[Simulated], widest: usize) -> String {
 }
 
 /// The measures of scenarios that are shown by default.
-const MAIN: [&str; 6] = ["wait, mean", "wait, 90 %", "wait, most", "bounded slowdown, mean", "makespan", "utilisation"];
+const MAIN: [&str; 6] = ["wait, mean", "wait, 90 %", "wait, max", "bounded slowdown, mean", "makespan", "utilisation"];
 
 /// Formats a table with one column for each scenario, and a row with its policy. Without `is_complete`, the table has
 /// only six measures, and a line states the number of further measures.

@@ -38,8 +38,8 @@ pub fn rows(simulated: &[Simulated]) -> Vec<MeasureRow> {
     add(true, "cost of the flow", &|flow| figure(flow.cost as f64 / 1e3));
     add(true, "span of the flow", &|flow| figure(flow.span().seconds()));
     add(true, "load of processors, mean", &|flow| percent(flow.load.mean));
-    add(true, "load, least", &|flow| percent(flow.load.least));
-    add(true, "load, most", &|flow| percent(flow.load.most));
+    add(true, "load, min", &|flow| percent(flow.load.least));
+    add(true, "load, max", &|flow| percent(flow.load.most));
     add(true, "load, standard deviation", &|flow| percent(flow.load.deviation));
     add(true, "load balance, mean / largest", &|flow| format!("{:.3}", flow.load.balance));
     let collisions = any(&|flow| flow.collisions > 0);

@@ -147,8 +147,8 @@ impl LiveQueue {
         let other = all.iter().filter(|apart| **apart > 1.0).count();
         (other > 0).then(|| {
             format!(
-                "of {1} jobs {other} {0} at another instant than `makespan queue` expects, {mean:.0} s in the mean and {most:.0} s at most: \
-                 a simulation ignores parts of some requests and rules; compare scenarios with each other",
+                "{other} of {1} jobs {0} at another instant than `makespan queue` predicts, with a mean difference of {mean:.0} s and a \
+                 maximum of {most:.0} s, because a simulation ignores parts of some requests and rules; compare scenarios with each other",
                 if other == 1 { "starts" } else { "start" },
                 all.len()
             )

@@ -60,13 +60,13 @@ impl Question {
         let instance = scene.instance;
         if !instance.edges().is_empty() || instance.has_compound_jobs() {
             return Err(miette!(
-                "--start-time-of {name}: when a task of a compound job, or a job that waits for others, is expected to start is \
-                 not foreseen; ask it of logs without these"
+                "--start-time-of {name}: the start of a task of a compound job, or of a job that waits for other jobs, cannot be predicted; \
+                 use a log without such jobs"
             ));
         }
         let task = instance.task_named(name).ok_or_else(|| {
             let first = instance.task_ids().next().map_or_else(Default::default, |task| instance.name(task));
-            miette!("--start-time-of {name}: there is no such job; names are those of the log, such as `{first}`")
+            miette!("--start-time-of {name}: there is no such job; write a name of the log, such as `{first}`")
         })?;
         let release = instance.release(task);
         let at = match &options.at {
@@ -138,7 +138,7 @@ impl Question {
         let label = format!("{policy}: ");
         match &answer.state {
             State::Running(since) if *since == self.at => wrapped(&label, 2, &format!("starts at once; {started}")),
-            State::Running(since) => wrapped(&label, 2, &format!("runs since {} s", figure(since.seconds()))),
+            State::Running(since) => wrapped(&label, 2, &format!("has run since {} s", figure(since.seconds()))),
             State::Ended => wrapped(&label, 2, &format!("would have ended by then; {started}")),
             State::GivenUp => wrapped(&label, 2, "would have cancelled it by then"),
             State::Waiting(None) => wrapped(&label, 2, &format!("expects never to start it; {started}")),

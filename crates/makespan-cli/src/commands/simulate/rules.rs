@@ -29,8 +29,8 @@ pub fn told(unheeded: &IgnoredRules, policy: &str) -> Option<String> {
     let jobs = unheeded.jobs;
     (jobs > 0).then(|| {
         format!(
-            "`{policy}` does not know the rules of the cluster: {jobs} job{} some ({}) and may start at \
-             other times than the cluster would let {}; `slurm` keeps to them",
+            "`{policy}` ignores the rules of the cluster: {jobs} job{} such rules ({}) and may start when \
+             the cluster would not start {}; `slurm` follows the rules",
             if jobs == 1 { " has" } else { "s have" },
             rules.join(", "),
             if jobs == 1 { "it" } else { "them" },

@@ -49,8 +49,7 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
         let untold = past.starts.iter().filter(|start| start.is_none()).count();
         if past.starts.is_empty() {
             remarks.push(
-                "what was logged cannot stand beside the scenarios (AS LOGGED): no record tells when its job started, as in logs whose \
-                 waits are filtered out"
+                "the column AS LOGGED is missing, because no record states when its job started; some logs omit all waits"
                     .into(),
             );
         } else if untold > 0 {

@@ -127,9 +127,9 @@ pub fn check(instance: &Instance) -> Result<()> {
     let uses_up = demands.any(|demand| demand.kind == ResourceKind::Consumable);
     if !plain || uses_up || !instance.unavailable().is_empty() {
         return Err(miette!(
-            "--sizes asks what was free, and here that does not say whether a job fits: jobs use resources up, or there are processors of \
-             several speeds, unavailable periods or best placement. State machines by their processors alone (--processors {}), or leave \
-             it out",
+            "--sizes counts free processors, but here this number does not decide whether a job fits: jobs use up resources, or the platform \
+             has several speeds, unavailable periods or best placement; state machines by their processors alone (--processors {}), or \
+             leave out --sizes",
             platform.processors()
         ));
     }

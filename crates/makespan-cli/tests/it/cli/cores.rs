@@ -63,12 +63,12 @@ fn a_job_that_wanted_other_cores_is_named_with_the_note_to_write() {
     sandbox.write("list.txt", format!("{TWO}\n"));
     sandbox.write("wide.txt", "sleep 0.7 #: cores=2\nsleep 0.7 #: cores=1-2\n");
     let said = words(&sandbox.makespan("run list.txt").err);
-    assert!(said.contains("and counts as 1 core; write `#: cores=2` after its command"), "{said}");
+    assert!(said.contains("but was planned with 1 core; write `#: cores=2` after its command"), "{said}");
     let output = sandbox.command("run --pin --").args([TWO]).output().unwrap();
     let said = words(&String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("2 threads ready to run") && said.contains("write --cores-per-job 2"), "{said}");
     let said = words(&sandbox.makespan("run wide.txt").err);
-    assert!(said.contains("counts as 2 cores; write `#: cores=1`"), "{said}");
-    assert_eq!(said.matches("counts as").count(), 1, "{said}");
-    assert!(!sandbox.makespan("run -- 'sleep {}' ::: 0.7").err.contains("counts as"));
+    assert!(said.contains("was planned with 2 cores; write `#: cores=1`"), "{said}");
+    assert_eq!(said.matches("was planned with").count(), 1, "{said}");
+    assert!(!sandbox.makespan("run -- 'sleep {}' ::: 0.7").err.contains("was planned with"));
 }

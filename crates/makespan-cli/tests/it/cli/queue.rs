@@ -80,7 +80,7 @@ fn one_job_is_told_with_its_reason_and_what_would_help() {
     let document: serde_json::Value = serde_json::from_str(&array.out).unwrap();
     assert_eq!(document["waiting"].as_array().unwrap().len(), 5, "{document:#}");
     let nobody = said(&sandbox, &["--from", from, "--job", "999"], 80);
-    assert!(nobody.status == Some(1) && nobody.err.contains("no such job"), "{}", nobody.err);
+    assert!(nobody.status == Some(1) && nobody.err.contains("no such pending or running job"), "{}", nobody.err);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn run_times_are_learned_usual_or_limits() {
     assert!(
         what == "all"
             && part < 0.4
-            && text.contains("of all users used; the usual fraction in public logs counts as one more job"),
+            && text.contains("of all users used; the usual fraction in public logs is treated as one more job"),
         "{part} {text}"
     );
     let wrong = said(&sandbox, &["--from", folder.to_str().unwrap(), "--times", "guessed"], 80);
@@ -205,7 +205,7 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
     assert!(text.contains("time 0, which is now: 20") && text.contains("\nstarts\n"), "{text}");
     assert!(text.contains("jobs run and continue") && !text.contains("AS LOGGED"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("policy=conservative: `conservative` does not know the rules of the cluster"), "{text}");
+    assert!(words.contains("policy=conservative: `conservative` ignores the rules of the cluster"), "{text}");
     assert!(!words.contains("now: `slurm"), "{text}");
     let said: serde_json::Value =
         serde_json::from_str(&of_queue(&sandbox, &format!("{line} --format json")).succeeds()).unwrap();
@@ -447,7 +447,7 @@ fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
         ),
         "{plain}"
     );
-    assert!(words.contains("`fcfs` does not know the rules of the cluster: 2 jobs have some"), "{plain}");
+    assert!(words.contains("`fcfs` ignores the rules of the cluster: 2 jobs have such rules"), "{plain}");
     let both = "simulate --from FOLDER --policy slurm,fcfs --format json";
     let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, both).succeeds()).unwrap();
     assert_eq!(said["jobs"], 3, "{said:#}");

@@ -192,7 +192,7 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
     );
     assert!(text.contains("waiting job: 2") || text.contains("waiting jobs: 2"), "{text}");
     assert!(ask("1").contains("easy: starts at once"));
-    assert!(ask("3 --at 30").contains("easy: runs since 20.000 s"));
+    assert!(ask("3 --at 30").contains("easy: has run since 20.000 s"));
     assert!(ask("3 --at '10min'").contains("easy: would have ended by then"));
     let said = json(&ask("2 --format json"));
     let answer = &said["policies"][1]["start_time"];
@@ -215,7 +215,7 @@ fn machines_and_bags() {
     assert_eq!(processors("--platform machines.toml"), 6);
     let text = sandbox.makespan("simulate log.swf --platform machines.toml").succeeds();
     assert!(text.contains("1 unavailable period"), "{text}");
-    assert_eq!(row(&text, "wait, most"), ["1030.0"]);
+    assert_eq!(row(&text, "wait, max"), ["1030.0"]);
     sandbox.write(
         "bag.toml",
         "version = 1\nplatform = { processors = 2 }\n[[jobs]]\nname = \"bag\"\ncount = 5\ntime = 3\n",
@@ -359,15 +359,15 @@ fn a_page_states_units_and_knows_the_week_of_the_log() {
         sandbox.makespan("simulate other.swf --policy fcfs --report page.html").succeeds()
     };
     simulate(LOG);
-    let (data, cells) = page(&sandbox, "wait, most");
+    let (data, cells) = page(&sandbox, "wait, max");
     assert!(data["week"].is_null() && cells[0].ends_with(" (h:min:s)"), "{cells:?}");
     // The log is a hundred times as long, and begins on a Friday evening by its own clock.
     let long = LOG.replace("0 -1 60 2", "0 -1 60000 2").replace(" 100 -1 1 7", " 100000 -1 1 7");
     let text = simulate(&format!("; UnixStartTime: 946684800\n; StartTime: Fri Dec 31 19:00:00 EST 1999\n{long}"));
-    let (data, cells) = page(&sandbox, "wait, most");
+    let (data, cells) = page(&sandbox, "wait, max");
     assert_eq!(data["week"], 4 * 86_400 + 19 * 3600);
     assert!(cells[0].ends_with(" (h:min:s)"), "{cells:?}");
-    let seconds: f64 = row(&text, "wait, most")[0].parse().unwrap();
+    let seconds: f64 = row(&text, "wait, max")[0].parse().unwrap();
     let parts = cells[1].split(':').map(|part| part.parse::<f64>().unwrap());
     let told: f64 = parts.zip([3600.0, 60.0, 1.0]).map(|(part, unit)| part * unit).sum();
     assert!((seconds - told).abs() <= 0.5 && told > 36_000.0, "{seconds} {cells:?}");

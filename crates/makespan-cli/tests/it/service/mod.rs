@@ -82,7 +82,7 @@ fn jobs_are_submitted_shown_and_changed() {
     assert_eq!(json["task_list"][0]["processors"], "0-3");
     let what_if = said(&run(&site, &["submit", "--what-if", "--", "true"]));
     assert!(what_if.contains("job 1 would start 2 s earlier"), "{what_if}");
-    assert!(what_if.contains("24 jobs of others would start later, by at most 5 s"), "{what_if}");
+    assert!(what_if.contains("24 jobs of other users would start later, by at most 5 s"), "{what_if}");
     assert_eq!(site.fake.job_count(), 3);
 }
 
@@ -94,12 +94,12 @@ fn a_submitter_sees_the_number_of_jobs_of_others() {
     for _ in 0..3 {
         of(&site.alice, &["submit", "--", "true"]);
     }
-    assert_eq!(of(&site.bob, &["queue"]), "you have no jobs\n3 jobs of others are running or waiting\n");
+    assert_eq!(of(&site.bob, &["queue"]), "you have no jobs\n3 jobs of other users are running or waiting\n");
     of(&site.bob, &["submit", "--", "true"]);
-    assert!(of(&site.bob, &["queue"]).ends_with("\nand 3 jobs of others\n"));
+    assert!(of(&site.bob, &["queue"]).ends_with("\nand 3 jobs of other users\n"));
     let json: Value = serde_json::from_str(&of(&site.bob, &["queue", "--format", "json"])).unwrap();
     assert_eq!((&json["total"], &json["others"]), (&1.into(), &3.into()));
-    assert!(!of(&site.admin, &["queue"]).contains("others"));
+    assert!(!of(&site.admin, &["queue"]).contains("other users"));
 }
 
 #[test]
