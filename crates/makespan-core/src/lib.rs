@@ -10,7 +10,7 @@
 //!
 //! * *Integers.* A [`Time`] is a whole number of nanoseconds, a [`Weight`] a whole number of millionths. So the value
 //!   of a schedule can be compared exactly with a bound, without a tolerance. Floats are used only for display and for
-//!   speed-up laws, whose times are rounded up to a tick.
+//!   speed-up laws. The times of a law are rounded up to a tick.
 //! * *Check once.* [`Instance::new`] rejects jobs that cannot run. [`Instance::new`] also removes allotments that have
 //!   more processors than the platform or exceed the walltime. So algorithms need not check jobs again.
 //!   [`Profile::allotments`] contains only allotments that are faster than every smaller allotment.

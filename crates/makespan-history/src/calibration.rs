@@ -11,7 +11,7 @@ const WAIT: f64 = 0.3;
 const STEP: f64 = 0.0005;
 /// Bounds of the share that may lie outside on one side.
 const TAILS: (f64, f64) = (0.02, 0.4);
-/// Number of the latest starts whose ranges are counted in [`Calibration::held`].
+/// Maximum number of starts that [`Calibration::held`] takes into account: the latest starts with a stated range.
 const COUNTED: usize = 500;
 
 /// Factors that make a range contain the stated share of starts.
@@ -49,7 +49,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Learns from earlier forecasts. Forecasts whose job has not started are ignored.
+    /// Learns from earlier forecasts. Forecasts for jobs that have not started are ignored.
     ///
     /// `percent` is the share of starts that a range must contain, and `cycle` the seconds between two cycles of the
     /// scheduler.

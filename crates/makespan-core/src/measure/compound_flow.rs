@@ -86,7 +86,7 @@ pub struct FlowMeasures {
     pub collisions: usize,
     /// Sum of the penalties of the collisions in `collisions`.
     pub penalty: i128,
-    /// Number of jobs whose last plan is a list schedule.
+    /// Number of jobs with a list schedule as their last plan.
     pub fallbacks: usize,
     /// Number of times, over all jobs, that a job changed to another variant of its strategy or was planned again.
     pub changes: usize,

@@ -42,7 +42,7 @@ pub struct Measures {
     /// Number of jobs that first started when an earlier job had not started yet. Jobs are ordered by release, then by
     /// id.
     pub backfilled: usize,
-    /// Number of runs whose work is lost: runs whose processors failed, and runs that failed for another reason. Runs
+    /// Number of runs with lost work: runs on processors that failed, and runs that failed for another reason. Runs
     /// that reached their walltime are excluded.
     pub interrupted_runs: usize,
     /// Area of the runs that `interrupted_runs` counts, in processor-seconds.

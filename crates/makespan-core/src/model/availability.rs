@@ -149,7 +149,7 @@ impl Availability {
             return from;
         }
         let target = self.area_until(from).saturating_add(area);
-        // Finds the last step at whose start the open area is still less than the target area.
+        // Finds the last step that starts while the open area is still less than the target area.
         let index = self.steps.partition_point(|step| step.area_before < target);
         let step = self.steps[index.saturating_sub(1)];
         let left = target - step.area_before;

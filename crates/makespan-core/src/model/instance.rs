@@ -484,7 +484,7 @@ impl Instance {
     pub fn time(&self, task: TaskId, processors: &ProcSet) -> Time {
         self.platform
             .time(self.profile(task), processors)
-            .expect("a task must be able to run on the processors whose time is asked for")
+            .expect("the task must be able to run on the given processors")
     }
 
     /// Like [`Instance::time`], but returns `None` if the task cannot run on these processors ([`Instance::accepts`]).
@@ -579,8 +579,7 @@ impl Instance {
         totals::takes_time(&self.platform, self.edges().iter().map(|edge| edge.payload))
     }
 
-    /// Returns the first job whose tasks need data from the root of a tree network, and for which sending the data
-    /// takes time.
+    /// Returns the first job for which sending data from the root of a tree network takes time.
     pub fn staged(&self) -> Option<JobId> {
         if !self.platform.is_tree() {
             return None;

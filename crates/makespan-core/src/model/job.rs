@@ -18,8 +18,8 @@ impl JobId {
     }
 }
 
-/// A unit of work that a user submits and waits for: one [`Task`], a *bag* of equal tasks, or a *compound* job, whose
-/// tasks wait for each other along the edges of a [`Graph`].
+/// A unit of work that a user submits and waits for: one [`Task`], a *bag* of equal tasks, or a *compound* job. The
+/// tasks of a compound job wait for each other along the edges of a [`Graph`].
 ///
 /// The job ends when its last task ends. A bag of weight zero is *best effort*: it is planned after all other jobs, on
 /// processors that would be idle otherwise. A bag with a positive weight competes with other jobs: each task is

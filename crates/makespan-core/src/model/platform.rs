@@ -12,7 +12,7 @@ use crate::model::{ProcSet, Profile, Quantity, QuantityError, Resources, Site, S
 use list::NodeList;
 use resources::PlatformAmounts;
 
-/// A machine whose processors all have one relative speed. A node without processors is a switch.
+/// A machine. All its processors have the same relative speed. A node without processors is a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Unique name.
@@ -106,8 +106,8 @@ pub enum PlatformError {
     /// The platform has too many nodes with resources.
     #[error("the platform has {0} nodes with resources; at most 1048576 are supported")]
     TooManyEquipped(usize),
-    /// A link between all nodes was given for a tree, whose nodes have links of their own.
-    #[error("the nodes form a tree, whose links are stated node by node; leave out the bandwidth of the platform")]
+    /// A link between all nodes was given for a tree. The nodes of a tree have links of their own.
+    #[error("the nodes form a tree, and each node states its own link; leave out the bandwidth of the platform")]
     Interconnect,
 }
 
@@ -115,7 +115,7 @@ impl Platform {
     /// Maximum number of processors of a platform.
     pub const MAX_PROCESSORS: u32 = 1 << 24;
 
-    /// Maximum number of nodes of a platform whose nodes have resources. The limit bounds the memory that schedulers
+    /// Maximum number of nodes of a platform on which nodes have resources. The limit bounds the memory that schedulers
     /// use, because they store the free amounts of each node.
     pub const MAX_EQUIPPED: usize = 1 << 20;
 

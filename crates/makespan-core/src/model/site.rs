@@ -92,7 +92,7 @@ pub struct Partition {
     pub max_nodes: Option<u32>,
     /// True if no two jobs share a node.
     pub exclusive: bool,
-    /// The class of service whose limits apply to all jobs of the partition.
+    /// The class of service that limits all jobs of the partition.
     pub qos: Option<Box<str>>,
 }
 
@@ -121,8 +121,8 @@ impl Partition {
 pub struct Limits {
     /// Maximum number of running jobs.
     pub jobs: Option<u32>,
-    /// Maximum amounts of [`Site::CPUS`], [`Site::NODES`] and of resources by name. A resource whose name is missing
-    /// has no limit.
+    /// Maximum amounts of [`Site::CPUS`], [`Site::NODES`] and of resources by name. A resource that is not listed has
+    /// no limit.
     pub held: Resources,
 }
 
@@ -212,7 +212,7 @@ pub struct SiteReservation {
     pub end: Time,
     /// Users who may use the reservation. If `users` and `accounts` are both empty, no job may use the reservation.
     pub users: Vec<Box<str>>,
-    /// Accounts whose users may use the reservation.
+    /// Accounts with users who may use the reservation.
     pub accounts: Vec<Box<str>>,
 }
 

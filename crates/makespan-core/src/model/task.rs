@@ -52,7 +52,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Creates a task without a command, whose times are stated.
+    /// Creates a task with stated times and without a command.
     pub const fn new(profile: Profile) -> Self {
         Self {
             profile,

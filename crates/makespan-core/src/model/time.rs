@@ -12,7 +12,7 @@ use thiserror::Error;
 pub type Area = i128;
 
 /// An instant or a duration, in integer ticks of one nanosecond. Arithmetic saturates, so that an overflow cannot
-/// produce a small wrong number. An [`crate::Instance`] rejects inputs whose times add up to nearly the limit, so a
+/// produce a small wrong number. An [`crate::Instance`] rejects inputs if their times add up to nearly the limit, so a
 /// saturated value never appears in a valid schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -27,7 +27,7 @@ impl Actual {
             Self::AsEstimated => instance.time(task, processors),
             Self::Profiles(profiles) => {
                 let time = instance.platform().time(&profiles[task.index()], processors);
-                time.expect("a task must be able to run on the processors whose time is asked for")
+                time.expect("the task must be able to run on the given processors")
             }
             Self::Factors(factors) => scaled(instance.time(task, processors), factors[task.index()]),
         }

@@ -95,7 +95,7 @@ pub enum Defect {
         processors: ProcSet,
     },
     /// The nodes have too little of a resource that the job needs, or too few licences or consumables are left.
-    #[error("it starts a job whose needs are not met: {0}")]
+    #[error("it starts a job although the needs of the job are not met: {0}")]
     Resource(Box<Shortage>),
     /// Data of the job have not arrived on the processors.
     #[error(

@@ -43,7 +43,7 @@ pub enum Decision {
     },
     /// Limit the run time of a waiting task, independently of its walltime. Must precede the start of the task.
     Limit {
-        /// The task whose run time is limited.
+        /// The task to limit.
         task: TaskId,
         /// Maximum run time of the task.
         time: Time,
@@ -119,7 +119,7 @@ pub trait Policy {
 }
 
 impl Event {
-    /// Returns the tasks whose times have changed according to these events, including all tasks of a changed bag.
+    /// Returns the tasks for which these events report new times, including all tasks of a changed bag.
     pub fn estimated(events: &[Self], instance: &Instance) -> TaskSet {
         let named =
             events.iter().filter_map(|event| if let Self::Estimated(task) = *event { Some(task) } else { None });

@@ -109,7 +109,7 @@ impl TaskSet {
         let mut words = index / BITS + 1;
         for level in 0.. {
             if self.levels.len() == level {
-                // Creates a new level, whose bits mark the words of the level below that are not zero.
+                // Creates a new level. Its bits mark the nonzero words of the level below.
                 let below = &self.levels[level - 1];
                 let mut summary = vec![0; below.len().div_ceil(BITS)];
                 for (at, _) in below.iter().enumerate().filter(|(_, word)| **word != 0) {

@@ -14,7 +14,7 @@ pub struct ScheduleBuilder<'a> {
     instance: &'a Instance,
     timeline: Option<Timeline>,
     held: Vec<(TaskId, Reservation)>,
-    /// Placements whose processors were chosen by the caller.
+    /// Placements on processors that the caller has chosen.
     put: Vec<Placement>,
 }
 
@@ -40,13 +40,13 @@ impl<'a> ScheduleBuilder<'a> {
         (start, start + duration)
     }
 
-    /// Adds a reservation of a task. The caller must have made the reservation on [`ScheduleBuilder::timeline`]. On a
-    /// platform whose processors are always open, the caller may count the free processors itself instead.
+    /// Adds a reservation of a task. The caller must have made the reservation on [`ScheduleBuilder::timeline`]. If all
+    /// processors of the platform are always open, the caller may count the free processors itself instead.
     pub fn hold(&mut self, task: TaskId, reservation: Reservation) {
         self.held.push((task, reservation));
     }
 
-    /// Adds a placement whose processors the caller has chosen, for platforms on which numbers of processors are not
+    /// Adds a placement on processors that the caller has chosen, for platforms on which numbers of processors are not
     /// sufficient. No reservation of this builder may overlap the placement.
     pub fn put(&mut self, placement: Placement) {
         self.put.push(placement);

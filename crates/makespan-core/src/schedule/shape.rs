@@ -120,7 +120,7 @@ impl EndCost {
     }
 }
 
-/// Returns the mean of `count` durations whose sum is `sum` ticks. The mean is in thousandths of a tick and rounded
+/// Returns the mean of `count` durations with a sum of `sum` ticks. The mean is in thousandths of a tick and rounded
 /// down.
 pub fn mean(sum: i128, count: usize) -> i128 {
     (1000 * sum).div_euclid(count.max(1) as i128)

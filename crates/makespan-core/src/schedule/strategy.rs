@@ -16,7 +16,7 @@ pub fn volume(profile: &Profile) -> Time {
 
 /// Returns the cost of a task with the volume V and the time T: V / T in thousandths, rounded up. Source: V. V.
 /// Toporkov, Programming and Computer Software 34(3), 2008, with the cost function CF = sum of ceil(V / T).
-/// Thousandths distinguish processors whose speeds differ by less than one.
+/// Thousandths distinguish processors if their speeds differ by less than one.
 pub fn task_cost(volume: Time, time: Time) -> i64 {
     let (volume, time) = (i128::from(volume.ticks()) * 1000, i128::from(time.ticks().max(1)));
     i64::try_from((volume + time - 1) / time).unwrap_or(i64::MAX)

@@ -124,7 +124,7 @@ pub enum TreeError {
 }
 
 impl TreeProblem {
-    /// Creates the tree problem of an instance whose platform is a tree or a single node, and whose jobs are all bags
+    /// Creates the tree problem of an instance. The platform must be a tree or a single node, and all jobs must be bags
     /// of tasks on one processor. Takes O(nodes + jobs).
     ///
     /// # Errors

@@ -20,7 +20,7 @@ pub struct NetworkSchedule {
 /// A transfer of the data of one task from a node's parent to the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Transfer {
-    /// The task whose data are sent.
+    /// The task that needs the data.
     pub task: TaskId,
     /// The position of the receiving node.
     pub to: usize,

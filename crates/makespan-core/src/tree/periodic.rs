@@ -11,7 +11,7 @@ use crate::model::Time;
 
 /// A period of a steady state, in whole tasks and ticks.
 ///
-/// The clock of a node is one period behind the clock of its parent. In period i of its parent's clock, a node
+/// The clock of a node starts one period after the clock of its parent. In period i of its parent's clock, a node
 /// receives tasks. In period i of its own clock, the node computes these tasks or sends them to its children.
 ///
 /// The processors of a node take turns: each computes all tasks of one period. If the node has n processors, each has

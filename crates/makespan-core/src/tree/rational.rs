@@ -91,7 +91,7 @@ pub fn decimal_text(value: &RBig) -> String {
 }
 
 /// Parses a decimal literal, such as `12.5` or `1e-9`, exactly. Returns `None` for any other text, and for exponents
-/// whose absolute value is above 400.
+/// below -400 or above 400.
 pub fn parse_decimal(text: &str) -> Option<RBig> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let exponent: i64 = exponent.parse().ok().filter(|exponent: &i64| exponent.abs() <= 400)?;

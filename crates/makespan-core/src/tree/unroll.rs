@@ -86,10 +86,10 @@ impl Periodic {
         Ok(NetworkSchedule { schedule: Schedule::new(unrolling.placements), transfers: unrolling.transfers })
     }
 
-    /// Returns the period whose schedule has the smallest makespan. The candidates are this period, and shorter
-    /// periods that are rounded from `rates`. Each candidate is 20 % shorter than the previous one. A longer period
-    /// loses less throughput to rounding, and a shorter period loses less time to start-up and clean-up. If there are
-    /// more than `FEW` tasks, returns this period without a search.
+    /// Returns the period that gives the schedule with the smallest makespan. The candidates are this period, and
+    /// shorter periods that are rounded from `rates`. Each candidate is 20 % shorter than the previous one. A longer
+    /// period loses less throughput to rounding, and a shorter period loses less time to start-up and clean-up. If
+    /// there are more than `FEW` tasks, returns this period without a search.
     #[must_use]
     pub fn shortened(&self, instance: &Instance, problem: &TreeProblem, rates: &Rates) -> Self {
         let tasks: u128 = problem.applications().iter().map(|app| u128::from(app.count)).sum();

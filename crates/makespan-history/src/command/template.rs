@@ -5,8 +5,8 @@ use super::words::{CommandPart, WordKind, is_name};
 /// The text of a hole.
 const HOLE: &str = "{}";
 
-/// A command whose numbers, paths and file names are replaced by holes, and the texts that the holes replace. Commands
-/// with the same template probably do the same work with different arguments. Only the texts of commands are compared.
+/// A command with holes instead of numbers, paths and file names, and the texts that the holes replace. Commands with
+/// the same template probably do the same work with different arguments. Only the texts of commands are compared.
 ///
 /// These texts become holes: numbers, with or without a unit; words with a slash, a wildcard or an ending such as `.txt`; values
 /// after `--option=`, `name=` or `-j`, if they are of one of these kinds; and digits in other words. The program stays in the

@@ -44,7 +44,7 @@ const RECENT_OF_TEMPLATE: usize = 50;
 const LIMIT_OF_COMMAND: usize = 100;
 const LIMIT_OF_TEMPLATE: usize = 1000;
 
-/// A task whose times are to be estimated.
+/// A task that needs estimated times.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
     /// The command of the task.
@@ -125,7 +125,7 @@ impl<'a> Estimator<'a> {
     /// # Errors
     /// [`HistoryError`] if the history cannot be read.
     pub fn estimate(&mut self, question: &Question<'_>) -> Result<Option<LearnedTimes>, HistoryError> {
-        // For unpinned tasks, also uses pinned runs, whose times help to order the starts.
+        // For unpinned tasks, also uses pinned runs, because their times help to order the starts.
         let kinds: &[bool] = if question.pinned { &[true] } else { &[false, true] };
         let key = (question.command.clone(), question.pinned);
         let mut models = match self.commands.remove(&key) {

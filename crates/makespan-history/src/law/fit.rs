@@ -59,8 +59,8 @@ impl Fit {
 const TIE: f64 = 0.005;
 
 /// Fits Amdahl's law, the power law and Downey's law to the shortest time of each allotment. Each fit has a free
-/// sequential time and minimises the squared relative error. The laws are sorted from best to worst. Among laws whose
-/// error is within half a per cent of the smallest error, laws with fewer parameters come first. A law needs as many
+/// sequential time and minimises the squared relative error. The laws are sorted from best to worst. Among laws with an
+/// error within half a per cent of the smallest error, laws with fewer parameters come first. A law needs as many
 /// different allotments as it has parameters: 2, 2 and 3. With fewer allotments the list is shorter or empty, as
 /// [`advice`] explains.
 pub fn fit(samples: &[Sample]) -> Vec<Fit> {

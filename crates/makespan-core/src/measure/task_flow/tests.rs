@@ -1,4 +1,4 @@
-//! Tests with small flows whose measures are computed by hand.
+//! Tests with small flows and measures computed by hand.
 
 use super::*;
 use crate::model::{Job, Node, Platform, ProcSet, Profile, TaskId};

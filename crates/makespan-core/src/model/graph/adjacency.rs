@@ -14,7 +14,7 @@ pub(in crate::model) struct Adjacency {
 }
 
 impl Adjacency {
-    /// Creates the lists from `edges`. `end` returns the row to whose list an edge belongs.
+    /// Creates the lists from `edges`. `end` returns the row of an edge.
     pub fn of<E>(rows: usize, edges: &[E], end: impl Fn(&E) -> u32) -> Self {
         let mut adjacency = Self::default();
         adjacency.append(0, rows, 0, edges, end);

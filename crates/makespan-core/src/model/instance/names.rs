@@ -51,8 +51,8 @@ pub(super) fn check_names(jobs: &[Job]) -> Result<(), InstanceError> {
 }
 
 impl Instance {
-    /// Returns the task with this name ([`Instance::name`]). Takes O(jobs), and O(tasks of the job) for each job whose
-    /// name is a prefix of this name.
+    /// Returns the task with this name ([`Instance::name`]). Takes O(jobs). In addition, takes O(tasks of the job) for
+    /// each job with a name that is a prefix of `name`.
     pub fn task_named(&self, name: &str) -> Option<TaskId> {
         let may = |job: &&Job<Rows>| {
             name.strip_prefix(job.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -18,8 +18,8 @@ pub struct NewTimes {
 }
 
 impl Instance {
-    /// Replaces times that are guessed or learned. Returns the tasks whose times changed, ascending. The first task of
-    /// a bag represents the bag. If `restated` contains a task twice, the last entry applies.
+    /// Replaces times that are guessed or learned. Returns the tasks with changed times, ascending. The first task of a
+    /// bag represents the bag. If `restated` contains a task twice, the last entry applies.
     ///
     /// The accepted allotments do not change, because the task may already run on one of them. An entry is ignored in
     /// three cases: the times of its task are stated ([`Estimate::Stated`]); the new times exceed the walltime of the

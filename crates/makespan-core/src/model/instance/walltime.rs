@@ -2,7 +2,7 @@
 
 use crate::model::{Platform, Profile, Time};
 
-/// The processors whose speed is at least a given value.
+/// The processors with at least a given speed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
     speed: f64,

@@ -114,7 +114,7 @@ impl NodeList {
         match self {
             Self::Equal { sample, count, .. } => (id / sample.processors).min(count - 1) as usize,
             // A switch has no processors, so its first id equals the first id of the next node. Therefore, the last
-            // node whose first id is at most `id` has the processor.
+            // node with a first id of at most `id` has the processor.
             Self::Each { first, .. } => first.partition_point(|&first| first <= id) - 1,
         }
     }

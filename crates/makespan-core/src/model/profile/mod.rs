@@ -65,9 +65,10 @@ impl Profile {
         }
     }
 
-    /// Creates the profile of a task on `min ..= max` processors whose time is `sequential` on one processor and falls
-    /// by `law`. Times are rounded up to a tick. The times differ from the law by less than two ticks and one part in
-    /// 2^50, because the parameters are rounded to fixed-point numbers. The time never rises as processors are added.
+    /// Creates the profile of a task that can run on `min ..= max` processors. The time is `sequential` on one
+    /// processor, and falls by `law` on several. Times are rounded up to a tick. The times differ from the law by less
+    /// than two ticks and one part in 2^50, because the parameters are rounded to fixed-point numbers. The time never
+    /// rises as processors are added.
     ///
     /// # Errors
     /// [`ProfileError`] if the time is not positive, the range is empty or a parameter is out of range.

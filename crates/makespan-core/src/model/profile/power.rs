@@ -13,7 +13,7 @@ pub(super) const LEAST: f64 = 1.0 / (1_u64 << 56) as f64;
 /// relative amount, `exponent / n >= 2^-88`. So the time never rises as n grows.
 pub(super) fn ticks(sequential: i64, exponent: f64, n: u32) -> i64 {
     let near = sequential as f64 * f64::from(n).powf(-exponent);
-    // `slack` bounds the error of `near`, whose computation rounds four times to 53 bits.
+    // `slack` bounds the error of `near`. The computation of `near` rounds four times to 53 bits.
     let slack = near * 2_f64.powi(-50) + 2_f64.powi(-20);
     let (low, high) = ((near - slack).ceil() as i64, (near + slack).ceil() as i64);
     if low == high { low } else { exactly(sequential, exponent, n) }

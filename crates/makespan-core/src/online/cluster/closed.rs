@@ -70,8 +70,8 @@ impl Cluster<'_> {
 
     /// Marks processors as down from now until the expected repair, if one is announced. The caller must then handle
     /// the tasks that run on these processors. `outage` must differ from the identifiers of all current outages.
-    /// Returns the processors whose state changes: processors that were not down, and processors whose expected repair
-    /// is now later.
+    /// Returns the processors that change their state: processors that were not down, and processors with an expected
+    /// repair that is now later.
     pub fn fail(&mut self, outage: Outage, processors: &ProcSet, expected_up: Option<Time>) -> ProcSet {
         self.block(processors);
         let mut new = processors.clone();
@@ -93,7 +93,7 @@ impl Cluster<'_> {
     }
 
     /// Ends an outage. Its processors are up again, unless they are also in other outages. Returns the processors that
-    /// are up again, and the processors whose expected repair is now earlier.
+    /// are up again, and the processors with an expected repair that is now earlier.
     pub fn repair(&mut self, outage: Outage) -> ProcSet {
         let Some(at) = self.outages.iter().position(|other| other.0 == outage) else { return ProcSet::new() };
         let (_, repaired, _) = self.outages.remove(at);

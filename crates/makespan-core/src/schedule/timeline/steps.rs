@@ -188,8 +188,8 @@ impl Steps {
         least
     }
 
-    /// Returns the first breakpoint after `after` whose value satisfies `wanted`. `may_hold` receives the smallest and
-    /// the largest value of a subtree; if it returns false, the search skips the subtree.
+    /// Returns the first breakpoint after `after` with a value that satisfies `wanted`. `may_hold` receives the
+    /// smallest and the largest value of a subtree; if it returns false, the search skips the subtree.
     fn search(
         &self,
         at: u32,

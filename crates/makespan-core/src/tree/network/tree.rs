@@ -95,8 +95,8 @@ pub enum NetworkError {
 }
 
 impl Network {
-    /// Creates a network of these nodes, which can be in any order. Each kind becomes an application, whose tasks are
-    /// at the root.
+    /// Creates a network of these nodes, which can be in any order. Each kind becomes an application with its tasks at
+    /// the root.
     ///
     /// # Errors
     /// [`NetworkError`] names the invalid node or application.

@@ -1,4 +1,4 @@
-//! Compares an instance whose times are replaced with an instance that is created from the new times.
+//! Compares an instance with replaced times and an instance that is created from the new times.
 
 use proptest::prelude::*;
 
