@@ -96,7 +96,7 @@ pub(crate) fn factor(text: &str) -> Result<f64, String> {
     factor.ok_or_else(|| "a number from 1 to 1000".to_owned())
 }
 
-/// Takes a parameter whose value is one of the given words.
+/// Takes a parameter with one of the given words as its value.
 pub(crate) fn one_of<T: Copy>(spec: &mut Spec, key: &str, default: T, words: &[(&str, T)]) -> Result<T, SpecError> {
     spec.take(key, default, |text| {
         let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);

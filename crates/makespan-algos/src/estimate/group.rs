@@ -26,8 +26,8 @@ pub(super) struct EstimateGroup {
     pub members: Vec<u32>,
     /// Run times of ended tasks, in ticks. Each is converted to the time on the minimum number of processors.
     pub times: Recent,
-    /// Ratios of run time to expected time, in millionths, for the tasks whose expected time was learned from earlier
-    /// runs.
+    /// Ratios of run time to expected time, in millionths, for the tasks with an expected time that was learned from
+    /// earlier runs.
     ratios: Recent,
     /// For each ratio in `ratios`, the instant at which its task ended.
     ends: VecDeque<Time>,

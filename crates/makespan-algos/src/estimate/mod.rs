@@ -28,16 +28,16 @@ const UNIT: i128 = 1_000_000;
 /// Each task has *kinds*, from the most specific to the most general, such as its command, its template and its user.
 /// All tasks share one last kind.
 ///
-/// * A task whose time is a guess ([`Estimate::Guessed`]) gets a new estimate. Let K be the most specific kind of the
-///   task in which a task has ended. The new estimate is the median run time of the ended tasks of K. Before the
-///   median is computed, each run time is converted to the minimum number of processors of its task. The conversion
-///   uses the known or guessed speed-up of this task.
-/// * For a task whose time was learned from earlier runs ([`Estimate::Learned`]), the new estimate is the learned time
-///   multiplied by a median ratio. Each ratio is the actual run time of an ended task divided by its expected run
+/// * A task with a guessed time ([`Estimate::Guessed`]) gets a new estimate. Let K be the most specific kind of the
+///   task in which a task has ended. The new estimate is the median run time of the ended tasks of K. Before the median
+///   is computed, each run time is converted to the minimum number of processors of its task. The conversion uses the
+///   known or guessed speed-up of this task.
+/// * For a task with a time that was learned from earlier runs ([`Estimate::Learned`]), the new estimate is the learned
+///   time multiplied by a median ratio. Each ratio is the actual run time of an ended task divided by its expected run
 ///   time. The ended task is of the same kind, and its time was also learned. If the ended task ended before the
-///   estimate was made, its ratio is not used, because the estimate already includes this run. The median also
-///   includes a ratio of one for each earlier run on which the estimate is based, up to nine times.
-/// * A task whose time is stated keeps the stated time.
+///   estimate was made, its ratio is not used, because the estimate already includes this run. The median also includes
+///   a ratio of one for each earlier run on which the estimate is based, up to nine times.
+/// * A task with a stated time keeps this time.
 ///
 /// Only the last 50 ended tasks of a kind are used, as in the history. The estimates of a kind are replaced when its
 /// first task ends. They are replaced again when a median has changed by more than a tenth, but not before 1/250 of
@@ -117,8 +117,8 @@ impl Medians {
         medians
     }
 
-    /// Adds the tasks that have arrived since the last call. Returns run times for those tasks whose run time can
-    /// already be estimated. `made` returns the instant at which the estimate of a task was made.
+    /// Adds the tasks that have arrived since the last call. Returns the run times that can already be estimated.
+    /// `made` returns the instant at which the estimate of a task was made.
     pub fn grow(
         &mut self,
         instance: &Instance,

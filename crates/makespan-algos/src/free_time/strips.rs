@@ -118,7 +118,7 @@ impl Strips {
         until.zip(free.skip(first)).map(|(until, free)| (Time::from_ticks(until), free.max(0) as u32))
     }
 
-    /// Returns the first step from `at` on that begins before `until` and whose number of free processors `wanted`
+    /// Returns the first step from `at` on that begins before `until` and has a number of free processors that `wanted`
     /// accepts. A strip is skipped if `may` returns false. `may` must return true for each strip that contains a step
     /// that `wanted` accepts.
     fn next(

@@ -80,7 +80,7 @@ struct AllotmentState<'p, 'a> {
     places: Vec<u32>,
     /// The rows without predecessors, by decreasing bottom level. A stored bottom level may be too large.
     first: BinaryHeap<(Level, Reverse<Row>)>,
-    /// Positions of rows whose bottom levels may have changed.
+    /// Positions of rows with bottom levels that may have changed.
     changed: BinaryHeap<u32>,
 }
 

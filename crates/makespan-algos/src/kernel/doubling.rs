@@ -50,7 +50,7 @@ pub trait OpenRoom {
     fn next_change(&self, offset: Time) -> Option<Time>;
 }
 
-/// A platform whose processors are always open.
+/// A platform with processors that are always open.
 impl OpenRoom for u32 {
     fn of_batch(&self, _offset: Time, length: Time) -> BatchRoom {
         BatchRoom { processors: *self, limits: vec![(*self, length)] }

@@ -11,7 +11,8 @@ use crate::kernel::choices::Choices;
 ///
 /// The tasks are placed longest first. The order uses the time of each task on its smallest allotment that could meet
 /// the deadline. For each task, this allotment is tried first, and then larger allotments. The task gets the first
-/// allotment whose earliest fit ends by the deadline. The attempt fails if a task fits on none of its allotments.
+/// allotment with an earliest fit that ends by the deadline. The attempt fails if a task fits on none of its
+/// allotments.
 ///
 /// The method follows first fit decreasing for bin packing, which multifit (E. G. Coffman, M. R. Garey, D. S. Johnson,
 /// SIAM J. Comput. 7, 1978, DOI 10.1137/0207001) turned into a scheduler. The variable allotments and the perturbed

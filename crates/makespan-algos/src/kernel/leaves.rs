@@ -30,7 +30,7 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
     }
 }
 
-/// A type of values whose minima [`Tree`] can store.
+/// A type of values. [`Tree`] can store the minima of such values.
 pub(crate) trait LeafMinimum: Copy + PartialEq {
     /// A value that is greater than the value of every entry.
     const NONE: Self;
@@ -63,8 +63,7 @@ impl LeafMinimum for LeafRequest {
     }
 }
 
-/// A binary tree whose leaves are the entries of a list. Each inner node stores the minimum of the values below the
-/// node.
+/// A binary tree with the entries of a list as leaves. Each inner node stores the minimum of the values below the node.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree<T> {
     least: Vec<T>,

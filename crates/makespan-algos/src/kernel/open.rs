@@ -184,10 +184,10 @@ impl<'a> OpenPlatform<'a> {
         later(end, Time::from_ticks(end.saturating_since(self.from).ticks() / 2))
     }
 
-    /// Returns a list whose tasks all end by L, the latest acceptable end ([`OpenPlatform::latest`] of the end of
+    /// Returns a list of tasks that all end by L, the latest acceptable end ([`OpenPlatform::latest`] of the end of
     /// `shortest`). A task of `list` may end after L, for example if it cannot end before a long closed period. Such
-    /// tasks move to the front and get their allotments from the shortest list. If tasks still end after L, returns
-    /// the shortest list.
+    /// tasks move to the front and get their allotments from the shortest list. If tasks still end after L, returns the
+    /// shortest list.
     pub fn near(
         &self,
         builder: &mut ScheduleBuilder<'_>,

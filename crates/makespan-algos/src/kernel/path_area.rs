@@ -256,7 +256,8 @@ impl<'p, 'a> FictitiousPlay<'p, 'a> {
         length
     }
 
-    /// Returns the two neighbouring corners of a row whose times enclose `time`, and the share of the slower corner.
+    /// Returns the two neighbouring corners of a row, with `time` between their times, and the share of the slower
+    /// corner.
     fn around(&self, row: usize, time: f64) -> (Corner, Corner, f64) {
         let corners = &self.corners[self.begins[row]..self.begins[row + 1]];
         let slower = corners.partition_point(|corner| corner.time > time);

@@ -52,11 +52,11 @@ impl Batch {
         Self { selection: Selection::Queues(queues), ..self }
     }
 
-    /// Plans batches whose lengths double. When a batch has ended, the next batch is selected from the waiting tasks
-    /// that can end within the length of the next batch. These tasks are considered in descending order of weight
-    /// divided by work. A task is skipped if its work, plus the work of the tasks selected so far, is more than the
-    /// open processors can do in the length of the batch. After the selection, the length is doubled for the following
-    /// batch.
+    /// Plans batches, each twice as long as the previous batch. When a batch has ended, the next batch is selected from
+    /// the waiting tasks that can end within the length of the next batch. These tasks are considered in descending
+    /// order of weight divided by work. A task is skipped if its work, plus the work of the tasks selected so far, is
+    /// more than the open processors can do in the length of the batch. After the selection, the length is doubled for
+    /// the following batch.
     ///
     /// The length of the first batch is the shortest run time of the waiting tasks. After a batch that contains all
     /// waiting tasks, the length is reset to the shortest run time of the tasks that then wait. If a length is shorter

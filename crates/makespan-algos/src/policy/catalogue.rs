@@ -328,7 +328,7 @@ fn queue(spec: &mut Spec) -> Result<(QueueOrder, Queues), SpecError> {
     Ok((order, spec.take("queues", Queues::default(), str::parse::<Queues>)?))
 }
 
-/// Takes the name of the scheduler from the spec. Rejects a scheduler whose plans have no placements.
+/// Takes the name of the scheduler from the spec. Rejects a scheduler that makes plans without placements.
 fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
     spec.take("scheduler", default.to_owned(), |text| match text {
         STEADY_STATE => Err(format!("a scheduler that places tasks; {STEADY_STATE} has rates")),
@@ -388,7 +388,7 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Rejects instances whose tasks need resources. Policies that plan only processors use this check.
+/// Rejects instances with tasks that need resources. Policies that plan only processors use this check.
 pub(super) fn without_needs(instance: &Instance) -> Result<(), Unsupported> {
     let Some((name, resource)) = needy(instance) else { return Ok(()) };
     Err(Unsupported(format!("`{name}` needs `{resource}`, and the policy plans only processors; use easy or replan")))

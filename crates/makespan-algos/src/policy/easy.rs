@@ -69,7 +69,7 @@ struct Reserved {
 }
 
 impl Easy {
-    /// Returns a policy whose queue follows the rules `reading`.
+    /// Returns a policy with the rules `reading` for the queue.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }

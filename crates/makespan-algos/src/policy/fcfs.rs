@@ -27,7 +27,7 @@ pub struct Fcfs {
 }
 
 impl Fcfs {
-    /// Returns a policy whose queue follows the rules `reading`.
+    /// Returns a policy with the rules `reading` for the queue.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }

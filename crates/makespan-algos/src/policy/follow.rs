@@ -20,9 +20,9 @@ use crate::plan::{Context, Plan, Scheduler};
 /// estimates do not change the order and the processors of a plan.
 ///
 /// Source: Makespan. H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE Trans. Parallel Distrib. Syst. 13(3), 2002, DOI
-/// 10.1109/71.993206, also assume static plans whose order is kept at run time. Complexity: an event visits planned
-/// tasks in order until it has found a waiting task for each processor. For each job that arrives or is planned again,
-/// the scheduler makes one plan.
+/// 10.1109/71.993206, also assume static plans with an order that is kept at run time. Complexity: an event visits
+/// planned tasks in order until it has found a waiting task for each processor. For each job that arrives or is planned
+/// again, the scheduler makes one plan.
 pub struct Follow {
     scheduler: Box<dyn Scheduler>,
     seed: u64,

@@ -134,9 +134,8 @@ impl HeldProcessors {
     /// Postpones the expected end of each task that runs longer than expected. Releases repaired processors. Returns
     /// whether an expected end or the list of failed processors has changed.
     ///
-    /// The sorted list `ending` contains tasks that end at this instant, but whose ends have not been processed yet.
-    /// These tasks keep their expected ends. So the expected ends do not depend on the order in which the events of an
-    /// instant are processed.
+    /// The sorted list `ending` contains tasks with unprocessed ends at this instant. These tasks keep their expected
+    /// ends. So the expected ends do not depend on the order in which the events of an instant are processed.
     pub(super) fn extend(&mut self, view: &View<'_>, ending: &[TaskId]) -> bool {
         let now = view.now;
         let before = now.saturating_since(Time::TICK);

@@ -263,7 +263,7 @@ impl PlanKeeper {
         View { running: &all, ..*view }.held()
     }
 
-    /// Returns, in ascending order, the planned tasks whose processors are expected to be down at the expected start.
+    /// Returns, in ascending order, the planned tasks on processors that are expected to be down at the expected start.
     pub fn stranded(&self, view: &View<'_>) -> Vec<TaskId> {
         let on_down = |at: &Placement| {
             view.down.iter().any(|down| at.start < down.end && !down.processors.is_disjoint(&at.processors))

@@ -435,8 +435,8 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 }
 
 impl MoldableEasy {
-    /// Returns a policy whose queue follows the rules `reading`. If the order of the queue uses the area or the time
-    /// of a task, the area and the time are computed for the fewest processors of the task.
+    /// Returns a policy with the rules `reading` for the queue. If the order of the queue uses the area or the time of
+    /// a task, the area and the time are computed for the fewest processors of the task.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading: QueueReading { request: Request::Fewest, ..reading }, ..Self::default() }
     }

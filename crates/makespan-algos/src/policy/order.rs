@@ -220,7 +220,7 @@ fn efficient(profile: &Profile) -> u32 {
     profile.min_allotment(profile.time(low)).unwrap_or(low)
 }
 
-/// Returns the time of a task on a platform whose processors are equally fast.
+/// Returns the time of a task on a platform of equally fast processors.
 pub(super) fn time_on_equal(instance: &Instance, task: TaskId, processors: u32) -> Time {
     let time = instance.profile(task).time(processors);
     instance.platform().slowed(time, &makespan_core::ProcSet::first(1))

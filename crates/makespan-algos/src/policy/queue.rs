@@ -203,7 +203,7 @@ impl Queue {
         self.search(None, |asked| asked.width < u32::MAX)
     }
 
-    /// Returns the first place after `after` whose task fits into the gap. Without `after`, searches from the
+    /// Returns the first place after `after` with a task that fits into the gap. Without `after`, searches from the
     /// beginning.
     pub(super) fn next_admitted(&self, after: Option<QueuePlace>, gap: Gap) -> Option<QueuePlace> {
         self.search(after, |asked| gap.admits(asked))
@@ -214,8 +214,8 @@ impl Queue {
         self.blocks.partition_point(|block| block.upto < place)
     }
 
-    /// Returns the first place after `after` whose request `may` accepts. If `may` accepts a request, `may` must also
-    /// accept every request with at most the same width and at most the same time.
+    /// Returns the first place after `after` with a request that `may` accepts. If `may` accepts a request, `may` must
+    /// also accept every request with at most the same width and at most the same time.
     fn search(&self, after: Option<QueuePlace>, may: impl Fn(LeafRequest) -> bool) -> Option<QueuePlace> {
         let mut at = 0;
         if let Some(after) = after {

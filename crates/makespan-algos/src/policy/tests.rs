@@ -114,9 +114,9 @@ impl<'a> Naive<'a> {
         self.starts.iter().all(|&start| start >= 0) && (0..self.rows.len()).all(|task| self.end(task) < now)
     }
 
-    /// For each running job whose expected end has passed, adds a quarter to its expected run time until the expected
-    /// end is in the future. Returns whether there was such a job. If a job ends now but the policy has not processed
-    /// the end, its expected end does not change.
+    /// If the expected end of a running job has passed, adds a quarter to its expected run time until the expected end
+    /// is in the future. Returns whether there was such a job. If a job ends now but the policy has not processed the
+    /// end, its expected end does not change.
     fn notice(&mut self, now: i64) -> bool {
         let mut late = false;
         for &task in &self.started {
@@ -380,7 +380,7 @@ fn closed(processors: &str, start: i64, end: i64) -> Unavailable {
     Unavailable { processors: processors.parse().unwrap(), start: t(start), end: t(end) }
 }
 
-/// Returns instances on whose platforms the choice of processors matters.
+/// Returns instances for which the choice of processors matters.
 fn particular(rows: &[Row], periods: &[(u32, i64, i64)]) -> Vec<Instance> {
     let node = |(name, speed): (&str, f64)| Node { speed, ..Node::new(name, 4) };
     let periods: Vec<Unavailable> = periods

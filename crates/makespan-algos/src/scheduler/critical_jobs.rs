@@ -41,8 +41,8 @@ const ANNEALED: u64 = 400_000;
 /// Small jobs are searched completely ([`squeeze`]). For larger jobs, the order and the processors of the tasks are
 /// annealed. Both searches have fixed numbers of steps. Critical chains then improve the schedule that was found, as
 /// they improve HEFT's schedule. If no search finds a schedule of a job in time, the job takes HEFT's places. A remark
-/// reports each job whose places were found by a search, and each job that takes HEFT's places. The strategy contains
-/// only the variants with the fewest late jobs.
+/// reports each job that takes its places from a search or from HEFT. The strategy contains only the variants with the
+/// fewest late jobs.
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.

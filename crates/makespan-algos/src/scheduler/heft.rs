@@ -57,8 +57,8 @@ impl Scheduler for Heft {
     }
 }
 
-/// Returns the place of each task. Among the tasks whose predecessors are all placed, the task with the highest rank
-/// is placed next. Any ranks give a valid schedule.
+/// Returns the place of each task. A task is ready if all its predecessors are placed. The ready task with the highest
+/// rank is placed next. Any ranks give a valid schedule.
 pub(super) fn places(problem: &GraphProblem, ranks: &[f64]) -> Vec<TaskPlace> {
     let mut placing = PartialSchedule::new(problem);
     for task in rank::ready_first(problem, ranks) {

@@ -136,7 +136,7 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     }
 }
 
-/// Checks the requirements of schedulers whose choice of allotments assumes that all processors are always open.
+/// Checks the requirements of schedulers that choose allotments as if all processors were always open.
 fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.availability().is_always_open() {
         return Ok(());

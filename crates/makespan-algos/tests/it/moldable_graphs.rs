@@ -47,7 +47,7 @@ impl Draft {
     }
 }
 
-/// Returns tables whose work never decreases and whose times never increase, arbitrary tables, and laws.
+/// Returns tables with work that never decreases and times that never increase, arbitrary tables, and laws.
 fn shapes() -> impl Strategy<Value = Shape> {
     let monotone = (1_i64..25, prop::collection::vec(0_i64..=4, 0..4)).prop_map(|(first, parts)| {
         let mut times = vec![first];

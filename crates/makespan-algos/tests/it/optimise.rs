@@ -1,6 +1,6 @@
-//! Tests of the properties of `optimise` that other algorithms of the catalogue do not have. It is no worse than the algorithms
-//! whose plans it starts from, and optimal on tiny instances. Its bounds hold, it keeps limits, and it ends when it is requested
-//! to.
+//! Tests of the properties of `optimise` that other algorithms of the catalogue do not have. It is no worse than the
+//! algorithms that make its initial plans, and optimal on tiny instances. Its bounds hold, it keeps limits, and it ends
+//! when it is requested to.
 
 use makespan_algos::scheduler;
 use makespan_algos::{Context, Plan, ScheduleError};

@@ -129,7 +129,7 @@ pub fn resolve<'a>(
     (resolving.draft, resolving.collisions)
 }
 
-/// A preliminary schedule whose collisions are partly resolved.
+/// A preliminary schedule with partly resolved collisions.
 struct PartlyResolved<'a, 'b> {
     resolution: &'b Resolution<'a, 'b>,
     planned: &'b [TaskPlace],

@@ -21,7 +21,7 @@ struct Search<'a> {
     end: i64,
     /// For each task, the number of its predecessors that are not placed.
     open: Vec<u32>,
-    /// The unplaced tasks whose predecessors are all placed.
+    /// The ready tasks: unplaced tasks without unplaced predecessors.
     ready: Vec<u32>,
     placed: usize,
     /// Number of places that the search may still try.
@@ -54,8 +54,9 @@ pub enum SqueezeResult<'a> {
 /// tasks in the order of their starts, each on its processor in S, as early as possible. No task then ends later than
 /// in S.
 ///
-/// The search leaves a branch if a task whose predecessors are all placed would end too late on every processor.
-/// Complexity: each place takes O(m (k + log c)) for m processors with c busy periods and a task with k predecessors.
+/// The search leaves a branch if a ready task would end too late on every processor. A task is ready if all its
+/// predecessors are placed. Complexity: each place takes O(m (k + log c)) for m processors with c busy periods and a
+/// task with k predecessors.
 pub fn squeeze<'a>(frame: &'a Frame<'a>, calendars: &[Calendar], end: i64, steps: u64) -> SqueezeResult<'a> {
     let tasks = frame.tasks();
     if tasks > MAX_TASKS {

@@ -9,8 +9,8 @@ use super::steps::Steps;
 use super::word::Word;
 use crate::kernel::packing::Row;
 
-/// At each event, reads the list from its head. Starts every task whose predecessors have ended and whose demand is
-/// free until its end. Events are ends of tasks, releases of tasks, and changes of the available amounts.
+/// At each event, reads the list from its head. Starts each task if its predecessors have ended and its demand is free
+/// until its end. Events are ends of tasks, releases of tasks, and changes of the available amounts.
 ///
 /// Source: J. Kelley 1963 and R. Kolisch, EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6. If processors are the only
 /// resource, the scheme is Graham's list algorithm (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). The schedules

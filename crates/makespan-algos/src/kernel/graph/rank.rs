@@ -53,8 +53,8 @@ pub fn positions(problem: &GraphProblem) -> Vec<u32> {
     positions
 }
 
-/// Returns a topological order of the tasks. Among the tasks whose predecessors have all come before, the task with
-/// the highest rank comes next.
+/// Returns a topological order of the tasks. A task is ready if all its predecessors are in the order. The ready task
+/// with the highest rank comes next.
 pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     let positions = positions(problem);
     let entry = |task: u32| Ready { rank: ranks[task as usize], position: positions[task as usize], task };
@@ -75,7 +75,7 @@ pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     order
 }
 
-/// A task whose predecessors are all in the order. Such tasks are ordered by rank, and the greatest one comes next.
+/// A task, if all its predecessors are in the order. Such tasks are ordered by rank, and the greatest one comes next.
 struct Ready {
     rank: f64,
     position: u32,

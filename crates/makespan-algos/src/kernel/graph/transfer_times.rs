@@ -23,7 +23,7 @@ pub struct TransferTimes {
 }
 
 impl TransferTimes {
-    /// Maximum number of nodes for which the route of each pair is stored, on a platform whose network is a tree.
+    /// Maximum number of nodes for which the route of each pair is stored, on a platform with a tree network.
     pub const MAX_NODES: usize = 4096;
     /// Maximum number of stored times. For larger instances, each time is computed when it is needed.
     const MAX_TIMES: usize = 1 << 24;

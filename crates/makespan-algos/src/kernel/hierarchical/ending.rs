@@ -54,10 +54,10 @@ impl TaskParts<'_> {
         }
     }
 
-    /// Returns the ways to place the only task of `P_2`, whose box is too wide. In the first way, the task is placed
-    /// without a box, above the columns that are not in `P_full`. In the second way, the task is placed on the idle
-    /// processors of the first shelf. If one processor is missing there, the last sequential task of `P_1` can free a
-    /// processor by moving onto the shortest task of `P_1`.
+    /// Returns the ways to place the only task of `P_2`. The box of this task is too wide. In the first way, the task
+    /// is placed without a box, above the columns that are not in `P_full`. In the second way, the task is placed on
+    /// the idle processors of the first shelf. If one processor is missing there, the last sequential task of `P_1` can
+    /// free a processor by moving onto the shortest task of `P_1`.
     fn one_left(&mut self) -> Vec<Ending> {
         let Some(task) = self.second.pop().map(|slot| slot.task) else { return vec![Ending::default()] };
         let above = self.profiles[task].min_allotment(self.half).map(|most| (task, most));

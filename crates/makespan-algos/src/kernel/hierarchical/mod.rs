@@ -120,9 +120,9 @@ impl Cluster {
     /// For this guess, all limits of times are integers: half of the guess, three quarters of the guess, and the
     /// height. A time that is rounded up to an integer meets an integer limit if and only if the exact time meets it.
     /// For tasks with speed-up laws, work never decreases if times are exact. So every step gives the result that it
-    /// gives with exact times, and the proof of the paper is valid. Each processor runs at most two tasks whose times
-    /// are rounded up, each by less than a tick. Thus the schedule ends by [`Cluster::limit`]. For small tasks, the
-    /// argument in [`crate::kernel::shelves::two_shelves`] is valid.
+    /// gives with exact times, and the proof of the paper is valid. Each processor runs at most two tasks with rounded
+    /// times. Rounding adds less than a tick to each time. Thus the schedule ends by [`Cluster::limit`]. For small
+    /// tasks, the argument in [`crate::kernel::shelves::two_shelves`] is valid.
     pub fn whole_guess(self, guess: Time) -> Time {
         let unit = 4 * i64::from(self.each);
         Time::from_ticks(unit * (guess.ticks() / unit + 1))

@@ -59,7 +59,7 @@ fn profile(family: Family, sequential: i64, most: u32, random: &mut ChaCha8Rng) 
     profile
 }
 
-/// Returns jobs whose total work is about the area of the cluster for a guess of about `length`.
+/// Returns jobs with a total work of about the area of the cluster, for a guess of about `length`.
 fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let length = *[4, 7, 24, 1000, 1_000_003].get(random.random_range(0..5)).unwrap();
     let only = random.random_bool(0.5).then(|| FAMILIES[random.random_range(0..FAMILIES.len())]);

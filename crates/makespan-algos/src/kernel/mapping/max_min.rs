@@ -1,4 +1,4 @@
-//! Max-min: first maps the task whose earliest completion is latest.
+//! Max-min: first maps the task that completes last even on its best machine.
 
 use rand_chacha::ChaCha8Rng;
 

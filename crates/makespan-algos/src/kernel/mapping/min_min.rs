@@ -21,7 +21,7 @@ pub struct MinMin;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Duplex;
 
-/// Number of machines whose columns are copied together. A cache line contains this number of entries of a row.
+/// Number of columns of machines that are copied together. A cache line contains this number of entries of a row.
 const TOGETHER: usize = 8;
 
 /// Stands for the machine of a task that is not mapped yet.

@@ -47,8 +47,8 @@ impl EventList {
     }
 
     /// Executes a list. Returns whether the value of the list is at most `limit`. `present` contains the current
-    /// schedule, whose list is sorted by start, and an instant. Tasks that start before this instant in the current
-    /// schedule keep their starts.
+    /// schedule and an instant. The list of the current schedule is sorted by start. Tasks that start before this
+    /// instant in the current schedule keep their starts.
     pub fn run(
         &mut self,
         given: &EvaluationInput<'_>,

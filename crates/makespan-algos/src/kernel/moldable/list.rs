@@ -15,8 +15,8 @@ pub struct List {
 }
 
 impl List {
-    /// Returns a list for any order of the tasks. If a task comes before some of its predecessors, the task moves
-    /// behind these predecessors. Otherwise, the order is kept.
+    /// Returns a list for any order of the tasks. If a task comes before some of its predecessors, the task moves after
+    /// these predecessors. Otherwise, the order is kept.
     pub fn new(problem: &MoldableProblem<'_>, order: &[u32], chosen: Vec<u32>) -> Self {
         let tasks = problem.tasks();
         let mut wanted = vec![0; tasks];

@@ -69,7 +69,7 @@ impl Measure {
         self.group_of.is_empty()
     }
 
-    /// Returns the cost of a group whose last end is `end`.
+    /// Returns the cost of a group that ends at `end`.
     pub fn cost(&self, group: usize, end: i64) -> f64 {
         let Group { weight, from } = self.groups[group];
         weight * end.saturating_sub(from).max(0) as f64

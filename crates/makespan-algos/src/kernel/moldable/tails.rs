@@ -12,7 +12,7 @@ pub(super) struct Tails {
     position: Vec<u32>,
     /// For each position, whether its tail must be computed again.
     stale: Vec<bool>,
-    /// The tasks whose tails have changed, and their previous tails.
+    /// The tasks with changed tails, and their previous tails.
     changed: Vec<(u32, i64)>,
 }
 
@@ -40,7 +40,7 @@ impl Tails {
         behind.map(with).max().unwrap_or(0)
     }
 
-    /// Updates the tails of the predecessors of tasks whose choices have changed.
+    /// Updates the tails of the predecessors of tasks with changed choices.
     pub fn update(
         &mut self,
         problem: &MoldableProblem<'_>,

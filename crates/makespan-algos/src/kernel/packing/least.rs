@@ -36,8 +36,8 @@ impl NeedTree {
         self.raise(leaf);
     }
 
-    /// Returns the first position from `from` on whose task needs at most the amounts `left`. Skips a task if it needs
-    /// at least as much of each resource as a refused task.
+    /// Returns the first position from `from` on with a task that needs at most the amounts `left`. Skips a task if it
+    /// needs at least as much of each resource as a refused task.
     pub fn next(&self, from: usize, left: &[u64], refused: &UnfitNeeds) -> Option<usize> {
         leaves::first(self.leaves, from, |node| self.may(node, left, refused))
     }

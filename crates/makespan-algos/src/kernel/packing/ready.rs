@@ -8,8 +8,8 @@ use makespan_core::TaskId;
 use super::{Packing, Row};
 
 impl Packing<'_> {
-    /// Returns all tasks in topological order. Among the tasks whose predecessors are all in the order, the task with
-    /// the smallest key is next. Tasks with equal keys are in the order of the instance. Takes O(n log n + e).
+    /// Returns all tasks in topological order. A task is ready if all its predecessors are in the order. The ready task
+    /// with the smallest key is next. Tasks with equal keys are in the order of the instance. Takes O(n log n + e).
     pub fn ready_first(&self, key: impl Fn(Row) -> f64) -> Vec<TaskId> {
         let instance = self.instance;
         let entry = |row: Row| Reverse((ordered(key(row)), row));

@@ -46,7 +46,7 @@ fn immediate_mode_sends_each_task_to_where_it_is_complete_first() {
     // The fast node runs task 0 until 4, and then task 1 until 8, because task 1 would end at 9 on the slow node. The
     // slow node runs task 2 until 5.
     assert_eq!(runs(&instance, "immediate"), [(0, 0, 1), (1, 4000, 1), (2, 2000, 0)]);
-    // Only tasks whose node is idle are delayed by the communication.
+    // The communication delays only the tasks on idle nodes.
     let sent = runs(&instance, "immediate[communication=0.5s]");
     assert_eq!(sent, [(0, 500, 1), (1, 4500, 1), (2, 2500, 0)]);
 }

@@ -1,4 +1,4 @@
-//! A task of the plan whose start and processors are fixed.
+//! A task of the plan with a fixed start and fixed processors.
 
 use makespan_core::{FreeTime, Reservation, Time};
 

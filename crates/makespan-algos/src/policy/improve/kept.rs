@@ -266,8 +266,8 @@ impl WaitingPlan {
         reserved.insert(at, own);
     }
 
-    /// Returns the tasks to start: first the tasks whose planned start is now, and then best-effort tasks that delay
-    /// no planned task. `reserved` contains the reservations of the plan. They are already held in `skyline`.
+    /// Returns the tasks to start: first the tasks that the plan starts now, and then best-effort tasks that delay no
+    /// planned task. `reserved` contains the reservations of the plan. They are already held in `skyline`.
     pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> StartsAndRest {
         let now = view.now;
         let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(now);
@@ -310,7 +310,7 @@ pub(super) struct StartsAndRest {
     pub end: Time,
 }
 
-/// Returns the elements of `of` whose indices are in `kept`.
+/// Returns the elements of `of` at the indices in `kept`.
 fn some<T: Copy>(of: &[T], kept: &[u32]) -> Vec<T> {
     kept.iter().map(|&number| of[number as usize]).collect()
 }

@@ -42,7 +42,7 @@ pub enum Late {
     Reject,
 }
 
-/// The objective that decides between plans whose late jobs have equal weights.
+/// The objective that decides between plans if their late jobs have equal weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
     /// The greatest average utilisation of processors, from now to the end of the flow, as in the paper.
@@ -71,7 +71,7 @@ pub enum Spare {
 pub struct JobFlowRules {
     /// The rule that decides when jobs are planned, and which jobs are planned together.
     pub serve: Serve,
-    /// The objective that decides between plans whose late jobs have equal weights.
+    /// The objective that decides between plans if their late jobs have equal weights.
     pub goal: Goal,
     /// The instant at which the time to a deadline begins.
     pub clock: Clock,

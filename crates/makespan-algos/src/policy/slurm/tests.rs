@@ -155,7 +155,8 @@ fn operators_and_users_set_priorities() {
     assert_eq!(order("slurm", &queues), [2, 1]);
 }
 
-/// Tests two users, `ann` and `bob`, whose jobs arrive at about the same time. `ann` has used the machine for ten minutes.
+/// Tests two users, `ann` and `bob`. Their jobs arrive at about the same time. `ann` has used the machine for ten
+/// minutes.
 #[test]
 fn who_has_used_less_is_first() {
     let mut jobs = vec![by(job("x", 4, 10, 0), "ann", "a")];

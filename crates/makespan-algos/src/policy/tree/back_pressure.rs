@@ -14,10 +14,11 @@ use super::appetite::{ChildDemands, Hop};
 /// policies for maximum throughput in multihop radio networks" (IEEE Transactions on Automatic Control 37(12), 1992,
 /// DOI 10.1109/9.182479). If queues are unbounded, sending along the largest weighted differences of queues is stable
 /// whenever some policy is stable. In this policy, a queue is a buffer of up to B tasks. The queues of the root are
-/// virtual. The queue of the kind that is furthest behind has B + 1 tasks. If another kind is x weighted tasks ahead
-/// of that kind, the queue of the other kind has x fewer tasks. This makes the throughput fair. The last few tasks of
-/// a kind would wait while other queues are longer. Therefore, if a kind has waited while about `PATIENCE` buffers of
-/// tasks of other kinds were chosen, this kind is sent first.
+/// virtual. The progress of a kind is the weighted number of its tasks that the root has given away. The queue of the
+/// kind with the least progress has B + 1 tasks. If the progress of another kind is larger by x, its queue has x fewer
+/// tasks. This makes the throughput fair. The last few tasks of a kind would wait while other queues are longer.
+/// Therefore, if a kind has waited while about `PATIENCE` buffers of tasks of other kinds were chosen, this kind is
+/// sent first.
 ///
 /// A hop is not interrupted. With small buffers, one long hop may starve all other children. So a node observes from
 /// the requests of its children how fast they take work. If another child would run out of work during a hop, and would
@@ -54,7 +55,7 @@ const COMPUTE: usize = 0;
 const SEND: usize = 1;
 
 impl BackPressure {
-    /// Returns the policy of one node in a network whose buffers hold `buffer` tasks.
+    /// Returns the policy of one node in a network with buffers for `buffer` tasks.
     pub fn new(kinds: &[Kind], buffer: u32, is_root: bool) -> Self {
         let passed = [vec![0; kinds.len()], vec![0; kinds.len()]];
         let patience = PATIENCE.saturating_mul(buffer.saturating_add(1));

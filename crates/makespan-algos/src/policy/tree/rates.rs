@@ -13,8 +13,8 @@ pub struct NodeRates {
 }
 
 impl NodeRates {
-    /// Returns the rates whose compute rates are `compute`. Each node sends all tasks that it does not compute to its
-    /// children.
+    /// Returns the rates of all nodes for the compute rates `compute`. Each node sends all tasks that it does not
+    /// compute to its children.
     pub fn from_compute(network: &Network, compute: Vec<f64>) -> Self {
         let kinds = network.kinds().len();
         let mut sent = compute.clone();
@@ -28,8 +28,8 @@ impl NodeRates {
         Self { compute, sent }
     }
 
-    /// Returns the rates whose compute rates are `compute`, a list by node and kind. The nodes in `compute` have the
-    /// order that they had before the network was created.
+    /// Returns the rates of all nodes for the compute rates `compute`, a list by node and kind. The nodes in `compute`
+    /// have the order that they had before the network was created.
     pub fn from_origin(network: &Network, compute: &[f64]) -> Self {
         let kinds = network.kinds().len();
         let of_node = |node: usize| {

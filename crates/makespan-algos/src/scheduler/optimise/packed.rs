@@ -18,7 +18,7 @@ use crate::search::Portfolio;
 const RESERVE: f64 = 0.01;
 
 /// Returns whether this search plans an instance. The other searches support single tasks on equal processors, and
-/// graphs whose tasks each run on one processor. If jobs wait for other jobs, the other searches need different
+/// graphs of tasks that each run on one processor. If jobs wait for other jobs, the other searches need different
 /// processors and tasks that run on one processor.
 pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();

@@ -54,7 +54,7 @@ pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     Packing::new(instance).map_err(|task| no_room(instance, task))
 }
 
-/// Rejects bags whose data take time to reach the nodes.
+/// Rejects bags with data that take time to reach the nodes.
 pub(super) fn check_staged(instance: &Instance) -> Result<(), Unsupported> {
     let Some(job) = instance.staged() else { return Ok(()) };
     let name = &instance.job(job).name;
@@ -152,8 +152,8 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
-/// Returns one of the sets of choices that balance area and longest path: the set whose area and longest path promise
-/// the shortest schedule.
+/// Returns the set of choices that promises the shortest schedule, among the sets that balance area and longest path.
+/// The promise is the maximum of the area and the longest path.
 pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     let promised = |choices: &Vec<u32>| {
         let area: f64 =

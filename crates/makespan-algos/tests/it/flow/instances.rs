@@ -9,7 +9,7 @@ pub fn t(ticks: i64) -> Time {
     Time::from_ticks(ticks)
 }
 
-/// Returns a platform of four processors: one node, or three nodes of unequal speed behind links.
+/// Returns a platform of four processors: one node, or three nodes of unequal speed with links.
 fn platform(tree: bool) -> Platform {
     if !tree {
         return Platform::flat(4).unwrap();

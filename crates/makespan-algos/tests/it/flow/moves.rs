@@ -11,7 +11,8 @@ fn s(seconds: i64) -> Time {
     Time::from_seconds(seconds)
 }
 
-/// Returns a job whose tasks run one after the other, without data. Its deadline is `allowed` seconds after the release.
+/// Returns a job with tasks that run one after the other, without data. Its deadline is `allowed` seconds after the
+/// release.
 fn chain(name: &str, release: i64, allowed: i64, times: &[i64]) -> Job {
     let task = |(at, &time): (usize, &i64)| NamedTask::new(at.to_string(), Profile::rigid(1, s(time)).unwrap());
     let edge = |to: u32| Edge { from: to - 1, to, payload: Payload::Fixed(Time::ZERO) };

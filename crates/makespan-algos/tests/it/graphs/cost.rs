@@ -158,7 +158,8 @@ proptest! {
     }
 }
 
-/// Checks many small instances whose deadlines can be met. All plans meet their deadlines, and all but a few have the least cost.
+/// Checks many small instances with feasible deadlines. All plans meet their deadlines, and all but a few have the
+/// least cost.
 #[test]
 fn nearly_all_plans_in_time_are_as_cheap_as_can_be() {
     use proptest::strategy::{Strategy, ValueTree};

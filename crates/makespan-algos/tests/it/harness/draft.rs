@@ -91,7 +91,7 @@ impl DraftJob {
     }
 }
 
-/// Returns tables whose work never decreases and whose times never increase.
+/// Returns tables with work that never decreases and times that never increase.
 fn monotone() -> impl Strategy<Value = Shape> {
     (1_i64..25, prop::collection::vec(0_i64..=4, 0..5)).prop_map(|(first, parts)| {
         let mut times = vec![first];
@@ -212,8 +212,8 @@ fn with_bags(mut draft: Draft, bags: &[(u64, bool)]) -> Draft {
 /// this limit.
 const MAX_SEQUENCES: f64 = 1e7;
 
-/// Returns instances whose optimum is found quickly: 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors or on 6 processors
-/// in three nodes.
+/// Returns instances with an optimum that is found quickly: 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors
+/// or on 6 processors in three nodes.
 pub fn drafts() -> impl Strategy<Value = Draft> {
     let few = |draft: &Draft| super::optimum::sequences(&draft.instance(1)) <= MAX_SEQUENCES;
     any_drafts().prop_filter("the brute force takes too long", few)
@@ -238,7 +238,7 @@ fn plain_drafts() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// Returns instances whose times are multiples of [`EXACT_UNIT`].
+/// Returns instances with multiples of [`EXACT_UNIT`] as times.
 pub fn exact_drafts() -> impl Strategy<Value = Draft> {
     drafts()
         .prop_filter("a law is rounded to ticks", Draft::is_measured)

@@ -50,7 +50,7 @@ pub fn optimum(instance: &Instance, objective: Objective) -> i128 {
     optimum_until(instance, objective, Time::MAX).expect("without a cap there is a schedule")
 }
 
-/// Returns the least value of the objective over all schedules whose makespan is at most `cap`, if there is one.
+/// Returns the least value of the objective over all schedules with a makespan of at most `cap`, if there is one.
 pub fn optimum_until(instance: &Instance, objective: Objective, cap: Time) -> Option<i128> {
     let mut search = Search::new(instance, objective, cap);
     let free = search.classes.iter().map(|class| vec![0; class.size]).collect();

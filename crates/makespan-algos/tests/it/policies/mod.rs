@@ -406,8 +406,8 @@ fn queues_by_weight_and_priority_are_read_as_defined() {
             let options = SimulationOptions::default();
             let found = run_starts(&format!("fcfs[{order}]"), &instance, &Actual::AsEstimated, &options).unwrap();
             assert_eq!(found, expected, "{order}, seed {seed}");
-            // Subsequent jobs never delay the first job of the order. When all other jobs wait behind it, it starts as under
-            // `fcfs`.
+            // Subsequent jobs never delay the first job of the order. If all other jobs come after the first job in the
+            // queue, it starts as under `fcfs`.
             let first = (0..25).min_by_key(|&id| (jobs[id].release > Time::ZERO, key(jobs[id]), id));
             for policy in ["easy", "conservative", "moldable-easy"] {
                 let spec = format!("{policy}[{order}]");

@@ -182,7 +182,7 @@ impl PlaceFinder {
         }
     }
 
-    /// Returns the earliest start on a node whose processors close at different times. For each cell, the minimum
+    /// Returns the earliest start on a node with processors that close at different times. For each cell, the minimum
     /// number of free processors during the period is used.
     fn start_on_cells(
         &mut self,

@@ -34,7 +34,8 @@ impl DependentPlan {
         all
     }
 
-    /// Starts the tasks of the list `all` whose start is now. Returns the next instant at which a task may start.
+    /// Starts the tasks that are due now according to the list `all`. Returns the next instant at which a task may
+    /// start.
     pub(super) fn start(
         &mut self,
         packing: &Packing<'_>,

@@ -53,8 +53,8 @@ impl<'k> Keys<'k> {
         }
     }
 
-    /// Returns up to `most` tasks, including the task that has waited longest. The others are the tasks with the
-    /// smallest keys among the tasks whose predecessors are also returned.
+    /// Returns up to `most` tasks, including the task that has waited longest. The other tasks are taken in the order
+    /// of their keys. A task is skipped if one of its predecessors was not taken.
     pub fn chosen(&self, packing: &Packing<'_>, survey: &Survey, most: usize) -> FxHashSet<TaskId> {
         if survey.alive.len() <= most {
             return survey.alive.iter().copied().collect();

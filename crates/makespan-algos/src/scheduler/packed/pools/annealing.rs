@@ -41,8 +41,8 @@ pub(super) struct Annealing<'d, 'p, 'a> {
 }
 
 impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
-    /// Creates a search for a part of the course. The search begins with a solution, whose stated value must be its
-    /// value under the scheme.
+    /// Creates a search for a part of the course. The search begins with the solution `start`. The stated value of
+    /// `start` must be its value under `scheme`.
     pub fn new(
         decoder: &'d mut Decoder<'p, 'a>,
         scheme: Scheme,

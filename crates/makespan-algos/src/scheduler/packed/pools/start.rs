@@ -136,8 +136,8 @@ fn longest_paths(problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<f64> {
     paths
 }
 
-/// Returns all tasks, each after its predecessors. Among the tasks whose predecessors are in the order, the task with
-/// the smallest key is next.
+/// Returns all tasks, each after its predecessors. A task is ready if all its predecessors are in the order. The ready
+/// task with the smallest key is next.
 fn in_order(problem: &CumulativeProblem<'_>, key: impl Fn(u32) -> f64) -> Vec<u32> {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;

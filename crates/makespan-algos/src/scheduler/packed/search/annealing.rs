@@ -49,7 +49,7 @@ enum Undo {
 }
 
 impl Annealing {
-    /// Creates an annealing of a list whose value is `value`.
+    /// Creates an annealing of a list with the value `value`.
     pub fn new(value: f64, listed: DecodedList, random: ChaCha8Rng) -> Self {
         Self { random, present: listed.clone(), value, best: (value, listed), changes: Vec::new() }
     }

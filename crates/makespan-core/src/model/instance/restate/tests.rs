@@ -1,4 +1,4 @@
-//! Compares an instance with replaced times and an instance that is created from the new times.
+//! Checks that an instance with replaced times equals an instance that is created from the new times.
 
 use proptest::prelude::*;
 
