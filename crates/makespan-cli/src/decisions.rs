@@ -41,7 +41,7 @@ fn moved(row: &LogRow) -> Option<String> {
 
 fn more(count: usize, what: &str, all: &str) -> String {
     if count > SHOWN {
-        format!(" The first {SHOWN} of {count} {what} are shown; {all} has all.")
+        format!(" The first {SHOWN} of {count} {what} are shown; {all} lists all.")
     } else {
         String::new()
     }

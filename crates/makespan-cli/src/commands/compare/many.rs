@@ -188,7 +188,7 @@ pub fn remarks(comparisons: &[Comparison]) -> String {
     if all.len() <= MAX_REMARKS {
         return summary::remarks(&all);
     }
-    summary::remarks(&[format!("{} notes on these files, such as {}; --format json has all", all.len(), all[0])])
+    summary::remarks(&[format!("{} notes on these files, such as {}; --format json prints all", all.len(), all[0])])
 }
 
 /// Returns the names of the algorithms and their performance profiles for an objective.

@@ -46,8 +46,8 @@ pub fn write(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, from: &str, ou
 
 /// Returns a note that says which jobs are in the tables. Returns `None` if the tables contain all jobs.
 fn listed(chosen: &SelectedJobs<'_>) -> Option<String> {
-    let more = (chosen.more() > 0).then(|| format!("{} more wait", chosen.more()));
-    let more_run = (chosen.more_running() > 0).then(|| format!("{} more run", chosen.more_running()));
+    let more = (chosen.more() > 0).then(|| format!("{} more waiting", chosen.more()));
+    let more_run = (chosen.more_running() > 0).then(|| format!("{} more running", chosen.more_running()));
     let which = (!chosen.which.is_empty()).then(|| format!("tables: jobs {}", chosen.which));
     let all: Vec<String> = which.into_iter().chain(more).chain(more_run).collect();
     (!all.is_empty()).then(|| all.join("; "))

@@ -33,7 +33,7 @@ pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>) -> String {
         let rows = chosen.shown().iter().map(|one| row(seen, one, width));
         text += &table(&columns(width), rows.collect(), width);
         if chosen.more() > 0 {
-            text += &format!("{} more wait (--limit)\n", chosen.more());
+            text += &format!("{} more waiting (--limit)\n", chosen.more());
         }
     }
     text += &running(seen, chosen, width);
@@ -157,7 +157,7 @@ fn running(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, width: usize) ->
     ];
     let mut text = format!("\n{}", table(&columns, chosen.shown_running().iter().map(row).collect(), width));
     if chosen.more_running() > 0 {
-        text += &format!("{} more run (--limit)\n", chosen.more_running());
+        text += &format!("{} more running (--limit)\n", chosen.more_running());
     }
     text
 }

@@ -75,7 +75,8 @@ pub fn answer(
             let mut text = rows::head(&seen);
             new.iter().take(detail::SHOWN).for_each(|one| text += &detail::job(&seen, one, &of_sizes));
             if new.len() > detail::SHOWN {
-                text += &format!("\n{} more tasks of the array (--format json has all)\n", new.len() - detail::SHOWN);
+                text +=
+                    &format!("\n{} more tasks of the array (--format json prints all)\n", new.len() - detail::SHOWN);
             }
             text + &wrapped("  other jobs  ", 14, &delays.words()) + &rows::remarks(&seen, rows::width())
         }

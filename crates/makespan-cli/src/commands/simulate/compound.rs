@@ -69,7 +69,7 @@ pub fn text(instance: &Instance, simulated: &[Simulated]) -> String {
             text += &wrapped(&format!("  {} s: ", figure(entry.time.seconds())), 4, &line);
         }
         if one.log.len() > PRINTED {
-            text += &format!("  and {} more; --log FILE.csv has all\n", one.log.len() - PRINTED);
+            text += &format!("  and {} more; --log FILE.csv lists all\n", one.log.len() - PRINTED);
         }
         text
     })
@@ -163,7 +163,7 @@ mod tests {
             printed.starts_with("\nlog of follow: 1000 entries\n  0.000 s: `pair/b` collided on processor 0 at 1 s")
         );
         assert!(
-            printed.ends_with("  and 990 more; --log FILE.csv has all\n") && printed.lines().count() < 25,
+            printed.ends_with("  and 990 more; --log FILE.csv lists all\n") && printed.lines().count() < 25,
             "{printed}"
         );
         let mut object = json!({});
@@ -195,7 +195,8 @@ mod tests {
         let (instance, simulated) = told(1_000);
         let table = decisions("Decisions", &LogRow::all(&instance, &simulated.log), "a file").unwrap();
         assert!(
-            table.rows.len() == 500 && table.text.ends_with("The first 500 of 1000 entries are shown; a file has all.")
+            table.rows.len() == 500
+                && table.text.ends_with("The first 500 of 1000 entries are shown; a file lists all.")
         );
         let cells =
             ["0.000", "pair/b", "collision", "processor 0 at 1.000 s \u{2192} processor 1 at 2.000 s, penalty 3"];

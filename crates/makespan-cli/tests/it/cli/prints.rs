@@ -174,7 +174,7 @@ fn the_summary_is_short() {
     let goes_on = "`makespan run --folder f --resume --retry-failed`";
     assert!(summary.contains(goes_on), "{summary}");
     assert_eq!(summary.matches("job `").count(), 20, "{summary}");
-    assert!(summary.contains("and 10 more; jobs.csv has all"), "{summary}");
+    assert!(summary.contains("and 10 more; jobs.csv lists all"), "{summary}");
     let is_short = |line: &str| line.chars().count() <= 80 || line.starts_with(['`', 'r']);
     assert!(summary.lines().all(is_short) && !summary.contains("planned 0"), "{summary}");
     assert!(said.err.starts_with("no run times known yet; starting in list order\n"), "{said:?}");

@@ -480,7 +480,7 @@ fn what_is_listed_is_the_same_in_every_form() {
     assert_eq!(rows(&page(&[]).0), waiting + running);
     let (html, text) = page(&["--limit", "2"]);
     assert_eq!(rows(&html), 2 + 2);
-    for more in [format!("{} more wait", waiting - 2), "1 more run".to_owned()] {
+    for more in [format!("{} more waiting", waiting - 2), "1 more running".to_owned()] {
         assert!(html.contains(&more) && text.contains(&more), "{more}: {text}");
     }
     // No user has this name, so no pending or running jobs are shown.

@@ -273,7 +273,7 @@ impl<'a> Outcomes<'a> {
             lines.extend(self.trouble(task));
         }
         if troubles.len() > TOLD {
-            lines.push(Line::plain(format!("and {} more; jobs.csv has all", troubles.len() - TOLD)));
+            lines.push(Line::plain(format!("and {} more; jobs.csv lists all", troubles.len() - TOLD)));
         }
         lines.extend(self.ended_in_background().map(|text| Line::new(Tone::Doubtful, narrow("", 2, &text))));
         let wishes = self.above_needs().into_iter().chain(self.other_cores());

@@ -58,7 +58,7 @@ impl Outcomes<'_> {
         let mut lines: Vec<Line> =
             text.lines().zip(tones).map(|(line, tone)| Line::new(tone, line.to_owned())).collect();
         if count > LISTED {
-            lines.push(Line::plain(format!("and {} more; jobs.csv has all", count - LISTED)));
+            lines.push(Line::plain(format!("and {} more; jobs.csv lists all", count - LISTED)));
         }
         lines
     }

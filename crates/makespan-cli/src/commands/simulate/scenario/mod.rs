@@ -44,7 +44,7 @@ pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scen
         ));
     }
     if options.what_if.all && options.format == Format::Json {
-        return Err(miette!("--all: --format json always has all measures; leave --all out"));
+        return Err(miette!("--all: --format json always prints all measures; leave --all out"));
     }
     for (at, one) in scenarios.iter().enumerate() {
         if scenarios[..at].iter().any(|other| other.name == one.name) {
@@ -220,7 +220,7 @@ impl Outcome<'_> {
             text += "\nstarts\n";
             text += &blocks(&["job", "user", "processors"], &names, &starts.cells(), width);
             if starts.more() > 0 {
-                text += &format!("and {} more jobs (--format json has all)\n", starts.more());
+                text += &format!("and {} more jobs (--format json prints all)\n", starts.more());
             }
         }
         text += "\njobs by their wait\n";
