@@ -54,7 +54,7 @@ pub fn replay(bytes: &[u8]) {
     }
 }
 
-/// Lists of commands, templates with an argument behind a NUL byte, and what make and Snakemake print of a dry run.
+/// Lists of commands, templates with an argument after a NUL byte, and what make and Snakemake print of a dry run.
 pub fn list(bytes: &[u8]) {
     of(Format::List, bytes);
     let text = String::from_utf8_lossy(bytes);

@@ -110,7 +110,7 @@ pub struct LeftProcesses<'a> {
     pub group: Option<&'a str>,
 }
 
-/// An attempt that an earlier session started, and whose end is not in the journal.
+/// An attempt of an earlier session. The journal does not contain the end of the attempt.
 #[derive(Clone, Debug)]
 pub struct EarlierAttempt {
     /// The task.

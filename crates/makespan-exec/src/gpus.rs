@@ -75,9 +75,9 @@ impl Gpus {
     }
 }
 
-/// Returns the names of GPUs on a machine whose own GPUs have the names `own`. GPU `g` is the `g`-th GPU that this
-/// process may use. If the machine has fewer GPUs than the platform states, several numbers denote the same GPU. If
-/// the GPUs of the machine are unknown, the names are the numbers.
+/// Returns the names of GPUs on a machine. `own` contains the names of the machine's own GPUs. GPU `g` is the `g`-th
+/// GPU that this process may use. If the machine has fewer GPUs than the platform states, several numbers denote the
+/// same GPU. If the GPUs of the machine are unknown, the names are the numbers.
 pub(crate) fn called(numbers: &[u64], own: Option<&[String]>) -> Vec<String> {
     let mut names = Vec::new();
     for &number in numbers {

@@ -64,7 +64,7 @@ pub struct Local {
     pinned: BTreeMap<TaskId, Vec<usize>>,
     /// The running tasks of earlier sessions.
     taken: TakenOver,
-    /// Spare shims, which have no task yet or whose task has ended.
+    /// Spare shims: they have no task yet, or their task has ended.
     spares: VecDeque<SpareShim>,
     /// True if the engine could not start a spare shim. No spare shim is then started until a task needs a shim.
     lacking: bool,

@@ -63,8 +63,8 @@ pub enum Pinning {
     /// All tasks.
     #[default]
     All,
-    /// Tasks whose number of processors is stated. A task whose single core is only an assumption
-    /// ([`makespan_core::Task::assumes_one_core`]) may use all cores that no pinned task holds.
+    /// Tasks with a stated number of processors. If a single core is only assumed for a task
+    /// ([`makespan_core::Task::assumes_one_core`]), the task may use all cores that no pinned task holds.
     Stated,
 }
 

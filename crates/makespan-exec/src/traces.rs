@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 use crate::group::ControlGroup;
 use crate::process::{GLANCE, Identity, ProcessTable, Stat, content, names};
 
-/// The marks that identify processes of a run whose shim has ended.
+/// The marks that identify processes of a run after their shim has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     /// The id of the session that the shim opened. Until the shim is reaped, no other process gets this id.
@@ -142,7 +142,7 @@ mod tests {
         assert!(!going.wait().unwrap().success());
     }
 
-    /// A process whose first thread has ended looks like a zombie but still runs.
+    /// After the first thread of a process has ended, the process looks like a zombie but still runs.
     #[test]
     fn a_process_whose_first_thread_has_ended_lives_and_is_ended() {
         let script = "import ctypes, threading, time\n\

@@ -85,7 +85,7 @@ function axisBelow(picture, ticks, x, text, [top, bottom], [left, right]) {
   }
 }
 
-/** Draws, for each policy, the share of jobs whose value is at most x. The axis is logarithmic. */
+/** Draws, for each policy, the share of jobs with a value of at most x. The axis is logarithmic. */
 function distributionOf(policies, quantity, width = figureWidth()) {
   const [left, right, top, height] = [44, width - 14, 12, 260];
   const bottom = height - 26;
@@ -159,7 +159,7 @@ function bySize(policy) {
   return [...classes].sort((a, b) => a[0] - b[0]).map(([power, jobs]) => ({ name: `${name(power)} proc.`, jobs }));
 }
 
-/** Returns up to ten users, those whose jobs use the most processor time. */
+/** Returns up to ten users with the most processor time. */
 function byUser(model, policy) {
   if (!model.user) return [];
   const users = new Map();

@@ -279,7 +279,7 @@ class Model {
     if (user < 0) return "";
     return this.data.users ? this.userName(user) : String(user);
   }
-  /** True for a run whose jobs have equal weights and no releases, such as a list of commands. */
+  /** True for a run of jobs with equal weights and without releases, such as a list of commands. */
   get isPlain() {
     this.plain ??= Boolean(this.commands) && this.release.every((release) => release === 0) && (this.data.jobs.weight.values?.length ?? 2) < 2 && !this.data.jobs.kind;
     return this.plain;

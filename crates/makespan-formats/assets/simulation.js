@@ -73,7 +73,7 @@ function showWeek() {
     ...hours.map(({ counts, means }, at) => figure(`Mean wait, ${policies[at].name}`, null, heatMap({ counts, values: means, week }, classes, { text: duration, label: "mean wait" }), scale)));
 }
 
-/** Shows the jobs whose waits differ most between two policies. */
+/** Shows the jobs with the largest differences between their waits under two policies. */
 function compare() {
   const [one, two] = [policies[choice.one], policies[choice.two]];
   const gain = one.wait.map((wait, job) => wait - two.wait[job]);

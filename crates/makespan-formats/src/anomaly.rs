@@ -226,7 +226,7 @@ pub struct LogStatistics {
 }
 
 impl LogStatistics {
-    /// Returns an empty report whose records are counted in `unit`.
+    /// Returns an empty report that counts its records in `unit`.
     pub(crate) fn by(unit: Unit) -> Self {
         Self { unit, ..Self::default() }
     }

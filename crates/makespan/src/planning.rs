@@ -49,7 +49,7 @@ pub enum PlanError {
     Unsteady {
         /// Full spec of the algorithm.
         algorithm: String,
-        /// The first node whose capacity the rates exceed, and this capacity.
+        /// The first node at which the rates exceed the capacity, and this capacity.
         error: RatesError,
     },
     /// No bound can be proved for this kind of platform.

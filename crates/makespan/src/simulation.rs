@@ -136,9 +136,9 @@ fn task_flow(scene: &SimulationInput<'_>, simulation: &Simulation) -> TaskFlowMe
     TaskFlowMeasures::of(instance, &simulation.trace, bound)
 }
 
-/// Returns a sequential profile whose times are the times of `profile`, multiplied by `millionths / 1_000_000` and
-/// rounded down. So each real run takes at least the returned time, and a lower bound for the returned times is also a
-/// lower bound for the real runs.
+/// Returns a sequential profile with the times of `profile`, multiplied by `millionths / 1_000_000` and rounded down.
+/// So each real run takes at least the returned time, and a lower bound for the returned times is also a lower bound
+/// for the real runs.
 fn at_least(profile: &Profile, millionths: u64) -> Profile {
     let scaled = |time: Time| {
         let ticks = i128::from(time.ticks()) * i128::from(millionths) / 1_000_000;

@@ -1,4 +1,4 @@
-//! The shim as a separate program, for callers whose own executable cannot act as the shim
+//! The shim as a separate program, for callers with an executable that cannot act as the shim
 //! ([`makespan_exec::ExecuteOptions::shim`]).
 
 fn main() -> std::process::ExitCode {

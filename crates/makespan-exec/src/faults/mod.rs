@@ -82,7 +82,7 @@ pub(super) struct MachineState {
     /// For each task, the number of completed runs and the number of starts.
     pub completed: BTreeMap<u64, usize>,
     pub started: BTreeMap<u64, usize>,
-    /// Tasks whose shims were killed.
+    /// Tasks with killed shims.
     pub victims: BTreeSet<u64>,
     pub violations: Vec<String>,
     /// Number of syncs of file contents.

@@ -76,7 +76,7 @@ struct Told {
     group: Duration,
 }
 
-/// Estimator whose estimate for every job is the longest run time of a finished job.
+/// Estimator that estimates, for every job, the longest run time of a finished job.
 #[derive(Default)]
 struct Longest(Time);
 
@@ -242,7 +242,7 @@ impl Scene {
         Self { world: World::new(None), told: Told::default(), resume: false }
     }
 
-    /// Returns a new run whose failed tasks are tried again.
+    /// Returns a new run that tries failed tasks again.
     fn with_retries() -> Self {
         Self { told: Told { retries: 1, ..Told::default() }, ..Self::new() }
     }
@@ -253,12 +253,12 @@ impl Scene {
         Self { told: Told { retries: 1, group, ..Told::default() }, ..Self::new() }
     }
 
-    /// Returns a new run whose jobs arrive one by one.
+    /// Returns a new run with jobs that arrive one by one.
     fn that_grows() -> Self {
         Self { told: Told { come: Some(1), ..Told::default() }, ..Self::new() }
     }
 
-    /// Returns a run whose session was just killed, after some tasks had ended and while others ran.
+    /// Returns a run with a session that was just killed, after some tasks had ended and while others ran.
     fn half_done() -> Self {
         let killed_at = |step: usize| {
             let world = World::new(Some((step, Fault::Killed(KillPoint::After))));

@@ -14,8 +14,8 @@ use super::{ControlGroup, SESSION, write};
 const CONTROL: &str = "cgroup.subtree_control";
 
 impl ControlGroup {
-    /// Enables memory limits for the groups of attempts within this group of a run. A group whose subgroups have
-    /// limits must not contain processes, so this process moves to a separate subgroup.
+    /// Enables memory limits for the groups of attempts within this group of a run. If the subgroups of a group have
+    /// limits, the group must not contain processes. So this process moves to a separate subgroup.
     ///
     /// # Errors
     /// The reason why this is not possible. After an error, nothing has changed.

@@ -403,7 +403,7 @@ impl Statuses {
                     }
                 }
                 None if due.contains(name) => return damaged(name, "it cannot be read".into()),
-                // The file belongs to an earlier run in the folder, or to an attempt whose status is not needed.
+                // The file belongs to an earlier run in the folder, or the status of its attempt is not needed.
                 _ => {}
             }
         }

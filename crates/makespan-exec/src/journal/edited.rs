@@ -18,9 +18,9 @@ pub(crate) struct TasksBeforeEdit<'a> {
 
 impl Journal {
     /// Replaces this journal by a journal of the current instance. The old journal is kept under another name. No task
-    /// of the old instance may be running. The new journal keeps successful tasks whose command and inputs did not
-    /// change, and failed tasks that did not change at all. With [`KeptTasks::Nothing`], the new journal keeps no task.
-    /// Returns the journal and a message for the user.
+    /// of the old instance may be running. The new journal keeps successful tasks with an unchanged command and
+    /// unchanged inputs, and failed tasks that did not change at all. With [`KeptTasks::Nothing`], the new journal
+    /// keeps no task. Returns the journal and a message for the user.
     ///
     /// # Errors
     /// [`JournalError::Io`]. After an error, the old journal is still in use.

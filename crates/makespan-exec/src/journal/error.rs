@@ -147,7 +147,7 @@ pub enum JournalError {
 }
 
 /// Advice for a damaged journal.
-const REMEDY: &str = "`--resume --recover` keeps the jobs whose records are intact and runs all other jobs again";
+const REMEDY: &str = "`--resume --recover` keeps the jobs with intact records and runs all other jobs again";
 
 impl JournalError {
     /// Returns the error for a file that does not belong to a run.

@@ -29,8 +29,8 @@ pub(super) struct LegibleRecords {
 }
 
 /// Recovers a journal from all records with a valid checksum, in the order of the record numbers, and from the ends in
-/// the status files of the run. All other records are lost. A task whose end is neither in these records nor in a
-/// status file runs again.
+/// the status files of the run. All other records are lost. If the end of a task is neither in these records nor in a
+/// status file, the task runs again.
 pub(super) fn salvage<'a>(
     path: &Path,
     instance: &Instance,

@@ -276,7 +276,7 @@ fn the_journal_of_another_run_of_the_same_instance_is_refused() {
 }
 
 proptest! {
-    /// Checks that a truncated journal contains exactly the records whose lines are complete, and that it can be continued.
+    /// Checks that a truncated journal contains exactly the records on complete lines, and that it can be continued.
     #[test]
     fn a_torn_journal_keeps_its_whole_lines(cut in 0.0..1.0_f64) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Handles tasks whose predecessors did not succeed.
+//! Handles tasks with predecessors that did not succeed.
 
 use makespan_core::{Event, ProcSet, TaskId, Time};
 

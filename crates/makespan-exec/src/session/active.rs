@@ -27,7 +27,7 @@ impl Active {
     }
 }
 
-/// A task whose exit status is typical of a stop. A stop request for this session may follow.
+/// A task with an exit status that is typical of a stop. A stop request for this session may follow.
 #[derive(Debug)]
 pub(crate) struct DoubtfulEnd {
     pub running: Running,

@@ -21,7 +21,7 @@ const NOT_STARTED: std::ops::RangeInclusive<i32> = 125..=127;
 const DOUBT: Time = Time::from_ticks(500_000_000);
 
 impl Session<'_> {
-    /// Records the end of a task whose processes have all ended.
+    /// Records the end of a task after all its processes have ended.
     pub(super) fn exited(&mut self, task: TaskId) -> Result<(), ExecuteError> {
         let Some(active) = self.machine.active.remove(&task) else { return Ok(()) };
         let left = self.machine.engine.reap(task);

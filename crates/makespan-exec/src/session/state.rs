@@ -79,7 +79,7 @@ impl<'a> SessionState<'a> {
         self.cluster.name(task)
     }
 
-    /// Returns the next task whose release date has passed.
+    /// Returns the next task with a release date that has passed.
     pub fn release(&mut self, now: Time) -> Option<TaskId> {
         let instance = self.cluster.instance();
         self.unreleased.pop_if(|id| instance.release(*id) <= now)

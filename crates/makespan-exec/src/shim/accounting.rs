@@ -13,9 +13,9 @@ pub(super) struct UsedCpu {
     children: Time,
 }
 
-/// Returns the resource use of a job. The kernel measures the command and its descendants, except processes whose
-/// parents did not wait for their ends. Orphans are included, because they become children of the shim. If the job has
-/// a control group, all its processes are measured, and the total memory of all processes.
+/// Returns the resource use of a job. The kernel measures the command and its descendants, except processes for which
+/// the parent did not wait. Orphans are included, because they become children of the shim. If the job has a control
+/// group, all its processes are measured, and the total memory of all processes.
 ///
 /// CPU time is counted from `before`, which is then updated. The peak memory is the peak over all jobs of this
 /// process.

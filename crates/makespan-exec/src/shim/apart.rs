@@ -11,7 +11,7 @@ use super::staging::{Scratch, StagingFailure};
 use super::{Shim, ShimOrder, job};
 use crate::engine::Staging;
 
-/// Exit status of a job whose files could not be copied (`EX_IOERR`).
+/// Exit status of a job if its files could not be copied (`EX_IOERR`).
 const NOT_COPIED: i32 = 74;
 
 impl Shim {

@@ -76,8 +76,8 @@ impl Membership {
         }
     }
 
-    /// Removes the group of the job, and the group of the run if it is then empty. For shims whose session has died: a
-    /// living session removes these groups itself.
+    /// Removes the group of the job, and the group of the run if it is then empty. Shims call this function after their
+    /// session has died. A living session removes these groups itself.
     pub fn remove(&mut self) {
         self.step_out();
         if let Some(group) = &self.group {

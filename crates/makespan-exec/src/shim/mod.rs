@@ -66,7 +66,7 @@ pub(crate) const END: Signal = Signal::SIGUSR1;
 /// Signal that kills the job.
 pub(crate) const KILL: Signal = Signal::SIGUSR2;
 
-/// Exit status of a shim whose job received no permission to run.
+/// Exit status of a shim if its job received no permission to run.
 pub(crate) const NEVER: i32 = 125;
 
 /// Exit status of a job that succeeded although the disk was full: the status of `sysexits.h` for an input or output
@@ -100,8 +100,8 @@ pub fn serve() {
     serve_as(std::env::args_os().skip(1));
 }
 
-/// Works as [`serve`], for a program whose arguments differ from the arguments of the process, such as a script of an
-/// interpreter. `arguments` excludes the program name.
+/// Works as [`serve`], for a program with arguments that differ from the arguments of the process, such as a script of
+/// an interpreter. `arguments` excludes the program name.
 pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
     let mut arguments = arguments.into_iter();
     if arguments.next().is_none_or(|first| first != ARGUMENT) {
@@ -448,8 +448,8 @@ impl Shim {
         }
     }
 
-    /// Ends the processes that the command left behind. Processes that were already asked to end may continue until
-    /// the job is killed.
+    /// Ends the remaining processes of the command. Processes that were already asked to end may continue until the job
+    /// is killed.
     fn end_rest(&mut self) {
         while self.reap() {
             self.killing |= !self.asked;

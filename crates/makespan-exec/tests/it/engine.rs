@@ -1,4 +1,4 @@
-//! Tests of a session with an engine whose nodes come and go.
+//! Tests of a session with an engine and nodes that come and go.
 
 use crate::common;
 

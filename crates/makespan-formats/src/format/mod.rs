@@ -345,7 +345,7 @@ impl fmt::Display for Format {
 }
 
 impl FormatOption {
-    /// Returns the error message for a file whose format does not accept this option.
+    /// Returns the error message for a file in a format that does not accept this option.
     pub(crate) fn refusal(self, format: Format) -> String {
         const NO_MACHINES: &str = "files without machines (logs, workflows, lists of commands, ETC matrices)";
         let takers = || Format::titles(|format| format.takes(self));

@@ -151,7 +151,7 @@ pub fn start_directly(jobs: &mut [Job]) {
 /// least `digits` digits. If `digits` is `None`, all numbers have as many digits as the last number.
 ///
 /// # Errors
-/// [`FormatError`] whose file name is `template`.
+/// [`FormatError`] with the file name `template`.
 pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize>) -> Result<Instance, FormatError> {
     let digits = digits.unwrap_or_else(|| name::digits_of(lines.len()));
     let wrong = |problem: String| FormatError::content("template", FilePlace::default(), problem);
@@ -167,7 +167,7 @@ pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize
 /// Returns the jobs of commands that a template makes. `first` is the number of the first command.
 ///
 /// # Errors
-/// [`FormatError`] whose file name is `template`.
+/// [`FormatError`] with the file name `template`.
 pub fn template_jobs(lines: &[String], first: usize, digits: usize) -> Result<Vec<Job>, FormatError> {
     let job = |(number, line): (usize, &String)| {
         notes::CommandNotes::default().job(name::of_command(number, digits, line), line)

@@ -227,7 +227,7 @@ fn steps(printed: &str) -> Result<Vec<Step>, String> {
 /// Indentation of the fields of a job.
 const INDENT: &str = "    ";
 
-/// Returns the name of a group whose jobs follow. A date may precede the name on the line.
+/// Returns the name of a group if its jobs follow. A date may precede the name on the line.
 fn group_of(line: &str) -> Option<&str> {
     let begun = line
         .strip_prefix("Group job ")

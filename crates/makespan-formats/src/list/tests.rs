@@ -239,7 +239,7 @@ fn templates_take_arguments() {
         ("a # {}", "in a comment"),
         ("a # b", "in a comment"),
         ("a $'{}'", "in $'..'"),
-        ("a \\{}", "behind a backslash"),
+        ("a \\{}", "after a backslash"),
         ("a '{}", "is not closed"),
         ("a {%}", "`{%}` is a replacement string of GNU parallel"),
         ("a {2##}", "`{2##}` is a"),

@@ -84,7 +84,8 @@ impl Axis {
         }
     }
 
-    /// Returns the ticks whose labels do not overlap on an axis of the given length. The last tick always has a label.
+    /// Returns the ticks with labels that do not overlap on an axis of the given length. The last tick always has a
+    /// label.
     pub fn labelled(&self, length: f64, width: impl Fn(&str) -> f64) -> Vec<f64> {
         let mut shown: Vec<f64> = Vec::new();
         let mut free = f64::INFINITY;

@@ -133,7 +133,7 @@ pub struct Replay {
 /// Real starts of a log, and the instant at which the log was written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoggedStarts {
-    /// Real start of each job in the order of the instance, or `None` for a job whose start the log does not state.
+    /// Real start of each job in the order of the instance, or `None` if the log does not state the start of the job.
     /// Empty if the log states no start.
     pub starts: Vec<Option<Time>>,
     /// Clock of the log, which converts times to dates.

@@ -111,7 +111,7 @@ struct ScheduleData<'a> {
     marks: Vec<(usize, &'a str)>,
     /// Indices of placements with guessed run times.
     guesses: Vec<usize>,
-    /// Indices of placements whose tasks did not succeed, each with the outcome.
+    /// Indices of placements of tasks that did not succeed, each with the outcome.
     outcomes: Vec<(usize, &'static str)>,
     /// For a run: the exit status of each placement, or another reason for its end.
     ended: Option<Distinct<&'a str>>,

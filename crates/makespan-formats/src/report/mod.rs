@@ -126,8 +126,8 @@ pub struct Section {
 }
 
 impl<'a> Report<'a> {
-    /// Returns the schedule whose objectives and bounds the page shows: the only schedule, the first alternative, or
-    /// the plan of a run. Returns `None` for a run without a plan.
+    /// Returns the schedule for which the page shows objectives and bounds: the only schedule, the first alternative,
+    /// or the plan of a run. Returns `None` for a run without a plan.
     fn plan(&self) -> Option<&'a NamedSchedule<'a>> {
         self.schedules.get(usize::from(self.run.is_some()))
     }

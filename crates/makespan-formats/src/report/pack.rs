@@ -1,7 +1,7 @@
 //! Packs long columns of numbers and names into short texts. The script `pack.js` reads these texts.
 //!
-//! A number is split into groups of seven bits, the lowest group first. Each group is one byte, whose highest bit
-//! states whether another byte follows (LEB128). A number n that may be negative is mapped to 2n if n >= 0, and to
+//! A number is split into groups of seven bits, the lowest group first. Each group is one byte. The highest bit of the
+//! byte states whether another byte follows (LEB128). A number n that may be negative is mapped to 2n if n >= 0, and to
 //! -2n - 1 otherwise ("zigzag").
 //!
 //! A name is stored as its difference from one of the eight preceding names. Let p be the number of bytes in the

@@ -66,8 +66,8 @@ struct Edge<'a> {
     link: &'a str,
 }
 
-/// Returns the nodes of the tree whose edges are the routes with one link. The root is the first host, or the router
-/// of a cluster. Returns an error if these routes are not a tree, or if a longer route does not follow the tree.
+/// Returns the nodes of the tree. Its edges are the routes with one link. The root is the first host, or the router of
+/// a cluster. Returns an error if these routes are not a tree, or if a longer route does not follow the tree.
 pub(super) fn joined(zone: &PlatformZones) -> Result<Vec<Node>, (usize, String)> {
     let PlatformZones { places, links, routes } = zone;
     let Some(first) = places.first() else { return Err((0, "the zone has no host".into())) };

@@ -19,7 +19,7 @@ pub fn write_simgrid(platform: &Platform, writer: &mut dyn Write) -> io::Result<
     let roots: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].parent.is_none()).collect();
     let &[root] = &roots[..] else {
         return Err(refuse(
-            "only a platform whose nodes form a tree can be written for SimGrid, but here several nodes have no parent"
+            "only a platform of nodes that form a tree can be written for SimGrid, but here several nodes have no parent"
                 .into(),
         ));
     };

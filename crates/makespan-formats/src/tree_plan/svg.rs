@@ -16,7 +16,7 @@ use crate::gantt::scheme::COLOURS;
 const CELL: f64 = 92.0;
 /// Minimum width of a leaf, in pixels.
 const LEAST: f64 = 3.0;
-/// Maximum width of a tree whose nodes have names, in pixels.
+/// Maximum width of a tree with named nodes, in pixels.
 const WIDE: f64 = 1600.0;
 const ROW: f64 = 96.0;
 const TOP: f64 = 74.0;

@@ -194,7 +194,7 @@ impl Tiny {
         used + width <= open && held + small.job.licences <= self.licences
     }
 
-    /// Returns the objectives whose optimum the search proves. The weight of a bag is shared by its tasks, so
+    /// Returns the objectives for which the search proves the optimum. The weight of a bag is shared by its tasks, so
     /// bounds on sums are below the optimum.
     fn objectives(&self) -> Vec<Objective> {
         let sums = [Objective::WeightedCompletion, Objective::MeanFlow];

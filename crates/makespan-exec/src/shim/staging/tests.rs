@@ -46,7 +46,7 @@ fn files_go_in_and_come_back_whole() {
     wrong(scratch.give_out(&mut always), "a file outside its folder");
     fs::remove_file(inside.join("c")).unwrap();
     fs::write(inside.join("c"), "C").unwrap();
-    // A file that a killed attempt left behind.
+    // A remaining file of a killed attempt.
     fs::write(home.join(scratch.temporary("c", 1)), "half").unwrap();
     assert!(matches!(scratch.give_out(&mut || false), Err(StagingFailure::Stopped)));
     let names = |folder: &Path| fs::read_dir(folder).unwrap().count();

@@ -38,7 +38,7 @@ pub(super) struct SacctColumns {
     pub reason: Option<usize>,
     /// Column of the names of the nodes on which the job ran.
     pub node_list: Option<usize>,
-    /// Positions of the columns whose values may contain a `|`: free text, and alternative features.
+    /// Positions of the columns with values that may contain a `|`: free text, and alternative features.
     pub free: Vec<usize>,
     /// True if lines end with a `|`.
     pub is_ended: bool,
@@ -46,7 +46,7 @@ pub(super) struct SacctColumns {
     pub unused: Vec<String>,
 }
 
-/// Names of the columns whose values may contain a `|`: free text, and alternative features such as `a100|h100`.
+/// Names of the columns with values that may contain a `|`: free text, and alternative features such as `a100|h100`.
 const FREE: [&str; 9] = [
     "JobName",
     "Comment",

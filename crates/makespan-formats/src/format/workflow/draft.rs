@@ -214,7 +214,7 @@ impl Draft {
         if let Some(file) = self.differing.first() {
             let count = self.differing.len();
             let differing = format!(
-                "files whose size differs from an earlier use: {count} (such as `{file}`); for each task that reads the file, the size that this task states is used"
+                "files that differ in size from an earlier use: {count} (such as `{file}`); for each task that reads the file, the size that this task states is used"
             );
             remarks.extend(remarked(Some(differing), strict)?);
         }

@@ -48,7 +48,7 @@ pub struct Arguments {
     order: Option<Vec<usize>>,
 }
 
-/// Sources whose arguments are paired.
+/// Sources with paired arguments.
 #[derive(Clone, Debug)]
 struct Linked {
     sources: Vec<Vec<String>>,

@@ -89,7 +89,7 @@ pub enum TemplateError {
     },
     /// A placeholder for an argument, but there are no arguments.
     #[error(
-        "`{0}` is for an argument and there are none; write ::: and the arguments behind the command, read them from standard input \
+        "`{0}` is for an argument and there are none; write ::: and the arguments after the command, read them from standard input \
          with -a -, or run a list with this line if `{0}` belongs to the command itself"
     )]
     NoArguments(String),

@@ -172,7 +172,7 @@ pub(super) fn safe(
         return Err(refused(text, within));
     }
     if part != ArgumentPart::Number && scanner.is_escaped() {
-        let (within, remedy) = ("behind a backslash", "leave the backslash out, because arguments are quoted anyway");
+        let (within, remedy) = ("after a backslash", "leave the backslash out, because arguments are quoted anyway");
         return Err(TemplateError::Unsafe { place: text, within, remedy });
     }
     Ok(Placeholder::new(text, source, part, scanner.within()))

@@ -15,7 +15,7 @@ const LONG: f64 = 0.5;
 /// The place where the user states the cores of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CoresNote {
-    /// In a note behind the command, in a list of commands.
+    /// In a note after the command, in a list of commands.
     #[default]
     List,
     /// In an option, because templates and makefiles have no notes.

@@ -289,7 +289,7 @@ impl Parts {
     }
 }
 
-/// Returns the kind of element whose default attributes a keyword sets.
+/// Returns the kind of element for which a keyword sets the default attributes.
 fn element(word: &str) -> Option<Element> {
     match word.to_ascii_lowercase().as_str() {
         "node" => Some(Element::Node),
