@@ -23,7 +23,7 @@ impl PlanFile {
     /// [`FormatError`] with the place of the error.
     pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
         if !bytes.trim_ascii_start().starts_with(b"{") {
-            let problem = "this is not a plan file, which is a JSON object as `makespan plan --output` writes it";
+            let problem = "this is not a plan file; `makespan plan --output` writes plan files as JSON objects";
             return Err(FormatError::content(file, FilePlace::default(), problem));
         }
         if is_tree_plan(bytes) {

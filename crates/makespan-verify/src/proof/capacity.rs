@@ -90,6 +90,8 @@ pub(super) struct DeadlineWindow {
 }
 
 impl DeadlineWindow {
+    /// Creates the window from `from` to `until`, for the supposition that all tasks end by `deadline`.
+    ///
     /// # Errors
     /// [`CertificateError::Malformed`] if the window begins before 0 or after its end.
     pub(super) fn new(deadline: Time, from: Time, until: Time) -> Result<Self, CertificateError> {

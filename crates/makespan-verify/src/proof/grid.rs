@@ -7,7 +7,8 @@ use makespan_core::{Instance, Objective, Payload, ProcSet, Route, TaskId, Time, 
 const MAX_ALLOTMENTS: u32 = 4096;
 /// Maximum number of nodes of the platform if tasks send data. If there are more, the grid is one tick.
 const MAX_NODES: usize = 64;
-/// Maximum product of the number of edges and the number of distinct routes. If there are more, the grid is one tick.
+/// Maximum product of the number of edges and the number of distinct routes. If the product is larger, the grid is one
+/// tick.
 const MAX_TRANSFERS: usize = 1 << 20;
 
 /// Returns the largest number of ticks that divides all times of an instance. These times are: release dates, ends of

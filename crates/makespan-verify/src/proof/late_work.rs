@@ -60,7 +60,7 @@ impl Kind for LateWork {
         let most = self.tasks.unwrap_or(u64::MAX);
         let (needed, sold) = (largest(paid, most), largest(sold, most));
         let (needed, sold) = (needed.ok_or(CertificateError::Overflow)?, sold.ok_or(CertificateError::Overflow)?);
-        // If all prices are zero, the certificate proves only 0.
+        // If all included prices are zero, the certificate proves only `from`.
         let length = if sold > 0 { (needed + (sold - 1)) / sold } else { 0 };
         Ok(Value::Integer(i128::from(self.from.ticks()) + length))
     }
@@ -108,7 +108,8 @@ mod tests {
         assert_eq!(proves(&flow(&[(9, 0), (9, 0), (6, 0)]), 0, None, &[1, 3]), seconds(6));
         assert_eq!(proves(&flow(&[(30, 0), (3, 0)]), 0, Some(1), &[1, 3]), seconds(10));
         assert_eq!(proves(&flow(&[(9, 0), (9, 4), (9, 4), (9, 4), (9, 4)]), 4, None, &[1, 3]), seconds(13));
-        // The bound is 0 if no task is released at or after `from`, if all prices are zero, or if no task is included.
+        // If no task is released at or after `from`, the bound is 0. If all prices are zero, or if no task is included,
+        // the bound is `from`.
         assert_eq!(proves(&flow(&[(9, 0)]), 1, None, &[1, 3]), Ok(0));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, None, &[0, 0]), seconds(1));
         assert_eq!(proves(&flow(&[(9, 2)]), 1, Some(0), &[1, 3]), seconds(1));

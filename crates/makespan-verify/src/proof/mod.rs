@@ -145,8 +145,8 @@ impl Proof {
     fn parts(&self) -> (&dyn Kind, &'static str, &'static str) {
         match self {
             Self::Alone(proof) => (proof, "alone", "a job that takes this long even alone"),
-            Self::Rejection(proof) => (proof, "rejection", "more work than the processors can do by an earlier end"),
-            Self::DualFeasible(proof) => (proof, "dual_feasible", "jobs that cannot all run before an earlier end"),
+            Self::Rejection(proof) => (proof, "rejection", "more work than the processors can do in a shorter time"),
+            Self::DualFeasible(proof) => (proof, "dual_feasible", "jobs that cannot all end earlier"),
             Self::IntervalPrices(proof) => (proof, "interval_prices", "prices of the processors in intervals of time"),
             Self::TimePrices(proof) => (proof, "time_prices", "prices of the processors over time"),
             Self::MachinePrices(proof) => (proof, "machine_prices", "prices of the machines"),
@@ -155,7 +155,7 @@ impl Proof {
             }
             Self::MachineTimePrices(proof) => (proof, "machine_time_prices", "prices of the machines over time"),
             Self::PositionPrices(proof) => (proof, "position_prices", "prices of the positions on each machine"),
-            Self::LateWork(proof) => (proof, "late_work", "the work that comes late"),
+            Self::LateWork(proof) => (proof, "late_work", "the work that is released late"),
             Self::TimeWindow(proof) => (proof, "time_window", "the work within a window of time"),
             Self::JobWindows(proof) => (proof, "job_windows", "a window of time for each job"),
             Self::JobPrices(proof) => {

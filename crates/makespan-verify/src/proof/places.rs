@@ -113,7 +113,7 @@ impl<'a> NodeKinds<'a> {
         self.kinds[kind].speed
     }
 
-    /// Calls `take` with every choice for a task that ends within its walltime. In every schedule, the task holds at
+    /// Calls `take` with every choice with which a task ends within its walltime. In every schedule, the task holds at
     /// least the amounts of one of these choices, for at least the time of this choice. Takes O(a * kinds of nodes),
     /// where a is the number of allotments, or about 256 if there are more.
     pub fn each(&self, task: TaskId, mut take: impl FnMut(&NodeRun)) {

@@ -41,7 +41,7 @@ pub struct TreePrices {
 
 /// Number of binary places of a price.
 const PLACES: usize = 256;
-/// Maximum absolute exponent. Larger values only make the check slower.
+/// Maximum absolute value of the exponent. Larger exponents would only make the check slower.
 const MAX: u32 = 1200;
 
 impl Kind for TreePrices {

@@ -86,7 +86,7 @@ pub fn rational(file: &str, field: &str, text: &str) -> Result<RBig, FormatError
 pub(super) fn value(file: &str, field: &str, objective: Objective, text: &str) -> Result<i128, FormatError> {
     let places = objective.places();
     exact_decimal(text, places).ok_or_else(|| {
-        let problem = format!("`{text}` is not exact; write a decimal number with at most {places} places");
+        let problem = format!("`{text}` is not exact; write a decimal number with at most {places} decimal places");
         FormatError::content(file, FilePlace::field(field), problem)
     })
 }

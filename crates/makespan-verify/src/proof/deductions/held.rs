@@ -19,8 +19,8 @@ pub enum LimitedAmount {
     Processors(Vec<u64>),
     /// The name of a resource that tasks return when they end.
     Resource(String),
-    /// A group of tasks, no two of which can run at the same time. Each of them holds a single common unit while it
-    /// runs.
+    /// A group of tasks, no two of which can run at the same time. They share one unit, which each of them holds while
+    /// it runs.
     OneAtATime(Vec<u32>),
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Rate<'a> {
 }
 
 impl<'a> Rate<'a> {
+    /// Collects the prices of the processors of each node, and of the named resources.
+    ///
     /// # Errors
     /// [`CertificateError::Malformed`] if the nodes or resources do not match the platform.
     pub(super) fn new(

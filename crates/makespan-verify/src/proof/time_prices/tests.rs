@@ -90,8 +90,8 @@ fn a_bag_ends_with_its_last_round() {
 
 #[test]
 fn prices_refute_a_deadline_between_closed_periods() {
-    // There are 15 tasks of 8 s on 3 processors. A reservation closes all processors from 20 to 100 s. Each processor
-    // has room for two tasks before 20 s.
+    // There are 15 tasks of 8 ticks on 3 processors. A reservation closes all processors from 20 to 100. Before 20,
+    // each processor has enough time for two tasks.
     let tasks = (0..15).map(|at| job(&at.to_string(), 1, 8, 1, 0)).collect();
     let closed =
         Unavailable { processors: ProcSet::range(0, 2), start: Time::from_ticks(20), end: Time::from_ticks(100) };

@@ -32,7 +32,7 @@ struct Reader<'a> {
     wild: bool,
 }
 
-/// If extreme values are enabled, one in this number of values is extreme.
+/// If extreme values are enabled, one of `WILD` values is extreme on average.
 const WILD: u32 = 24;
 
 impl Reader<'_> {

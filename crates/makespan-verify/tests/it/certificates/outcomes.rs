@@ -6,7 +6,6 @@
 //! ended. An earlier task in the order blocks the tasks that wait for it, and the tasks that use one of its processors.
 //! No value improves if a task ends later. So it suffices that one of the orders is the order in which the tasks start
 //! in a best schedule.
-
 //!
 //! If tasks need resources besides processors, a task also waits until its resources are available, and it starts no
 //! earlier than the previous task in the order. Tasks that come later in the order hold nothing yet, so the resources

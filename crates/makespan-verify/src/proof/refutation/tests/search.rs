@@ -16,8 +16,8 @@ use makespan_core::{Instance, Objective};
 pub struct Extras {
     has_pairs: bool,
     has_mirror: bool,
-    /// A supply, and the amounts of a scale for the modes of the tasks. If there are more than three modes, the amounts
-    /// are repeated.
+    /// The supply of a scale, and its amounts for the modes of all tasks. If there are more than three modes, the
+    /// amounts are repeated.
     of_tasks: Option<(u64, [u64; 3])>,
     prices: Vec<Vec<(u64, i64)>>,
 }
@@ -32,8 +32,8 @@ impl Extras {
         let run = |rng: &mut ChaCha8Rng| (rng.random_range(0..4), 256 * rng.random_range(0..8));
         let prices = (0..3).map(|_| (0..count).map(|_| run(rng)).collect()).collect();
         let of_tasks = rng.random::<bool>().then(|| (rng.random_range(0..2), [(); 3].map(|()| rng.random_range(0..4))));
-        // If the instance has the mirror symmetry, task 0 may be mirrored: its middle is in the first half of the
-        // time.
+        // If the instance has mirror symmetry, `has_mirror` mirrors task 0: the middle of its run is in the first half
+        // of the time until the deadline.
         Self { has_pairs: rng.random(), has_mirror: rng.random(), of_tasks, prices }
     }
 }
@@ -72,7 +72,7 @@ fn write(numbers: &mut Vec<u64>, step: RefutationStep) {
     numbers.extend(all.into_iter().map(|number| number as u64));
 }
 
-/// Returns a refutation of all values below `value`, or `None` if there is a schedule.
+/// Returns a refutation of all values below `value`, or `None` if some schedule has such a value.
 pub fn refutation(
     instance: &Instance,
     objective: Objective,
@@ -126,7 +126,8 @@ struct Search {
 }
 
 impl Search {
-    /// Refutes the decisions. Returns the number of the nogood, or `None` if there is a schedule.
+    /// Writes steps that refute the decisions. Returns the number of the proved nogood, or `None` if there is a
+    /// schedule with these decisions.
     fn refute(&mut self, replay: &mut Replay, decisions: &mut Vec<Literal>) -> Option<usize> {
         if replay.refutes(&Refutation::encoded(&self.steps[self.written..])).unwrap() {
             return Some(self.nogoods);

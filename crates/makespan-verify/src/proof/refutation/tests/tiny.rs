@@ -167,7 +167,8 @@ impl Tiny {
     fn cost(&self, placed: &[(usize, i64, i64, u32)], objective: Objective) -> i64 {
         let last = placed.iter().map(|one| one.2).max().unwrap_or(0);
         if self.is_compound {
-            // Several last tasks share the weight, so only an instance with one last task has this exact value.
+            // If several last tasks share the weight of the job, a refutation may prove less than the minimum. The
+            // value 0 skips such instances.
             let sinks: Vec<usize> =
                 (0..self.jobs.len()).filter(|task| self.edges.iter().all(|edge| edge.0 != *task)).collect();
             let end = |sink: &usize| placed.iter().find(|one| one.0 == *sink).map_or(0, |one| one.2);

@@ -8,7 +8,7 @@ use super::Reader;
 /// Maximum nesting depth of the steps of a deduction.
 const DEEP: usize = 2;
 
-/// The ranges of the task numbers and other numbers that steps may use.
+/// The unit of time in ticks, the number of distinct tasks, and the number of limited amounts that steps may name.
 struct Names {
     unit: i64,
     rows: i64,
