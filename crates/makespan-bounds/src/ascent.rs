@@ -1,12 +1,13 @@
-//! Maximises a concave function of prices that is a lower bound (a dual function). The gradient steps are as in
-//! Adam, on a smoothed form of the function.
+//! Maximises a dual function: a concave function of prices whose value at any prices is a lower bound. The gradient
+//! steps are as in Adam, on a smoothed form of the function.
 //!
 //! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing width decreases from step
 //! to step.
 
 /// Parameters of an ascent.
 pub(crate) struct AscentParameters {
-    /// The decay rates of the mean gradient and of the mean squared gradient (`beta_1` and `beta_2` of the source).
+    /// Two factors by which sums decay in each step: of the mean gradient, and of the mean squared gradient (`beta_1`
+    /// and `beta_2` of the source).
     pub kept: (f64, f64),
     /// The step lengths of the first and the last step, as fractions of a typical price.
     pub length: (f64, f64),

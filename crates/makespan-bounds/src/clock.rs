@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use makespan_core::Stop;
 
-/// The time limit of a search for bounds. A search checks the clock between its steps, so the search ends at most one
-/// step after the time limit. An early end makes a bound weaker, but never wrong.
+/// The time limit of a search for bounds. A search checks the clock between two steps, so it ends at most one step
+/// after the time limit. An early end makes a bound weaker, but never wrong.
 #[derive(Debug, Default)]
 pub struct Clock {
     end: Option<Instant>,

@@ -1,4 +1,4 @@
-//! The instances: generated ones, the first plan of README.md, and projects of PSPLIB.
+//! The instances to search: generated instances, the instance of the first plan in README.md, and projects of PSPLIB.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub struct Case {
     pub kind: String,
     /// The length of the unit of time, in ticks.
     pub unit: i64,
-    /// The processors, then the amounts of the other resources.
+    /// The number of processors, then the amount of each other resource.
     pub supplies: Vec<u64>,
     pub jobs: Vec<CaseJob>,
     /// Pairs of jobs. The second job of a pair waits for the first one.
@@ -96,7 +96,8 @@ fn generated(kind: &str, count: usize, processors: u32, seed: u64) -> Case {
     Case { name, kind, unit: Time::TICKS_PER_SECOND, supplies: vec![processors.into()], jobs, edges }
 }
 
-/// Returns the first plan of README.md. The times of one job follow Amdahl's law, so they are not multiples of 10 ms.
+/// Returns the instance of the first plan in README.md. The times of one job follow Amdahl's law, so these times are
+/// not multiples of 10 ms.
 fn readme() -> Case {
     let unit = Time::TICKS_PER_SECOND / 100;
     let table = |one: i64, two: i64| moldable(&[one, two], unit);
@@ -156,8 +157,8 @@ fn project(path: &Path, kind: &str) -> Result<Case, Box<dyn std::error::Error>> 
     Ok(Case { name, kind: kind.into(), unit: Time::TICKS_PER_SECOND, supplies, jobs, edges })
 }
 
-/// Reads the projects whose optimum is known: all of j30, and up to 30 each of j60 and j120. The optimum of the
-/// projects of j60 and j120 exceeds their critical path.
+/// Reads projects of PSPLIB whose optimum is known. From j30, reads all of these projects. From j60 and j120, reads up
+/// to 30 projects each, and only projects whose optimum is longer than the critical path.
 fn projects(group: &str, data: &Path) -> Result<Vec<Case>, Box<dyn std::error::Error>> {
     let table = data.join("best.csv");
     let table = std::fs::read_to_string(&table)
@@ -175,7 +176,7 @@ fn projects(group: &str, data: &Path) -> Result<Vec<Case>, Box<dyn std::error::E
     names.iter().step_by(step).map(|path| project(path, group)).collect()
 }
 
-/// Returns the instances of a group, with their objectives.
+/// Returns the instances of a group, each with the objectives to search for.
 pub fn of_group(group: &str, seeds: &std::ops::Range<u64>, data: &Path) -> Result<Cases, Box<dyn std::error::Error>> {
     let kinds = ["seq", "rigid", "moldable", "release"];
     let mut cases: Cases = Vec::new();

@@ -3,8 +3,9 @@
 //! Groups: `small` (6 to 12 jobs), `twenty` (20 jobs on 8 processors), `graphs` (8 to 15 moldable tasks), `readme` (the
 //! first plan of README.md), and `j30`, `j60`, `j120` (projects of PSPLIB, which need `--data`).
 //!
-//! The search starts from a plan of a short local search. The time is the CPU time of the search alone, so other load
-//! on the machine changes the result only a little. With `--conflicts`, the result does not depend on the machine.
+//! The search starts from a plan of a short local search. The printed time is the CPU time of the search alone, so
+//! other load on the machine changes this time only a little. With `--conflicts`, the result does not depend on the
+//! machine.
 
 mod cases;
 mod plan;
@@ -27,9 +28,9 @@ struct Arguments {
     /// CPU time for each instance, in seconds.
     limit: f64,
     conflicts: u64,
-    /// Folder with the folders `j30`, `j60` and `j120`, and with `best.csv`.
+    /// Folder that contains the folders `j30`, `j60` and `j120`, and the file `best.csv`.
     data: PathBuf,
-    /// A text that the names of the searched instances contain.
+    /// Part of a name. Only instances whose names contain this text are searched.
     name: String,
 }
 

@@ -7,7 +7,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::cases::Case;
 
-/// The number of job starts that the local search computes, in all its plans together.
+/// The total number of job starts that the local search computes, over all plans that it tries.
 const STARTS: usize = 600_000;
 
 /// The priority and the mode of each job. Among the jobs whose predecessors are planned, the job with the least key is

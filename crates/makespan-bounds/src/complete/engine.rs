@@ -1,5 +1,5 @@
-//! The state of the search: the bounds of all variables with the reasons for their changes, and the nogoods, each with
-//! two watched literals.
+//! The state of the search. It consists of the bounds of all variables, the reason for each change of a bound, and the
+//! learned nogoods. Each nogood has two watched literals.
 
 pub(super) mod activity;
 mod analysis;
@@ -21,8 +21,8 @@ use prices::Prices;
 /// The number of conflicts before the first deletion of nogoods.
 const FORGET: u64 = 2000;
 
-/// A condition: the quantity with the index `bound` is at least `value`. Each task j has four such quantities: its
-/// start (index 4j), minus its start (4j + 1), its mode (4j + 2), and minus its mode (4j + 3).
+/// A condition: the quantity with the index `bound` is at least `value`. There are four quantities for each task j: the
+/// start (index 4j), minus the start (4j + 1), the mode (4j + 2), and minus the mode (4j + 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Literal {
     pub(super) bound: u32,
@@ -107,7 +107,7 @@ pub(super) enum Step {
     },
 }
 
-/// A change of a bound.
+/// A change of the bound with the index `bound` from `old` to `new`, at the decision level `level`.
 pub(super) struct Change {
     pub(super) bound: u32,
     pub(super) old: i64,
@@ -125,7 +125,7 @@ pub(super) struct Change {
 pub(super) struct Clause {
     first: usize,
     pub(super) length: usize,
-    /// The number of different decision levels of the literals at the time when the nogood was learned (literal block
+    /// The number of different decision levels that the literals had when the nogood was learned (literal block
     /// distance).
     pub(super) levels: usize,
     pub(super) activity: f64,
@@ -140,11 +140,11 @@ pub(super) type Propagated = Result<(), Conflict>;
 /// The windows of all tasks, and the changes that led to these windows.
 pub(super) struct Engine {
     pub(super) model: Model,
-    /// The waits between tasks, and waits that order the starts of equal tasks.
+    /// The waits of the model, and waits that order the starts of equal tasks.
     pub(super) waits: Vec<Wait>,
     successors: Vec<Vec<usize>>,
     predecessors: Vec<Vec<usize>>,
-    /// The search looks for solutions with an objective of at most this value.
+    /// Maximum value of the objective. The search looks for solutions up to this value.
     pub(super) most: i64,
     pub(super) bounds: Vec<i64>,
     last: Vec<Option<usize>>,
@@ -169,14 +169,14 @@ pub(super) struct Engine {
     /// The number of conflicts before the first restart. The number of conflicts between later restarts is a multiple
     /// of this number.
     pub(super) restart: u64,
-    /// The number of conflicts that remain before the next deletion of nogoods. `forget_period` is the number of
-    /// conflicts between two deletions.
+    /// The number of conflicts before the next deletion of nogoods. `forget_period` is the number of conflicts between
+    /// two deletions.
     pub(super) until_forget: u64,
     pub(super) forget_period: u64,
     /// The supplies that are too small for all tasks to run at the same time.
     pub(super) scarce: Vec<usize>,
     pub(super) prices: Vec<Prices>,
-    /// The number of rounds of propagation between two checks of energy after a decision.
+    /// After a decision, only one in `period` rounds of propagation checks energy.
     period: u32,
     since: u32,
     failures: u32,
@@ -186,7 +186,7 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Creates the state before the search. The latest starts of the model limit the windows.
+    /// Returns the state before the search. The heads and the latest starts of the model limit the windows.
     pub(super) fn new(model: Model, ordered: &[(usize, usize)], most: i64, log: Log) -> Self {
         let count = model.tasks.len();
         let order = ordered.iter().map(|&(from, to)| Wait { from, to, delay: 0, after_end: false });
@@ -292,7 +292,7 @@ impl Engine {
         self.levels.len()
     }
 
-    /// Makes a literal true. The premises, which are all true, imply the literal.
+    /// Makes a literal true. All premises must be true, and together they must imply the literal.
     pub(super) fn set(&mut self, literal: Literal, premises: &[Literal], step: Step) -> Propagated {
         if self.is_true(literal) {
             return Ok(());
@@ -313,7 +313,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Reports that the premises, which are all true, contradict each other.
+    /// Returns a conflict. All premises must be true, and together they must be contradictory.
     pub(super) fn fail(&mut self, premises: Vec<Literal>, step: Step) -> Propagated {
         self.reason = premises;
         self.reason_step = step;

@@ -2,8 +2,8 @@
 //!
 //! The search assigns starts and modes (allotments) to tasks, and learns a nogood from each conflict (lazy clause
 //! generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009, DOI 10.1007/s10601-008-9064-x). A
-//! certificate ([`Refutation`]) consists of the nogoods and the names of the propagations that prove them. Every bound
-//! is checked by `makespan-verify` before it is returned.
+//! certificate ([`Refutation`]) states the nogoods, and for each nogood the propagations that prove it.
+//! `makespan-verify` checks every bound before this module returns the bound.
 
 mod engine;
 mod model;
@@ -26,7 +26,7 @@ use model::Model;
 use search::{Outcome, Search, Solution, Work};
 use unproved::{DIGITS, ignored};
 
-/// The fraction of the work that is used to search for a better schedule, or for a proof that there is none. The rest
+/// The fraction of the work for the search for a better schedule, or for a proof that there is none. The remaining work
 /// is for the refutation of smaller values.
 const WHOLE: f64 = 0.7;
 /// Maximum number of attempts to refute a smaller value.
@@ -51,7 +51,7 @@ pub struct Completed {
     pub schedule: Option<Schedule>,
     /// The number of conflicts of all searches.
     pub conflicts: u64,
-    /// The reason why the best schedule is not proved optimal, or `None` if a bound equals its value.
+    /// The reason why the best schedule is not proved optimal, or `None` if a bound equals the value of this schedule.
     pub unproved: Option<Unproved>,
 }
 
@@ -86,7 +86,8 @@ pub fn search(
         Ok(model) => search_in(&model, instance, known, floor, work),
         Err(reason) => Completed { unproved: Some(reason), ..Completed::default() },
     };
-    // The relaxed problem may have a smaller value than the instance, even for the same schedule.
+    // The value of a schedule in the relaxed problem may be smaller than its value in the instance. So compare bounds
+    // with the value in the instance.
     let value = objective.value(instance, completed.schedule.as_ref().unwrap_or(known)).into();
     let is_proved = completed.bound.iter().chain(floor).any(|bound| bound.value >= value);
     let relaxed = || Unproved::Relaxed(ignored(instance, objective));

@@ -9,7 +9,7 @@ use makespan_verify::proof::Refutation;
 
 use super::unproved::{DIGITS, Unproved, unsupported};
 
-/// Maximum instant, in units of the time grid, and maximum value of an objective. The byte format of the certificate
+/// Limit for instants, in units of the time grid, and for values of the objective. The byte format of the certificate
 /// requires this limit.
 const LIMIT: i64 = 1 << 58;
 /// Maximum sum of the numbers of modes of all tasks.
@@ -31,8 +31,8 @@ pub(super) struct Model {
     pub(super) waits: Vec<Wait>,
     /// True if the objective is a weighted sum of ends.
     pub(super) is_sum: bool,
-    /// The sum over the tasks of the weight times the earliest end. If the objective is a weighted sum of ends, it is
-    /// at least this sum.
+    /// The sum over the tasks of the weight times the earliest end. An objective that is a weighted sum of ends is at
+    /// least this sum.
     base: i128,
     horizon: i64,
 }
@@ -160,8 +160,8 @@ impl Model {
         Ok(model)
     }
 
-    /// Sets the latest start of each task for which the objective can still be at most `value`. Returns false if the
-    /// longest paths alone prove that the objective exceeds `value`.
+    /// Sets the latest start of each task in each mode, such that the objective can still be at most `value`. Returns
+    /// false if the longest paths alone prove that the objective exceeds `value`.
     pub(super) fn limit(&mut self, value: i64) -> bool {
         let left = i128::from(value) - self.base;
         let due = |task: &ModelTask| match self.objective {
@@ -196,7 +196,7 @@ impl Model {
         (0..self.supplies.len()).filter(|&supply| all(supply) > self.supplies[supply].least()).collect()
     }
 
-    /// Returns the latest end over all tasks and modes.
+    /// Returns the largest end that the latest starts allow, over all tasks and modes.
     pub(super) fn last_end(&self) -> i64 {
         let ends =
             self.tasks.iter().flat_map(|task| task.latest.iter().zip(&task.times).map(|(start, time)| start + time));
@@ -283,7 +283,7 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
     Ok(tasks)
 }
 
-/// Returns the minimum amount that a task needs on any number of processors in a range.
+/// Returns the minimum amount that a task needs, over the numbers of processors `from..until`.
 fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): (u32, u32)) -> Result<i64, Unproved> {
     let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == resource) else { return Ok(0) };
     amount((from..until).map(|processors| demand.need.total(processors)).min().unwrap_or(0))

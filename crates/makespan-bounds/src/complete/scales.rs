@@ -4,7 +4,7 @@
 use super::engine::log::Log;
 use super::model::{Model, ModelTask};
 
-/// A supply with a larger amount has no scales.
+/// Maximum amount of a supply that has scales.
 const MAX_AMOUNT: i64 = 64;
 /// Maximum number of scales of one supply, and of all supplies together.
 const MAX_SCALES: (usize, usize) = (12, 16);
@@ -23,14 +23,15 @@ pub(super) struct Scale {
     held: Held,
 }
 
-/// Returns the scales of each supply that prove the largest bounds. Let m be the capacity of the supply.
+/// Returns the scales of each supply that prove the largest bounds. Let m be the capacity of the supply. A scale is
+/// made in two steps:
 ///
 /// * First, a function maps each amount that a task holds to another amount. For each k up to m / 2, the function of
 ///   S. Martello and P. Toth maps amounts below k to 0, and amounts above m - k to m. The functions of S. P. Fekete
 ///   and J. Schepers (DOI 10.1007/s101070100243) round amounts down to a few steps.
-/// * Then the amounts of the tasks are raised as far as possible without raising the capacity of the scale. The longest
-///   task comes first. This capacity is the maximum sum over tasks that fit into the supply together (J. Carlier, E.
-///   Néron, DOI 10.1016/S0377-2217(02)00764-5).
+/// * Then the amounts of one task after the other are raised, as far as the capacity of the scale allows. The longest
+///   task comes first. The capacity of a scale is the maximum sum of its amounts over tasks that fit into the supply
+///   together (J. Carlier, E. Néron, DOI 10.1016/S0377-2217(02)00764-5).
 pub(super) fn all(model: &Model) -> Vec<Scale> {
     let own = model.supplies.len();
     let count = MAX_SCALES.0.min((MAX_SCALES.1 / own).max(2));

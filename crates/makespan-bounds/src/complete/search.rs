@@ -1,4 +1,4 @@
-//! A search that decides if there is a solution with at most a given value.
+//! A search that decides if there is a solution with a value of at most a given limit.
 
 use makespan_verify::proof::Refutation;
 
@@ -13,9 +13,10 @@ use crate::Clock;
 
 /// For each attempt, the number of conflicts before the first restart.
 pub(super) const RESTARTS: [u64; 3] = [100, 250, 40];
-/// After each deletion of nogoods, the number of conflicts before the next deletion grows by this number.
+/// The number by which the number of conflicts between two deletions of nogoods grows after each deletion.
 const MORE: u64 = 500;
-/// The number of subgradient steps in each round. After each round, the prices narrow the windows of tasks.
+/// The number of subgradient steps in each round of the search for prices. After each round, the prices narrow the
+/// windows of tasks.
 const ROUNDS: [usize; 6] = [60, 100, 150, 200, 300, 600];
 /// Maximum number of points of all price vectors. The checker has the same limit.
 const MAX_POINTS: i64 = 1 << 20;
@@ -69,8 +70,8 @@ pub(super) fn run(model: &Model, scales: &[Scale], most: i64, work: &mut Work) -
 }
 
 impl Search {
-    /// Prepares a search for a solution with a value of at most `most`. `attempt` selects the number of conflicts
-    /// between restarts. Returns the outcome if no search is necessary or possible.
+    /// Prepares a search for a solution with a value of at most `most`. `attempt` selects an entry of `RESTARTS`.
+    /// Returns an outcome instead of a search if no search is necessary or possible.
     pub(super) fn begin(
         model: &Model,
         scales: &[Scale],
@@ -132,7 +133,7 @@ impl Search {
     }
 }
 
-/// Returns the pairs of a task and the next task that is equal to it.
+/// Returns pairs of equal tasks. Each task forms a pair with the next task that equals it.
 fn pairs(model: &Model) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for first in 0..model.tasks.len() {
@@ -160,7 +161,7 @@ fn reflect(model: &mut Model, task: usize, most: i64) {
 }
 
 impl Search {
-    /// Narrows the windows before any decision. Returns false if the narrow windows prove that there is no solution.
+    /// Narrows the windows before any decision. Returns false if this proves that there is no solution.
     fn prepare(&mut self, work: &Work) -> bool {
         let engine = &mut self.engine;
         if engine.begin().is_err() {
@@ -212,7 +213,7 @@ impl Engine {
         is_open || self.learn()
     }
 
-    /// Returns the certificate of a search whose last record proves that there is no solution.
+    /// Returns the certificate of a search whose last record states that there is no solution.
     fn refuted(&self, work: &Work) -> Outcome {
         if self.log.trimmed().len() > MAX_NUMBERS {
             return Outcome::TooLong;

@@ -3,10 +3,10 @@
 
 use super::engine::{Engine, Literal, Propagated, Step};
 
-/// Maximum number of steps that move a start past one period. Each step moves the start by at most the time of the
-/// task, and is recorded with its own premises. If more steps would be necessary, the start is not moved. The search
-/// stays complete: when all starts are fixed, the check for overloads alone detects each instant at which tasks hold
-/// too much.
+/// Maximum number of steps that move the start of a task past one period. Each step moves the start by at most the time
+/// of the task, and has its own premises. If more steps would be necessary, the start is not moved. The search is
+/// complete without these steps: when all starts are fixed, the check for overloads detects each instant at which tasks
+/// hold too much.
 const MAX_PUSHES: i64 = 1000;
 
 /// A period in which `held` and `supply` are constant. `held` is the sum of the amounts of the tasks that run in this
@@ -19,7 +19,7 @@ struct Segment {
     supply: i64,
 }
 
-/// A task, the amount of a supply that it holds, and its shortest time.
+/// A task, the minimum amount of a supply that the task holds, and the shortest time of the task.
 #[derive(Clone, Copy)]
 struct Row {
     supply: usize,
@@ -137,9 +137,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Moves the earliest start of a task past each period in which the task does not fit. `own` is the period in
-    /// which the task runs in every solution. In this period, the held amounts of the segments include the amount of
-    /// the task itself.
+    /// Moves the earliest start of a task past each period in which the task does not fit. `own` is the period in which
+    /// the task runs in every solution. In `own`, the held amount of a segment includes the amount of the task itself.
     fn push_later(&mut self, row: Row, own: (i64, i64), segments: &[Segment]) -> Propagated {
         let Row { supply, task, amount, time } = row;
         let first = segments.partition_point(|segment| segment.until <= self.earliest(task));

@@ -1,4 +1,5 @@
-//! Shortens a refutation: repeats the refutation as a checker does, and removes unnecessary steps and literals.
+//! Shortens a refutation. Repeats the proof of each nogood in the same way as the checker, and removes unnecessary
+//! steps and literals.
 
 use rustc_hash::FxHashMap;
 
@@ -7,8 +8,8 @@ use super::engine::log::{Log, Record};
 use super::engine::{Engine, Literal, Step};
 use crate::Clock;
 
-/// Returns the records of a refutation without unnecessary steps and literals. When the clock expires, the remaining
-/// records stay unchanged.
+/// Returns the records of a refutation without unnecessary steps and literals. After the clock has expired, copies the
+/// remaining records unchanged.
 pub(super) fn trim(engine: &Engine, clock: &Clock) -> Log {
     let log = &engine.log;
     let uses = log.uses();
@@ -57,7 +58,7 @@ struct Nogood {
     steps: Vec<Step>,
 }
 
-/// The windows of all tasks while a proof is repeated. `docs/refutation.md` defines the rules.
+/// The windows of all tasks during the repetition of a proof. `docs/refutation.md` defines the rules of the steps.
 struct Replay<'a> {
     engine: &'a Engine,
     /// For each pair of a task and a task that waits for it: the delay, and true if the delay begins at the end of the

@@ -17,8 +17,8 @@ pub enum Unproved {
     TooManyTasks(u64),
     /// The search does not support this feature of the instance, or this objective.
     Unsupported(String),
-    /// The search examines a relaxed problem, and a solution of this problem yields no better schedule. The relaxed
-    /// problem ignores these conditions of the instance.
+    /// The search examines a relaxed problem, which ignores these conditions of the instance. A solution of the relaxed
+    /// problem yields no better schedule.
     Relaxed(Vec<&'static str>),
     /// The time limit ended the search.
     TimeLimit,
@@ -28,8 +28,8 @@ pub enum Unproved {
     TooLong,
 }
 
-/// The feature of an instance whose times, multiplied by amounts or weights, exceed the range of the numbers in the
-/// search.
+/// The unsupported feature of an instance whose times, multiplied by amounts or weights, are too large for the 64-bit
+/// numbers of the search.
 pub(super) const DIGITS: &str = "times with this many digits";
 
 impl Unproved {

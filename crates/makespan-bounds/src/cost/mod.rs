@@ -1,11 +1,11 @@
-//! Bounds on the cost, from the least cost of every task and from prices under a horizon. The horizon is an instant by
-//! which all tasks must end.
+//! Bounds on the cost. One bound follows from the least cost of every task. Better bounds follow from prices, for
+//! schedules in which all tasks end by an instant (the horizon).
 //!
 //! The time until the horizon is divided into equal periods. In each period, the processors of each node have a price.
-//! Each edge also has a price. Every task pays the least amount over all nodes and starts ([`CostPrices`]). The sum of
-//! the payments is concave in the prices. The search replaces the minimum for each task by a smooth function, and
-//! maximises the sum with the gradient steps of Adam. The smoothing decreases from step to step. The bound is valid
-//! for all prices, even if the search does not find the best ones.
+//! Each edge also has a price. Every task chooses the node and the start with the least sum of cost and payments
+//! ([`CostPrices`]). The sum over all tasks is concave in the prices. The search replaces the minimum for each task by
+//! a smooth function, and maximises the sum with the gradient steps of Adam. The smoothing decreases from step to step.
+//! The bound is valid for all prices, even if the search does not find the best ones.
 //!
 //! Sources: Lagrangian duality as in A. M. Geoffrion, "Lagrangean relaxation for integer programming", Math.
 //! Programming Study 2, 1974, DOI 10.1007/BFb0120690; prices of processors in time as in M. E. Dyer, L. A. Wolsey,
@@ -29,7 +29,7 @@ use programme::{CostProgramme, Prices, SEVERAL, instants};
 
 /// Maximum number of equal periods into which the time until the horizon is divided.
 const PERIODS: usize = 16;
-/// Maximum size of one step ([`CostSearch::size`]). If a step would be larger, the number of periods is reduced.
+/// Maximum size of one step ([`CostSearch::size`]). If a step would be larger, the search uses fewer periods.
 const LOOKED_AT: usize = 1 << 20;
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 40;
@@ -50,8 +50,9 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: CostProgramme,
     ascent: Ascent,
-    /// A factor of at most 1 for the steps of edge prices. These steps are shorter, because even a slightly wrong edge
-    /// price moves tasks from one end of their time windows to the other.
+    /// The factor by which the steps of edge prices are shorter than other steps (at most 1). Shorter steps are
+    /// necessary, because even a slightly wrong edge price moves a task from one end of its time window to the other
+    /// end.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,
@@ -116,7 +117,7 @@ impl CostSearch {
         let free = || vec![0; periods];
         let prices = self.kind_of.iter().map(|kind| kind.map_or_else(free, of_kind)).collect();
         debug_assert_eq!(self.kind_of.len(), instance.platform().nodes().len());
-        // The edges between jobs are the last ones of the instance. They have no price.
+        // The edges between jobs are the last edges of the instance. Edges between jobs have no price.
         let free = std::iter::repeat_n(0, instance.edges().len().saturating_sub(best.edges.len()));
         let edges = best.edges.iter().map(|&price| whole(price)).chain(free).collect();
         let horizon = self.instants.last().copied();

@@ -1,4 +1,4 @@
-//! The dual function in floating point: the payments of the tasks at given prices, and the gradient.
+//! The dual function in floating point: its value and its gradient at given prices.
 
 use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
@@ -7,7 +7,8 @@ use crate::windows::{NEVER, TaskArrays};
 /// The value that replaces the kind of node for a task that may hold several processors, because such a task may run
 /// on several kinds.
 pub(super) const SEVERAL: usize = usize::MAX;
-/// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
+/// Maximum difference between the payment of a choice and the least payment, in smoothing widths. The gradient ignores
+/// choices with a larger difference.
 const REACH: f64 = 16.0;
 
 /// The tasks of all jobs in flat arrays. The unit of time is the time from the first release to the horizon.
@@ -54,14 +55,14 @@ pub(super) struct Point {
     pub(super) rise: Prices,
 }
 
-/// For a task, the sums of the prices of its incoming and of its outgoing edges.
+/// Two sums of edge prices for one task: over its incoming edges, and over its outgoing edges.
 #[derive(Clone, Copy, Default)]
 struct EdgePrices {
     into: f64,
     out: f64,
 }
 
-/// A possible start of a task in one of its choices, and the amount that the task then pays.
+/// A possible start of a task in one of its choices, and the sum of cost and payments for this start.
 #[derive(Clone, Copy)]
 struct Start {
     choice: usize,
@@ -159,8 +160,8 @@ impl CostProgramme {
         Prices { kinds: vec![0.0; self.kinds * self.periods], edges: vec![0.0; self.edges.len()] }
     }
 
-    /// Returns two means over all tasks: of the least cost of the task, and of the run time of the choice with this
-    /// cost.
+    /// Returns two means over all tasks: the mean of the least costs, and the mean run time of the choices with these
+    /// costs.
     pub(super) fn scale(&self) -> (f64, f64) {
         let count = self.tasks.iter().map(|row| row.count).sum::<f64>().max(1.0);
         let least = |row: &Row| {
@@ -174,7 +175,7 @@ impl CostProgramme {
         (sum.0 / count, (sum.1 / count).max(f64::MIN_POSITIVE))
     }
 
-    /// Returns the mean over all tasks of the time between the earliest start and the latest end.
+    /// Returns the mean over all tasks of the time from the earliest start to the latest end.
     pub(super) fn room(&self) -> f64 {
         let widest = |row: &Row| {
             let own = self.choices[row.choices.clone()].iter();
@@ -187,7 +188,8 @@ impl CostProgramme {
     }
 
     /// Returns the bound at these prices and a gradient. For each task, the gradient is a weighted mean over its
-    /// choices. A choice has no weight if it pays more than a few times `width` above the least payment.
+    /// choices. A choice has the weight zero if its payment exceeds the least payment by more than `REACH` times
+    /// `width`.
     pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);
@@ -282,8 +284,8 @@ impl CostProgramme {
         }
     }
 
-    /// Returns, for each kind, the integrals of its price from the first release to the beginning of each period and
-    /// to the horizon.
+    /// Returns, for each kind, the integrals of its price. Each integral begins at the first release, and ends at the
+    /// beginning of a period or at the horizon.
     fn integrals(&self, prices: &[f64]) -> Vec<f64> {
         let mut until = Vec::with_capacity(self.kinds * (self.periods + 1));
         for own in prices.chunks(self.periods) {

@@ -3,7 +3,7 @@
 
 use makespan_core::Area;
 
-/// For one job under a deadline: its least work and its least number of processors.
+/// The least work and the least number of processors of one job under a deadline.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
     /// Least work if the job does not cross the middle, or `None` if the job must cross the middle.
@@ -14,17 +14,17 @@ pub struct Need {
     pub width: u32,
 }
 
-/// Limits on the least total work of all jobs, if the jobs that cross the middle hold at most a given number of
-/// processors.
+/// A lower bound and an upper bound on the least total work of all jobs. The jobs that cross the middle may hold at
+/// most a given number of processors.
 #[derive(Clone, Debug)]
 pub struct LeastWork {
     /// A lower bound on the total work, valid for every choice of crossing jobs.
     pub least: Area,
-    /// A price in processor-ticks for each processor that a crossing job holds. A sum with this price proves that
-    /// `least` is a lower bound. `None` if only the solution of the knapsack problem proves the bound.
+    /// The price of each processor that a crossing job holds, in processor-ticks. The Lagrangian sum at this price
+    /// proves that `least` is a lower bound. `None` if only the solution of the knapsack problem proves the bound.
     pub price: Option<i64>,
-    /// The total work of the best choice that was found. For each job, true if the job crosses in this choice. `None`
-    /// if the jobs that must cross hold too many processors.
+    /// The total work of the best choice that was found, and, for each job, true if the job crosses in this choice.
+    /// `None` if the jobs that must cross hold too many processors.
     pub found: Option<(Area, Vec<bool>)>,
 }
 
@@ -49,8 +49,8 @@ struct Item {
 ///
 /// First lets jobs cross in descending order of the work saved per processor, as long as they fit. This yields a choice
 /// and a lower bound on the work. The work of the choice exceeds the lower bound by less than the saving of one job. If
-/// `target` is at least this lower bound, but below the work of the choice, the choice may have to be improved. Then
-/// the function solves the knapsack problem exactly, by dynamic programming over the processors in O(jobs * capacity),
+/// `target` is between the lower bound and the work of the choice, a better choice may reach `target`. Then the
+/// function solves the knapsack problem exactly, by dynamic programming over the processors in O(jobs * capacity),
 /// unless the table would be too large.
 pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     let mut crosses = vec![false; needs.len()];
@@ -88,8 +88,8 @@ pub fn choose(needs: &[Need], capacity: u32, target: Area) -> LeastWork {
     LeastWork { least, price: Some(price), found: Some((work, crosses)) }
 }
 
-/// Lets items cross in descending order of the saving per processor, as long as they fit. Returns the bound of the
-/// fractional knapsack at the best integer price, and this price.
+/// Lets items cross in descending order of the saving per processor, as long as they fit. Returns the lower bound on
+/// the total work that the best integer price proves, and this price.
 fn fill_by_price(items: &mut [Item], room: u32, base: Area, crosses: &mut [bool]) -> (Area, i64) {
     let wanted: u64 = items.iter().map(|item| u64::from(item.width)).sum();
     if wanted <= u64::from(room) {

@@ -14,8 +14,8 @@ use makespan_verify::proof::{Rejection, Selection};
 /// always available.
 #[derive(Clone, Debug)]
 pub struct Dual {
-    /// The smallest accepted deadline: the jobs can be divided into two shelves (see `first_shelf`), and their total
-    /// work is then at most the processor time until the deadline.
+    /// The smallest accepted deadline. For this deadline, the jobs can be divided into two shelves (see `first_shelf`)
+    /// such that their total work is at most the processor time until the deadline.
     pub guess: Time,
     /// For each job, true if the job is in the first shelf, of length `guess`. The other jobs are in the second shelf,
     /// of length `guess / 2`.
@@ -27,23 +27,22 @@ pub struct Dual {
 /// Searches for the smallest deadline that is not refuted, for jobs with the given profiles on `processors`
 /// processors.
 ///
-/// Let m be the number of processors. Each deadline d is tried as follows. In a schedule of length d, a job that takes
-/// more than d/2 crosses the instant d/2. So the crossing jobs hold at most m processors in all. Give each crossing
-/// job the allotment of least work that meets the deadline d. Give each other job the allotment of least work that
-/// meets the deadline d/2. If the total work is more than m d even for the best choice of crossing jobs, no schedule
-/// has length d.
+/// Let m be the number of processors. The search tries a deadline d as follows. In a schedule of length d, a job that
+/// takes more than d/2 crosses the instant d/2. So the crossing jobs hold at most m processors in all. Give each
+/// crossing job the allotment of least work that meets the deadline d. Give each other job the allotment of least work
+/// that meets the deadline d/2. If the total work is more than m d even for the best choice of crossing jobs, no
+/// schedule has length d.
 ///
-/// The least work W(d) never increases with d. So every d that is tried refutes all deadlines below W(d)/m. If W(d)/m
-/// is at least d, the deadline W(d)/m is accepted, because the least work for this deadline is at most W(d). So each
-/// step narrows the interval of undecided deadlines from both sides. Deadlines are whole ticks, so the search ends
-/// with the exact limit. Each step takes O(n log m). Near the end of the search, a step takes O(n m) more for the
-/// knapsack.
+/// Let W(d) be the least total work over all choices of crossing jobs. W(d) never increases with d. So after trying d,
+/// the search knows that all deadlines below W(d)/m are refuted. If W(d)/m is at least d, the deadline W(d)/m is
+/// accepted, because the least work for this deadline is at most W(d). So each step narrows the interval of undecided
+/// deadlines from both sides. Deadlines are whole ticks, so the search ends with the exact limit. For n jobs, each step
+/// takes O(n log m). Near the end of the search, a step takes O(n m) more for the knapsack.
 ///
-/// If the knapsack is too large ([`is_exact`]), a deadline d may remain undecided. Then the work of the choice by
-/// price is more than m d. It exceeds the least work by at most the saving of one job. The saving of a job is less
-/// than the least work of the job for the deadline d/2. This least work is at most m d/2. If d is at least the
-/// optimum, the least work is at most m times the optimum. So an undecided d is less than twice the optimum, and the
-/// guess is at most twice the optimum.
+/// If the knapsack is too large ([`is_exact`]), a deadline d may remain undecided. Then the work of the choice by price
+/// is more than m d. This work exceeds W(d) by at most the saving of one job. The saving of a job is less than the
+/// least work of the job for the deadline d/2, which is at most m d/2. If d is at least the optimum, W(d) is at most m
+/// times the optimum. So an undecided d is less than twice the optimum, and the guess is at most twice the optimum.
 pub fn search<'a>(profiles: impl ExactSizeIterator<Item = &'a Profile> + Clone, processors: u32) -> Dual {
     let mut search = Search::new(profiles, processors);
     while search.accepted.ticks() - search.floor.ticks() > 1 {
@@ -83,8 +82,8 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
             refuted,
             floor: refuted,
         };
-        // This deadline is always accepted, and trying it sets the first shelf. So the shelf is set even if the search
-        // tries no other deadline, for example if there is only one job.
+        // Try the initial `accepted`. This deadline is always accepted, and the attempt sets the first shelf. So the
+        // shelf is set even if the search tries no other deadline, for example if there is only one job.
         if search.needs.capacity() > 0 {
             search.attempt(search.accepted);
             search.attempt(refuted + Time::TICK);
@@ -129,7 +128,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a Profile> + Clone> Search<I> {
     fn fill(&mut self, deadline: Time) {
         let half = Time::from_ticks(deadline.ticks() / 2);
         self.needs.clear();
-        // A job that misses the deadline on every allotment is treated as wider than any platform.
+        // If a job misses the deadline on every allotment, use a width that no platform has.
         let need = |profile: &Profile| Need {
             short: profile.least_work(half),
             crossing: profile.least_work(deadline).unwrap_or(Area::MAX >> 32),

@@ -12,8 +12,8 @@ fn instance(processors: u32, tables: &[Vec<i64>]) -> Instance {
     Instance::new(Platform::flat(processors).unwrap(), tables.iter().enumerate().map(job).collect(), vec![]).unwrap()
 }
 
-/// Tries all choices of crossing jobs. Returns true if the total work of some choice fits into the area before
-/// `deadline`.
+/// Returns true if the total work of some choice of crossing jobs fits into the area before `deadline`. Tries all
+/// choices.
 fn acceptable(instance: &Instance, deadline: i64) -> bool {
     let m = instance.processors();
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();

@@ -1,5 +1,5 @@
-//! The allotments that each job may choose in the game of prices (module `game`), with their classes of width and
-//! time.
+//! The allotments that each job may choose in the game of prices (module `game`). Each allotment has a class of its
+//! width and a class of its time.
 
 use makespan_core::{Area, Instance, SimpleJob, Time};
 
@@ -19,10 +19,10 @@ impl Grid {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Returns the capacity C in classes. If sizes sum to at most `whole`, the indices of their classes sum to at most
-    /// C.
+    /// Returns the capacity in classes: the maximum sum of the class indices of sizes that sum to at most `whole`.
     pub(crate) fn capacity(self) -> usize {
-        // Either each size is a class of its own, or each size is strictly larger than the lower limit of its class.
+        // If each size is a class of its own, the indices are the sizes. Otherwise, each size is strictly larger than
+        // the lower limit of its class, so the indices sum to less than the number of classes.
         (if self.classes == self.whole { self.classes } else { self.classes - 1 }) as usize
     }
 
@@ -42,7 +42,7 @@ impl Grid {
     }
 }
 
-/// An allotment of a job. Its processors, time and work are fractions of the capacity.
+/// An allotment of a job. The number of processors, the time and the work are fractions of capacities.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FractionalAllotment {
     /// Number of processors, as a fraction of the available processors.
@@ -68,7 +68,7 @@ pub(super) struct AllotmentBoard<'a> {
     pub time_grid: Grid,
 }
 
-/// The data of the search that do not depend on the deadline.
+/// The part of the search data that is equal for all deadlines.
 pub(super) struct BoardSetting<'a> {
     pub instance: &'a Instance,
     /// The jobs released at or after `from`, or a sample of them.
@@ -76,8 +76,8 @@ pub(super) struct BoardSetting<'a> {
     /// The number of jobs that each job of `jobs` represents.
     pub each: f64,
     pub from: Time,
-    /// True if widths have prices. Then jobs may choose every allotment. Otherwise, jobs may choose only the smallest
-    /// allotment for each class of times.
+    /// True if functions of the width have prices. Then jobs may choose every allotment. Otherwise, jobs may choose
+    /// only the smallest allotment for each class of times.
     pub wide: bool,
     /// Maximum number of classes of a grid.
     pub classes: i64,
@@ -103,15 +103,16 @@ impl<'a> BoardSetting<'a> {
             |job: &SimpleJob<'_>| (job.profile().max_processors() - job.profile().min_processors()) as usize;
         let wide = jobs.iter().map(allotments).sum::<usize>() <= 2 * jobs.len();
         let widths = Grid::new(i64::from(instance.processors()), classes).capacity();
-        // Only spans of more than `classes` ticks are examined. So every grid of times has exactly `classes` classes.
+        // The search examines only spans of more than `classes` ticks. So every grid of times has exactly `classes`
+        // classes.
         let (widths, times) = (if wide { families(widths) } else { Vec::new() }, families(classes as usize - 1));
         Self { instance, jobs, each, from, wide, classes, widths, times }
     }
 }
 
 impl<'a> AllotmentBoard<'a> {
-    /// Creates the board for one deadline. Returns `None` if a job cannot meet the deadline, if no processor is
-    /// available, or if the span is too short for the classes.
+    /// Returns the board for one deadline. Returns `None` if a job cannot meet the deadline, if no processor is
+    /// available before the deadline, or if the span has too few ticks for the classes.
     pub(super) fn new(setting: &'a BoardSetting<'a>, deadline: Time) -> Option<Self> {
         let span = deadline - setting.from;
         if span.ticks() <= setting.classes {

@@ -3,9 +3,8 @@
 //!
 //! The families are from S. P. Fekete, J. Schepers (Math. Programming 91, 2001, DOI 10.1007/s101070100243) and J.
 //! Carlier, F. Clautiaux, A. Moukrim (Computers & OR 34(8), 2007, DOI 10.1016/j.cor.2005.08.012). See the survey of F.
-//! Clautiaux, C. Alves, J. Valério de Carvalho (Annals of OR 179, 2010, DOI 10.1007/s10479-008-0453-8). The proofs do
-//! not require that the functions are dual feasible, because the check of a certificate computes the maximum sum of
-//! values.
+//! Clautiaux, C. Alves, J. Valério de Carvalho (Annals of OR 179, 2010, DOI 10.1007/s10479-008-0453-8). A certificate
+//! is valid even if a function is not dual feasible, because the check computes the maximum sum of values.
 
 /// The values of a function at 0, 1, .., C.
 pub(crate) type Function = Vec<f64>;
@@ -31,18 +30,18 @@ pub(crate) fn families(capacity: usize) -> Vec<Function> {
     functions
 }
 
-/// Computes u^(k) of Fekete and Schepers, times C. For each whole number h, a size strictly between `h / (k + 1)` and
-/// `(h + 1) / (k + 1)` of the capacity has the value `h / k` of the capacity. If a size is exactly `h / (k + 1)` of the
-/// capacity, the value is the size itself.
+/// Returns the value of the function u^(k) of Fekete and Schepers, times k C. Here, k is `parts` and C is `capacity`.
+/// The function maps a size of exactly `h / (k + 1)` of C, for a whole number h, to the size divided by C. It maps a
+/// size strictly between `h / (k + 1)` and `(h + 1) / (k + 1)` of C to `h / k`.
 fn rounded(parts: usize, size: usize, capacity: usize) -> usize {
     let scaled = (parts + 1) * size;
     if scaled.is_multiple_of(capacity) { size * parts } else { scaled / capacity * capacity }
 }
 
-/// Computes the discrete function of Carlier, Clautiaux and Moukrim. If a size is less than half of the capacity, its
-/// value is twice the number of times that `least` fits into the size. If a size is more than half of the capacity, its
-/// value is the value of the capacity minus the value of the remaining size. If a size is exactly half of the
-/// capacity, its value is half of the value of the capacity.
+/// Returns the value of the discrete function of Carlier, Clautiaux and Moukrim. If a size is less than half of the
+/// capacity, its value is twice the number of times that `least` fits into the size. If a size is more than half of the
+/// capacity, its value is the value of the capacity minus the value of the remaining size. If a size is exactly half of
+/// the capacity, its value is half of the value of the capacity.
 fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     let pieces = capacity / least;
     match (2 * size).cmp(&capacity) {
@@ -52,8 +51,9 @@ fn symmetric(least: usize, size: usize, capacity: usize) -> usize {
     }
 }
 
-/// Computes U^(eps) of Fekete and Schepers. Sizes below `least` have the value zero. Sizes above `capacity - least`
-/// have the value `capacity`. The value of every other size is the size itself.
+/// Returns the value of the function U^(eps) of Fekete and Schepers, times `capacity`. Sizes below `least` have the
+/// value zero. Sizes above `capacity - least` have the value `capacity`. The value of every other size is the size
+/// itself.
 fn threshold(least: usize, size: usize, capacity: usize) -> usize {
     if size < least {
         0

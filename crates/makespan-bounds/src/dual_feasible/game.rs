@@ -1,10 +1,11 @@
-//! Search for the prices of the terms, as a game. A term of a certificate is the area, a function of the width or of
-//! the time, or a product of two such functions. One player sets the prices of the terms to maximise the need of the
-//! jobs. The other player chooses an allotment of each job to minimise this need.
+//! Search for the prices of the terms, as a game. A term of a certificate is the area, a function of the width, a
+//! function of the time, or a product of two such functions. The need of a job is the sum over all terms of the price
+//! times the term. One player sets the prices to maximise the total need of the jobs. The other player chooses an
+//! allotment of each job to minimise this need.
 //!
 //! The prices follow from multiplicative weights (N. Littlestone, M. K. Warmuth, Information and Computation 108,
-//! 1994, DOI 10.1006/inco.1994.1009). The price of a term increases with the total need of the chosen allotments for
-//! this term in all rounds.
+//! 1994, DOI 10.1006/inco.1994.1009). The more the chosen allotments of all rounds need of a term, the higher is the
+//! price of the term.
 
 use super::board::{AllotmentBoard, BoardSetting};
 use super::functions::most;
@@ -18,7 +19,7 @@ const RATE: f64 = 32.0;
 /// prices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Costs {
-    /// The cost of the whole area.
+    /// The cost of work that equals the whole open area.
     pub area: f64,
     /// The cost of holding all processors, for each class of the time.
     pub times: Vec<f64>,
@@ -40,7 +41,7 @@ struct Demand {
     jobs: Vec<f64>,
 }
 
-/// The state of the game after some rounds. The game for the next deadline continues from this state.
+/// The state of the game after `rounds` rounds. The game for the next deadline continues from this state.
 pub(super) struct Game {
     rounds: u32,
     /// The total need for each term over all rounds. The terms are in this order: the area, the functions of the time,
@@ -55,9 +56,9 @@ impl Game {
         Self { rounds: 0, needed: vec![0.0; terms], weights: vec![0.0; terms] }
     }
 
-    /// Plays up to `rounds` rounds. Stops when the need exceeds `enough` or `clock` expires. Returns the largest need
-    /// that was found, as a fraction of the capacity, and the costs at which the jobs have this need. If the need is
-    /// more than one, the deadline is refuted.
+    /// Plays up to `rounds` rounds. Stops when the total need exceeds `enough` or `clock` expires. Returns the largest
+    /// total need of all rounds, as a fraction of the capacity, and the costs at which the jobs have this need. If the
+    /// need is more than one, the deadline is refuted.
     pub(super) fn play(&mut self, board: &AllotmentBoard, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
         let mut best = (0.0, Costs::default());
         let mut payoffs = vec![0.0; self.needed.len()];
@@ -106,7 +107,7 @@ impl Game {
 }
 
 impl Costs {
-    /// Returns an upper limit on the total payment of jobs that can all end by the deadline.
+    /// Returns an upper limit on the total payment of all jobs if all jobs end by the deadline.
     fn most(&self) -> f64 {
         let both: f64 = self.both.iter().map(|row| most(row)).sum();
         self.area + most(&self.times) + most(&self.widths) + both
@@ -133,7 +134,7 @@ impl AllotmentBoard<'_> {
         costs
     }
 
-    /// Returns the need of the jobs if each job takes its cheapest choice, and the total demand of these choices.
+    /// Returns the total need of the jobs if each job takes its cheapest choice, and the demand of these choices.
     fn answer(&self, costs: &Costs) -> (f64, Demand) {
         let (wide, long) = self.classes();
         let each = self.setting.each;

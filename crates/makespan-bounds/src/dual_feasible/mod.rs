@@ -2,8 +2,8 @@
 //!
 //! The search divides time into equal classes. If the jobs have few allotments to choose from, the search also divides
 //! the number of processors into classes. On these classes, the search gives a price to each function of the families
-//! in `functions`. The jobs choose the allotments with the least need at these prices. The search maximises this need
-//! over the prices, as the module `game` explains.
+//! in `functions`. Each job chooses the allotment with the least need at these prices. The search maximises the total
+//! need over the prices, as the module `game` explains.
 
 mod board;
 mod functions;
@@ -28,7 +28,7 @@ const FEW_CLASSES: i64 = 24;
 /// Maximum number of jobs in the game that finds the prices (module `game`). If an instance has more jobs, a sample of
 /// them takes part.
 const MAX_JOBS: usize = 1024;
-/// Maximum number of certificates that are checked in one search. A check takes long, because it examines all jobs.
+/// Maximum number of certificates that one search checks. A check takes long, because it examines all jobs.
 const MAX_CHECKS: usize = 3;
 /// Number of rounds for the first deadline.
 const FIRST_ROUNDS: u32 = 120;
@@ -41,19 +41,19 @@ const MANY_WIDTHS: usize = 8;
 const SURE: f64 = 1.000_05;
 /// The value used in place of `SURE` if a sample represents all jobs.
 const SURE_OF_SAMPLE: f64 = 1.002;
-/// For each deadline after the first, the game ends early if the need exceeds `SURE` by more than this fraction of the
-/// capacity.
+/// For each deadline after the first, the game ends early if the need exceeds `SURE` (or `SURE_OF_SAMPLE`) by more than
+/// this fraction of the capacity.
 const ENOUGH: f64 = 0.001;
 /// Maximum number of deadlines that are tried.
 const ATTEMPTS: u32 = 7;
-/// Maximum number of deadlines that are tried if no job has a choice of allotments. Then one round is enough for each
+/// Maximum number of deadlines that are tried if every job has only one allotment. Then one round is enough for each
 /// deadline.
 const ATTEMPTS_RIGID: u32 = 24;
 
-/// Returns the bound from the largest deadline that is refuted. Jobs released before `from` are ignored. The search
-/// begins at `known`, the best bound so far. Returns `None` if the deadline `known` is not refuted.
+/// Returns the bound from the largest deadline that the search refutes. Ignores jobs that are released before `from`.
+/// The first deadline is `known`, the best bound so far. Returns `None` if this deadline is not refuted.
 ///
-/// Complexity: O(choices + classes^2) per round, for about 300 rounds and at most 1,024 jobs, and a few checks of
+/// Complexity: about 300 rounds on at most 1,024 jobs, each in O(choices + classes^2), and up to three checks of
 /// certificates on all jobs. An allotment is a choice if its run time is in a lower class than the run times of all
 /// smaller allotments.
 pub fn search(instance: &Instance, from: Time, known: Time) -> Option<Bound> {
@@ -97,7 +97,8 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
         let Some(tried) = low.and_then(|low| next(from, sure, low, high)) else { break };
         deadline = tried;
     }
-    // Check the largest deadline first. Prices that were found in floating point may prove nothing in exact integers.
+    // Check the largest deadline first. If its prices, which were found in floating point, prove nothing in exact
+    // integers, check the next deadline.
     let proved = |refutation| Bound::proved_by(Objective::Makespan, Proof::DualFeasible(refutation), instance).ok();
     refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }

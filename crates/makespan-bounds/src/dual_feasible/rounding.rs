@@ -12,13 +12,13 @@ const LEVELS: f64 = 5040.0;
 /// the terms with the lowest prices are omitted.
 const MAX_PAIRS: usize = 8;
 
-/// Converts costs to a certificate. The certificate may fail to prove the bound, so the caller must check the
-/// certificate.
+/// Converts costs to a certificate. Because of rounding, the certificate may fail to refute `deadline`, so the caller
+/// must check it.
 pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
-    // The price that the certificate gives to the whole area if the cost of the area is 1. The number is nearly as
-    // large as 64 bits allow.
+    // The price that the certificate gives to the whole area if the cost of the area is 1. This price is large, so that
+    // rounding to integers loses little.
     let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
     let mut terms = Vec::new();
     let mut add = |cost: f64, widths: Scale, times: Scale| {

@@ -17,7 +17,7 @@ const MAX_QUEUE: usize = 200_000;
 pub(in crate::complete) struct Activity {
     of: FxHashMap<Literal, f64>,
     queue: BinaryHeap<Entry>,
-    /// Entries that were removed from the queue because their literals were true or false.
+    /// Entries that `next` removed from the queue, because their literals were true or false.
     asleep: Vec<Entry>,
     increment: f64,
 }
@@ -52,7 +52,8 @@ impl Activity {
         self.queue.push(Entry(*activity, literal));
     }
 
-    /// Multiplies all activities by `DECAY`, by increasing the amount that later conflicts add.
+    /// Reduces all activities by the factor `DECAY`, relative to later conflicts: divides the amount that later
+    /// conflicts add by `DECAY`, and leaves the stored activities unchanged.
     pub(in crate::complete) fn decay(&mut self) {
         self.increment /= DECAY;
         if self.increment > 1e100 {

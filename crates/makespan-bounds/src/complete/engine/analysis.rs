@@ -9,7 +9,7 @@ const DECAY: f64 = 0.999;
 /// Maximum depth of the search for the literals that imply a literal.
 const MAX_DEPTH: usize = 64;
 
-/// Literals that together lead to the conflict, at most one for each bound.
+/// Literals that together imply the conflict. There is at most one literal for each bound.
 #[derive(Default)]
 pub(super) struct Needs {
     of_bound: Vec<Option<Need>>,
@@ -33,7 +33,8 @@ impl Needs {
         self.follows.clear();
     }
 
-    /// Adds a literal. If the bound already has a literal, returns the change that made that literal true.
+    /// Adds a literal. `at` is the index of the change that made the literal true. If the bound already has a literal,
+    /// returns the index of the change that made this earlier literal true.
     fn add(&mut self, literal: Literal, at: usize) -> Option<usize> {
         let known = &mut self.of_bound[literal.bound as usize];
         let before = known.map(|need| need.at);
@@ -46,7 +47,7 @@ impl Needs {
         before
     }
 
-    /// Returns true if a literal that became true before the change `at` implies the premise.
+    /// Returns true if one of these literals implies the premise, and became true before the change `at`.
     fn imply(&self, premise: Literal, at: usize) -> bool {
         self.of_bound[premise.bound as usize].is_some_and(|need| need.value >= premise.value && need.at < at)
     }
@@ -65,13 +66,13 @@ impl Needs {
 }
 
 impl Engine {
-    /// Returns the change that made a literal true, or `None` if the literal is true without any decision.
+    /// Returns the index of the change that made a literal true, or `None` if the literal is true without any decision.
     fn decided_by(&self, literal: Literal) -> Option<usize> {
         self.made_by(literal).filter(|&at| self.trail[at].level > 0)
     }
 
-    /// Adds a literal unless the literal is true without any decision. Returns true if the number of literals of the
-    /// decision level `level` grows.
+    /// Adds a literal to `needs`, unless the literal is true without any decision. Returns true if the number of
+    /// literals of the decision level `level` grows.
     fn need(&self, needs: &mut Needs, literal: Literal, level: usize) -> bool {
         let Some(at) = self.decided_by(literal) else { return false };
         let before = needs.add(literal, at);
@@ -125,8 +126,8 @@ impl Engine {
         true
     }
 
-    /// Replaces literals by their premises, latest first, until a single literal of the decision level `level` is
-    /// left. Returns the changes that were replaced.
+    /// Replaces literals by their premises, latest first, until a single literal of the decision level `level` is left.
+    /// Returns the indices of the changes that made the replaced literals true.
     fn resolve(&mut self, needs: &mut Needs, level: usize) -> Vec<usize> {
         let mut of_level = 0;
         for &literal in &self.reason {
@@ -157,8 +158,9 @@ impl Engine {
         used
     }
 
-    /// Returns the literals that do not follow from the other literals, each with the change that made it true. The
-    /// latest change comes first. Adds to `used` the changes that prove the removed literals.
+    /// Removes the literals that follow from other literals. Returns the literals that remain, each with the index of
+    /// the change that made it true. The latest change comes first. Adds to `used` the changes that prove the removed
+    /// literals.
     fn minimise(&self, needs: &mut Needs, used: &mut Vec<usize>) -> Vec<(usize, Literal)> {
         let all = needs.literals();
         let (mut kept, mut removed) = (Vec::new(), Vec::new());
@@ -201,7 +203,7 @@ impl Engine {
         follows
     }
 
-    /// Records the changes that were made without any decision and are not recorded yet.
+    /// Adds to the log the changes without any decision that the log does not contain yet.
     pub(in crate::complete) fn record_root(&mut self) {
         if self.level() > 0 {
             return;
@@ -212,8 +214,8 @@ impl Engine {
         self.log.root_changes = self.trail.len();
     }
 
-    /// Deletes the less active half of the nogoods that have literals from more than two decision levels and are not
-    /// the reason of a change in the trail.
+    /// Deletes the less active half of the weak nogoods. A nogood is weak if it has more than two literals, from more
+    /// than two decision levels, and if it is not the reason of a change in the trail.
     pub(in crate::complete) fn forget(&mut self) {
         let mut is_reason = vec![false; self.clauses.len()];
         for change in &self.trail {

@@ -35,8 +35,8 @@ impl Ascent {
 
     /// Returns the costs of all tasks at the best prices, and writes the prices to the log.
     ///
-    /// Prices are rounded to integers, in units of 1 / `SCALE`. A maximum price ensures that the sum of all costs fits
-    /// into 64 bits.
+    /// Rounds prices to integers, in units of 1 / `SCALE`. Limits each price such that the sum of all costs fits into
+    /// 64 bits.
     pub(in crate::complete) fn prices(&self, model: &Model, log: &mut Log) -> Prices {
         let amounts = model.supplies.iter().map(Supply::most).fold(1, i64::saturating_add);
         let most = ((1 << 54) / model.last_end().max(1).saturating_mul(amounts)).min(MAX_PRICE);
@@ -50,8 +50,8 @@ impl Ascent {
         Prices::new(model, self.intervals, &prices)
     }
 
-    /// Makes up to `steps` subgradient steps from the best prices. Tasks may start only within their current windows.
-    /// Returns true if the prices prove that no solution has a value of at most `engine.most`.
+    /// Makes up to `steps` subgradient steps from the best prices. Each task takes the cheapest start in its current
+    /// window. Returns true if the prices prove that no solution has a value of at most `engine.most`.
     pub(in crate::complete) fn improve(&mut self, engine: &Engine, steps: usize) -> bool {
         let model = &engine.model;
         let goal = engine.most as f64 + 1e-3;

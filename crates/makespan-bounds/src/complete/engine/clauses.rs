@@ -1,10 +1,10 @@
-//! Propagation of nogoods, with two watched literals for each (M. W. Moskewicz et al., DAC 2001, DOI
+//! Propagation of nogoods, with two watched literals for each nogood (M. W. Moskewicz et al., DAC 2001, DOI
 //! 10.1145/378239.379017).
 
 use super::{Change, Clause, Engine, Literal, Propagated, Step};
 
-/// A watch on one literal of a nogood, in the list of the bound that can make the literal false. The literal becomes
-/// false when this bound reaches `value`.
+/// A watch on one literal of a nogood. The watch is in the list of the bound that can make the literal false: the
+/// literal becomes false when this bound reaches `value`.
 #[derive(Clone, Copy)]
 pub(super) struct Watch {
     clause: usize,
@@ -14,7 +14,7 @@ pub(super) struct Watch {
 }
 
 impl Engine {
-    /// Examines each nogood with a watched literal that became false. If all literals of a nogood but one are false,
+    /// Examines each nogood with a watched literal that became false. If all other literals of the nogood are false,
     /// makes the remaining literal true.
     pub(super) fn by_clauses(&mut self) -> Propagated {
         while self.next_clause < self.trail.len() {
@@ -89,8 +89,8 @@ impl Engine {
         Visit::Stays(other, result)
     }
 
-    /// Adds a nogood and watches its first two literals. The first literal must be open. The second must
-    /// be the literal that became false last, among all but the first.
+    /// Adds a nogood and watches its first two literals. The first literal must be neither true nor false. Among all
+    /// other literals, the second one must be the literal that became false last.
     pub(in crate::complete) fn add_clause(&mut self, literals: &[Literal], levels: usize, activity: f64) -> usize {
         let (number, first) = (self.clauses.len(), self.literals.len());
         self.literals.extend_from_slice(literals);

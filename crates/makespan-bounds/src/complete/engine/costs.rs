@@ -2,11 +2,11 @@
 
 use crate::complete::model::Model;
 
-/// The number of points in a block. The least cost of each block is stored.
+/// The number of points in a block. For each block, the least cost of its points is stored.
 const BLOCK: usize = 32;
-/// A cost that is larger than the cost of every possible start.
+/// The cost of an impossible start. It is larger than the cost of every possible start.
 pub(super) const NEVER: i64 = i64::MAX / 4;
-/// The longest horizon, in units of time, for which each unit has its own price.
+/// Maximum horizon, in units of time, for which each unit has a price of its own.
 const MAX_INSTANTS: i64 = 4000;
 /// The approximate number of intervals for a longer horizon. Prices are constant within each interval.
 const FEW_INTERVALS: i64 = 250;
@@ -20,7 +20,8 @@ pub(in crate::complete) struct Intervals {
 }
 
 impl Intervals {
-    /// Returns intervals of one unit of time for short horizons, and about `FEW_INTERVALS` intervals for long ones.
+    /// Returns intervals of one unit of time if the horizon is at most `MAX_INSTANTS`, and about `FEW_INTERVALS`
+    /// intervals otherwise.
     pub(in crate::complete) fn new(model: &Model) -> Self {
         let end = model.last_end().max(0);
         let length = if end <= MAX_INSTANTS { 1 } else { (end / FEW_INTERVALS).max(1) };

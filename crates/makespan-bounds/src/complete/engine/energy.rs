@@ -1,4 +1,5 @@
-//! Energy: in each period, the minimum amounts that the tasks hold must fit into the supply.
+//! Propagation by energy (amount times units of time). In each period, the minimum energy of all tasks must not exceed
+//! the energy of the supply.
 
 use super::{Engine, Literal, Propagated, Step};
 
@@ -39,9 +40,10 @@ impl Engine {
         }
     }
 
-    /// Adds premises that imply a lower limit on `quantity` for a task. When the window of the task shrinks, the
-    /// quantity never falls; in the current window, the quantity is `now`. The limit may be less than `now` by up to
-    /// `spare`, because weaker premises make more general nogoods. Subtracts the actual difference from `spare`.
+    /// Adds premises that imply a lower limit on `quantity`, which is a function of the window of a task. The quantity
+    /// never falls when the window shrinks. In the current window, the quantity is `now`. The limit may be less than
+    /// `now` by up to `spare`, because weaker premises make more general nogoods. Subtracts the actual difference from
+    /// `spare`.
     pub(in crate::complete) fn weakest(
         &self,
         task: usize,
@@ -145,9 +147,9 @@ impl Engine {
         }
     }
 
-    /// Checks periods that begin at the earliest start of a task. Each period ends at an instant u at which the energy
-    /// of the tasks, as a function of u, begins to grow more slowly. For tasks with one remaining mode, a sweep over
-    /// the ends computes the energy in O(n^2 log n) for each supply.
+    /// Checks periods that begin at the earliest start of a task. Consider the energy of the tasks as a function of the
+    /// end of the period. Each period ends at an instant at which this function begins to grow more slowly. For tasks
+    /// with one remaining mode, a sweep over the ends computes the energy in O(n^2 log n) for each supply.
     pub(in crate::complete) fn by_energy(&mut self) -> Propagated {
         let mut starts: Vec<i64> = (0..self.tasks()).map(|task| self.earliest(task)).collect();
         starts.sort_unstable();
@@ -204,7 +206,7 @@ impl Engine {
     }
 
     /// Checks a period. `sum` is the energy of the tasks with one remaining mode. `several` contains the tasks with
-    /// more modes.
+    /// several remaining modes.
     fn check_period(&mut self, period: Period, sum: i64, several: &[usize]) -> Propagated {
         let Period { supply, from, until } = period;
         let number = supply as u8;

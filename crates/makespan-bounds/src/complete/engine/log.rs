@@ -1,4 +1,4 @@
-//! The records of a refutation, as the numbers that `docs/refutation.md` defines.
+//! The records of a refutation, and their conversion to the numbers that `docs/refutation.md` defines.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(in crate::complete) struct Log {
     pub(in crate::complete) steps: Vec<Step>,
     pub(in crate::complete) nogoods: usize,
     pub(in crate::complete) prices: usize,
-    /// The number of supplies of the model without the scales, which are additional supplies.
+    /// The number of supplies of the model, without the supplies that are scales.
     pub(in crate::complete) own_supplies: usize,
     /// The number of recorded changes that were made without any decision.
     pub(in crate::complete) root_changes: usize,
@@ -48,7 +48,8 @@ impl Log {
         self.steps.len()
     }
 
-    /// Adds a scale of a supply. `held` contains the amount of each task in each mode.
+    /// Adds the record of a scale of a supply. `held` contains the amount of the scale that each task holds in each
+    /// mode.
     pub(in crate::complete) fn scale(&mut self, supply: usize, held: &[Vec<i64>]) {
         let amounts = held.iter().flatten().map(|amount| amount.cast_unsigned());
         let mut numbers = vec![32, supply as u64, 0];
@@ -57,7 +58,8 @@ impl Log {
         self.records.push(Record::Other(numbers));
     }
 
-    /// Adds a price vector: for each supply, the prices in all intervals. `length` returns the length of an interval.
+    /// Adds the record of a price vector: for each supply, the prices in all intervals. `length` returns the length of
+    /// an interval.
     pub(in crate::complete) fn prices(&mut self, prices: &[Vec<i64>], length: impl Fn(usize) -> i64) {
         let mut numbers = vec![31, prices.len() as u64];
         for line in prices {
@@ -76,22 +78,22 @@ impl Log {
         self.records.push(Record::Prices(numbers));
     }
 
-    /// Adds a pair of equal tasks.
+    /// Adds the record of a pair of equal tasks.
     pub(in crate::complete) fn pair(&mut self, first: usize, second: usize) {
         self.records.push(Record::Other(vec![22, first as u64, second as u64]));
     }
 
-    /// Adds the task whose middle is restricted to the first half of the schedule.
+    /// Adds the record of the task whose middle is restricted to the first half of the schedule.
     pub(in crate::complete) fn mirror(&mut self, task: usize) {
         self.records.push(Record::Other(vec![23, task as u64]));
     }
 
-    /// Adds a step that is made without any decision.
+    /// Adds the record of a step that is made without any decision.
     pub(in crate::complete) fn root(&mut self, step: Step) {
         self.records.push(Record::Root(step));
     }
 
-    /// Adds the next nogood, with the steps that prove it.
+    /// Adds the record of the next nogood, with the steps that prove the nogood.
     pub(in crate::complete) fn nogood(&mut self, literals: &[Literal], steps: impl Iterator<Item = Step>) {
         self.literals.extend_from_slice(literals);
         self.steps.extend(steps);
@@ -130,7 +132,7 @@ impl Log {
     }
 
     fn write_nogood(&self, numbers: &mut Vec<u64>, literals: Range<usize>, steps: Range<usize>, names: &Names) {
-        // If the literals are sorted by bound, the code is shorter.
+        // Sort the literals by bound, because the encoded certificate is then shorter.
         let mut literals = self.literals[literals].to_vec();
         literals.sort_unstable();
         numbers.extend([21, literals.len() as u64]);
@@ -139,8 +141,8 @@ impl Log {
         self.steps[steps].iter().for_each(|&step| write(numbers, step, names));
     }
 
-    /// Counts the steps that use each nogood and each price vector. Steps of unused nogoods are ignored. The last
-    /// nogood is used, because it states that there is no solution.
+    /// Counts the steps that use each nogood and each price vector. Ignores the steps of unused nogoods. Always treats
+    /// the last nogood as used, because this nogood states that there is no solution.
     pub(in crate::complete) fn uses(&self) -> Uses {
         let mut uses = Uses { nogoods: vec![0; self.nogoods], prices: vec![0; self.prices] };
         if let Some(last) = uses.nogoods.last_mut() {
@@ -193,7 +195,7 @@ impl Uses {
     }
 }
 
-/// The numbers that nogoods and price vectors have in the certificate.
+/// The numbers by which the certificate refers to nogoods and price vectors.
 struct Names {
     nogoods: Vec<u64>,
     prices: Vec<u64>,

@@ -1,12 +1,13 @@
-//! Prices for the amounts of each supply at each instant. At these prices, each task has a least cost. The sum of
-//! these costs, minus the price of all available amounts, is a lower bound on the objective (Lagrangian duality).
+//! Prices for the amounts of each supply at each instant. At these prices, each task has a least cost: its weighted end
+//! plus the price of the amounts that it holds. The sum of these costs, minus the price of all available amounts, is a
+//! lower bound on the objective (Lagrangian duality).
 
 use super::costs::{Costs, Intervals, NEVER, PriceLine};
 use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
 use crate::complete::model::{Model, ModelTask, Supply};
 
-/// The number of units of prices in one unit of the objective.
+/// The number of units of integer prices in one unit of the objective.
 pub(in crate::complete) const SCALE: i64 = 1024;
 /// Maximum number of points of the cost functions of all tasks in all modes.
 const MAX_COSTS: i64 = 2_000_000;
@@ -18,7 +19,7 @@ pub(in crate::complete) struct Prices {
     costs: Vec<Vec<Costs>>,
     /// The price of all available amounts.
     sold: i64,
-    /// For each task, its least costs in the window in which they were last computed.
+    /// For each task, the least costs in the window for which they were last computed.
     known: Vec<Known>,
 }
 
@@ -31,7 +32,7 @@ struct Known {
     first_start: i64,
     /// The least cost over the modes if the task starts at the last start of the window.
     last_start: i64,
-    /// The least cost in the first remaining mode.
+    /// The least cost in the first mode of the window.
     first_mode: i64,
     last_mode: i64,
 }
@@ -113,7 +114,7 @@ impl Prices {
     }
 }
 
-/// Returns the number of costs before the first cost below `room`, and the least of these costs.
+/// Returns the number of costs that precede the first cost below `room`, and the least of the costs that precede it.
 fn leading(costs: impl Iterator<Item = i64>, room: i64) -> (i64, i64) {
     costs.take_while(|&cost| cost >= room).fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)))
 }
@@ -266,8 +267,9 @@ impl Engine {
         self.set(Literal::mode_at_most(task, window.last as i64 - count), &premises, cut.step(3))
     }
 
-    /// Adds premises that imply a lower limit on the sum of the least costs of all tasks other than `except`. The
-    /// limit may be less than the sum of `least` by up to `spare`.
+    /// Adds premises that imply a lower limit on the sum of the least costs of all tasks other than `except`. `least`
+    /// contains the current least cost of each task. The limit may be less than the sum of these costs by up to
+    /// `spare`.
     fn costly_because(
         &self,
         prices: &Prices,
