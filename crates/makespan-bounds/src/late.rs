@@ -6,15 +6,15 @@ use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 
-/// Maximum number of deadlines that are examined, in addition to the last one. For each deadline d, the jobs with
+/// Maximum number of deadlines that are examined, in addition to the last deadline. For each deadline d, the jobs with
 /// deadlines up to d form a separate instance.
 const DUES: usize = 6;
 /// If the instance has more jobs than this number, only one deadline is examined.
 const MANY: usize = 20_000;
 
 /// Returns bounds on the lateness. For some deadlines d, the jobs with deadlines up to d form a separate instance. A
-/// bound on the makespan or on the weighted completion of that instance yields a bound on the lateness. All these
-/// instances share `work` and the time of `clock`.
+/// bound on the makespan or on the weighted completion of the separate instance yields a bound on the lateness. All
+/// separate instances together use at most `work` elementary steps and the time of `clock`.
 pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Vec<Bound> {
     let most = if instance.jobs().len() > MANY { 1 } else { DUES };
     let dues = promising(instance, most);
@@ -23,7 +23,7 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     let of = Objective::OF_DEADLINES.into_iter().take(if weighted { 2 } else { 1 });
     let parts: Vec<(Objective, Time)> = of.flat_map(|of| dues.iter().map(move |&due| (of, due))).collect();
     let bound = |(at, &(of, due)): (usize, &(Objective, Time))| {
-        // The first instance is the most promising, and is examined even if no time is left.
+        // The first instance is the most promising one. Examine this instance even if no time is left.
         if at > 0 && clock.is_over() {
             return None;
         }
@@ -36,9 +36,9 @@ pub(crate) fn early(instance: &Instance, objective: Objective, work: u64, clock:
     parts.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Returns up to `most` deadlines d. Let l be the work of the jobs due by d, divided by the number of processors. The
-/// deadlines are sorted by l - d, and the largest difference comes first. If `most` is more than one, the last deadline
-/// is always included.
+/// Returns up to `most` deadlines d. For each deadline d, let l be the work of the jobs due by d, divided by the number
+/// of processors. The deadlines with the largest difference l - d come first. If `most` is more than one, also returns
+/// the last deadline.
 fn promising(instance: &Instance, most: usize) -> Vec<Time> {
     let least = |task| instance.profile(task).least_work(Time::MAX).unwrap_or(0);
     let work = |id| {

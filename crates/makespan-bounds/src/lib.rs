@@ -8,15 +8,15 @@
 //!   deadlines that [`dual_feasible`] functions refute. These bounds take release dates and unavailable processors
 //!   into account.
 //! * [`weighted_completion`] and [`mean_flow`]: prices for processors in continuous time. [`PriceSearch`] finds the
-//!   prices step by step, and supports an upper limit on the makespan. For each job, it also returns the allotment and
-//!   the start at which the job pays least.
+//!   prices step by step, and supports an upper limit on the makespan. For each job, [`PriceSearch`] also returns the
+//!   allotment and the start at which the job pays least.
 //! * [`weighted_completion_on`]: the corrected interval linear programme of the DEMT paper, solved through its dual.
 //! * [`machines`]: prices for time on machines that differ in speed, or on which each job has its own run time.
 //! * [`best`] for instances with task graphs: windows of time between the predecessors and successors of tasks, with
-//!   prices for machines. If tasks have dependences, need resources, or hold several processors of unequal speeds, it
-//!   also uses three other kinds of proof: windows in which tasks hold too much of a resource, flows along paths of
-//!   tasks combined with prices of resources, and deductions from a deadline. For the lateness, it also bounds the jobs
-//!   with early deadlines as a separate instance.
+//!   prices for machines. If tasks have dependences, need resources, or hold several processors of unequal speeds,
+//!   [`best`] also uses three other kinds of proof: windows in which tasks hold too much of a resource, flows along
+//!   paths of tasks combined with prices of resources, and deductions from a deadline. For the lateness, [`best`] also
+//!   bounds the jobs with early deadlines as a separate instance.
 //! * [`complete`]: a complete search with learning for small instances. It proves that a schedule is optimal, or finds
 //!   a better one.
 //! * [`cost`]: prices for processor time and for the time between dependent tasks, under a horizon.
@@ -76,12 +76,13 @@ pub fn standard(instance: &Instance) -> Result<Vec<Bound>, Unsupported> {
     Ok(bounds)
 }
 
-/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. With more jobs, the end of a single job
-/// is too small a part of the sum over all jobs to improve a bound.
+/// Maximum number of jobs that can end last, for the bounds of [`by_last_job`]. If more jobs can end last, the end of a
+/// single job contributes too little to a sum over all jobs to improve a bound.
 const MAX_LAST: usize = 12;
 
-/// Derives bounds on other objectives from the bound on the makespan: some job ends at the makespan or later
-/// ([`LastJob`]). A derived bound replaces a weaker bound in `bounds`. Has no effect if many jobs can end last.
+/// Derives bounds on other objectives from the bound on the makespan: in every schedule, some job ends at this bound or
+/// later ([`LastJob`]). A derived bound replaces a weaker bound in `bounds`. Has no effect if more than 12 jobs can end
+/// last.
 pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     let shortest =
         bounds.iter().find(|bound| bound.objective == Objective::Makespan && bound.makespan_at_most.is_none());
@@ -98,9 +99,9 @@ pub fn by_last_job(instance: &Instance, bounds: &mut [Bound]) {
     }
 }
 
-/// Returns bounds for the objectives of [`standard`]. If a longer search may improve a bound, the search for this
-/// bound continues after the limit of [`standard`], until `clock` expires. Before each objective, the remaining time
-/// is divided equally among this objective and the later ones.
+/// Returns bounds on the objectives of [`standard`]. Deductions may take more steps than in [`standard`]. All searches
+/// end when `clock` expires. Before each objective, the remaining time is divided equally among this objective and all
+/// later objectives.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`best`].
@@ -123,8 +124,8 @@ pub fn best(instance: &Instance, objective: Objective) -> Result<Bound, Unsuppor
     within(instance, objective, held::WORK, &Clock::ENDLESS)
 }
 
-/// Returns the best bound on one objective that is found before `clock` expires. Fast bounds are always computed. A
-/// slow search that is stopped by `clock` may return no bound.
+/// Returns the best bound on one objective that is found before `clock` expires. Always computes the fast bounds. A
+/// slow search that `clock` stops may contribute no bound.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`best`].
@@ -132,8 +133,8 @@ pub fn best_by(instance: &Instance, objective: Objective, clock: &Clock) -> Resu
     within(instance, objective, held::WORK, clock)
 }
 
-/// Returns the best bound on one objective that is found before `clock` expires. Deductions from a deadline take up to
-/// `work` elementary steps.
+/// Returns the best bound on one objective that is found before `clock` expires. Deductions from a deadline take at
+/// most `work` elementary steps.
 fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -> Result<Bound, Unsupported> {
     match objective {
         Objective::Cost => return Ok(cost::cheapest(instance)),
@@ -160,7 +161,7 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     } else if machines::check(instance).is_ok() {
         bounds.push(machines::bound_until(instance, objective, clock));
     } else if instance.is_sequential() {
-        // On a platform with a network, windows are the only bound for sequential jobs.
+        // On a platform with a network, only windows bound sequential jobs.
         bounds.push(windows::best(instance, objective, &clock.part(0.3)));
     }
     if objective != Objective::Makespan {
@@ -174,8 +175,8 @@ fn within(instance: &Instance, objective: Objective, work: u64, clock: &Clock) -
     Ok(best_of(objective, bounds))
 }
 
-/// Returns the largest of several bounds, or the first of several equal ones. If there are no bounds, returns zero,
-/// which needs no proof.
+/// Returns the largest of several bounds, or the first one of several largest bounds. If there are no bounds, returns
+/// the bound zero, which needs no proof.
 fn best_of(objective: Objective, bounds: Vec<Bound>) -> Bound {
     let nothing =
         || Bound { objective, value: 0.into(), makespan_at_most: None, proof: Proof::Paths(Paths::default()) };

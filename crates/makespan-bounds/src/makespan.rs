@@ -16,7 +16,7 @@ const RELEASES: usize = 8;
 /// The candidates are the run time of the longest job, the work of all jobs divided by the number of processors, the
 /// largest deadline that the dual approximation refutes, and later deadlines that dual-feasible functions refute. All
 /// these bounds take release dates and unavailable processors into account. The tasks of a bag are treated as equal
-/// jobs, and many of them are handled in one step.
+/// jobs, and the search handles many of them in one step.
 ///
 /// Complexity: if all jobs are released together, all processors are always available and no job is a bag, the
 /// complexity of [`dual_feasible::search`] plus the complexity of [`dual::search`]. Otherwise, a bisection for each of
@@ -50,7 +50,7 @@ pub fn counted_by(instance: &Instance, clock: &Clock) -> Bound {
     dual_feasible::search_until(instance, from, Time::from_ticks(known), clock).unwrap_or(best)
 }
 
-/// Returns the bound of [`makespan()`], or a better one from prices for processors in time ([`crate::refuted`]). The
+/// Returns the bound of [`makespan()`], or a better bound from prices for processors in time ([`crate::refuted`]). The
 /// search for prices takes some tenths of a second if jobs have release dates or processors are unavailable at times.
 pub fn makespan_in_time(instance: &Instance) -> Bound {
     makespan_by(instance, &Clock::ENDLESS)
@@ -102,9 +102,9 @@ fn longest_alone(instance: &Instance) -> Option<Bound> {
     Some(Bound { objective: Objective::Makespan, value, makespan_at_most: None, proof })
 }
 
-/// Returns the largest deadline that is refuted for some release date: the jobs released at or after this date cannot
-/// all end by the deadline. `known` is a bound that is already proved. Returns `None` if no deadline of at least
-/// `known` is refuted.
+/// Returns the refutation of the largest refuted deadline. A deadline is refuted if, for some release date, the jobs
+/// released at or after this date cannot all end by the deadline. `known` is a bound that is already proved. Returns
+/// `None` if no deadline of at least `known` is refuted.
 fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     let mut best = i64::try_from(known).ok()? - 1;
     let mut found = None;
@@ -138,8 +138,8 @@ fn with_releases(instance: &Instance, known: i128) -> Option<Rejection> {
     found
 }
 
-/// Returns up to `RELEASES` release dates r. To each r, add the work of the jobs released at or after r, divided by the
-/// number of processors. The release dates are sorted by this sum, and the largest sum comes first.
+/// Returns up to `RELEASES` release dates r. For each release date r, let l be the work of the jobs released at or
+/// after r, divided by the number of processors. The release dates with the largest sum r + l come first.
 fn promising_releases(instance: &Instance) -> Vec<Time> {
     let work = |job: &SimpleJob<'_>| Some(job.profile().least_work(Time::MAX)?.saturating_mul(Area::from(job.tasks())));
     let mut jobs: Vec<(Time, Area)> =
@@ -191,10 +191,10 @@ fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Tim
 
 /// Appends the needs of the equal tasks of a bag to the knapsack problem of [`dual::choose`].
 ///
-/// The tasks that can run side by side at the middle of the span are grouped into bundles. All tasks of a bundle run
-/// at the middle (*cross* it), or none does. The sizes of the bundles are 1, 2, 4, .., and the number of tasks that is
-/// then left. So every number of crossing tasks is the sum of some of the sizes. One more need represents the
-/// remaining tasks, which do not cross. Returns false if more tasks must cross than can run side by side.
+/// A task *crosses* if it runs at the middle of the span. The tasks that can cross together are grouped into bundles:
+/// either all tasks of a bundle cross, or none. The sizes of the bundles are 1, 2, 4, .., and the last bundle contains
+/// all tasks that are left. So every number of crossing tasks is the sum of some of the sizes. One more need represents
+/// the other tasks of the bag, which do not cross. Returns false if more tasks must cross than can run side by side.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

@@ -1,4 +1,4 @@
-//! Bounds on the makespan of a flow of tasks, from the work that is released late.
+//! Bounds on the makespan of sequential jobs, from the work that is released late.
 
 use makespan_core::{Instance, JobId, Objective, Time};
 use makespan_verify::Proof;
@@ -6,10 +6,10 @@ use makespan_verify::proof::LateWork;
 
 /// Returns a lower bound on the makespan of an instance of sequential jobs: the bound of [`LateWork`] at prices in
 /// proportion to the speeds of the nodes. At these prices, the work of a task is its time at speed 1. If a task has a
-/// time for each machine, its work is the minimum over the nodes of time multiplied by speed.
+/// time for each machine, its work is the minimum of time multiplied by speed over the nodes.
 ///
-/// Returns zero if nothing is proved, for example because values are too large. Takes O(n log n + n m) for n tasks on
-/// m processors.
+/// Returns zero if the check proves nothing, for example because values are too large. Takes O(n log n + n m) for n
+/// tasks on m processors.
 pub fn release_area_bound(instance: &Instance) -> Time {
     let speeds: Vec<f64> = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = Proof::LateWork(late_work(instance, &speeds)).proves(Objective::Makespan, instance).ok();
@@ -20,12 +20,12 @@ pub fn release_area_bound(instance: &Instance) -> Time {
 const SCALE: i32 = 40;
 
 /// Returns the certificate with the strongest bound at the given prices. `prices` contains one price for each node.
-/// Only the ratios of the prices matter, because they are scaled and rounded to integers.
+/// Only the ratios of the prices matter, because the function scales the prices and rounds them to integers.
 ///
-/// The certificate consists of an instant and a number of tasks. Tries all release dates as instants. For each
-/// instant, tries each number of tasks up to the number of processors, and also all tasks together. Takes
-/// O(n log n + n m) for n tasks on m processors. The search uses floats, so the bound may be slightly weaker than the
-/// strongest one. The certificate is valid in any case, because its check is exact.
+/// Besides the prices, the certificate states an instant and a number of tasks. The function tries all release dates as
+/// instants. For each instant, it tries each number of tasks up to the number of processors, and also all tasks
+/// together. Takes O(n log n + n m) for n tasks on m processors. The function computes in floats, so the bound may be
+/// slightly weaker than the strongest one. The certificate is valid even then, because its check is exact.
 pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
     let prices = whole(instance, prices);
     let sold = sold(instance, &prices);
@@ -44,7 +44,7 @@ pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
             largest.truncate(sold.len());
         }
         let release = instance.job(id).release;
-        // First include all tasks with this release date.
+        // Include all tasks with this release date before computing a bound.
         if jobs.peek().is_some_and(|&next| instance.job(next).release == release) {
             continue;
         }
@@ -64,8 +64,8 @@ pub(crate) fn late_work(instance: &Instance, prices: &[f64]) -> LateWork {
     LateWork { from, tasks, prices }
 }
 
-/// Scales prices by a power of two and rounds them down. The ratios of prices stay the same if all prices are whole
-/// numbers with a sum of at most 2^`SCALE`.
+/// Scales prices by a power of two and rounds them down. If all prices are whole numbers with a sum of at most
+/// 2^`SCALE`, the ratios of the prices do not change.
 fn whole(instance: &Instance, prices: &[f64]) -> Vec<i64> {
     let nodes = instance.platform().nodes();
     let sum: f64 = prices.iter().zip(nodes).map(|(price, node)| price * f64::from(node.processors)).sum();

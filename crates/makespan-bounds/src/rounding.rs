@@ -3,8 +3,8 @@
 
 use makespan_verify::{Bound, CertificateError};
 
-/// Returns the bound of the most precise certificate that can be checked within 128 bits. Rounds the prices to `scale`
-/// binary places first. If the check overflows, tries again with eight binary places fewer.
+/// Returns the bound of the most precise certificate that the check can process in 128 bits. Rounds the prices to
+/// `scale` binary places first. If the check overflows, tries again with eight binary places fewer.
 pub(crate) fn finest(
     mut scale: u32,
     attempt: impl Fn(u32) -> Result<Bound, CertificateError>,

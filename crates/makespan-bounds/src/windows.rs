@@ -21,19 +21,18 @@ pub(crate) struct TaskArrays {
     pub(crate) kinds: usize,
     /// The number of processors of each kind.
     processors: Vec<u32>,
-    /// For each task, its run times on one processor of each kind. If the task may hold several processors, these are
-    /// its shortest times at the speed of each kind.
+    /// For each task, its run times on one processor of each kind. A task that may hold several processors has, for
+    /// each kind, its shortest time at the speed of this kind.
     pub(crate) times: Vec<Vec<i64>>,
     pub(crate) heads: Vec<i64>,
     pub(crate) fastest: Vec<i64>,
     pub(crate) tails: Vec<i64>,
-    /// For each task, the number of equal tasks that it represents. The count is zero for a task that may hold several
-    /// processors.
+    /// For each task, the number of equal tasks that it represents, or zero for a task that may hold several
+    /// processors. The search ignores tasks with the count zero.
     counts: Vec<u64>,
     /// For each node of the platform, its kind.
     pub(crate) kind_of: Vec<Option<usize>>,
-    /// The jobs with transfers that can delay tasks. The number of a job is the index of its first task in these
-    /// arrays.
+    /// The jobs with transfers that can delay tasks. Each job has the index of its first task in these arrays.
     reaching: Vec<(usize, JobReach)>,
 }
 
@@ -45,12 +44,12 @@ pub(crate) struct KindStarts {
     pub(crate) tails: Vec<i64>,
 }
 
-/// Maximum product of the number of jobs and the number of nodes. If the product is larger, the window of each job
-/// follows from its longest path alone.
+/// Maximum product of the number of jobs and the number of nodes. If the product is larger, the window of each job uses
+/// only the longest path.
 const MAX_STATED: usize = 1 << 22;
 
-/// Returns the best window bound on one objective. If the objective depends on the end of each job, a window is found
-/// for each job, as if only the job and its predecessors existed.
+/// Returns the best bound from windows on one objective. For the makespan, one window covers all jobs. For other
+/// objectives of time, each job has a window, as if only the job and its predecessors existed.
 pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> Bound {
     let places = NodeKinds::new(instance);
     let spans = Spans::new(&places, instance);
@@ -67,8 +66,8 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     Bound::proved_by(objective, proof, instance).unwrap_or(nothing)
 }
 
-/// Returns a window for each job. Uses only the longest path if the job has one task, if there are very many jobs and
-/// nodes, or if the clock has expired.
+/// Returns a window for each job. Uses only the longest path if the job has one task, if there are too many jobs and
+/// nodes (see `MAX_STATED`), or if the clock has expired.
 fn alone(instance: &Instance, spans: &Spans, clock: &Clock) -> Vec<TimeWindow> {
     let many = instance.jobs().len().saturating_mul(instance.platform().node_count()) > MAX_STATED;
     let of = |id: JobId| {
@@ -85,7 +84,7 @@ impl TaskArrays {
     /// Collects the tasks of `jobs`. If `alone` is set, the tails ignore the jobs that wait for these jobs.
     pub(crate) fn of(instance: &Instance, jobs: &[JobId], spans: &Spans, alone: bool) -> Self {
         let platform = instance.platform();
-        // If no job has a time for each machine, nodes of equal speed share a column.
+        // Unless jobs have a time for each machine, nodes of equal speed share a column.
         let mut columns: Vec<(usize, ProcSet)> = Vec::new();
         let mut column_of = vec![None; platform.nodes().len()];
         for (node, column) in column_of.iter_mut().enumerate() {
@@ -176,8 +175,9 @@ impl TaskArrays {
                 let (heads, tails) = (&mut starts.heads[row.clone()], &mut starts.tails[row]);
                 heads.fill(NEVER);
                 tails.fill(NEVER);
-                // Nodes of one kind have equal run times. But these nodes may have different numbers of processors,
-                // and so different transfer times. So one kind may correspond to several kinds of `reaching`.
+                // Nodes of one kind have equal run times, but may have different numbers of processors. `reaching`
+                // distinguishes such nodes. So one kind may correspond to several kinds of `reaching`. Use the least
+                // values of these kinds.
                 for (node, kind) in self.kind_of.iter().enumerate() {
                     let Some((kind, other)) = kind.zip(reaching.kind_of(node)) else { continue };
                     if let Some((head, tail)) = reach.of(task, other) {

@@ -19,7 +19,8 @@ impl Grid {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Returns the capacity in classes: the maximum sum of the class indices of sizes that sum to at most `whole`.
+    /// Returns the capacity in classes: an upper limit on the sum of the class indices of sizes that sum to at most
+    /// `whole`.
     pub(crate) fn capacity(self) -> usize {
         // If each size is a class of its own, the indices are the sizes. Otherwise, each size is strictly larger than
         // the lower limit of its class, so the indices sum to less than the number of classes.

@@ -4,8 +4,8 @@
 //! allotment of each job to minimise this need.
 //!
 //! The prices follow from multiplicative weights (N. Littlestone, M. K. Warmuth, Information and Computation 108,
-//! 1994, DOI 10.1006/inco.1994.1009). The more the chosen allotments of all rounds need of a term, the higher is the
-//! price of the term.
+//! 1994, DOI 10.1006/inco.1994.1009). The price of a term increases with the need of the chosen allotments for this
+//! term, summed over all rounds.
 
 use super::board::{AllotmentBoard, BoardSetting};
 use super::functions::most;

@@ -1,21 +1,20 @@
-//! Search for the window of time that refutes the latest deadline. Within this window, tasks must hold more of a
-//! resource, or of the processors, than is available.
+//! Search for the window of time that refutes the latest deadline. A window refutes a deadline if tasks must hold more
+//! of a resource, or of the processors, within the window than is available.
 
 use super::Holders;
 use crate::Clock;
 
 /// Maximum number of instants at which windows may begin, and maximum number of instants at which windows may end.
 const INSTANTS: usize = 32;
-/// Maximum number of pairs of a run and a window that are examined for one deadline. The more runs there are, the fewer
-/// windows are examined.
+/// Maximum number of pairs of a run and a window that the search examines for one deadline. The more runs an instance
+/// has, the fewer windows the search examines.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of pairs of a run and a window that are examined even if the clock has expired. All these pairs together
-/// take about a millisecond.
+/// Number of pairs of a run and a window that the search examines even if the clock has expired. All these pairs
+/// together take about a millisecond.
 const ALWAYS: usize = 1 << 16;
 
-/// Maximum number of runs for which the bisection is exact. If there are more runs, the bisection stops when two
-/// deadlines differ by less than the fraction `2^-NEAR`.
+/// Maximum number of runs for which the bisection is exact.
 const MANY: usize = 1 << 20;
 /// If there are more than `MANY` runs, the relative precision of the bisection is 2^-`NEAR`.
 const NEAR: u32 = 14;
@@ -28,9 +27,9 @@ pub(super) struct RefutedDeadline {
     pub(super) until: i64,
 }
 
-/// Returns the window that refutes the latest deadline, among all windows that are tried. A window begins at the
+/// Returns the latest refuted deadline, and the window that refutes it. Each window that the search tries begins at the
 /// earliest start of some task. The time from the end of the window to the deadline is the tail of some task: the
-/// length of the longest path after the task. Returns `None` if no window refutes a deadline after the end of the
+/// length of the longest path after the task. Returns `None` if no window refutes a deadline at or after the end of the
 /// longest path.
 ///
 /// The search ignores unavailable periods. The check of the certificate includes these periods, so it may refute a
@@ -72,7 +71,7 @@ impl Window<'_> {
     fn latest(&self, first: i64) -> Option<i64> {
         let mut over = self.over(first).filter(|&over| over > 0)?;
         let mut low = first;
-        // If the deadline is later, the window is longer, but the tasks need no larger amount in the window. So the
+        // A later deadline makes the window longer, but the tasks need no larger amount in the longer window. So the
         // capacity suffices if the deadline is later by `over / rate`.
         let mut high = low.saturating_add(i64::try_from(over / self.holders.rate.max(1)).unwrap_or(i64::MAX / 4) + 1);
         if high >= i64::MAX / 4 {

@@ -1,6 +1,6 @@
 //! Bounds that combine a flow along paths of tasks with a price for the amounts that tasks hold. Paths may also use
-//! area arcs. The length of an area arc between two tasks is the area of all tasks between these two tasks, divided by
-//! the capacity.
+//! area arcs. A task lies between two tasks if it waits for the first and the second waits for it. The length of an
+//! area arc between two tasks is the area of all tasks between them, divided by the capacity.
 
 mod ancestry;
 mod hull;
@@ -20,18 +20,18 @@ use longest::{LongestPath, PathStep, Paths};
 const PATHS: u64 = 300;
 /// Maximum number of paths that are added before the search tries area arcs.
 const WITHOUT: u64 = 40;
-/// Minimum number of paths that are added to the flow, however large the instance is.
+/// Number of paths that are added to the flow even if the instance is very large.
 const MIN_PATHS: u64 = 3;
-/// Approximate number of elementary steps of the whole search.
+/// Approximate maximum number of elementary steps of the whole search.
 const STEPS_IN_ALL: usize = 1 << 27;
-/// Number of steps of the golden section search for the weight of the paths in the bound.
+/// Number of steps of the golden section search for the share of the paths in the bound.
 const STEPS: usize = 14;
-/// Number of steps of the golden section search after the first `FAR` paths. After these paths, each new path changes
-/// the best weight of the paths only a little.
+/// Number of steps of the golden section search after the first `FAR` paths. Then each new path changes the best share
+/// only a little.
 const STEPS_NEAR: usize = 6;
 /// Number of paths after which the golden section search takes only `STEPS_NEAR` steps.
 const FAR: u64 = 16;
-/// Approximate number of elementary steps in which a task chooses one of its runs.
+/// Approximate number of elementary steps for the choice of the run of one task.
 const ROW: usize = 8;
 /// Approximate sum of the weights of all paths in a certificate.
 const FLOW: f64 = 68_719_476_736.0;
@@ -44,9 +44,10 @@ struct Flow {
     through: Vec<u64>,
     /// The flow along each edge.
     along: Vec<u64>,
-    /// The flow along area arcs. The key contains the positions of the tasks at both ends of the arc.
+    /// The flow along each area arc. The key contains the positions of the tasks at both ends of the arc. `None` stands
+    /// for the beginning or the end of the schedule.
     arcs: BTreeMap<(Option<usize>, Option<usize>), u64>,
-    /// For each distinct task, the flow along all area arcs that include the area of the task.
+    /// For each distinct task, the total flow along the area arcs whose length includes the area of the task.
     over: Vec<u64>,
     /// The sum of the weights of all paths.
     all: u64,
@@ -63,10 +64,10 @@ struct Search<'a> {
     first: f64,
     rate: f64,
     flow: Flow,
-    /// For each task, the run time of the run that it chooses. Tasks are in topological order.
+    /// For each task, the time of its chosen run. Tasks are in topological order.
     times: Vec<f64>,
-    /// The area that each task holds in the run that it chooses, divided by the capacity. Tasks are in topological
-    /// order. The entry of a bag is the area of all its tasks.
+    /// For each task, the area of its chosen run, divided by the capacity. Tasks are in topological order. The entry of
+    /// a bag is the area of all its tasks.
     areas: Vec<f64>,
     /// For each distinct task, its position in the topological order.
     place: Vec<usize>,
@@ -74,10 +75,10 @@ struct Search<'a> {
 
 /// Returns a flow and a price that nearly maximise the bound.
 ///
-/// The search repeats these steps. First, each task chooses the run with the least cost. The cost is the flow through
-/// the task times the run time, plus the price times the area that the run holds. Then the longest path at these run
-/// times is added to the flow. Finally, the price is optimised again. Paths may also use area arcs, unless there are
-/// too many tasks.
+/// The search repeats these steps. First, each task chooses the run with the least cost: the flow through the task
+/// times the time of the run, plus the price times the area of the run. Then the search adds the longest path at these
+/// times to the flow. Finally, it optimises the price again. Paths may also use area arcs, unless there are too many
+/// tasks.
 ///
 /// Returns `None` if no task holds any amount. Also returns `None` if every task has only one run and the longest path
 /// uses no area arc.
@@ -92,7 +93,7 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
     }
     let mut search = Search::new(instance, holders, rate);
     if !holders.has_choices() {
-        // If every task has only one run, no flow gives a better bound than a single path.
+        // If every task has only one run, no flow proves more than the longest path.
         search.add_longest_path(1, true);
         let is_new = !search.flow.arcs.is_empty();
         return is_new.then(|| search.certificate(commodity, 1.0, &search.flow));
@@ -106,8 +107,8 @@ pub(super) fn search(instance: &Instance, holders: &Holders, commodity: &Commodi
         if (weight > MIN_PATHS && steps > STEPS_IN_ALL) || (weight > 1 && clock.is_over()) {
             break;
         }
-        // Do not use area arcs at first. Each task begins with its fastest run, which has a large area. So area arcs
-        // would be longer than with the runs that the tasks choose later.
+        // Do not use area arcs for the first paths. Each task begins with its fastest run, which has a large area. So
+        // area arcs would be longer than for the runs that the tasks choose later.
         let with_areas = weight >= next && (weight > WITHOUT || steps > STEPS_IN_ALL / 4);
         let has_areas = search.add_longest_path(weight, with_areas);
         if with_areas {
@@ -201,8 +202,8 @@ impl<'a> Search<'a> {
         self.instance.different(self.paths.order[task])
     }
 
-    /// Returns the bound in which the paths have the weight `share`, and the prices of the held amounts have the
-    /// weight `1 - share`. If `choose` is set, stores the run that each task chooses.
+    /// Returns the bound in which the paths have the share `share`, and the prices of the held amounts have the share
+    /// `1 - share`. If `choose` is set, stores the run that each task chooses.
     fn value(&mut self, share: f64, choose: bool) -> f64 {
         let path = share / self.flow.all as f64;
         let mut sum = path * self.flow.released + (1.0 - share) * self.first;
@@ -220,8 +221,8 @@ impl<'a> Search<'a> {
         sum
     }
 
-    /// Returns the share of the paths with the best bound. The bound is a concave function of the share. Searches near
-    /// `last`, which was the best share before the last path was added.
+    /// Returns the share of the paths for which the bound is best. The bound is a concave function of this share.
+    /// Searches near `last`, the best share before the last path was added. `paths` is the number of paths.
     fn best_share(&mut self, last: f64, paths: u64) -> f64 {
         let (near, steps) = if paths <= FAR { (1.0, STEPS) } else { (8.0 / paths as f64, STEPS_NEAR) };
         let (mut low, mut high) = ((last - near).max(0.0), (last + near).min(1.0));

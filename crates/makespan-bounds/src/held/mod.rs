@@ -19,7 +19,8 @@ pub(crate) const THOROUGH: u64 = 10 * WORK;
 /// The price of a processor of the fastest nodes, if the nodes differ in speed.
 const SCALE: f64 = 4_294_967_296.0;
 
-/// A commodity that tasks hold: a resource, or processors at prices in proportion to the speeds of their nodes.
+/// A commodity that tasks hold: a resource, or the processors. The prices of processors are in proportion to the speeds
+/// of their nodes.
 #[derive(Clone, Debug)]
 enum Commodity {
     /// For each node, the price of one processor.
@@ -32,7 +33,8 @@ struct Holders {
     rows: Vec<Row>,
     /// The runs of all rows. Within each row, run times ascend and amounts descend.
     runs: Vec<Way>,
-    /// The price of the whole capacity for one tick. The capacity includes processors that are unavailable at times.
+    /// The price of the whole capacity for one tick. The capacity includes all processors, even if some are unavailable
+    /// at times.
     rate: i128,
 }
 
@@ -44,7 +46,7 @@ struct Row {
     runs: std::ops::Range<usize>,
 }
 
-/// A run of a task: the run time, and the price for one tick of the amount that the run holds.
+/// A run of a task: the run time, and the price of the held amount for one tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     time: i64,
@@ -60,7 +62,7 @@ impl Commodity {
         Self::Processors(nodes.iter().map(|node| if node.processors > 0 { one(node) } else { 0 }).collect())
     }
 
-    /// Returns the processors, and every resource that some task holds while it runs.
+    /// Returns the processors, and every resource that some task holds and returns.
     fn all(instance: &Instance) -> Vec<Self> {
         let mut used = vec![false; instance.platform().resources().len()];
         for demand in instance.distinct_demands().flatten() {
@@ -135,14 +137,14 @@ impl Holders {
         holders
     }
 
-    /// Returns true if some task has several runs. Then a longer run of the task holds less than a shorter run.
+    /// Returns true if some task has several runs. The longer one of two runs of a task holds less.
     fn has_choices(&self) -> bool {
         self.runs.len() > self.rows.len()
     }
 }
 
-/// Returns true if the bounds of this module may be better than the bounds of other modules. This requires dependences,
-/// resource demands, or tasks on several processors of unequal speeds.
+/// Returns true if the bounds of this module may be better than the bounds of other modules. This is possible only if
+/// the instance has dependences, resource demands, or tasks on several processors of unequal speeds.
 pub(crate) fn are_meant(instance: &Instance) -> bool {
     instance.has_compound_jobs()
         || instance.has_edges_between_jobs()
@@ -156,7 +158,7 @@ pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> 
 }
 
 /// Returns bounds on the makespan: from the longest path, from the amounts that tasks hold, and from deductions. For
-/// the processors and for each resource, there is at most one bound from windows and one from flows.
+/// each commodity, there is at most one bound from windows and one from flows.
 ///
 /// Complexity: each window and each path takes O(r + e), where r is the number of runs of all tasks and e is the
 /// number of edges. There are at most 1024 windows and 300 paths, and fewer if there are many tasks. A path takes
@@ -170,8 +172,8 @@ pub(crate) fn makespans(instance: &Instance, work: u64, clock: &Clock) -> Vec<Bo
     let mut bounds: Vec<Bound> = paths(instance, Objective::Makespan).into_iter().collect();
     let proved = |proof| Bound::proved_by(Objective::Makespan, proof, instance).ok();
     // Windows and flows use only a part of the remaining time, so that time remains for deductions. The windows of all
-    // commodities come before the flows, because windows are fast to check. The longest window of each commodity is
-    // examined even if the clock has expired.
+    // commodities come before the flows, because windows are fast to check. Even if the clock has expired, the longest
+    // window of each commodity is examined.
     let first = clock.part(0.4);
     let held = |commodity| (Holders::new(instance, &places, &spans, &commodity), commodity);
     let all: Vec<(Holders, Commodity)> = Commodity::all(instance).into_iter().map(held).collect();

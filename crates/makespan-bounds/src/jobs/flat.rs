@@ -5,17 +5,17 @@ use makespan_verify::proof::{JobReach, NodeKinds, Spans};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 
-/// Number of price periods within the run time of an average job.
+/// Number of price periods within the mean time from the release of a job to its earliest end.
 const OF_A_JOB: f64 = 6.0;
-/// Minimum number of price periods, if `CELLS` allows this number.
+/// Minimum number of price periods, unless `CELLS` allows only fewer.
 const FEWEST: usize = 32;
 /// Maximum number of price periods.
 const MOST: usize = 128;
-/// Limit on a product: the number of price periods, times the sum over the tasks of the square of the number of runs.
-/// Large instances therefore have fewer price periods, but at least 8.
+/// Maximum product of the number of price periods and the sum over the tasks of the square of the number of ways.
+/// Because of this limit, large instances have fewer price periods, but at least 8.
 const CELLS: usize = 1 << 24;
-/// Maximum number of ways to run a task. A way is an allotment or a node, with its time. If a task has more ways, each
-/// group of ways with similar times is replaced by one way that is at least as good.
+/// Maximum number of ways to run a task. A way is an allotment or a node, with its time. If a task has more ways, one
+/// way replaces each group of ways with similar times. This way is at least as good as every way of the group.
 const MAX_WAYS: usize = 16;
 /// A time in ticks that is later than the end of every schedule.
 const LATE: i128 = i64::MAX as i128;
@@ -47,8 +47,9 @@ pub(super) fn programme(
         if cost.weight == 0 {
             continue;
         }
-        // For the lateness, costs begin at the deadline, because an earlier end costs nothing. For other objectives,
-        // costs begin at zero. If they began at the release date, the value would only be smaller by a constant.
+        // For the lateness, the cost of a job begins at its deadline, because an earlier end costs nothing. For other
+        // objectives, the cost begins at the first release. If it began at another instant, such as the release of the
+        // job, the value would only change by a constant.
         let (weight, from) = (cost.weight as f64, if shape.is_lateness() { cost.from as f64 - first } else { 0.0 });
         let own = spans.alone(instance, id);
         let reaching = JobReach::new(instance, id).map(|reaching| reaching.within(&own));
@@ -96,7 +97,7 @@ pub(super) fn programme(
     Some(flat)
 }
 
-/// If the task has more than `MAX_WAYS` runs, merges runs of similar times. The runs of the task begin at the index
+/// If the task has more than `MAX_WAYS` ways, merges ways of similar times. The ways of the task begin at the index
 /// `from`.
 fn join(ways: &mut Vec<TaskRun>, from: usize) {
     let count = ways.len() - from;
@@ -124,15 +125,15 @@ fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
 }
 
 impl JobProgramme {
-    /// Divides all times, weights and rates by their units: the length of the programme, the mean weight of a job, and
-    /// the rate of all processors.
+    /// Divides all times by the length of the programme, all weights by the mean weight of a job, and all rates by the
+    /// rate of all processors.
     fn scale(&mut self, instance: &Instance, shares: &[u64]) {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
-        // All prices are zero after this span. This span consists of two parts. The first part is the time until all
-        // work is done if all processors are busy whenever a released job has work left. The second part is half of the
-        // mean time from the release to the earliest end of a job.
+        // All prices are zero after a span of two parts. The first part is the time until all work is done, if all
+        // processors are busy whenever a released job has work left. The second part is half of the mean time from the
+        // release to the earliest end of a job.
         let mut order: Vec<&JobRow> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);
@@ -140,7 +141,7 @@ impl JobProgramme {
         let span = end + alone / 2.0;
         self.unit = span.max(1.0);
         let wanted = (OF_A_JOB * span / alone.max(1.0)) as usize;
-        // For each run of a task, the check examines the instants of all runs of this task.
+        // For each way to run a task, the check examines the instants of all ways to run this task.
         let cells: usize = self.tasks.iter().map(|own| own.len() * own.len()).sum();
         let room = (CELLS / cells.max(1)).clamp(8, MOST);
         self.periods = wanted.clamp(FEWEST, MOST).min(room).min(span.max(1.0) as usize);

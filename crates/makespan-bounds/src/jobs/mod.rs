@@ -1,10 +1,11 @@
 //! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs.
 //!
-//! Each task pays a price for each processor and tick. Each task chooses its run, and each job chooses its end. The
-//! bound of [`JobPrices`] is concave in the prices. The search begins with the prices of a fluid machine that runs the
-//! jobs one after another ([`fluid`]). Then it replaces the minimum over the choices of each task and each job by a
-//! smooth function. It maximises this smooth bound with the gradient steps of Adam. The smoothing decreases from step
-//! to step. The bound is valid for all prices, even if the search does not find the best ones.
+//! Each task pays a price for each processor and tick. Each task chooses its cheapest run, and each job chooses its
+//! cheapest end. The bound that results ([`JobPrices`]) is concave in the prices. The search begins with the prices of
+//! a fluid machine that runs the jobs one after another ([`fluid`]). Then it replaces the minimum over the choices of
+//! each task and each job by a smooth function. It maximises this smooth bound with the gradient steps of Adam. The
+//! smoothing decreases from step to step. The bound is valid for all prices, even if the search does not find the best
+//! ones.
 //!
 //! If machines differ, the price of an instant is multiplied by a factor for each machine. With these factors, the
 //! same work costs about the same on all machines.
@@ -43,7 +44,8 @@ const CHECK: u32 = 4;
 /// The largest factor by which the price is multiplied for a machine.
 const SHARE: u64 = 1 << 16;
 
-/// The fraction of the remaining time that the search may take. The rest is for the check of the certificate.
+/// The fraction of the remaining time that the search may take. The other part of this time is for the check of the
+/// certificate.
 const CLIMBED: f64 = 0.6;
 
 /// Returns a bound from the best prices that the search finds. Returns `None` if the objective is not a sum over jobs,
@@ -57,8 +59,7 @@ pub(crate) fn best(instance: &Instance, objective: Objective, clock: &Clock) -> 
     let tasks = TaskArrays::of(instance, &ids, &spans, false);
     let shares = shares(&tasks);
     let programme = flat::programme(instance, &spans, &shares, objective)?;
-    // A bound is used only after the check of its certificate. The check takes as long as several steps, so reserve
-    // time for it.
+    // The check of the certificate takes as long as several steps, so reserve time for the check.
     let prices = climb(&programme, &clock.part(CLIMBED))?;
     proved(instance, objective, &programme, &shares, &prices)
 }
@@ -87,7 +88,8 @@ fn climb(programme: &JobProgramme, clock: &Clock) -> Option<Vec<f64>> {
     Some(ascent.best().to_vec())
 }
 
-/// Returns, for each node, the price of a processor relative to the price of the most expensive processor.
+/// Returns, for each node, the factor of the price of its processors. The largest factor is `SHARE`, or 1 if all nodes
+/// are of one kind.
 fn shares(tasks: &TaskArrays) -> Vec<u64> {
     if tasks.kinds == 1 {
         return vec![1; tasks.kind_of.len()];
@@ -98,8 +100,7 @@ fn shares(tasks: &TaskArrays) -> Vec<u64> {
     tasks.kind_of.iter().map(|kind| kind.map_or(0, share)).collect()
 }
 
-/// Proves the bound at the given prices. Rounds the prices to as many binary places as the check of the certificate
-/// allows in 128 bits.
+/// Proves the bound at the given prices. Rounds the prices to binary places, as many as the check supports in 128 bits.
 fn proved(
     instance: &Instance,
     objective: Objective,

@@ -1,10 +1,11 @@
-//! The dual function in floating point: the payments of the jobs at given prices, and the gradient.
+//! The dual function in floating point: its value and its gradient at given prices.
 
 use makespan_core::Time;
 
 /// Number of instants in each period that are tried as the end of a job.
 const FINER: usize = 2;
-/// A choice is ignored if its payment exceeds the minimum payment by more than this number of smoothing widths.
+/// Maximum difference between the cost of an end without payments and the least cost of the job, in smoothing widths.
+/// The gradient ignores all ends from the first larger difference on.
 const REACH: f64 = 40.0;
 
 /// The jobs in flat arrays. The unit of time is the time from the first release to the instant after which all prices
@@ -20,8 +21,8 @@ pub(super) struct JobProgramme {
     pub(super) first: Time,
     /// The length of the unit of time, in ticks.
     pub(super) unit: f64,
-    /// The value of a price of 1 of the programme, in the unit of the objective (millionths of weight, or ones) per
-    /// tick.
+    /// The value of the price 1 of the programme, in units of the objective per tick. The unit is a millionth of
+    /// weight, or one for the mean flow.
     pub(super) worth: f64,
 }
 
@@ -32,7 +33,7 @@ pub(super) struct JobRow {
     pub(super) work: f64,
     /// The earliest possible end of the job.
     pub(super) soonest: f64,
-    /// The first instant at which the end of the job costs something. An earlier end costs nothing.
+    /// The instant from which on the cost of the job grows with its end. An end up to this instant costs nothing.
     pub(super) from: f64,
     /// The number of equal tasks that each task of the programme represents. This number is one for jobs other than
     /// bags.
@@ -59,21 +60,21 @@ pub(super) struct Point {
 }
 
 /// The soft minimum of the payments of one task, for one end of its job. `least` is the least payment so far. `sum` is
-/// the sum of the weights of all payments so far. The least payment has the weight one.
+/// the sum of the weights of all payments so far, if the least payment has the weight one.
 #[derive(Clone, Copy)]
 struct SoftMinimum {
     least: f64,
     sum: f64,
 }
 
-/// Buffers for one job. They are kept to avoid allocation.
+/// Buffers for one job. They are reused for every job to avoid allocation.
 #[derive(Default)]
 struct Buffers {
     /// For each end of the job and each task, the soft minimum of the payments of the task.
     softs: Vec<SoftMinimum>,
-    /// For each end of the job and each run, the payment of the task.
+    /// For each end of the job and each run of its tasks, the payment for the run.
     paid: Vec<f64>,
-    /// For each end of the job, the soft minimum of the cost of the job.
+    /// For each end of the job, the cost of the job with the soft minima of its tasks.
     sums: Vec<f64>,
 }
 
@@ -93,7 +94,7 @@ impl JobProgramme {
         self.jobs.iter().map(|job| job.count * job.tasks.len() as f64).sum()
     }
 
-    /// Converts a price of the programme to the unit of the objective (millionths of weight, or ones) per tick.
+    /// Converts a price of the programme to units of the objective per tick (see `worth`).
     pub(super) fn price_in_ticks(&self, price: f64) -> f64 {
         price * self.worth
     }
@@ -105,7 +106,8 @@ impl JobProgramme {
     }
 
     /// Returns the approximate bound at these prices, and a gradient. For each task, the gradient is a weighted mean
-    /// over the choices that pay at most a few times `width` more than the least payment.
+    /// over its choices. A choice has little weight if its payment exceeds the least payment by more than a few times
+    /// `width`.
     pub(super) fn evaluate(&self, prices: &[f64], width: f64) -> Point {
         let mut until = vec![0.0];
         let mut sum = 0.0;
@@ -130,8 +132,8 @@ impl JobProgramme {
         Point { value, rise, looked_at }
     }
 
-    /// Returns the least payment of one job, and adds its derivatives to `held`. The derivative for a grid instant is
-    /// with respect to the integral of the price up to this instant.
+    /// Returns the least cost of one job, including payments, and adds its derivatives to `held`. The entry for the
+    /// boundary of a period is the derivative with respect to the integral of the price up to this boundary.
     fn of_job(&self, job: &JobRow, until: &[f64], width: f64, buffers: &mut Buffers, held: &mut [f64]) -> f64 {
         let step = self.period() / FINER as f64;
         let tasks = &self.tasks[job.tasks.clone()];
@@ -234,7 +236,8 @@ fn integral(until: &[f64], at: f64) -> f64 {
     until[before] + (until[before + 1] - until[before]) * part
 }
 
-/// Splits a weight between the two grid instants next to `at`. The nearer instant gets the larger part.
+/// Splits a weight between the two boundaries of the period that contains `at`. The nearer boundary gets the larger
+/// part.
 fn spread(held: &mut [f64], at: f64, weight: f64) {
     let (before, part) = place(at, held.len() - 1);
     held[before] += weight * (1.0 - part);

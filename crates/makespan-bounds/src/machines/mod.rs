@@ -1,16 +1,16 @@
 //! Bounds for sequential jobs on machines that differ, by prices for machine time.
 //!
-//! Let `p_ik` be the time of job i on machine k, and `r_k` the instant from which machine k is ready. The linear
-//! programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i p_ik x_ik <= T - r_k, x >= 0`. Its dual has prices
-//! `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k`. The search
-//! replaces the minimum for each job by a smooth function of the logarithms of the prices. The search maximises the sum
-//! by Newton's method while the smoothing decreases. The bound is valid for all prices, even if the search does not
-//! find the best ones: see [`MachinePrices`].
+//! Let `p_ik` be the time of job i on machine k, `r_k` the instant from which machine k is ready, `x_ik` the fraction
+//! of job i that machine k runs, and T the makespan. The linear programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i
+//! p_ik x_ik <= T - r_k, x >= 0`. Its dual has prices `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i
+//! min_k lambda_k p_ik + sum_k lambda_k r_k`. The search replaces the minimum for each job by a smooth function of the
+//! logarithms of the prices. Then it maximises the sum by Newton's method while the smoothing decreases. The bound is
+//! valid for all prices, even if the search does not find the best ones: see [`MachinePrices`].
 //!
-//! A machine that is ready only after the optimal makespan must be excluded. Otherwise its constraint would force
-//! `T >= r_k`, although the machine need not run any job. So the search finds `T*`: the least `T` at which the
-//! programme is feasible with only the machines with `r_k < T`. A machine that is ready only after `T*` has no capacity
-//! before `T*`. So its price can be so high that every job prefers another machine.
+//! A machine that is ready only after the optimal makespan must be excluded. Otherwise the constraint of this machine
+//! would force `T >= r_k`, although the machine need not run any job. So the search finds `T*`: the least `T` at which
+//! the programme is feasible with only the machines with `r_k < T`. A machine that is ready only after `T*` has no
+//! capacity before `T*`. So its price can be so high that every job prefers another machine.
 //!
 //! Source: the smoothing as in Y. Nesterov, "Smooth minimization of non-smooth functions", Math. Programming 103,
 //! 2005, DOI 10.1007/s10107-004-0552-5.
@@ -32,10 +32,10 @@ pub use positions::{Positions, are_meant as are_positions_meant, positions, posi
 /// The sum of the integer prices of all processors, if the objective is the makespan.
 const SCALE: f64 = (1_u64 << 40) as f64;
 /// The sum of the integer prices of all processors, if the objective is not the makespan. This sum is less than
-/// `SCALE`, because these prices are multiplied by the weights of jobs.
+/// `SCALE`, because the check multiplies these prices by the weights of jobs.
 const SMALL_SCALE: f64 = (1_u64 << 24) as f64;
-/// Relative tolerance for comparisons of an instant with a bound from prices. The tolerance is necessary because the
-/// search finds only nearly the best prices.
+/// Relative tolerance for comparisons of an instant with a bound from prices. The tolerance is necessary, because the
+/// search does not find exactly the best prices.
 const NEARLY: f64 = 1e-6;
 /// The maximum price of an excluded node, if the prices of all other processors sum to 1. This limit keeps products
 /// within 128 bits.
@@ -121,9 +121,9 @@ pub fn completion_by(
     crate::best_of(objective, [Some(bound), of_positions, in_time].into_iter().flatten().collect())
 }
 
-/// Returns the bound from the work that is released at or after some instant. First tries `prices`, and prices
-/// proportional to the speeds. The better of the two bounds determines the instant. Then tries the best prices for the
-/// jobs that are released at or after this instant.
+/// Returns the bound from the work that is released at or after some instant. First tries `prices`, and prices in
+/// proportion to the speeds. The better one of these two bounds determines the instant. Then tries the best prices for
+/// the jobs that are released at or after this instant.
 fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = |prices: Vec<f64>| {
@@ -136,8 +136,8 @@ fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     second.into_iter().chain([first]).max_by_key(|(bound, _)| bound.value.integer()).map(|(bound, _)| bound)
 }
 
-/// Returns the bound from `prices`, which contains one price for each node. The prices of all processors that take
-/// part sum to about 1.
+/// Returns the bound from `prices`. This list contains one price for each node. The prices of all processors that take
+/// part must sum to about 1.
 pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bound {
     let scale = if objective == Objective::Makespan { SCALE } else { SMALL_SCALE };
     let prices: Vec<i64> = prices.iter().map(|price| (price * scale) as i64).collect();
@@ -146,7 +146,7 @@ pub fn bound_by(instance: &Instance, objective: Objective, prices: &[f64]) -> Bo
         _ => Proof::MachinePrices(MachinePrices { prices }),
     };
     let proved = |prices| Bound::proved_by(objective, proof(prices), instance);
-    // If numbers are too large for the check, use prices of zero, with which no product can overflow.
+    // If numbers are too large for the check, use prices of zero. Then no product overflows.
     let zero = || vec![0; instance.platform().node_count()];
     proved(prices).or_else(|_| proved(zero())).unwrap_or_else(|_| Bound {
         objective,
@@ -195,7 +195,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);
     let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
-    // Find the last instant r for which the machines that are ready by r cannot run all jobs by r.
+    // Find the last instant r at which some machine becomes ready, and by which the machines that are ready by r cannot
+    // run all jobs.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
     instants.dedup();
@@ -231,8 +232,9 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     all
 }
 
-/// Returns the bound from prices, in ticks from the first release. Add the least payments of all jobs, and for each
-/// machine the price of the time before the machine is ready. The bound is this sum divided by the sum of the prices.
+/// Returns the bound from prices, in ticks from the first release. The bound is a sum divided by the sum of the prices
+/// of all machines. The sum consists of the least payments of all jobs and, for each machine, the price of the time
+/// before the machine is ready.
 fn priced_end(columns: &NodeColumns, counts: &[f64], prices: &[f64], time: impl Fn(usize, usize) -> Time) -> f64 {
     let taking = || (0..prices.len()).filter(|&node| columns.machines[node] > 0.0);
     let all: f64 = taking().map(|node| prices[node] * columns.machines[node]).sum();

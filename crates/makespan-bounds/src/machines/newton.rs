@@ -1,4 +1,4 @@
-//! Maximises a smoothed sum of the least payments of all jobs.
+//! Maximises the sum of the least payments of all jobs, in a smoothed form.
 
 use makespan_core::{Profile, Time};
 
@@ -13,16 +13,17 @@ const COLD: f64 = 1e-6;
 const STEPS: usize = 8;
 /// Maximum number of columns for which the matrix of second derivatives is computed.
 const MAX_COLUMNS: usize = 64;
-/// Approximate maximum of the number of run times that are examined. The maximum may be exceeded, because at least 12
-/// evaluations are made.
+/// Approximate maximum number of run times that the search examines. For large instances, the search examines more,
+/// because it makes at least 12 evaluations.
 const MAX_LOOKS: f64 = 4e9;
-/// Maximum difference between the payment of a job on a machine and the least payment of the job, in widths of the soft
-/// minimum. If the difference is larger, the machine is ignored for this job.
+/// Maximum difference between the logarithms of the payment of a job on a machine and of its least payment, in widths
+/// of the soft minimum. If the difference is larger, the job ignores the machine.
 const REACH: f64 = 36.0;
-/// The maximum change of the logarithm of a price in one step. Longer steps are shortened to this length.
+/// The maximum change of the logarithm of a price in one step. Longer steps are shortened.
 const LONGEST: f64 = 1.0;
 
-/// The logarithms of the prices, and the values and derivatives of the sum of the payments for one width.
+/// The logarithms of the prices, and the sum of the payments at these prices, with its derivatives for one width of the
+/// soft minimum.
 struct Point {
     /// Logarithms of the prices, scaled so that the prices of all machines sum to 1.
     log: Vec<f64>,
@@ -113,8 +114,8 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
             if !least.is_finite() || least <= 0.0 {
                 continue;
             }
-            // The soft minimum is computed on the logarithms of the costs: least * (sum (cost / least) ^ (-1 / width))
-            // ^ (-width).
+            // The soft minimum uses the logarithms of the costs: least * (sum (cost / least) ^ (-1 / width)) ^
+            // (-width).
             near.clear();
             let limit = least * (REACH * width).exp();
             let mut sum = 0.0;
@@ -175,10 +176,9 @@ impl<F: Fn(usize, usize) -> Time> Programme<'_, F> {
         (None, 6)
     }
 
-    /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. Divide the smoothed sum by the
-    /// sum of all prices, and take the logarithm. The matrix is minus the second derivative of this function. The exact
-    /// second derivative also contains the term `joint / smooth`. This term is omitted here, because it alone could
-    /// make the matrix indefinite.
+    /// Solves `((diag(earned) - joint) / (width smooth) + diag(share)) d = gradient`. Let f be the logarithm of the
+    /// quotient of the smoothed sum and the sum of all prices. The matrix approximates minus the second derivative of
+    /// f. It omits the term `joint / smooth`, because this term could make the matrix indefinite.
     fn newton_direction(&self, point: &Point, width: f64, gradient: &[f64]) -> Vec<f64> {
         let nodes = gradient.len();
         let mut matrix: Vec<f64> = point.joint.iter().map(|joint| -joint / (width * point.smooth)).collect();

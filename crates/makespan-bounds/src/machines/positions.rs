@@ -7,7 +7,7 @@ use makespan_verify::{Bound, Proof};
 use super::taking_part;
 use crate::Clock;
 
-/// Maximum number of costs that are examined. Examining this number of costs takes about a second.
+/// Maximum number of costs that the search examines. This takes about a second.
 const MAX_LOOKS: u64 = 200_000_000;
 const NOBODY: u32 = u32::MAX;
 
@@ -16,9 +16,8 @@ const NOBODY: u32 = u32::MAX;
 pub struct Positions {
     /// For each job, its processor. `None` if the search reached a limit before it had assigned all jobs.
     pub processors: Option<Vec<u32>>,
-    /// The prices of positions. The prices always prove a valid bound. The bound is the optimum if all jobs are
-    /// assigned, all jobs are released together, and each processor stays available from its first available instant
-    /// on.
+    /// The prices of positions. They always prove a valid bound. The bound is the optimum if all jobs are assigned and
+    /// released together, and if each processor stays available after its first available instant.
     pub prices: PositionPrices,
 }
 
@@ -44,10 +43,10 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
 ///
 /// Source: W. A. Horn, Operations Research 21, 1973, DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi,
 /// Comm. ACM 17, 1974, DOI 10.1145/361082.361064; shortest augmenting paths as in R. Jonker, A. Volgenant, Computing
-/// 38, 1987, DOI 10.1007/BF02278710. Deviation: of the free positions of a processor, only the first is examined,
-/// because the first position costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released
-/// together on processors that stay available once they are available. Complexity: O(n^2 (n + m)) for n jobs on m
-/// processors, and at most `MAX_LOOKS` costs; memory O(n + m).
+/// 38, 1987, DOI 10.1007/BF02278710. Deviation: only the first free position of each processor is examined, because it
+/// costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released together on processors that
+/// stay available once they are available. Complexity: O(n^2 (n + m)) for n jobs on m processors, and at most
+/// `MAX_LOOKS` costs; memory O(n + m).
 pub fn positions(instance: &Instance) -> Positions {
     positions_by(instance, &Clock::ENDLESS)
 }
@@ -64,7 +63,7 @@ pub fn positions_by(instance: &Instance, clock: &Clock) -> Positions {
     }
     let mut matching = Matching::new(Costs { instance, nodes, ready });
     // Add long jobs first. Long jobs are among the last jobs of their processors. So jobs that are added later rarely
-    // move the long jobs, and paths stay short.
+    // change the positions of the long jobs, and paths stay short.
     let mut order: Vec<u32> = (0..instance.jobs().len() as u32).collect();
     order.sort_by_key(|&job| (std::cmp::Reverse(instance.profile_of(JobId(job)).shortest()), job));
     let done = order.into_iter().all(|job| !clock.is_over() && matching.add(job));
@@ -128,7 +127,8 @@ struct Matching<'a> {
     looks: u64,
 }
 
-/// The state of a slot, or of the first free position of a processor, in the search that adds a job.
+/// The state of a position in the search that adds a job. The position is a slot, or the first free position of a
+/// processor.
 #[derive(Clone, Copy)]
 struct SlotState {
     /// The length of the shortest path found so far to the position.
@@ -146,9 +146,9 @@ impl Matching<'_> {
 
     /// Adds a job by a shortest augmenting path. Returns false if this would exceed `MAX_LOOKS` examined costs.
     ///
-    /// Each step of a path moves a job to another position. The length of the step is the increase of the cost and
-    /// price that the job pays. The distance of a position is the length of the shortest path to it. No step has a
-    /// negative length, because every job already has its cheapest position.
+    /// Each step of a path moves a job to another position. The length of the step is the increase of the sum of cost
+    /// and price for this job. The distance of a position is the length of the shortest path to this position. No step
+    /// has a negative length, because every job already has its cheapest position.
     fn add(&mut self, job: u32) -> bool {
         let (used, processors) = (self.slots.len(), self.of.len());
         let unknown = SlotState { distance: i128::MAX, from: None, is_done: false };
@@ -187,7 +187,7 @@ impl Matching<'_> {
                     nearest = Some(key);
                 }
             }
-            // Never happens, because every job of an instance can run on some processor.
+            // `nearest` is never `None`, because every job of an instance can run on some processor.
             let Some((far, is_used, index)) = nearest else { return false };
             if !is_used {
                 break (index, index - used);

@@ -1,4 +1,4 @@
-//! Finds the machines that become available early enough to run jobs.
+//! The instants from which machines are available, and the machines that are available early enough to run jobs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use makespan_core::{Instance, JobId, Profile, Time};
 
 use super::NodeColumns;
 
-/// Maximum number of run times that are examined to compute an upper bound on the makespan.
+/// Maximum number of run times that [`some_end`] examines.
 const MAX_LOOKS: u64 = 50_000_000;
 
 /// Returns, for each node, the ready times of its processors in the order of the processor ids. Times are in ticks
@@ -43,7 +43,7 @@ pub(super) fn columns(ready: &[Vec<i64>], by: i64) -> NodeColumns {
 
 /// Returns an upper bound on the optimal makespan, in ticks from the first release. The bound is the makespan of a
 /// schedule in which each task in turn runs on the node where it ends first. Returns `None` if the instance is too
-/// large, or if jobs have release dates, because the schedule might start jobs before their releases.
+/// large. Also returns `None` if jobs have release dates, because the schedule might start jobs before their releases.
 pub(super) fn some_end(
     ready: &[Vec<i64>],
     jobs: &[JobId],

@@ -25,9 +25,9 @@ impl Grid {
         Self::geometric(instance, 1)
     }
 
-    /// Returns a finer grid than [`Grid::doubling`], in which each interval is divided into an equal number of parts.
-    /// The number of parts is as large as the limit on the size of the programme allows. There are about 32 intervals
-    /// in total.
+    /// Returns a finer grid than [`Grid::doubling`]. Each interval of [`Grid::doubling`] is divided into the same
+    /// number of parts. This number is as large as possible with at most 32 instants, and with a limited product of
+    /// intervals and jobs.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);
@@ -35,13 +35,13 @@ impl Grid {
         Self::geometric(instance, (most / coarse).max(1) as u32)
     }
 
-    /// Returns the instants.
+    /// Returns the instants `b_1 .. b_J`.
     pub fn ends(&self) -> &[Time] {
         &self.ends
     }
 
     fn geometric(instance: &Instance, parts: u32) -> Self {
-        // Best-effort bags have no weight. So their times must not make the grid coarser for other jobs.
+        // Ignore best-effort bags, because they have no weight. Their times would make the grid coarser for other jobs.
         let counting: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
         let profiles = counting.iter().map(SimpleJob::profile);
         let Some(shortest) = profiles.clone().map(makespan_core::Profile::shortest).min() else {
@@ -73,8 +73,8 @@ impl Grid {
     }
 }
 
-/// Returns the work of all jobs divided by the number of processors if some job is a bag, and zero otherwise. This
-/// value is needed because the dual search considers only one task of each bag.
+/// Returns the work of all jobs divided by the number of processors if some job is a bag, and zero otherwise. The guess
+/// must not be smaller than this value, because the dual search considers only one task of each bag.
 fn mean_load(jobs: &[SimpleJob<'_>], processors: u32) -> Time {
     if !jobs.iter().any(|job| job.is_bag()) {
         return Time::ZERO;

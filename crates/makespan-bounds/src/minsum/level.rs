@@ -10,7 +10,7 @@ use super::programme::IntervalProgramme;
 
 /// The result of the search.
 pub(super) struct Maximum {
-    /// The best cumulated prices, which never increase, in the unit of the programme.
+    /// The best cumulated prices, in the unit of the programme. They never increase from one interval to the next.
     pub(super) prices: Vec<f64>,
     /// The value of the dual function at `prices`.
     pub(super) value: f64,
@@ -28,10 +28,10 @@ struct Cut {
     constant: f64,
 }
 
-/// A scale in which all prices are of similar size: `sigma_j = unit_j x_j` with x in [0, 1].
+/// A scale in which all cumulated prices are of similar size: `sigma_j = unit_j x_j`, with each `x_j` in [0, 1].
 struct Space {
     units: Vec<f64>,
-    /// The number by which the values of the dual function are divided, so that the divided values are near 1.
+    /// The divisor of the values of the dual function. The quotients are near 1.
     magnitude: f64,
 }
 
@@ -73,7 +73,7 @@ impl Space {
         (value, Cut { slope, constant })
     }
 
-    /// Changes an inexact solution of the solver such that each x is in [0, 1] and the prices never increase.
+    /// Repairs an inexact solution of the solver: afterwards, each `x_j` is in [0, 1], and the prices never increase.
     fn repaired(&self, mut x: Vec<f64>) -> Vec<f64> {
         let mut cap = f64::INFINITY;
         for (x, unit) in x.iter_mut().zip(&self.units) {
@@ -84,8 +84,8 @@ impl Space {
         x
     }
 
-    /// Returns the maximum of the model: the linear programme `maximise theta subject to theta <= cut(x)` for all
-    /// cuts, with x in its domain.
+    /// Returns the maximum of the model: the optimum of the linear programme `maximise theta subject to theta <=
+    /// cut(x)` for all cuts, with x in the domain.
     fn upper(&self, cuts: &[Cut]) -> Option<f64> {
         let count = self.units.len();
         let mut rows = Rows::new(count + 1);

@@ -23,13 +23,13 @@ const STEPS: usize = 300;
 /// Returns a proven lower bound on the weighted completion, from prices in continuous time
 /// ([`makespan_verify::proof::TimePrices`], found by [`PriceSearch`]).
 ///
-/// If the instance has at most a dozen jobs, or if it is too large for these prices, the corrected interval programme
-/// is also solved on a fine grid ([`weighted_completion_on`]). The result is the better bound. The bound from prices in
-/// time is usually 1.2 to 1.5 times the bound from the interval programme.
+/// If the instance has at most 12 jobs, or if it is too large for these prices, also solves the corrected interval
+/// programme on a fine grid ([`weighted_completion_on`]), and returns the better bound. The bound from prices in time
+/// is usually 1.2 to 1.5 times the bound from the interval programme.
 ///
-/// The search uses a sample of some hundred jobs if the instance has more. The certificate is checked once over all
-/// jobs. Extremely large instances, such as 800,000 jobs with some hundred allotments each, have no bound from prices
-/// in time.
+/// If the instance has more than some hundred jobs, the search uses a sample of the jobs. The check of the certificate
+/// examines all jobs once. Extremely large instances, such as 800,000 jobs with some hundred allotments each, have no
+/// bound from prices in time.
 ///
 /// # Panics
 /// Panics if the processors differ in speed or form a tree. [`crate::standard`] does not call this function for such
@@ -50,12 +50,13 @@ pub(crate) fn weighted_completion_by(instance: &Instance, clock: &Clock) -> Boun
     }
 }
 
-/// Maximum number of jobs for which the interval programme is also solved. In measurements with more jobs, the
+/// Maximum number of jobs for which the interval programme is always solved. In measurements with more jobs, the
 /// interval programme never gave a better bound than prices in continuous time.
 const FEW_JOBS: usize = 12;
 
-/// Returns a proven lower bound on the mean flow, from prices in continuous time. The prices bound the sum of the
-/// completion times. The sum of the release dates is subtracted, and the result is divided by the number of jobs.
+/// Returns a proven lower bound on the mean flow, from prices in continuous time. The prices prove a bound on the sum
+/// of the completion times. The bound on the mean flow is this bound minus the sum of the release dates, divided by the
+/// number of jobs.
 ///
 /// # Panics
 /// Panics in the same cases as [`weighted_completion`].
@@ -93,11 +94,12 @@ pub(crate) fn on_nodes_until(instance: &Instance, objective: Objective, clock: &
 
 /// Maximum number of deadlines that are tried.
 const DEADLINES: usize = 4;
-/// Maximum number of jobs for [`refuted`]. For each deadline, all jobs are checked once.
+/// Maximum number of jobs for [`refuted`]. For each deadline, the check of the certificate examines all jobs.
 const MAX_JOBS: usize = 10_000;
 /// Maximum number of unavailable periods for [`refuted`]. Each period adds instants at which prices can change.
 const MAX_PERIODS: usize = 1000;
-/// The search ends if the next deadline is later than the last refuted deadline by less than this fraction.
+/// The search ends if the next deadline would add less than this fraction to the open area before the last refuted
+/// deadline.
 const LATER: f64 = 2e-4;
 
 /// Returns the bound from the largest deadline that prices in time refute. The search begins at `known`. The
@@ -105,9 +107,9 @@ const LATER: f64 = 2e-4;
 /// processors differ. Returns `None` if the deadline `known` is not refuted. Also returns `None` if all jobs are
 /// released together and all processors are always available.
 ///
-/// The work that does not fit before a deadline is a decreasing function of the deadline. The next deadline is the
-/// zero of the line through the last two points of this function. The function is convex, so this deadline is rarely
-/// too late.
+/// Consider the work that does not fit before a deadline, as a function of the open area before the deadline. The
+/// function decreases. The next deadline is the zero of the line through the last two points of this function. The
+/// function is convex, so this deadline is rarely too late to be refuted.
 pub fn refuted(instance: &Instance, known: Time) -> Option<Bound> {
     refuted_until(instance, known, &Clock::ENDLESS)
 }
@@ -140,8 +142,8 @@ pub(crate) fn refuted_until(instance: &Instance, known: Time, clock: &Clock) -> 
         let excess = search.excess();
         let area = availability.open_area(origin, deadline) as f64;
         let Some(bound) = (excess > 0.0).then(|| search.bound(instance)).flatten() else {
-            // The deadline is not refuted: a schedule may meet it, or the search is too weak. If the last refuted
-            // deadline is much earlier, try a deadline between these deadlines.
+            // The deadline is not refuted: a schedule may meet the deadline, or the search is too weak. If the last
+            // refuted deadline is much earlier, try a deadline between the two.
             let Some((refuted, _)) = before.filter(|(refuted, _)| area - refuted > 4.0 * LATER * area) else { break };
             deadline = availability.when_open(origin, (refuted + 0.4 * (area - refuted)) as Area);
             continue;
@@ -179,11 +181,11 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
 /// Returns the bound from the corrected interval programme on a grid of instants. The grid of the paper is
 /// [`Grid::doubling`].
 ///
-/// The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij >= 1` for every job i,
-/// `sum_i sum_l<=j S_il x_il <= area(b_j+1)` for every interval j except the last, and `x >= 0`. The costs `c_ij` and
-/// the works `S_ij` are defined in [`IntervalPrices`]. The dual of the programme has one price for each interval. The
-/// level method maximises the dual, and the best prices are the certificate. Complexity: some tens of steps in O(n J)
-/// each, for n jobs and J intervals.
+/// Let `x_ij` be 1 if job i ends in interval j, and 0 otherwise. Interval j ends at `b_(j+1)`. [`IntervalPrices`]
+/// defines the costs `c_ij` and the works `S_ij`. The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij
+/// >= 1` for every job i, `sum_i sum_(l <= j) S_il x_il <= area(b_(j+1))` for every interval j except the last, and `x
+/// >= 0`. The dual of the programme has one price for each interval. The level method maximises the dual, and the best
+/// prices are the certificate. Complexity: some tens of steps in O(n J) each, for n jobs and J intervals.
 ///
 /// # Panics
 /// Panics in the same cases as [`weighted_completion`].
@@ -205,8 +207,8 @@ pub fn weighted_completion_on(instance: &Instance, grid: &Grid) -> Bound {
 /// Returns the value of the programme as printed in the paper of Dutot et al., in weight units times seconds.
 ///
 /// The value is **not a bound**, because the programme has no variables for a job that ends before the first instant or
-/// after the last one. The value serves for comparison with the figures of the paper. It is meaningful only if all jobs
-/// are released together and all processors are always available.
+/// after the last one. The value makes comparisons with the figures of the paper possible. It is meaningful only if all
+/// jobs are released together and all processors are always available.
 pub fn printed_minsum_estimate(instance: &Instance) -> f64 {
     let grid = Grid::doubling(instance);
     level::maximise(&IntervalProgramme::printed(instance, &grid)).value / 1e15

@@ -5,13 +5,14 @@ use makespan_verify::proof::soonest_completion;
 
 use super::grid::Grid;
 
-/// For each interval, the costs and the works of jobs, and the available processor time. The costs and works of a bag
-/// are the sums over its tasks. Floats are precise enough, because the check of the certificate is exact.
+/// The costs and the works of the jobs in each interval, and the available processor time of each interval. The costs
+/// and works of a bag are sums over its tasks. Floats are precise enough, because the check of the certificate is
+/// exact.
 pub(super) struct IntervalProgramme {
     /// For each job, its first possible interval and the index of its first cell.
     rows: Vec<(usize, usize)>,
-    /// For each job, one cell for each interval from its first possible interval on. A cell contains the cost of an
-    /// end in this interval, in millionths of weight times ticks, and the least work, in processor-ticks.
+    /// For each job, one cell for each interval from its first possible interval on. A cell contains the cost of an end
+    /// in this interval, in millionths of weight times ticks, and the least work for such an end, in processor-ticks.
     cells: Vec<(f64, f64)>,
     /// The available area of each interval that has a price.
     areas: Vec<f64>,
@@ -29,8 +30,9 @@ impl IntervalProgramme {
         Self::build(instance, ends, ends.len() + 1, cell)
     }
 
-    /// Builds the programme as printed in the paper of Dutot et al. The intervals are `(t_j, t_j+1]`, each with the
-    /// cost `t_j`. No interval contains the instants before the first or after the last of these intervals.
+    /// Builds the programme as printed in the paper of Dutot et al. Interval j is `(t_j, t_(j+1)]`. A job that ends in
+    /// interval j costs its weight times `t_j`. No interval contains the instants before the first interval or after
+    /// the last one.
     pub(super) fn printed(instance: &Instance, grid: &Grid) -> Self {
         let ends = &grid.ends()[1..];
         let cell = |job: &SimpleJob<'_>, _, index: usize| (grid.ends()[index], job.profile().least_work(ends[index]));

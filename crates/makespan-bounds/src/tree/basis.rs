@@ -3,7 +3,7 @@
 use super::field::Field;
 use super::figures::Coefficients;
 
-/// The identifier of a variable x: the work of an application on a node, or the idle capacity of the node (application
+/// The identifier of a variable: the work of an application on a node, or the idle capacity of the node (application
 /// 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
@@ -18,16 +18,17 @@ pub(super) enum Variable {
     Work(Share),
     /// The idle time of a port.
     Port(usize),
-    /// The amount that an application gets in addition to its share of the throughput.
+    /// The work that the application with this number gets in addition to its share of the throughput.
     Surplus(usize),
 }
 
-/// A basis. Each node that computes has a *key* application and may have *extra* applications. The key application
-/// gets the capacity that the extras leave. The size of a basis is fixed: the number of extras, plus the number of
-/// basic surpluses, plus one for the throughput, equals the number of busy ports plus the number of applications.
+/// A basis. Each node that computes has a *key* application and may have *extra* applications (extras). The key
+/// application gets the capacity that the extras leave. The size of a basis is fixed: the number of extras, plus the
+/// number of basic surpluses, plus one for the throughput, equals the number of busy ports plus the number of
+/// applications.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
-    /// For each node, its key application, or 0 if the capacity that the extras leave is idle.
+    /// For each node, its key application. The key is 0 if the capacity that the extras leave is idle.
     pub key: Vec<u32>,
     /// For each node, its extra applications.
     pub extras: Vec<Vec<u32>>,
@@ -78,7 +79,7 @@ impl Basis {
 }
 
 impl Variable {
-    /// Returns the node at which the factorisation contains the variable. For a surplus, this is the root.
+    /// Returns the node whose elimination contains the variable. For a surplus, returns the root.
     pub fn node(self) -> usize {
         match self {
             Self::Work(share) => share.node as usize,

@@ -10,8 +10,8 @@ use super::simplex::{SimplexStop, Vertex};
 
 /// Solves a basis in rationals and returns the optimum, which is verified.
 ///
-/// The search in floating point treats nearly equal numbers as equal, so the basis may not be optimal. If the basis
-/// is not optimal, makes more steps in rationals.
+/// The search in floating point treats nearly equal numbers as equal, so it may stop at a basis that is not optimal.
+/// Then this function makes more steps in rationals.
 ///
 /// # Errors
 /// Returns a [`SimplexStop`] if the vertex is not feasible in rationals, if more than `steps` steps are needed, or if
@@ -52,7 +52,7 @@ fn rates(problem: &TreeProblem, vertex: &Vertex<RBig>) -> Rates {
     Rates::new(applications.len(), tasks)
 }
 
-/// Reorders values: from the order of positions in [`Coefficients`] to the order of the nodes in the platform.
+/// Reorders values from the order of positions in [`Coefficients`] to the order of the nodes in the platform.
 pub(super) fn by_node<T: Clone>(problem: &TreeProblem, figures: &[T]) -> Vec<T> {
     let mut ordered = figures.to_vec();
     for (position, &node) in problem.order().iter().enumerate() {

@@ -1,24 +1,25 @@
 //! The factorisation of a basis, by elimination from the leaves of the tree to the root.
 //!
-//! The amount of each application that a subtree takes is an affine function of the shares of the extras in the
-//! subtree. The equation of a busy port contains only extras below the port. So the port determines one of these
-//! extras as a function of the others. The extras that no port has determined are *open*. Each subtree has at most as
-//! many open shares as there are applications. So solving a basis takes O(nodes applications^2), in floats and in
-//! rationals. After a change at a node, only the nodes from this node to the root are eliminated again.
+//! A subtree takes some amount of each application: the work of its nodes. This amount is an affine function of the
+//! shares of the extras in the subtree. The equation of a busy port contains only extras below the port. So the port
+//! determines one of these extras as a function of the others. The extras that no port has determined are *open*. The
+//! number of open shares of a subtree is at most the number of applications. So solving a basis takes O(nodes *
+//! applications^2) operations, in floats and in rationals. After a change at a node, only the nodes from this node to
+//! the root are eliminated again.
 
 use super::basis::{Basis, Share};
 use super::field::Field;
 use super::figures::Coefficients;
 
 /// The derivatives of the amounts that a subtree takes, with respect to one open share. There is an entry for each
-/// application, and one for the time of the ports.
+/// application, and one entry for the total sending time of the ports.
 #[derive(Clone)]
 pub(super) struct Column<F> {
     pub share: Share,
     pub takes: Vec<F>,
 }
 
-/// A share that the equation of a busy port determines, and this equation.
+/// The equation of a busy port, solved for the share that it determines.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
     /// The share, and the derivatives with respect to this share before the elimination.
@@ -94,8 +95,8 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// Returns the time for which the port above `child` sends the amounts that the subtree of `child` takes: the time for
-/// the bytes plus a latency for each task.
+/// Returns the time for which the port of the parent of `child` sends the amounts that the subtree of `child` takes:
+/// the time for the bytes plus a latency for each task.
 pub(super) fn port_time<F: Field>(figures: &Coefficients<F>, child: usize, takes: &[F]) -> F {
     let sum = |each: &[F]| {
         let mut sum = F::zero();

@@ -21,17 +21,17 @@ pub(super) trait Field: Clone {
     fn over(&self, other: &Self) -> Self;
     /// Returns `-self`.
     fn negated(&self) -> Self;
-    /// Returns a measure of how suitable the number is as a pivot, or 0 if it is zero up to rounding errors.
+    /// Returns a measure of how suitable the number is as a pivot, or 0 if the number is zero up to rounding errors.
     fn magnitude(&self) -> f64;
     /// Returns true if the number is zero, up to the rounding errors of the field.
     fn is_zero(&self) -> bool {
         self.magnitude() == 0.0
     }
-    /// Interprets the number as the reduced gain of a variable. Returns true if it is certainly positive despite
-    /// rounding errors.
+    /// Interprets the number as the reduced gain of a variable. Returns true if the gain is positive by more than the
+    /// possible rounding errors.
     fn is_gain(&self) -> bool;
-    /// Interprets the number as the slope of a basic variable along a direction. Returns true if it is certainly
-    /// negative despite rounding errors. Then the variable may leave the basis.
+    /// Interprets the number as the slope of a basic variable along a direction. Returns true if the slope is negative
+    /// by more than the possible rounding errors. Then the variable may leave the basis.
     fn falls(&self) -> bool;
     /// Returns true if the number is less than `other`.
     fn less(&self, other: &Self) -> bool;

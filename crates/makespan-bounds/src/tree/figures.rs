@@ -9,8 +9,8 @@ use makespan_core::tree::TreeProblem;
 
 use super::field::Field;
 
-/// The coefficients of the linear programme. The variables are in work units per second: `x = a(u, k) c(k)`, the tasks
-/// per second times the work of a task. Application 0 is the idle capacity.
+/// The coefficients of the linear programme. The variables `x(u, k) = a(u, k) c(k)` are in work units per second: for
+/// application k on node u, the tasks per second times the work of a task. Application 0 is the idle capacity.
 #[derive(Clone)]
 pub(super) struct Coefficients<F> {
     /// For each node, the position of its parent. The root has 0.
@@ -107,8 +107,8 @@ impl Scale {
     }
 }
 
-/// Maximum slowness of a link: the time in seconds in which the link sends the work that the largest node does in one
-/// second. The search in floats ignores the nodes below slower links.
+/// Maximum time in seconds that a link needs to send the work that the largest node does in one second. The search in
+/// floats ignores the nodes below slower links.
 const HOPELESS: f64 = 1e9;
 
 impl Coefficients<f64> {
@@ -130,8 +130,9 @@ impl Coefficients<f64> {
         self
     }
 
-    /// Changes the coefficients by about `size` (relative), so that no two bases have equal vertices. So every step
-    /// changes the vertex, and the steps do not cycle. The factor of each coefficient is a hash of its position.
+    /// Changes the coefficients by a relative amount of about `size`, so that no two bases have equal vertices. Then
+    /// every step changes the vertex, and the steps do not cycle. The factor of each coefficient is a hash of its
+    /// position.
     pub fn perturb(&mut self, size: f64) {
         let factor = |at: usize, salt: u64| {
             let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(salt);

@@ -2,9 +2,9 @@
 //!
 //! The linear programme is (3) of O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert,
 //! "Centralized versus distributed schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI
-//! 10.1109/IPDPS.2006.1639262). Its objective is weighted max-min fairness. There is one deviation: a task occupies
-//! the port not only for the time of its bytes, but also for the latency `l(v)` of the link. The reason is that the
-//! paper measures the bandwidths B in a simulator with latencies (section 5.1.4).
+//! 10.1109/IPDPS.2006.1639262). Its objective is weighted max-min fairness. There is one deviation: a task occupies the
+//! port for the time of its bytes plus the latency `l(v)` of the link. The paper omits latencies in the programme, but
+//! measures the bandwidths in a simulator with latencies (section 5.1.4).
 //!
 //! Application k has the weight `w(k)`, and each of its tasks has the work `c(k)` and `b(k)` bytes. Node u has the
 //! capacity `C(u)`, and the link from its parent has the bandwidth `B(u)`. Let `a(u, k)` be the tasks of application k
@@ -18,9 +18,9 @@
 //! a >= 0
 //! ```
 //!
-//! The equations of a basis are solved by elimination along the tree (`factor`). This makes the steps of the simplex
-//! method fast, both in floats and in rationals. The search for a basis uses floats. Then the basis is solved in
-//! rationals, which prove that it is optimal. If there are several optima, the search finds one with the least
+//! The module `factor` solves the equations of a basis by elimination along the tree. So the steps of the simplex
+//! method are fast, both in floats and in rationals. The search for a basis uses floats. Then the solution of the basis
+//! in rationals proves that the basis is optimal. If there are several optima, the search finds one with the least
 //! communication (the total time of all ports), as in proposition 1 of the paper.
 
 mod basis;
@@ -78,7 +78,7 @@ pub enum Precision {
     Exact,
 }
 
-/// Maximum number of nodes for the exact optimum. The larger the tree is, the more digits the rationals have.
+/// Maximum number of nodes for the exact optimum. In larger trees, the rationals have too many digits.
 pub const EXACT_NODES: usize = 1000;
 
 /// Sizes of the perturbation of the coefficients, tried in this order. A large perturbation avoids steps without
@@ -147,8 +147,8 @@ pub fn bound(instance: &Instance) -> Result<Bound, Unsupported> {
     Ok(throughput(&problem, Precision::Float).proved())
 }
 
-/// If the search in floats fails, for example because of extreme numbers, problems of up to this number of nodes are
-/// solved in rationals alone.
+/// Maximum number of nodes of a problem that is solved in rationals alone. This happens if the search in floats fails,
+/// for example because of extreme numbers.
 const SMALL: usize = 50;
 /// Maximum number of steps if a problem is solved in rationals alone.
 const SMALL_STEPS: usize = 2000;
@@ -158,7 +158,8 @@ const EXACT_STEPS: usize = 200;
 
 type Found = (Vertex<f64>, Prices<f64>, Scale);
 
-/// Runs the simplex method in floats for up to `most` steps. Perturbs the coefficients by about `size` (relative).
+/// Runs the simplex method in floats for up to `most` steps, on coefficients that are perturbed by a relative amount of
+/// about `size`.
 fn search(problem: &TreeProblem, size: f64, most: usize) -> Result<Found, SimplexStop> {
     let scale = Scale::new(problem);
     let mut figures: Coefficients<f64> = Coefficients::new(problem, Some(&scale)).without_hopeless();

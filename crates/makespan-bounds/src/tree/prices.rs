@@ -23,13 +23,14 @@ pub(super) struct Prices<F> {
     pub byte: Vec<F>,
     /// For each node, the price of the latencies of sending a task to the node.
     pub task: Vec<F>,
-    /// For each port, the price of its time. For the goal of least communication, port time costs 1 more.
+    /// For each port, the price of its time. For the goal of least communication, port time costs 1 in addition to this
+    /// price.
     pub port: Vec<F>,
 }
 
 impl<F: Field> Prices<F> {
-    /// Computes the worths from the system of equations at the root, then the prices of ports from the root downwards.
-    /// The price of a busy port is such that the share that the port determines has the gain zero.
+    /// Computes the worths from the system of equations at the root. Then computes the prices of ports from the root
+    /// downwards: each busy port gets the price at which the share that it determines has the gain zero.
     pub fn new(
         figures: &Coefficients<F>,
         basis: &Basis,
@@ -82,7 +83,7 @@ impl<F: Field> Prices<F> {
         Ok(prices)
     }
 
-    /// Returns the worth of a unit of work on a node, minus the prices of sending its bytes and tasks to the node.
+    /// Returns the worth of a unit of work of an application, minus the price of sending this work to a node.
     pub fn net(&self, figures: &Coefficients<F>, node: usize, application: usize) -> F {
         let mut net = self.worth[application].clone();
         net.subtract_product(&figures.ratio[application], &self.byte[node]);

@@ -1,4 +1,4 @@
-//! The system of equations at the root that remains after elimination. It is small and dense.
+//! The small, dense system of equations that remains at the root after the elimination.
 
 use super::basis::Basis;
 use super::factor::{Factor, SingularMatrix};
@@ -6,8 +6,8 @@ use super::field::Field;
 use super::figures::Coefficients;
 
 /// Returns the columns of the open shares, of the throughput and of the surpluses. There is one row for each
-/// application. Row k states for application k: the amount that the tree takes is the share of the throughput plus the
-/// surplus.
+/// application. Row k states for application k that the amount that the tree takes equals the share of the throughput
+/// plus the surplus.
 pub(super) fn matrix<F: Field>(
     figures: &Coefficients<F>,
     basis: &Basis,

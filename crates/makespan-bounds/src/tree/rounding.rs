@@ -1,4 +1,4 @@
-//! Conversion of a vertex in floats to rates that are feasible in exact arithmetic, and to integer prices.
+//! Conversion of a vertex in floats to rates that are feasible in exact arithmetic, and of its prices to integers.
 
 use dashu_ratio::RBig;
 use makespan_core::tree::{Rates, TreeProblem, float_of};
@@ -40,7 +40,7 @@ pub(super) fn nothing(problem: &TreeProblem) -> Throughput {
     Throughput { rates, value: RBig::ZERO, bound, prices, optimum: None, steps: 0 }
 }
 
-/// Returns the rates of a vertex multiplied by `factor`. Zero replaces negative rates.
+/// Returns the rates of a vertex multiplied by `factor`. Replaces negative rates by zero.
 fn shrunk(problem: &TreeProblem, vertex: &Vertex<f64>, scale: &Scale, factor: f64) -> Rates {
     let applications = problem.applications();
     let mut tasks = vec![RBig::ZERO; problem.nodes().len() * applications.len()];

@@ -1,4 +1,4 @@
-//! The primal simplex method on the eliminated basis.
+//! The primal simplex method. It solves the equations of a basis by elimination (module `factor`).
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, SingularMatrix};
@@ -12,7 +12,7 @@ use super::solution::VertexValues;
 pub(super) enum SimplexStop {
     /// The basis is singular.
     Singular,
-    /// In some direction, no constraint limits the step. Only rounding errors can cause this.
+    /// No constraint limits the step in some direction. Only rounding errors can have this effect.
     Unbounded,
     /// The maximum number of steps was reached.
     Steps,
@@ -36,14 +36,14 @@ pub(super) struct Vertex<F> {
     pub steps: usize,
 }
 
-/// Minimum number of nodes in a block. In one step, each node of a block is flipped: the node is given to another
-/// application. A smaller number of nodes is flipped one node at a time.
+/// Minimum number of nodes in a block. One step flips all nodes of a block: each node gets another key application. If
+/// there are fewer candidates, each step of the simplex method changes only one node.
 const SMALLEST_BLOCK: usize = 16;
 /// Maximum number of steps between two attempts to flip a block.
 const LONGEST_WAIT: usize = 100;
 
-/// Number of steps between two scans of all variables. Other steps price only the variables that had a positive gain
-/// in the previous step.
+/// Number of steps between two scans of all variables. Between scans, a step prices only the variables that had a
+/// positive gain in the previous step.
 const SCANNED: usize = 20;
 /// Number of steps after which the basis is solved again to remove rounding errors.
 const SOLVED: usize = 32;
@@ -70,7 +70,7 @@ impl<F: Field> Vertex<F> {
         basics(figures, &self.basis).all(|variable| !self.solution.value(variable).less(&F::zero()))
     }
 
-    /// Makes up to `most` steps to an optimum of the throughput. If there are several optima, finds one with the least
+    /// Makes up to `most` steps, until the throughput is optimal. If there are several optima, finds one with the least
     /// communication.
     pub fn optimise(&mut self, figures: &Coefficients<F>, most: usize) -> Result<(), SimplexStop> {
         let mut direction = VertexValues::new(figures);
@@ -109,8 +109,8 @@ impl<F: Field> Vertex<F> {
         Ok(())
     }
 
-    /// Flips nodes: gives the whole capacity of each node to an application with a positive gain there. Begins with
-    /// the best candidates, and flips them in blocks that keep the vertex feasible. Returns true if some node was
+    /// Flips nodes: gives the whole capacity of a node to an application with a positive gain on this node. Begins with
+    /// the best candidates. Flips blocks of nodes for which the vertex stays feasible. Returns true if some node was
     /// flipped.
     ///
     /// Flips only nodes without extras. The keys of these nodes are in no other equation of the basis, so the prices do
@@ -152,7 +152,7 @@ impl<F: Field> Vertex<F> {
 
     fn exchange(&mut self, figures: &Coefficients<F>, enters: Variable, leaves: Variable) -> Result<(), SimplexStop> {
         let Self { basis, factor, solution, .. } = self;
-        // The largest extra becomes the key, so the extras that remain are relatively small.
+        // Make the largest extra the key, so that the other extras are relatively small.
         let largest = |node: u32, extras: &[u32]| {
             let of = |&application: &u32| solution.work(Share { node, application }).float();
             extras.iter().copied().max_by(|a, b| of(a).total_cmp(&of(b)).then(b.cmp(a))).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! The primal solution of a basis, or its change when a variable enters.
+//! The primal solution of a basis, or the change of this solution when a variable enters the basis.
 
 use super::basis::{Basis, Share, Variable};
 use super::factor::{Factor, SingularMatrix, port_time};
@@ -8,7 +8,7 @@ use super::root;
 
 /// The values of all variables at a vertex, or their changes along a direction.
 pub(super) struct VertexValues<F> {
-    /// The number of entries of each node in `work`: one for idle capacity and one for each application.
+    /// The number of entries of each node in `work`: one for the idle capacity, and one for each application.
     pub width: usize,
     /// The work units per second of each node and application, sorted by node. The first entry of a node is its idle
     /// capacity.
@@ -18,7 +18,7 @@ pub(super) struct VertexValues<F> {
     /// The idle time of each port.
     pub idle: Vec<F>,
     pub throughput: F,
-    /// For each application, the amount that it gets in addition to its share of the throughput. Applications are
+    /// For each application, the work that it gets in addition to its share of the throughput. Applications are
     /// numbered from 1.
     pub surplus: Vec<F>,
     /// For each busy port, the value of the share that the port determines if all other open shares are zero.

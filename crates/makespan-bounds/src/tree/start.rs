@@ -7,10 +7,10 @@ use super::figures::Coefficients;
 /// rounding.
 const MARGIN: f64 = 1e-6;
 
-/// Returns a feasible basis in which each of the nodes nearest to the root works for one application only. The distance
-/// of a node is the total time for which ports send one unit of a fair mix of work to the node. The basis uses as many
-/// nodes as the ports can feed. If the ports can feed no node, the basis is [`Basis::idle`]. Takes O(n log n) for n
-/// nodes.
+/// Returns a feasible basis without extras: each of the nodes nearest to the root works for one application. The
+/// distance of a node from the root is the total time for which ports send one unit of a fair mix of work to the node.
+/// The basis uses as many nodes as the ports can feed. If the ports can feed no node, the basis is [`Basis::idle`].
+/// Takes O(n log n) for n nodes.
 ///
 /// The applications with the most bytes per unit of work get the nearest nodes, as in proposition 1 of the paper. Each
 /// application gets its fair share of the capacity.
@@ -65,7 +65,7 @@ fn keys(figures: &Coefficients<f64>, nodes: &[usize], applications: &[usize]) ->
     keys
 }
 
-/// Returns true if every port can send the work that the nodes below it do.
+/// Returns true if every port can send the work that the nodes below the port do.
 fn is_fed(figures: &Coefficients<f64>, keys: &[u32]) -> bool {
     let taken = |each: &[f64]| -> Vec<f64> {
         keys.iter().zip(&figures.capacity).map(|(&key, capacity)| each[key as usize] * capacity).collect()

@@ -15,7 +15,7 @@ fn problem(nodes: &[Figures], applications: &[(i64, u64, u64)]) -> TreeProblem {
     late(nodes, &vec![0; nodes.len()], applications)
 }
 
-/// Returns a problem whose latencies are given in quarters of a second.
+/// Returns a problem with latencies. `latencies` are in quarters of a second.
 fn late(nodes: &[Figures], latencies: &[u32], applications: &[(i64, u64, u64)]) -> TreeProblem {
     let node = |(at, &(processors, speed, parent, bandwidth)): (usize, &Figures)| {
         let parent = (at > 0).then_some(parent % at.max(1));
@@ -52,8 +52,8 @@ fn trees(most: usize) -> impl Strategy<Value = TreeProblem> {
     })
 }
 
-/// Solves programme (3), which is written out row by row, in rationals. Uses a plain simplex method on a dense tableau
-/// with Bland's rule. This method shares no code with the method under test.
+/// Solves programme (3) in rationals. Writes out the programme row by row, and uses a plain simplex method on a dense
+/// tableau with Bland's rule. This method shares no code with the method under test.
 fn plain_optimum(problem: &TreeProblem) -> RBig {
     let (nodes, apps) = (problem.nodes(), problem.applications());
     let (n, k) = (nodes.len(), apps.len());
@@ -165,8 +165,8 @@ proptest! {
     }
 
     /// Checks proposition 1 of the paper, which assumes that all ratios and all bandwidths differ. Sort the workers by
-    /// bandwidth, with the root first. In the optimum with the least communication, the workers of each application are
-    /// consecutive in this order.
+    /// bandwidth, with the root first. Then the workers of each application are consecutive in the optimum with the
+    /// least communication.
     #[test]
     fn on_a_star_every_application_has_a_slice_of_the_workers(
         root in (0_u32..2, 1_u32..9), workers in prop::collection::vec((1_u32..9, 1_u32..9), 1..9),
@@ -229,7 +229,7 @@ fn extreme_trees_are_solved_exactly() {
     check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-9)], &[(2, 1, 2)], &(decimal_of(0.5) + decimal_of(1e-9)).to_string());
     let path: Vec<Figures> = (0..300).map(|at| (1, 1.0, at.max(1) - 1, 7.0)).collect();
     check(&path, &[(1, 1, 2)], "8");
-    // The parent is reduced modulo the number of the node, so it is node 0 for all nodes.
+    // `late` reduces the parent modulo the number of the node, so node 0 is the parent of all other nodes.
     check(&[(1, 1.0, 0, 7.0); 300], &[(1, 1, 2)], "8");
 }
 

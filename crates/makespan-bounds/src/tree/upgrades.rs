@@ -11,8 +11,8 @@ pub struct Upgrade {
     pub node: usize,
     /// The part of the node that is made faster.
     pub part: NodePart,
-    /// The relative increase of the fair throughput per relative improvement of the part, for small improvements. The
-    /// gain is estimated in floating point from the prices.
+    /// The relative increase of the fair throughput per relative improvement of the part, for small improvements. It is
+    /// estimated in floating point from the prices.
     pub gain: f64,
 }
 
@@ -31,7 +31,7 @@ pub enum NodePart {
 /// optimum. The part with the largest gain comes first. `rates` and `prices` belong to the optimum.
 pub fn upgrades(problem: &TreeProblem, rates: &Rates, prices: &TreePrices) -> Vec<Upgrade> {
     let applications = problem.applications();
-    // Prices in the units of the certificate, in which the bound is the sum of the prices of all capacities.
+    // Use the unit of the certificate. In this unit, the bound is the sum of the prices of all capacities.
     let unit = 2.0_f64.powi(prices.exponent);
     let ports: Vec<f64> = prices.ports.iter().map(|&price| price as f64 * unit).collect();
     let flows = rates.flows(problem);

@@ -1,4 +1,4 @@
-//! Prices for machines at which all tasks together pay as much as possible.
+//! Prices for machines at which all tasks together pay as much as possible, relative to the price of all processors.
 
 use super::{NEVER, TaskArrays};
 
@@ -12,9 +12,10 @@ const SCALE: f64 = 4_294_967_296.0;
 /// payments of all tasks, divided by the sum of the prices of all processors. This quotient is a lower bound on the
 /// makespan of the tasks.
 ///
-/// The first prices are proportional to speed, so that equal work costs the same on every kind. If the machines differ
-/// only in speed, these prices are optimal. In each round, the price of a kind rises if the load of this kind, from
-/// the tasks that are cheapest on it, is above the mean load.
+/// The first prices are in proportion to the speeds, so that equal work has equal costs on every kind. If the machines
+/// differ only in speed, these prices are optimal. In each round, each task chooses the kind on which it pays least.
+/// The price of a kind then rises if the load of the kind is above the mean load, and falls if this load is below the
+/// mean load.
 pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
     let mut prices = relative_speeds(tasks);
     let (mut best, mut most) = (prices.clone(), 0.0);
@@ -28,7 +29,7 @@ pub(crate) fn prices(tasks: &TaskArrays) -> Vec<u64> {
         let mean = worth / cost;
         let step = 0.5 / (1.0 + round as f64 * 0.3);
         for ((price, load), &count) in prices.iter_mut().zip(&loads).zip(&tasks.processors) {
-            // A load above the mean raises the price. A load below the mean lowers the price.
+            // The load of each processor of this kind, as a multiple of the mean load.
             let load = load / f64::from(count) / mean.max(f64::MIN_POSITIVE);
             *price *= (step * (load - 1.0).clamp(-1.0, 1.0)).exp();
         }

@@ -8,17 +8,18 @@ use crate::Clock;
 
 /// Maximum number of instants at which windows may begin, and maximum number of instants at which windows may end.
 const INSTANTS: usize = 32;
-/// Maximum number of run times that are examined for one deadline. The more tasks there are, the fewer windows are
-/// examined.
+/// Maximum number of run times that the search examines for one deadline. The more tasks an instance has, the fewer
+/// windows the search examines.
 const LOOKED_AT: usize = 1 << 20;
 
-/// If the clock has expired, the bisection stops when the deadline is found to within the fraction 2^-`COARSE`.
+/// If the clock has expired, the bisection stops when the interval of undecided deadlines is at most 2^-`COARSE` of the
+/// deadline.
 const COARSE: u32 = 8;
 
-/// Returns a window that refutes a late deadline. The length of the longest path refutes all smaller deadlines. Later
-/// deadlines are found by bisection. For each deadline, up to 1024 windows are examined. A window begins at the
-/// earliest start of some task. The time from the end of the window to the deadline is the tail of some task: the
-/// length of the longest path after the task.
+/// Returns a late refuted deadline, and a window that refutes this deadline. The longest path refutes all deadlines
+/// before its end. A bisection finds later deadlines. For each deadline, the search examines up to 1024 windows. Each
+/// window begins at the earliest start of some task. The time from the end of the window to the deadline is the tail of
+/// some task: the length of the longest path after the task.
 pub(super) fn window(tasks: &TaskArrays, clock: &Clock) -> TimeWindow {
     let by_kind = prices(tasks);
     let instants = Instants::of(tasks);
@@ -73,8 +74,9 @@ impl Instants {
         Self { begins: spread(&tasks.heads, count), before_end: spread(&tasks.tails, count) }
     }
 
-    /// Returns a window in which the tasks must pay more than the price of all processor time. The search ignores
-    /// unavailable periods. The check of the certificate includes these periods, so it may refute a later deadline.
+    /// Returns a window in which the tasks must pay more than the price of all processor time, if the search finds one.
+    /// The search ignores unavailable periods. The check of the certificate includes these periods, so it may refute a
+    /// later deadline.
     fn refute(&self, tasks: &TaskArrays, prices: &[u64], deadline: i64, clock: &Clock) -> Option<Window> {
         let each = prices.iter().zip(&tasks.processors);
         let rate: i128 = each.map(|(&price, &count)| i128::from(price) * i128::from(count)).sum();

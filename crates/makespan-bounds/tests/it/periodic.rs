@@ -1,5 +1,5 @@
-//! Periodic schedules of the optimal steady state keep the rules of the network, and lose no more than the
-//! documented amount.
+//! Tests that periodic schedules of the optimal steady state keep the rules of the network, and that they lose no more
+//! tasks than documented.
 
 use std::num::NonZeroU64;
 
@@ -83,7 +83,8 @@ proptest! {
         match Periodic::exact(&problem, &best.rates) {
             Err(error) => prop_assert!(period > dashu_int::UBig::from(1_u64 << 40), "{period}: {error}"),
             Ok(periodic) => {
-                // Rounding up costs at most one tick per task. Fractions of tasks are never lost.
+                // Rounding up adds at most one tick per task. An exact period contains whole numbers of tasks, so
+                // rounding loses no tasks.
                 let reached = periodic.throughput(&problem) / &best.value;
                 prop_assert!(float_of(&reached) > 1.0 - 1e-7, "{reached}");
             }

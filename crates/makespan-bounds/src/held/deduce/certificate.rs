@@ -1,4 +1,4 @@
-//! Selection of the steps that a refutation needs.
+//! Selection of the deductions that the certificate of a refutation needs.
 
 use makespan_verify::proof::{Reason, Step};
 
@@ -9,7 +9,7 @@ use super::window::{DeductionWindow, WindowLimit};
 /// A backward pass from a contradiction, which keeps only the steps on which the contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
-    /// The windows of all tasks before any deduction. These windows follow from the paths between tasks alone.
+    /// The windows of all tasks before any deduction. They follow from the deadline and the paths between tasks.
     root: &'a [DeductionWindow],
     windows: Vec<DeductionWindow>,
     needed: Vec<WindowLimits>,
@@ -17,7 +17,7 @@ pub(super) struct Pruning<'a> {
     pub(super) kept: usize,
 }
 
-/// The limits of a window on which the contradiction depends: the start, the end, both, or none.
+/// The sides of a window on which the contradiction depends: the start, the end, both, or none.
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowLimits {
     start: bool,
@@ -55,7 +55,8 @@ impl<'a> Pruning<'a> {
             }
             self.needed[row] = WindowLimits { start: needed.start && !start, end: needed.end && !end };
             if !self.problem.only[row] {
-                // Both limits of the window determine which runs fit into the window.
+                // Both sides of the window determine which runs fit into the window, so each limit depends on both
+                // sides.
                 self.needed[row] = WindowLimits { start: true, end: true };
             }
             steps.extend(self.step(entry.row, entry.limit, &entry.cause));
@@ -65,8 +66,8 @@ impl<'a> Pruning<'a> {
         steps
     }
 
-    /// Returns the step that states a limit, or `None` if the limit needs no step. Also marks the limits on which this
-    /// step depends, because the contradiction depends on these limits too.
+    /// Returns the step that states a limit, or `None` if the limit needs no step. Also marks the sides of windows on
+    /// which this limit depends, because the contradiction depends on these sides, too.
     fn step(&mut self, row: u32, limit: WindowLimit, cause: &Cause) -> Option<Step> {
         let is_start = matches!(limit, WindowLimit::Start(_) | WindowLimit::LastStart(_));
         let own = if self.problem.only[row as usize] {
@@ -122,8 +123,8 @@ impl<'a> Pruning<'a> {
         needed.end |= sides.end;
     }
 
-    /// Marks the limits of windows that force tasks to hold the resource `thing` between `from` and `until`, because
-    /// the contradiction depends on these limits. If the task with the index `but` is not a bag, ignores this task.
+    /// Marks the sides of windows that force tasks to hold the resource `thing` between `from` and `until`, because the
+    /// contradiction depends on these sides. Ignores the task with the index `but`, unless this task is a bag.
     fn need_window(&mut self, thing: u32, from: i64, until: i64, but: Option<u32>) {
         let problem = self.problem;
         let of = &problem.things[thing as usize];

@@ -1,4 +1,4 @@
-//! Deductions from energy (amount times time). Within a span of time, tasks must not hold more energy than the
+//! Deductions from energy (amount times time). Within a span of time, the energy of all tasks must not exceed the
 //! capacity times the length of the span.
 
 use super::problem::CapacityResource;
@@ -23,12 +23,12 @@ pub(super) struct Energy {
 
 impl Energy {
     /// Examines spans of time that begin at the earliest or latest start of a task. Each span ends at an instant after
-    /// which some task need not hold more, even if the span were longer. Other ends are unnecessary: between two
-    /// consecutive ends of this kind, the remaining capacity is at least the smaller of the remaining capacities at the
-    /// two ends.
+    /// which the energy that some task must hold no longer grows with the end of the span. Other ends are unnecessary:
+    /// between two consecutive ends of this kind, the remaining capacity is at least the smaller of the remaining
+    /// capacities at the two ends.
     ///
-    /// Complexity: O(n^2 log n) for the n tasks that may hold some of the capacity. A span with little remaining
-    /// capacity takes O(r) more for the r runs of these tasks.
+    /// Complexity: O(n^2 log n), where n is the number of tasks that may hold some of the capacity. A span with little
+    /// remaining capacity takes O(r) more, where r is the number of runs of these tasks.
     pub(super) fn narrow(&mut self, state: &mut DeductionState<'_>, number: usize) -> Result<(), Conflict> {
         let problem = state.problem;
         let thing = &problem.things[number];
@@ -62,7 +62,7 @@ impl Energy {
         self.above.clear();
         self.ends.clear();
         self.several.clear();
-        // For every task, the energy that it can hold exceeds the energy that it must hold by at most `gain`.
+        // An upper limit for every task: the energy that the task can hold, minus the energy that the task must hold.
         let mut gain = 0;
         for &row in &thing.members {
             let window = state.windows[row as usize];
@@ -134,8 +134,8 @@ impl Energy {
     }
 }
 
-/// A sum that grows linearly between given instants. The slope changes at these instants, which are read in order of
-/// time.
+/// A sum that grows linearly between given instants. At these instants, the slope changes. Instants are read in order
+/// of time.
 struct Sweep {
     sum: i64,
     slope: i64,
@@ -160,9 +160,9 @@ impl Sweep {
     }
 }
 
-/// Narrows the window of each task that cannot start as early, or end as late, as the window allows. If the task
-/// started this early or ended this late, all tasks together would hold more than the capacity within the span. `left`
-/// is the energy that remains in the span after the minimum energy of all tasks.
+/// Narrows windows by the energy in a span. Consider a task that starts as early, or ends as late, as its window
+/// allows. If all tasks together then hold more than the capacity within the span, the window becomes narrower. `left`
+/// is the capacity of the span minus the minimum energy of all tasks.
 fn within(
     state: &mut DeductionState<'_>,
     number: usize,

@@ -18,28 +18,28 @@ use problem::Problem;
 use shave::{DeductionLevel, ShavingTools};
 use state::{Conflict, DeductionState};
 
-/// Maximum number of distinct tasks of an instance for which deductions are made.
+/// Maximum number of distinct tasks. For larger instances, the search makes no deductions.
 const MAX_TASKS: usize = 2048;
-/// Maximum number of runs of all distinct tasks of an instance for which deductions are made.
+/// Maximum number of runs of all distinct tasks. For larger instances, the search makes no deductions.
 const MAX_RUNS: usize = 1 << 15;
 /// Maximum number of steps in a certificate.
 const MAX_STEPS: usize = 1 << 16;
-/// Maximum product of the number of steps and the number of runs in a certificate. The check of such a certificate
-/// takes some tenths of a second.
+/// Maximum product of the number of steps of a certificate and the number of runs. At this maximum, the check of the
+/// certificate takes some tenths of a second.
 const MAX_CHECKED: usize = 1 << 25;
 /// The time that a check takes for each step and run, in nanoseconds.
 const CHECKED_IN: u128 = 10;
-/// The search stops when a refuted deadline and a deadline that is not refuted differ by less than the fraction
-/// `2^-NEAR`.
+/// The search stops when the difference between a refuted deadline and a deadline that is not refuted is less than
+/// 2^-`NEAR` of the deadline.
 const NEAR: u32 = 14;
 
 /// Searches for the latest deadline that deductions can refute, in about `work` elementary steps. Returns the
 /// deductions that refute this deadline. `known` is a bound that is already proved.
 ///
-/// The first search uses only the time table and pairs of tasks that exclude each other. The second search also uses
-/// energy in windows. The third also uses suppositions, and the fourth uses energy under these suppositions. Each
-/// search increases the deadline in steps that double, and then bisects. `work` limits the number of steps, not the
-/// time. So the result is deterministic unless the clock expires.
+/// There are four searches, one after another. The first one uses only the time table and pairs of tasks that exclude
+/// each other. The second one also uses energy in windows. The third one also uses suppositions, and the fourth one
+/// uses energy under these suppositions. Each search increases the deadline in steps that double, and then bisects.
+/// `work` limits the number of steps, not the time. So the result is deterministic unless the clock expires.
 pub(super) fn latest(
     instance: &Instance,
     places: &NodeKinds<'_>,
@@ -81,8 +81,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the latest deadline that deductions of the level `level` refute. `best` is a deadline that is already
-    /// refuted.
+    /// Returns the latest refuted deadline after a search with deductions of the level `level`. `best` is the latest
+    /// refuted deadline before this search.
     fn climb(&mut self, mut best: i64, level: DeductionLevel) -> i64 {
         let near = (best >> NEAR).max(1);
         let mut step = near;

@@ -1,9 +1,10 @@
-//! An instance in flat arrays. Times are in units of [`Problem::unit`].
+//! An instance in flat arrays. Times are in units of [`Problem::unit`]. A *run* of a task is a choice of nodes and of
+//! one or several successive allotments ([`NodeRun`]).
 
 use makespan_core::{Instance, ProcSet, ResourceId, ResourceKind, TaskId, Time};
 use makespan_verify::proof::{LimitedAmount, NodeKinds, NodeRun, time_grid};
 
-/// Price of a processor of the fastest nodes, if the nodes differ in speed.
+/// The price of a processor of the fastest node, if nodes differ in speed.
 const SCALE: f64 = 1024.0;
 /// Maximum number of unavailable periods that the search examines. The check of the certificate includes all
 /// unavailable periods.
@@ -11,16 +12,17 @@ const MAX_CLOSED: usize = 1024;
 /// Upper limit for sums of amounts times time.
 const MAX_AREA: i128 = 1 << 61;
 
-/// A resource, or the processors at some prices, with the amounts that tasks hold.
+/// A limited quantity, and the amounts of this quantity that tasks hold. The quantity is a resource, or the price of
+/// processors.
 pub(super) struct CapacityResource {
     pub(super) held: LimitedAmount,
     pub(super) capacity: i64,
-    /// The distinct tasks that may hold some of the resource.
+    /// The distinct tasks that may hold some of the quantity.
     pub(super) members: Vec<u32>,
     pub(super) is_member: Vec<bool>,
     /// The total number of runs of `members`.
     pub(super) runs: u64,
-    /// For each run of the problem, the amount of the resource that the run holds.
+    /// For each run of the problem, the amount of the quantity that the run holds.
     pub(super) amounts: Vec<i64>,
     /// The unavailable periods: start, end and unavailable amount.
     pub(super) closed: Vec<(i64, i64, i64)>,
@@ -52,8 +54,8 @@ pub(super) struct Problem {
 impl Problem {
     /// Builds the arrays. Returns `None` if some number is too large for the search.
     pub(super) fn new(instance: &Instance, places: &NodeKinds<'_>) -> Option<Self> {
-        // If the instance has transfers, the earliest starts of tasks need not be multiples of the time grid. Rounding
-        // these starts down would make deductions weaker.
+        // Transfers may delay tasks to instants that are not multiples of the time grid. Rounding these instants down
+        // would make deductions weaker.
         let unit = if instance.has_transfers() { 1 } else { time_grid(instance) };
         let rows = instance.different_tasks();
         let mut problem = Self {
@@ -119,8 +121,8 @@ impl Problem {
         let prices: Vec<u64> = platform.nodes().iter().map(price).collect();
         let mut all = vec![prices];
         if !one_speed && runs.iter().any(|run| run.first > 1) {
-            // At these prices, a task on processors of several speeds pays, for each processor, only the least price
-            // of these processors. So also add the processors at a uniform price. At this price, every task pays for
+            // At prices in proportion to speeds, a task on processors of several speeds pays only the least of their
+            // prices for each processor. So also add the processors at the price 1. At this price, every task pays for
             // exactly the processors that it holds.
             all.push(platform.nodes().iter().map(|node| u64::from(node.processors > 0)).collect());
         }
@@ -142,8 +144,8 @@ impl Problem {
         }
     }
 
-    /// Adds a constraint: a resource, or the processors weighted by their prices. Has no effect if the capacity always
-    /// suffices, or if numbers are too large.
+    /// Adds a limited quantity with the capacity `there`. `of` returns the amount that a run of a task holds. Has no
+    /// effect if the capacity always suffices, or if numbers are too large.
     fn add(
         &mut self,
         held: LimitedAmount,
@@ -182,7 +184,8 @@ impl Problem {
         }
     }
 
-    /// Returns the unavailable periods with the price of the unavailable processors.
+    /// Returns the unavailable periods: for each of them, the start, the end, and the price of the unavailable
+    /// processors.
     fn closed(&self, instance: &Instance, prices: &[u64]) -> Vec<(i64, i64, i64)> {
         let platform = instance.platform();
         let mut all = Vec::new();
@@ -201,8 +204,8 @@ impl Problem {
         all
     }
 
-    /// Finds the pairs of tasks that cannot run at the same time, because together they hold too many processors or
-    /// too much of a resource. Ignores bags. For n tasks, takes O(n^2) for each constraint.
+    /// Finds the pairs of tasks that cannot run at the same time, because together they hold too many processors or too
+    /// much of a resource. Ignores bags. For n tasks, takes O(n^2) for each limited quantity.
     fn find_excluded(&mut self, processors: u32, runs: &[NodeRun]) {
         for thing in &self.things {
             let (capacity, of): (i64, &dyn Fn(usize) -> i64) = match thing.held {

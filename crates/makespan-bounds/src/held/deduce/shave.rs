@@ -1,11 +1,12 @@
-//! Shaving: if a supposition leads to a contradiction, the window of its task becomes narrower.
+//! Shaving: suppose that a task runs early, or late, in its window. If the supposition leads to a contradiction, the
+//! window becomes narrower.
 
 use super::energy::Energy;
 use super::state::{Cause, Conflict, DeductionKind, DeductionState, RefutedSupposition};
 use super::time_table::{TimeTable, settle};
 use super::window::WindowLimit;
 
-/// The first supposition is about the fraction 1 / `PARTS` of a window.
+/// The first supposition is that the task starts or ends in a part of the window with 1 / `PARTS` of its width.
 const PARTS: i64 = 64;
 
 /// The deductions that a search uses. Each level includes all earlier levels.
@@ -66,8 +67,8 @@ fn energies(state: &mut DeductionState<'_>, tools: &mut ShavingTools) -> Result<
     }
 }
 
-/// Shaves the windows of all tasks from both sides. Ignores bags. If suppositions take long, the narrowest windows
-/// come first, because they need the fewest suppositions.
+/// Shaves the windows of all tasks from both sides. Ignores bags. At the level [`DeductionLevel::Deep`], suppositions
+/// take long. Then the narrowest windows come first, because they need the fewest suppositions.
 fn shave_all(state: &mut DeductionState<'_>, tools: &mut ShavingTools, level: DeductionLevel) -> Result<(), Conflict> {
     let problem = state.problem;
     let mut order = std::mem::take(&mut tools.order);

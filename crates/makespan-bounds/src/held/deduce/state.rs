@@ -7,7 +7,7 @@ use crate::Clock;
 /// The cause of a limit on a window.
 #[derive(Clone, Debug)]
 pub(super) enum Cause {
-    /// An edge from or to the task with this index.
+    /// An edge between the task whose window is limited and the task with this index.
     Edge(u32),
     /// Energy: if the task violated the limit, the tasks would hold more of a resource than its capacity in a span of
     /// time. The fields are the index of the resource, and the start and the end of the span.
@@ -47,7 +47,7 @@ pub(super) enum Conflict {
     Full(u32, i64, i64),
 }
 
-/// A kind of deduction. A deduction is repeated only if windows have changed since it was last made.
+/// A kind of deduction. A deduction is repeated only if windows have changed since the previous deduction of this kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DeductionKind {
     Pairs,
@@ -76,8 +76,8 @@ pub(super) struct DeductionState<'a> {
     pub(super) entries: Vec<WindowChange>,
     queue: Vec<u32>,
     queued: Vec<bool>,
-    /// For each kind of deduction ([`DeductionKind`]): zero if the deduction has not been made yet. Otherwise, one more
-    /// than the length of `entries` when the deduction was last made.
+    /// For each kind of deduction ([`DeductionKind`]): zero before the first deduction of this kind. Later, one more
+    /// than the length of `entries` at the last deduction of this kind.
     seen: Vec<usize>,
     /// The values of `seen` before the current supposition.
     seen_before: Vec<usize>,
@@ -119,8 +119,8 @@ impl<'a> DeductionState<'a> {
                 None => return false,
             }
         }
-        // If a run no longer fits into the window of its task, the windows of predecessors and successors may become
-        // narrower.
+        // A window may have become too short for some runs of its task. Then the windows of predecessors and successors
+        // may become narrower, too.
         (0..problem.rows() as u32).for_each(|row| self.enqueue(row));
         self.edges().is_ok() && {
             self.entries.clear();
@@ -129,16 +129,16 @@ impl<'a> DeductionState<'a> {
         }
     }
 
-    /// Returns the range of the entries that were added since the previous call with `look`, or `None` on the first
-    /// call.
+    /// Returns the range of the entries that were added since the previous call for this kind of deduction, or `None`
+    /// on the first call.
     pub(super) fn changes(&mut self, look: DeductionKind) -> Option<std::ops::Range<usize>> {
-        // Store one more than the number of entries, because zero stands for "not made yet".
+        // Store one more than the number of entries, because zero stands for "no deduction of this kind yet".
         let before = std::mem::replace(&mut self.seen[look.number()], self.entries.len() + 1);
         before.checked_sub(1).map(|from| from..self.entries.len())
     }
 
-    /// Returns true if a deduction must be made: on the first call, or if the window of a task in `is_member` has
-    /// changed since the previous call.
+    /// Returns true if a deduction of this kind may have an effect: on the first call, and if the window of a task in
+    /// `is_member` has changed since the previous call.
     pub(super) fn is_new(&mut self, look: DeductionKind, is_member: &[bool]) -> bool {
         let changes = self.changes(look);
         let mut all = changes.is_none();

@@ -1,5 +1,5 @@
 //! Deductions from the time table, and from pairs of tasks that exclude each other. The time table contains, for each
-//! instant, the amount that tasks hold at this instant in every schedule.
+//! instant, the minimum amount that tasks hold at this instant in all schedules that meet the deadline.
 
 use super::state::{Cause, Conflict, DeductionKind, DeductionState};
 use super::window::{DeductionWindow, WindowLimit};
@@ -8,7 +8,7 @@ use super::window::{DeductionWindow, WindowLimit};
 /// certificate.
 const MAX_JUMPS: usize = 64;
 
-/// The minimum amount that tasks hold from `from` to `until`, whatever the schedule is.
+/// The minimum amount `held` that tasks hold from `from` to `until` in all schedules that meet the deadline.
 #[derive(Clone, Copy)]
 struct Level {
     from: i64,
@@ -23,7 +23,7 @@ pub(super) struct TimeTable {
     levels: Vec<Level>,
 }
 
-/// Repeats the deductions from edges, pairs and the time table until nothing changes.
+/// Repeats the deductions from edges, pairs and the time table until nothing changes, or until the search is over.
 pub(super) fn settle(state: &mut DeductionState<'_>, table: &mut TimeTable) -> Result<(), Conflict> {
     loop {
         let entries = state.entries.len();
@@ -41,7 +41,8 @@ pub(super) fn settle(state: &mut DeductionState<'_>, table: &mut TimeTable) -> R
     }
 }
 
-/// Narrows the windows of two tasks that exclude each other if only one order of the two is possible.
+/// Considers pairs of tasks that exclude each other. If only one order of the two tasks is possible, narrows their
+/// windows.
 fn pairs(state: &mut DeductionState<'_>) -> Result<(), Conflict> {
     loop {
         match state.changes(DeductionKind::Pairs) {
@@ -135,8 +136,8 @@ impl TimeTable {
         Ok(())
     }
 
-    /// Returns the amount that all tasks except one hold in the period of `level`. `window` and `amount` belong to the
-    /// omitted task.
+    /// Returns the minimum amount that all tasks except one hold in the period of `level`. `window` and `amount` belong
+    /// to the omitted task.
     fn of_others(level: &Level, window: &DeductionWindow, amount: i64) -> i64 {
         let is_sure = window.last_start <= level.from && level.until <= window.first_end;
         if is_sure { level.held - amount } else { level.held }

@@ -28,8 +28,8 @@ impl DeductionWindow {
         Self { start, last_start: FAR, first_end: -FAR, end }
     }
 
-    /// Returns the last start and the first end of a run that takes at least `time`. Returns `None` if such a run does
-    /// not fit into the window.
+    /// Returns the last start and the first end that a run of at least `time` can have in the window. Returns `None` if
+    /// the run does not fit into the window.
     fn of_run(&self, time: i64) -> Option<(i64, i64)> {
         let last_start = self.last_start.min(self.end - time);
         let first_end = self.first_end.max(self.start + time);
@@ -41,8 +41,8 @@ impl DeductionWindow {
         self.of_run(time).is_some()
     }
 
-    /// Returns the minimum time between `from` and `until` during which a run of at least `time` is active. Returns
-    /// `None` if such a run does not fit into the window.
+    /// Returns the minimum time for which a run of at least `time` overlaps the span from `from` to `until`. Returns
+    /// `None` if the run does not fit into the window.
     pub(super) fn within(&self, time: i64, from: i64, until: i64) -> Option<i64> {
         let (last_start, first_end) = self.of_run(time)?;
         let most = time.min(until - from);
@@ -67,7 +67,8 @@ impl DeductionWindow {
             let window = Self { last_start: self.end - time, first_end: self.start + time, ..self };
             return (window.start <= window.last_start).then_some(window);
         }
-        // If some run fits, the fastest run also fits. No other run has a later last start or an earlier first end.
+        // If some run fits, the fastest run also fits. The fastest run has the latest last start and the earliest first
+        // end.
         let (last_start, first_end) = self.of_run(problem.fastest[row])?;
         Some(Self { last_start, first_end, ..self })
     }
@@ -79,13 +80,13 @@ impl DeductionWindow {
         each.min().unwrap_or(0)
     }
 
-    /// Returns the least energy (amount times time) that all equal tasks together must hold between `from` and
+    /// Returns the least energy (amount times time) that all tasks of a bag together must hold between `from` and
     /// `until`.
     pub(super) fn least_of_all(&self, problem: &Problem, row: usize, amounts: &[i64], from: i64, until: i64) -> i64 {
         self.least(problem, row, amounts, from, until) * problem.counts[row] as i64
     }
 
-    /// Returns an upper limit on the energy that the equal tasks must hold between `from` and an instant u, as a
+    /// Returns an upper limit on the energy that all tasks of a bag must hold between `from` and an instant u, as a
     /// function of u. The result `(begin, length, amount)` means: the limit is zero until u = `begin`, and then grows
     /// by `amount` for each unit of time, for `length` units. The limit is computed for the run with the least total
     /// energy. Returns `None` if no run fits.
@@ -99,7 +100,7 @@ impl DeductionWindow {
         Some((last_start.max(from), most.max(0), amount * problem.counts[row] as i64))
     }
 
-    /// Returns the least amount that one task holds while it runs.
+    /// Returns the least amount that one task holds while the task runs, over the runs that fit into the window.
     pub(super) fn least_amount(&self, problem: &Problem, row: usize, amounts: &[i64]) -> i64 {
         let fitting = problem.runs(row).filter(|&at| self.fits(problem.times[at]));
         fitting.map(|at| amounts[at]).min().unwrap_or(0)

@@ -2,11 +2,12 @@
 
 use makespan_core::{Instance, TaskId};
 
-/// Maximum number of distinct tasks for which area arcs are used. The memory grows with the square of this number.
+/// Maximum number of distinct tasks. Paths in larger instances use no area arcs, because the memory grows with the
+/// square of this number.
 const MAX_TASKS: usize = 4096;
 
-/// For each task, a bit for each ancestor and a bit for each descendant. Tasks are numbered by their positions in a
-/// topological order.
+/// Two sets of bits for each task: `before` contains a bit for each ancestor, and `behind` a bit for each descendant.
+/// Tasks are numbered by their positions in a topological order.
 pub(super) struct Ancestry {
     words: usize,
     before: Vec<u64>,

@@ -1,5 +1,4 @@
-//! The longest path of tasks along edges and area arcs. The length of an area arc between two tasks is the total area
-//! of all tasks between these two tasks, divided by the capacity.
+//! The longest path of tasks along edges and area arcs (see the module `flow`).
 
 use makespan_core::{Instance, TaskId};
 
@@ -25,7 +24,7 @@ pub(super) struct Paths<'a> {
     place: Vec<usize>,
     releases: Vec<f64>,
     ancestry: Option<Ancestry>,
-    /// For each task, the first release date of its ancestors.
+    /// For each task, the first release date of its ancestors, or its own release date if it has none.
     first: Vec<f64>,
     /// For each task, the end of the longest path that ends with this task.
     ends: Vec<f64>,
@@ -95,8 +94,8 @@ impl<'a> Paths<'a> {
         self.place[self.instance.different(self.instance.edges()[edge as usize].from)]
     }
 
-    /// Returns the instant at which the longest path to a task begins, if the path contains no task before `task`. If
-    /// the path begins with an area arc, this is the first release date of the tasks on the arc.
+    /// Returns the instant at which a path begins whose first task is `task`. If the path begins with an area arc to
+    /// this task, this instant is the first release date of the tasks on the arc.
     pub(super) fn begins(&self, task: usize) -> f64 {
         if self.reached[task] == PathStep::Release { self.releases[task] } else { self.first[task] }
     }
@@ -114,8 +113,8 @@ impl<'a> Paths<'a> {
     /// Returns the longest path for the run times `times`. If `with_areas` is set, paths may use area arcs. `areas`
     /// contains the areas of the tasks, divided by the capacity.
     ///
-    /// Takes O(n + e) for n tasks and e edges. With area arcs, takes O(n^2), and O(n) more for each arc that may
-    /// lengthen a path.
+    /// Takes O(n + e) for n tasks and e edges. With area arcs, takes O(n^2), and O(n) more for each arc that may make a
+    /// path longer.
     pub(super) fn longest(&mut self, times: &[f64], areas: &[f64], with_areas: bool) -> Option<LongestPath> {
         let ancestry = self.ancestry.as_ref().filter(|_| with_areas);
         self.steps += self.order.len() + self.instance.edges().len();

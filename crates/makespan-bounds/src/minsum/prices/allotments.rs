@@ -46,9 +46,9 @@ pub(super) enum AllotmentKind {
 }
 
 impl FloatJobs {
-    /// Collects the jobs, with about `most` allotments or fewer for each job. If a job has more allotments, selects
-    /// some of them in a geometric progression. Each item of `jobs` contains a job and the number of jobs that it
-    /// represents. `weigh` returns the weight of a job.
+    /// Collects the jobs, each with up to about `most` allotments. If a job has more allotments, selects some of them
+    /// in a geometric progression. Each item of `jobs` contains a job and the number of jobs that this job represents.
+    /// `weigh` returns the weight of a job.
     pub(super) fn new<'a>(
         jobs: impl Iterator<Item = (SimpleJob<'a>, f64)>,
         most: usize,
@@ -83,8 +83,8 @@ impl FloatJobs {
         Self { counts, weights, releases, profiles: Vec::new(), shapes: Vec::new(), starts: vec![0], kind }
     }
 
-    /// Collects jobs that have a run time for each node. Each item contains the number of jobs that it represents, the
-    /// weight, the release, and a pair of node and run time for each node on which the job can run.
+    /// Collects jobs that have a run time for each node. Each item represents equal jobs. It contains their number, the
+    /// weight and the release of one job, and a pair of node and run time for each node on which the job can run.
     pub(super) fn on_nodes(jobs: impl Iterator<Item = (f64, f64, f64, Vec<(u32, f64)>)>) -> Self {
         let mut figures = Self::empty(AllotmentKind::Thrifty);
         for (count, weight, release, times) in jobs {
@@ -102,9 +102,9 @@ impl FloatJobs {
         self.starts.push(self.shapes.len());
     }
 
-    /// Returns these jobs with other allotments. Consider the `active` allotments of a job, the allotment before the
-    /// first of them, and the allotment after the last of them. Up to `most` new allotments are in the range of these
-    /// allotments, and up to `far` new allotments are outside this range.
+    /// Returns these jobs with other allotments. Consider the range from the allotment before the first `active`
+    /// allotment of a job to the allotment after the last one. About `most` new allotments are in this range, and up to
+    /// about `far` new allotments are outside this range.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {

@@ -40,16 +40,16 @@ impl PriceSearch {
             proved(Proof::TimePrices(TimePrices { instants: instants.clone(), prices, scale, horizon, widths }))
         };
         let priced = with_widths(&prices, widths, attempt);
-        // If the numbers of an instance differ extremely, rounding can cost more than the prices gain. Then prices of
-        // zero may prove more: the earliest end of each job alone.
+        // If the times of an instance differ extremely, rounding can lose more than the prices gain. Then prices of
+        // zero may prove more: with them, the bound follows from the earliest ends of the jobs.
         let (instants, prices, widths) = (vec![Time::ZERO], Vec::new(), Vec::new());
         let free = proved(Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon, widths })).ok();
         free.into_iter().chain(priced).max_by_key(|bound| bound.value.integer())
     }
 }
 
-/// Returns the bound that follows from two kinds of prices: of processors, and of functions of the width. The prices
-/// are rounded to integers with as many binary places as the check allows.
+/// Returns the bound that follows from two kinds of prices: of processors, and of functions of the width. Rounds the
+/// prices to binary places, as many as the check supports.
 fn with_widths(
     prices: &[Vec<f64>],
     widths: &[Width],

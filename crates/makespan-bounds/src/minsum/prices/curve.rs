@@ -76,8 +76,8 @@ impl Curve {
         }
     }
 
-    /// Finds the cheapest start of one allotment. If this start costs less than `best`, stores it in `best`. `before`
-    /// is the integral of the price up to the release.
+    /// Finds the cheapest start of one allotment. If this start costs less than `best`, replaces `best` by this start.
+    /// `before` is the integral of the price up to the release.
     #[inline]
     fn improve(&self, best: &mut Best, job: Waiting, before: f64, shape: PricedAllotment, allotment: usize) {
         let (Waiting { weight, release }, PricedAllotment { processors, time, .. }) = (job, shape);

@@ -8,8 +8,8 @@ use super::instants;
 use super::rooms::LevelPeriods;
 use crate::dual;
 
-/// Returns the prices of the fluid machine, which runs the jobs one after another on all processors. The work of each
-/// job is the least work over its allotments.
+/// Returns the ends and the prices of the fluid machine (see [`fluid::run`]). The work of each job is the least work
+/// over its allotments.
 pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availability) -> Vec<(f64, f64)> {
     let least =
         |index: usize| jobs.shapes[jobs.all(index)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min);
@@ -23,7 +23,7 @@ pub(super) fn fluid(jobs: &FloatJobs, processors: u32, availability: &Availabili
 }
 
 /// For each of `instants`, returns the integral of the price of the fluid machine from the first instant to this
-/// instant. Prices below a small positive price are raised to this price.
+/// instant. Raises prices to at least `LEAST` times the largest price.
 pub(super) fn integrals(fluid: &[(f64, f64)], instants: &[f64]) -> Vec<f64> {
     let at =
         |instant: f64| fluid.get(fluid.partition_point(|&(end, _)| end < instant)).map_or(0.0, |&(_, price)| price);
@@ -43,8 +43,8 @@ const LEAST: f64 = 1e-3;
 /// Returns prices that never rise: the slopes of the least concave function that is not below the integrals. Each
 /// price is the mean of the prices that it replaces.
 ///
-/// Call this function if the best prices are known never to rise. If the prices of the search rise nevertheless, the
-/// reason is that the search is inexact. Prices that rise prove less, and the check of their certificate takes longer.
+/// Call this function only if the best prices never rise. Even then, the prices of the search may rise slightly,
+/// because the search is inexact. Prices that rise prove less, and the check of their certificate takes longer.
 pub(super) fn falling(instants: &[f64], integrals: &[f64]) -> Vec<f64> {
     let slope = |from: usize, until: usize| (integrals[until] - integrals[from]) / (instants[until] - instants[from]);
     let mut corners: Vec<usize> = Vec::new();

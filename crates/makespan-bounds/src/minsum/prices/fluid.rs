@@ -15,13 +15,13 @@ pub(super) struct FluidJob {
     pub(super) work: f64,
 }
 
-/// Returns, for each of `pieces` in the order of their ends: its end on the machine, and the price of a processor
-/// until this end.
+/// Returns two values for each of `pieces`, in the order of their ends: the end of the piece on the machine, and the
+/// price of a processor until this end.
 ///
 /// The machine runs the released piece with the largest weight divided by work (Smith's rule). The best price of a
-/// processor at an instant is a sum of weights divided by the number of processors. The sum is over the pieces that end
-/// between this instant and the next pause of the machine. If processors are unavailable at times, the machine runs
-/// each piece on the mean number of processors that are available during the piece.
+/// processor at an instant is the total weight of some pieces, divided by the number of processors. These are the
+/// pieces that end between this instant and the next pause of the machine. If processors are unavailable at times, the
+/// machine runs each piece on the mean number of processors that are available during the piece.
 pub(super) fn run(pieces: &[FluidJob], processors: f64, availability: &Availability) -> Vec<(f64, f64)> {
     let open = availability.is_always_open();
     let mut order: Vec<usize> = (0..pieces.len()).collect();

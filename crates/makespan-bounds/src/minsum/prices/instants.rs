@@ -2,8 +2,8 @@
 
 use makespan_core::{Availability, Instance, Time};
 
-/// The fraction of the instants that are spread evenly. The other instants lie close together where the second
-/// derivatives of costs are large.
+/// The fraction of the instants that are evenly spaced. The other instants lie close together at times with large
+/// second derivatives of costs.
 const EVEN: f64 = 0.15;
 
 /// Returns about `count` instants, the first of which is the first release. The distances between the first instants
@@ -19,13 +19,13 @@ pub(super) fn first(instance: &Instance, shortest: f64, last: f64, count: usize)
     on_grid(origin, last, even.chain(geometric).map(|offset| origin + offset).chain([origin]).collect())
 }
 
-/// Returns `count` instants that lie close together where the costs of starting and ending have large second
-/// derivatives (`bends`).
+/// Returns about `count` instants, and the instants `fixed`. The instants lie close together at times at which the
+/// costs of starts and ends have large second derivatives (`bends`).
 ///
-/// Let b be the second derivative of the cost of a job. The best price decreases at the rate b, but prices are
-/// constant over intervals of some length h. So the job gains about b h^2 by starting at the end of an interval, where
-/// the price falls. Let d be the sum of b over the jobs that start or end in a unit of time. The sum of the gains of
-/// all jobs is least if h is proportional to d^(-1/3).
+/// Let b be the second derivative of the cost of a job. The best price decreases at the rate b, but prices are constant
+/// over intervals of some length h. At the end of an interval, the price falls. So the job gains about b h^2 if it
+/// starts at such an end. Let d be the sum of b over the jobs that start or end in a unit of time. The sum of the gains
+/// of all jobs is least if h is proportional to d^(-1/3).
 pub(super) fn settled(old: &[f64], bends: &[f64], count: usize, fixed: &[f64]) -> Vec<f64> {
     let cells = old.len() - 1;
     let bend = |cell: usize| {
@@ -64,8 +64,8 @@ pub(super) fn insert(instants: &mut Vec<f64>, more: &[f64], first: f64, last: f6
 const PLACES: i32 = 24;
 
 /// Rounds the instants to points of a grid that begins at `origin`, sorts them, and removes duplicates. The distance
-/// between grid points is a whole number of ticks: a power of two that depends on the span. So if all times are
-/// doubled, all instants are doubled.
+/// between grid points is a power of two, in ticks, that depends on the span. So if all times are doubled, all instants
+/// are doubled.
 fn on_grid(origin: f64, span: f64, mut instants: Vec<f64>) -> Vec<f64> {
     let grid = 2_f64.powi(span.log2().floor() as i32 - PLACES).max(1.0);
     instants.iter_mut().for_each(|instant| *instant = origin + ((*instant - origin) / grid).round() * grid);

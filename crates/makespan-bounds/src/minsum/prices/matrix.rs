@@ -58,7 +58,7 @@ impl Matrix {
             if left.is_nan() || current[0] <= 0.0 {
                 return None;
             }
-            // If only rounding errors are left in this pivot, keep the diagonal entry as pivot, so that the unknown
+            // If this pivot consists only of rounding errors, use the diagonal entry as pivot instead. Then the unknown
             // stays near zero.
             let left = if left <= 1e-13 * current[0] { current[0] } else { left };
             current[0] = left.sqrt();

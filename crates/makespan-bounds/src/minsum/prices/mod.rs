@@ -30,16 +30,16 @@ use terms::Terms;
 /// Number of allotments that the search tries for each job, in geometric progression. In measurements, more allotments
 /// improved bounds by less than 1 in 10,000.
 const ALLOTMENTS: usize = 24;
-/// Approximate number of allotments in the search of a large instance. The search uses a sample of the jobs. All jobs
-/// of the sample together have this number of allotments.
+/// Approximate number of allotments in the search of a large instance. The search uses a sample of the jobs with this
+/// total number of allotments.
 const SAMPLE: usize = 12_000;
-/// If an instance is so large that 1 / `SAMPLE_SHARE` of all its allotments is more than `SAMPLE`, the sample contains
-/// this larger number of allotments. The check of the certificate takes longer than a search with this sample.
+/// If 1 / `SAMPLE_SHARE` of all allotments of an instance is more than `SAMPLE`, the sample contains this larger number
+/// of allotments. Even then, the check of the certificate takes longer than the search.
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;
-/// For each job, the number of allotments near its best allotments that the search tries after the search has found
-/// the best ones.
+/// For each job, the number of allotments that the search tries near the best allotments, after it has found the best
+/// ones.
 const CLOSER: usize = 40;
 /// Number of instants at the beginning of the search.
 const FIRST_INSTANTS: usize = 48;
@@ -163,12 +163,12 @@ impl PriceSearch {
         let availability = instance.availability().clone();
         let fluid = fluid(&jobs, instance.processors(), &availability);
         // The best prices can rise only if jobs have release dates, processors are unavailable at times, there is a
-        // horizon, or there are many equal jobs. If prices never rise, the best choice of a job does not end at an
-        // instant where prices rise. Then the search need not try these ends.
+        // horizon, or there are many equal jobs. If prices never rise, the search need not try runs that end at an
+        // instant at which prices rise.
         let equal = jobs.count() as f64 * factor * EQUAL <= tasks as f64;
         let open = availability.is_always_open();
         let ends = instance.has_release_dates() || !open || horizon.is_finite() || equal;
-        // If processors are unavailable at times, a few jobs may be spread over a long time. So allow more instants.
+        // If processors are unavailable at times, even a few jobs may run over a long time. So allow more instants.
         let few = FEW_A_JOB.saturating_mul(tasks).saturating_add(FEW).saturating_mul(if open { 1 } else { 2 });
         let instants = first::instants(instance, &jobs, &fluid, most.min(few).min(FIRST_INSTANTS));
         let instants = match options.makespan_at_most.filter(|_| refutes) {
@@ -178,8 +178,8 @@ impl PriceSearch {
         let terms = Terms::Widths(widths::chosen(instance));
         let share = 1.0 / terms.count() as f64;
         let integrals = if refutes {
-            // Begin with a price of 0.5 for each processor-tick. Omitting a job costs 1 for each processor-tick of its
-            // work.
+            // Begin with the price 0.5 for each processor-tick. The cost of omitting a job is 1 for each processor-tick
+            // of its work.
             instants.iter().map(|instant| 0.5 * (instant - instants[0])).collect()
         } else {
             integrals(&fluid, &instants)
@@ -240,7 +240,7 @@ impl PriceSearch {
         self.newton.place_on(instants, open, integrals);
     }
 
-    /// Returns, for each term, its price in each interval.
+    /// Returns, for each term, the price in each interval between instants.
     fn prices(&self) -> Vec<Vec<f64>> {
         let instants = &self.newton.landscape.instants;
         let (best, terms) = (self.newton.best(), self.newton.landscape.terms().count());
@@ -255,8 +255,8 @@ impl PriceSearch {
         (0..terms).map(of_term).collect()
     }
 
-    /// Returns the price of a processor as a function of time. If functions of the width have prices, the price depends
-    /// on the size of the allotment, `processors`.
+    /// Returns the price of a processor as a function of time. If functions of the width have prices, the price of a
+    /// processor depends on the number of processors of the job, `processors`.
     fn curve(&self, instance: &Instance, prices: &[Vec<f64>], processors: Option<f64>) -> Curve {
         let mut own = prices[0].clone();
         if let (Some(processors), Terms::Widths(widths)) = (processors, self.newton.landscape.terms()) {

@@ -12,19 +12,19 @@ const HOT: f64 = 0.03;
 pub(super) const COLD: f64 = 1e-4;
 /// The factor by which the temperature is multiplied when it decreases.
 const COOLING: f64 = 0.4;
-/// At this temperature or above, every step tries all choices.
+/// The lowest temperature at which every step tries all choices.
 const WARM: f64 = 4e-3;
 /// Below the temperature `WARM`, one step in this number of steps tries all choices. The other steps try only choices
 /// near the best.
 const REFRESH: usize = 4;
 /// The weight of the barrier, as a fraction of the temperature times the sum of the costs of the jobs.
 const BARRIER: f64 = 0.1;
-/// The temperature decreases when a step gains less than this fraction of the possible loss by smoothing, which is the
-/// temperature times the value.
+/// The temperature decreases when a step gains less than this fraction of the possible loss by smoothing. The possible
+/// loss is the temperature times the value.
 const SMALL: f64 = 0.3;
 /// Maximum number of steps at one temperature.
 const MAX_STEPS: usize = 24;
-/// Maximum number of times that a step is shortened. After that, the temperature decreases.
+/// Maximum number of lengths that are tried for one step. If all of them fail, the temperature decreases.
 const SHORTER: usize = 8;
 
 /// The state of the search on one grid of instants.
@@ -120,8 +120,8 @@ impl Newton {
     }
 
     /// Tries all choices at the current point. The anchor is the last point at which all choices were tried. If the
-    /// value is less than the value at the anchor, moves back to the anchor and returns false. The choices that were
-    /// found are kept.
+    /// value is less than the value at the anchor, moves back to the anchor and returns false. Keeps the choices that
+    /// were found.
     fn refresh(&mut self) -> bool {
         self.point = self.landscape.evaluate(&self.point.integrals, &self.widths, Scope::More);
         self.keep();

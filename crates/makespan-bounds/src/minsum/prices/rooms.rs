@@ -5,11 +5,11 @@ use makespan_core::{Availability, Time};
 
 use super::allotments::PricedAllotment;
 
-/// A level is a number of processors that is available at some time. For each level, the periods in which at least this
-/// number of processors is available.
+/// For each level, the periods in which at least this number of processors is available. A level is a number of
+/// processors that is available at some time.
 ///
-/// The available processors may change within a period. So a period may admit a job that fits on no fixed set of
-/// processors. The search is inexact for this reason, but the check of the bound is exact.
+/// The available processors may change within a period. So a period may admit a job for which no fixed set of
+/// processors is available. For this reason, the search is inexact, but the check of the bound is exact.
 pub(super) struct LevelPeriods {
     levels: Vec<u32>,
     /// For each level, the beginning and the end of each period, in ascending order.

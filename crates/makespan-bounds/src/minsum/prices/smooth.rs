@@ -1,9 +1,9 @@
 //! The smoothed Lagrangian function of the prices, with its first and second derivatives.
 //!
-//! The variables are the integrals `L_j` of the price from the first instant to instant j. L is linear between
-//! instants. Consider a job of weight w in an allotment of k processors and run time p. If the job starts at s, its
-//! cost is `w (s + p) + k (L(s + p) - L(s))`, which is linear in the variables. The bound is the sum over the jobs of
-//! the least cost, minus the price of the capacity.
+//! The variables are the integrals `L_j` of the price from the first instant to instant j. The integral L(t) up to any
+//! time t is linear between instants. Consider a job of weight w in an allotment of k processors and run time p. If the
+//! job starts at s, its cost is `w (s + p) + k (L(s + p) - L(s))`, which is linear in the variables. The bound is the
+//! sum over the jobs of the least cost, minus the price of the capacity.
 //!
 //! The bound has kinks where two choices of a job have the same cost. The soft minimum
 //! `-width ln sum exp(-cost / width)` is smooth, and it is less than the minimum by at most `width ln choices`. Each
@@ -12,7 +12,8 @@
 //! divided by the width.
 //!
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
-//! next to each other. For each term, a choice pays the price of the term times the value of the choice in this term.
+//! next to each other. For each term, a choice pays the integral of the price of the term over its run, times the value
+//! of the choice in this term.
 
 use super::allotments::{FloatJobs, PricedAllotment};
 use super::matrix::Matrix;
@@ -43,9 +44,9 @@ struct CollectedChoices<'a> {
     /// The integrals of all terms at each instant.
     integrals: &'a [f64],
     terms: usize,
-    /// A choice is collected if its cost exceeds the least cost by at most `margin`.
+    /// Maximum difference between the cost of a collected choice and the least cost.
     margin: f64,
-    /// A choice is also collected if its cost exceeds the least cost by at most this fraction of the least cost.
+    /// Maximum of this difference as a fraction of the least cost. The larger one of the two limits applies.
     near: f64,
     least: f64,
     candidates: Vec<Candidate>,
@@ -105,8 +106,8 @@ pub(super) struct Landscape {
     rooms: Option<LevelPeriods>,
     /// For each job, the cost of omitting the job. Empty if no job may be omitted.
     drops: Vec<f64>,
-    /// True if the search tries not only runs that start at an instant of the grid, but also runs that end at one.
-    /// These ends are necessary if prices may rise.
+    /// True if the search also tries runs that end at an instant of the grid, in addition to runs that start at one.
+    /// Such runs are necessary if prices may rise.
     pub(super) ends: bool,
     /// For each allotment, the starts that are tried with [`Scope::Near`]. Each evaluation with [`Scope::All`]
     /// replaces these starts.
@@ -145,10 +146,11 @@ pub(super) enum Scope {
     Near,
 }
 
-/// A choice is ignored if its cost exceeds the least cost by more than this number of widths.
+/// Maximum difference between the cost of a choice and the least cost, in widths of the soft minimum. A choice with a
+/// larger difference is ignored.
 const NEGLIGIBLE: f64 = 14.0;
-/// If the cost of a choice exceeds the least cost by more than this fraction, the choice is tried again only when all
-/// choices are tried.
+/// Maximum difference between the cost of a choice and the least cost, as a fraction of the least cost, for
+/// [`Scope::Near`]. A choice with a larger difference is tried again only when all choices are tried.
 const NEAR: f64 = 0.01;
 
 impl Landscape {
@@ -159,8 +161,8 @@ impl Landscape {
         Self { jobs, instants, terms, values, open, horizon, rooms, drops, ends, windows, candidates, touched, slope }
     }
 
-    /// Allows solutions that omit jobs. Omitting a job costs the least work of the job. If the optimum omits a job,
-    /// not all jobs can end by the horizon.
+    /// Allows solutions that omit jobs. The cost of omitting a job is the least work of the job. If the optimum omits a
+    /// job, not all jobs can end by the horizon.
     pub(super) fn leave_out(&mut self) {
         let least = |job: usize| {
             self.jobs.shapes[self.jobs.all(job)].iter().map(PricedAllotment::work).fold(f64::INFINITY, f64::min)
@@ -177,8 +179,8 @@ impl Landscape {
         self.instants.len() * self.terms.count()
     }
 
-    /// Returns the weighted completion if all jobs end at the horizon. If a bound exceeds this value, not all jobs can
-    /// end by the horizon.
+    /// Returns the weighted completion of a schedule in which all jobs end at the horizon. If a bound exceeds this
+    /// value, not all jobs can end by the horizon.
     pub(super) fn most(&self) -> f64 {
         let weight: f64 = self.jobs.weights.iter().zip(&self.jobs.counts).map(|(weight, count)| weight * count).sum();
         if weight > 0.0 { weight * self.horizon } else { f64::INFINITY }
@@ -192,9 +194,8 @@ impl Landscape {
         self.open = open;
     }
 
-    /// Replaces the allotments of each job. Consider the allotments that were nearly the best when all choices were
-    /// last tried. Up to `most` new allotments lie between these allotments or next to them. Up to `far` new allotments
-    /// are elsewhere.
+    /// Replaces the allotments of each job (see [`FloatJobs::around`]). An allotment is active if it was nearly the
+    /// best one when all choices were last tried.
     pub(super) fn look_closer(&mut self, most: usize, far: usize) {
         if matches!(self.terms, Terms::Nodes(_)) {
             return;
@@ -275,8 +276,8 @@ impl Landscape {
             found.offer(Candidate { cost, start: nowhere, end: nowhere, shape: self.jobs.all(job).start });
         }
         if found.least == f64::INFINITY && self.rooms.is_some() {
-            // None of the tried allotments can run outside the unavailable periods. But the check of the certificate
-            // may find an allotment that can. So ignore these periods.
+            // None of the allotments of the search can run outside the unavailable periods. But the check of the
+            // certificate may find another allotment that can. So ignore these periods.
             for shape in self.jobs.all(job) {
                 self.starts(job, shape, (0, u32::MAX), None, &mut found);
             }
@@ -369,8 +370,8 @@ impl Landscape {
         }
     }
 
-    /// Let d be the soft minimum of the costs of the collected choices, minus the minimum of these costs. Returns d
-    /// multiplied by the number of equal jobs. The result is never positive. Adds the derivatives to `point`.
+    /// Returns d times the number of equal jobs. Here, d is the soft minimum of the costs of the collected choices
+    /// minus the minimum of these costs, so the result is never positive. Adds the derivatives to `point`.
     fn soften(&mut self, job: usize, width: f64, point: &mut Point) -> f64 {
         let (count, terms) = (self.jobs.counts[job], self.terms.count());
         let sum: f64 = self.candidates.iter().map(|candidate| candidate.cost).sum();

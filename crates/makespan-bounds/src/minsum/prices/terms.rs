@@ -27,8 +27,8 @@ pub(super) struct Width {
     pub(super) unit: f64,
     /// The scaled value for each number of processors, from 0 on.
     values: Vec<f64>,
-    /// For each number of available processors, the capacity: the maximum sum of the scaled values of jobs that can run
-    /// on these processors at the same time.
+    /// The capacity for each number of available processors, from 0 on: the maximum sum of the scaled values of jobs
+    /// that can run on these processors at the same time.
     most: Vec<f64>,
 }
 
@@ -63,7 +63,8 @@ impl Width {
     }
 }
 
-/// For each allotment, its values in the terms in which the value is not zero.
+/// For each allotment, pairs of a term and the value of the allotment in this term. Pairs with the value zero are
+/// omitted.
 pub(super) struct Values {
     entries: Vec<(u32, f64)>,
     /// For each allotment, the index of its first entry. The last number is the total number of entries.

@@ -20,12 +20,14 @@ const MAX_JOBS: usize = 1024;
 /// every job would take seconds.
 const MAX_TASKS: usize = 20_000;
 
-/// Returns the functions of the width for which the load of the jobs is largest, as a fraction of the capacity. Returns
-/// no function if the instance is too large, or if the jobs have more than three widths to choose from on average.
+/// Returns up to `MOST` functions of the width for which the load of the jobs, as a fraction of the capacity, is
+/// largest. Returns no function if the instance is too large, or if jobs have more than three widths to choose from on
+/// average.
 ///
-/// The jobs are divided into parts. The load of a part is the maximum of its loads in the chosen functions and of its
-/// load on the processors. A greedy search chooses one function after the other. Each time, it chooses the function
-/// that most increases the sum of the loads of all parts.
+/// The jobs are divided into parts. A part has a load on the processors, and a load in each function. The load of the
+/// part is the maximum of its load on the processors and of its loads in the chosen functions. A greedy search chooses
+/// one function after the other. Each time, it chooses the function that most increases the sum of the loads of all
+/// parts.
 pub(super) fn chosen(instance: &Instance) -> Vec<Width> {
     let jobs: Vec<SimpleJob<'_>> = instance.simple_jobs().filter(|job| !job.is_best_effort()).collect();
     let all = jobs.len();

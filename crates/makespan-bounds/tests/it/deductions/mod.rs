@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 
 const WORK: u64 = 1_000_000;
 
-/// Checks that a proof is true. Returns the bound, or `None` if the proof is rejected.
+/// Checks that a proof proves no bound above the optimum. Returns the bound, or `None` if the check rejects the proof.
 fn check(instance: &Instance, optimum: i128, proof: &Proof) -> Option<i128> {
     let proven = proof.proves(Objective::Makespan, instance).ok()?.integer();
     assert!(proven <= optimum, "{proven} > {optimum}: {proof:?}\n{instance:?}");
@@ -101,7 +101,8 @@ fn attack(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaC
     }
 }
 
-/// Changes bytes of the certificate's file. If the changed file can be read, its certificate must prove nothing false.
+/// Changes bytes of the certificate's file. If the changed file can be read, its certificate must prove no bound above
+/// the optimum.
 fn attack_text(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut ChaCha8Rng) {
     let text = serde_json::to_vec(&Proof::Deductions(found.clone())).unwrap();
     for _ in 0..100 {
@@ -117,8 +118,8 @@ fn attack_text(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut
     }
 }
 
-/// The number of proofs found, the number of proofs of the exact optimum, and, for each kind of reason, the number of
-/// proofs with a step for this reason.
+/// The number of proofs that the search found, the number of proofs of the exact optimum, and, for each kind of reason,
+/// the number of proofs with a step for this reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     proofs: usize,
@@ -143,7 +144,7 @@ impl Found {
         self.suppositions += usize::from(suppositions);
     }
 
-    /// Searches for a proof for one instance, and attacks the proof.
+    /// Searches for a proof for one instance. Then checks changed versions of this proof.
     fn add(&mut self, instance: &Instance, optimum: i128, rng: &mut ChaCha8Rng) {
         let Some(found) = deduced(instance, 0, WORK) else { return };
         let proven = check(instance, optimum, &Proof::Deductions(found.clone()));

@@ -6,11 +6,11 @@ use makespan_core::{
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// The processors, `crew` and `tools` of an activity.
+/// Three amounts: processors, `crew` and `tools`.
 type Amounts = [u64; 3];
 
-/// Returns six or seven activities of one project, with the least makespan. The last activity may be a job that is
-/// released later and waits for the others. All times are multiples of `unit` ticks.
+/// Returns an instance of six or seven activities, and its least makespan. The last activity may be a separate job with
+/// a release date of its own, and this job may wait for all other activities. All times are multiples of `unit` ticks.
 pub fn draw(unit: i64, rng: &mut ChaCha8Rng) -> (Instance, i128) {
     let there: Amounts = [rng.random_range(2..=4), rng.random_range(2..=5), rng.random_range(1..=3)];
     let count = rng.random_range(6..=7);
