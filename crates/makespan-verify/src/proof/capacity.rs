@@ -31,9 +31,9 @@ impl<'a> OpenProcessors<'a> {
     }
 }
 
-/// Returns the price of all open processors within a window: the sum, over all nodes, of the open time of the
-/// processors of the node, multiplied by the price of the node. Takes O(nodes * groups), where a group is a set of
-/// processors that are closed in the same periods. Returns `None` on overflow.
+/// Returns the price of all open processors within a window. For each node, this is the open time of its processors,
+/// multiplied by the price of the node. Takes O(nodes * groups), where a group is a set of processors that are closed
+/// in the same periods. Returns `None` on overflow.
 pub(super) fn open_cost(instance: &Instance, prices: &[u64], from: i128, until: i128) -> Option<i128> {
     let mut priced = prices.iter().enumerate().filter(|&(_, &price)| price > 0);
     priced.try_fold(0_i128, |sum, (node, &price)| {

@@ -20,7 +20,7 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 ///
 /// `sum_i min_(k, s) [ c_ik + out_i (s + t_ik) - in_i s + integral of lambda_k over [s, s + t_ik] ] - sum_k integral of lambda_k * open_k`
 ///
-/// Here, `open_k(t)` is the number of open processors of node k, `out_i` is the sum of the prices of the edges from
+/// Here, `open_k(t)` is the number of open processors of node k. `out_i` is the sum of the prices of the edges from
 /// task i, and `in_i` is the sum of the prices of the edges to task i. The minimum is over the nodes k and the starts
 /// s. The longest path of tasks before task i determines its earliest start. The longest path of tasks after task i
 /// determines its latest start. On these paths, each task has its shortest time. The paths include the transfers that

@@ -36,9 +36,9 @@ use rate::Rate;
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
 /// divided by the available amount. So a task between u and v also pays for its part of this area. Let `L_i` be the
-/// total flow of the arcs that have task i between their ends. Let q' be the price of the amounts that task i holds in
-/// one tick, and R the price of all available amounts for one tick, both at the prices of the arcs ([`Areas`]). Then
-/// the minimum of task i becomes `min { Y_i t + q t + L_i q' t / R }`, rounded down.
+/// total flow of the arcs that have task i between their ends. At the prices of the arcs ([`Areas`]), let q' be the
+/// price of the amounts that task i holds in one tick, and R the price of all available amounts for one tick. Then the
+/// minimum of task i becomes `min { Y_i t + q t + L_i q' t / R }`, rounded down.
 ///
 /// Source: the dual of the linear programme of critical path and area for moldable tasks with precedence constraints
 /// (K. Jansen, H. Zhang, ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899). Releases, resources, closed

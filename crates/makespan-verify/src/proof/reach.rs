@@ -32,11 +32,10 @@ const NEVER: i128 = i128::MAX / 4;
 /// a task cannot meet the deadline on a node, the node is excluded for this task. Then the earliest starts are computed
 /// again.
 ///
-/// If several paths begin at a common first task and meet again at a common last task, the time between these two tasks
-/// has a minimum, which depends on the kinds of their nodes (module `phases`). A task between these two tasks runs
-/// either on the node of the first or the last task, or on another node. In the first case, the task shares the
-/// processors of this node with other tasks. In the second case, data are transferred before and after the run of the
-/// task.
+/// Consider paths that begin at a common first task and meet again at a common last task. The time between these two
+/// tasks has a minimum, which depends on the kinds of their nodes (module `phases`). A task between these two tasks
+/// runs on the node of one of them, or on another node. In the first case, the task shares the processors of this node
+/// with other tasks. In the second case, data are transferred before and after the run of the task.
 #[derive(Clone, Debug)]
 pub struct JobReach {
     /// The earliest start of each task on any node.

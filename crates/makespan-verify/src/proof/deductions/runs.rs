@@ -71,7 +71,7 @@ impl<'a> Runs<'a> {
     /// returns `None`.
     ///
     /// A dominated allotment has more processors than another allotment, but is not faster. If a task needs no other
-    /// resources, its dominated allotments are not among its choices: on fewer of these processors, the task could
+    /// resources, its dominated allotments are not among its choices. On fewer of these processors, the task could
     /// start at the same instant and would end no later.
     pub(super) fn only(&self, row: usize) -> Option<i128> {
         match self.of(row) {

@@ -23,7 +23,7 @@ const MAX_TERMS: usize = 16;
 /// release dates and unavailable processors.
 ///
 /// Let f and g be non-decreasing functions: f of a width (a number of processors), and g of a time. Let F(c) be the
-/// maximum sum of f over widths whose total is at most c, and G(l) the maximum sum of g over times whose total is at
+/// maximum sum of f over widths whose total is at most c. Let G(l) be the maximum sum of g over times whose total is at
 /// most l.
 ///
 /// *Theorem.* Consider a schedule on m processors that lasts from 0 to d, in which job i runs on `k_i` processors for a
@@ -32,8 +32,8 @@ const MAX_TERMS: usize = 16;
 /// *Proof.* Job i precedes job j if i ends no later than j starts. Construct a new schedule: give job i the duration
 /// `g(p_i)` and the width `f(k_i)`, and start it as soon as all jobs that precede it have ended. So a job starts at the
 /// largest sum of new durations over all chains of jobs before it. In a chain, each job precedes the next job. In the
-/// old schedule, the jobs of such a chain run one after the other, so their times sum to at most d, and their new
-/// durations to at most G(d). So the new schedule lasts at most G(d). Jobs that run at the same time in the new
+/// old schedule, the jobs of such a chain run one after the other. So their times sum to at most d, and their new
+/// durations sum to at most G(d). So the new schedule lasts at most G(d). Jobs that run at the same time in the new
 /// schedule do not precede each other, so in the old schedule every two of them overlap. Intervals that overlap
 /// pairwise have an instant in common (Helly). At this instant, the widths of the jobs sum to at most m, so their new
 /// widths sum to at most F(m). So the area of all jobs in the new schedule is at most F(m) G(d). This area is the left
@@ -90,10 +90,10 @@ impl Kind for DualFeasible {
 
     /// Returns the proven makespan in ticks: `deadline + 1`.
     ///
-    /// If f is the number of processors itself in every term, the check takes O(log m) for each job and each step of
-    /// the functions g, where m is the number of processors. Otherwise, the check tries every allotment of a job. If a
-    /// job has more than 256 allotments, the allotments are grouped (see [`super::TimePrices`]). The cost of a group is
-    /// the cost of its smallest allotment for the shortest time of the group.
+    /// Let m be the number of processors of the platform. If f is the number of processors itself in every term, the
+    /// check takes O(log m) for each job and each step of the functions g. Otherwise, the check tries every allotment
+    /// of a job. If a job has more than 256 allotments, the allotments are grouped (see [`super::TimePrices`]). The
+    /// cost of a group is the cost of its smallest allotment for the shortest time of the group.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // A makespan is never negative, so the bound 0 is always valid.

@@ -288,8 +288,8 @@ impl<'a> PhaseTasks<'a> {
         room >= all
     }
 
-    /// Returns the minimum work of a task if it runs on the node of the phase's first or last task, or `None` if the
-    /// task takes too long on both nodes.
+    /// Returns the minimum work of a task that runs on the node of the phase's first or last task. Returns `None` if
+    /// the task takes too long on both nodes.
     fn at_home(&self, inner: &Inner, length: i128, home: Home) -> Option<i128> {
         let on = |kind: usize, lost: i128| {
             let time = self.reaching.time(inner.task, kind);

@@ -31,9 +31,9 @@ impl Visitor {
         Self { probabilities: vec![0; STATISTICS], seen: vec![0; STATISTICS], place: Place::default() }
     }
 
-    /// Returns the next number. The number n is coded as n + 1 = 2^length + rest: first the six bits of `length`, and
-    /// then the `length` bits of `rest`, both from the highest bit to the lowest bit. For each bit, `next` receives the
-    /// probability of a 1, in units of 2^-16, and returns the bit.
+    /// Returns the next number. Let n + 1 = 2^length + rest, with rest < 2^length. The code of the number n consists of
+    /// the six bits of `length` and the `length` bits of `rest`, both from the highest bit to the lowest bit. For each
+    /// bit, `next` receives the probability of a 1, in units of 2^-16, and returns the bit.
     fn number(&mut self, mut next: impl FnMut(u64) -> u64) -> u64 {
         let context = self.place.context();
         let mut head = 1;

@@ -25,8 +25,8 @@ pub(super) struct State {
 /// A condition on a start or a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Literal {
-    /// Four times the number of the task, plus the kind of the condition: 0 for a start of at least `value`, 1 for a
-    /// start of at most `-value`, 2 for a mode of at least `value`, 3 for a mode of at most `-value`.
+    /// Four times the number of the task, plus the kind of the condition. Kind 0 is a start of at least `value`, and
+    /// kind 1 a start of at most `-value`. Kind 2 is a mode of at least `value`, and kind 3 a mode of at most `-value`.
     pub(super) bound: usize,
     pub(super) value: i64,
 }

@@ -67,14 +67,13 @@ const ONE: u64 = 1_000_000;
 /// tried.
 ///
 /// If a profile accepts at most 256 allotments, each of them is tried. In larger profiles, successive allotments are
-/// grouped: each allotment below 64 is a group of its own, and a group that starts at k >= 64 contains k / 32
-/// allotments, rounded down. A group is replaced by a single choice that costs at most as much as each of its
-/// allotments. In this choice, the job runs for the shortest time of the group, and pays for the smallest allotment of
-/// the group during this time. If prices never rise after the release date, the job pays for a longer time: the time
-/// that the smallest allotment needs for the minimum work of the group. Larger allotments do this work earlier, when
-/// prices are at least as high, so they pay at least as much. So the bound remains valid, but is slightly weaker. If
-/// some allotment of the group can run between the unavailable periods, the choice that replaces the group can run
-/// there, too.
+/// grouped. Each allotment below 64 is a group of its own. A group that starts at k >= 64 contains k / 32 allotments,
+/// rounded down. A group is replaced by a single choice that costs at most as much as each of its allotments. In this
+/// choice, the job runs for the shortest time of the group, and pays for the smallest allotment of the group during
+/// this time. If prices never rise after the release date, the job pays for a longer time: the time that the smallest
+/// allotment needs for the minimum work of the group. Larger allotments do this work earlier, when prices are at least
+/// as high, so they pay at least as much. So the bound remains valid, but is slightly weaker. If some allotment of the
+/// group can run between the unavailable periods, the choice that replaces the group can run there, too.
 ///
 /// With a *horizon* H, the bound applies only to schedules in which every job ends by H. The minimum is restricted to
 /// k and s with `s + p_i(k) <= H`, and the start `s = H - p_i(k)` is tried as well. By the same proof, the result is a
