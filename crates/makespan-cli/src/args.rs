@@ -449,8 +449,8 @@ pub struct RunOptions {
     /// Run each task in its own folder below DIR, a folder on the disk of its node such as /tmp
     ///
     /// Input files are copied there before a task starts. If the task succeeds, its output files are copied back, each
-    /// completely or not at all. This option is for workflows whose tasks name their files (`WfFormat`). %N is the
-    /// node, and %j is the Slurm job
+    /// completely or not at all. This option is for workflows that name the files of their tasks (`WfFormat`). %N is
+    /// the node, and %j is the Slurm job
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
     /// True if another command started this run and prints its result.

@@ -12,7 +12,7 @@ use crate::loaded::LoadedInstance;
 /// Age limit, in days, of the ended jobs from which run times are learned.
 const DAYS: u32 = 7;
 
-/// Returns the cluster whose queue the options select. The options select a queue by `--from` without a file, by a
+/// Returns the cluster if the options select its queue. The options select a queue by `--from` without a file, by a
 /// folder instead of a file, or by the word `slurm` if no file has this name.
 ///
 /// # Errors

@@ -102,7 +102,7 @@ pub fn values(instance: &Instance, schedule: &Schedule, bounds: &[Bound], minimi
 pub fn front(instance: &Instance, front: &Front, bounds: &[Bound]) -> String {
     let (heading, rows) = front_rows(instance, front, bounds);
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-    let about = "the front; each bound applies to schedules whose makespan is at most the value under `within`";
+    let about = "the front; each bound applies to schedules with a makespan of at most the value under `within`";
     let condition = instance.condition();
     format!("\n{about}{condition}:\n{}", table(&heading, 1, rows))
 }

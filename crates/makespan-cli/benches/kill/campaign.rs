@@ -59,10 +59,10 @@ const VICTIMS: [(Victim, &str); 7] = [
 /// Number of kills in one run, after which the run may end.
 const KILLS_OF_A_RUN: usize = 10;
 
-/// The kind of run whose jobs fail at first.
+/// The kind of run with jobs that fail at first.
 const RETRIES: usize = 3;
 
-/// The kind of run with many short jobs, whose ends are synced in groups.
+/// The kind of run with many short jobs. Their ends are synced in groups.
 const SHORT: usize = 4;
 
 /// The number of its jobs.

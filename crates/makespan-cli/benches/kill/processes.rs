@@ -14,7 +14,7 @@ pub struct Process {
     pub is_shim: bool,
 }
 
-/// Returns the live processes whose environment names this folder as their run.
+/// Returns the live processes with an environment that names this folder as their run.
 pub fn of_run(folder: &Path) -> Vec<Process> {
     let mark = format!("MAKESPAN_RUN={}", folder.display()).into_bytes();
     let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());

@@ -96,7 +96,8 @@ pub enum Generator {
     Flow(GenerateFlowOptions),
     /// Graphs of tasks, sequential or parallel: layers, or the shapes of workflows
     Graphs(GenerateGraphsOptions),
-    /// A project whose activities share resources, as in PSPLIB: Kolisch, Sprecher and Drexl (Management Science 1995)
+    /// A project of activities that share resources, as in PSPLIB: Kolisch, Sprecher and Drexl (Management Science
+    /// 1995)
     Project(GenerateProjectOptions),
 }
 

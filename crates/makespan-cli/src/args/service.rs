@@ -41,7 +41,7 @@ impl From<&ConnectionOptions> for ClientOptions {
 
 #[derive(Args)]
 pub struct SubmitOptions {
-    /// A list of shell commands, one per line, or an instance whose jobs have commands
+    /// A list of shell commands, one per line, or an instance with commands for its jobs
     ///
     /// - is standard input
     #[arg(required_unless_present = "command")]

@@ -88,7 +88,7 @@ pub struct SimulateOptions {
 }
 
 impl SimulateOptions {
-    /// Returns the title of a page: the name of the file, or the cluster whose queue is simulated.
+    /// Returns the title of a page: the name of the file, or of the cluster if its queue is simulated.
     pub fn title(&self) -> String {
         match &self.machines.from {
             Some(from) if self.trace.as_os_str() == QUEUE => format!("Queue of {from}"),

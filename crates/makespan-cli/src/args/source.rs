@@ -52,7 +52,7 @@ impl TemplateOptions {
 /// Options for the source of the jobs (a file, or a command with arguments) and for the cores that the jobs use.
 #[derive(Args, Clone)]
 pub struct SourceOptions {
-    /// A list of shell commands, one per line, or any instance whose jobs have commands; - is standard input
+    /// A list of shell commands, one per line, or any instance with commands for its jobs; - is standard input
     ///
     /// If standard input is a pipe, jobs start as their lines arrive.
     ///

@@ -75,7 +75,7 @@ fn reached<'a>(from: &'a str, arrows: &'a Arrows) -> BTreeSet<&'a str> {
     reached
 }
 
-/// Returns all imports between the files of the crate whose root file is `root`.
+/// Returns all imports between the files of the crate with the root file `root`.
 fn arrows(root: &str, read: Read) -> Arrows {
     let modules = modules(root, read);
     let mut arrows: Arrows = modules.iter().map(|module| (module.file.clone(), BTreeMap::new())).collect();

@@ -42,8 +42,8 @@ pub fn section(instance: &Instance, front: &Front, bounds: &[Bound]) -> Section 
     Section {
         title: "Front".into(),
         text: format!(
-            "No schedule of the front both ends earlier and has a lower {objective} than another one. Each bound applies to schedules \
-             whose makespan is at most the value under \u{201c}within\u{201d}."
+            "No schedule of the front both ends earlier and has a lower {objective} than another one. Each bound applies to schedules with \
+             a makespan of at most the value under \u{201c}within\u{201d}."
         ),
         columns,
         rows: summary::grouped_rows(rows),

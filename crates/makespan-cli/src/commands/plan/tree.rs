@@ -235,7 +235,7 @@ fn applications(instance: &Instance, found: &TreePlan) -> Section {
     section("Applications", "", &columns, rows.collect())
 }
 
-/// Lists the parts whose upgrade would raise the fair throughput.
+/// Lists the parts that limit the fair throughput. An upgrade of such a part would raise the fair throughput.
 fn bottlenecks(instance: &Instance, found: &TreePlan) -> Section {
     let Proof::TreePrices(prices) = &found.bound.proof else { return Section::default() };
     let upgrades = upgrades(&found.problem, &found.state.rates, prices);

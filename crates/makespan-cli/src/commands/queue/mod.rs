@@ -152,8 +152,8 @@ fn has_reader_left(pause: Duration) -> bool {
     }
 }
 
-/// Returns the cluster whose queue the caller must show. If the options mean a service, shows the queue of the service
-/// and returns an exit status instead.
+/// Returns the cluster for which the caller must show the queue. If the options mean a service, shows the queue of the
+/// service and returns an exit status instead.
 #[cfg(feature = "service")]
 fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
     let given = options.of_cluster();

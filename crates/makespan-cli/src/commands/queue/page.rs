@@ -212,8 +212,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Jobs that fit beside each other on every node share no processor, and each gets as many processors as it
-        /// holds.
+        /// Jobs that fit together on every node share no processor, and each gets as many processors as it holds.
         #[test]
         fn jobs_that_fit_are_drawn_apart(
             sizes in prop::collection::vec(1_u32..9, 1..4),

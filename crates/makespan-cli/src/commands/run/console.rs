@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An event that the thread shows to the user.
 pub enum Message {
-    /// The session begins. The message contains the tasks whose outputs must still be printed, and the sizes of the
+    /// The session begins. The message contains the tasks with outputs that must still be printed, and the sizes of the
     /// outputs that earlier sessions printed.
     Open(Vec<TaskId>, PrintedSizes),
     /// These tasks have arrived during the run.

@@ -31,7 +31,7 @@ pub fn streams() -> io::Result<[Stream; 2]> {
     Ok([stream(io::stdout().as_fd())?, stream(io::stderr().as_fd())?])
 }
 
-/// A file whose writes wait for a slow reader, even if another program has made the file non-blocking.
+/// A file with writes that wait for a slow reader, even if another program has made the file non-blocking.
 struct Unbuffered(File);
 
 impl Write for Unbuffered {

@@ -222,7 +222,7 @@ pub fn show_status(options: &StatusOptions) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the folder below `runs` whose journal was written last.
+/// Returns the folder below `runs` with the most recently written journal.
 fn latest_folder() -> Option<PathBuf> {
     let folders = fs::read_dir("runs").ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let written = |folder: &PathBuf| fs::metadata(folder.join(makespan_exec::journal::FILE)).ok()?.modified().ok();

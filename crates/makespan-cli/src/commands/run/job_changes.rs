@@ -7,7 +7,7 @@ use miette::{Result, miette};
 /// licence.
 pub const SLOTS: &str = "slots";
 
-/// Gives `cores` processors to each task whose single core is an assumption. Returns true if there is such a task.
+/// Gives `cores` processors to each task with an assumed single core. Returns true if there is such a task.
 pub fn set_cores(jobs: &mut [Job], cores: u32) -> Result<bool> {
     let mut is_changed = false;
     for task in jobs.iter_mut().flat_map(|job| job.work.tasks_mut()).filter(|task| task.assumes_one_core) {

@@ -22,8 +22,8 @@ pub struct Output {
     pub tag: Option<String>,
 }
 
-/// An attempt whose output files were replaced by the files of a later attempt. Its `files` are further links to its
-/// own files. They are removed when this value is dropped.
+/// An attempt with output files that were replaced by the files of a later attempt. Its `files` are further links to
+/// its own files. They are removed when this value is dropped.
 pub struct ReplacedAttempt(pub Output);
 
 impl Drop for ReplacedAttempt {
@@ -34,8 +34,8 @@ impl Drop for ReplacedAttempt {
     }
 }
 
-/// The tasks whose output files may already belong to a later attempt than the lines that [`Prints`] prints, each with
-/// the number of its replaced attempts of which `Prints` has not heard. `Prints` does not read these files.
+/// For each task, the number of replaced attempts that [`Prints`] has not handled yet. The output files of these tasks
+/// may already belong to a later attempt than the lines that `Prints` prints. So `Prints` does not read these files.
 #[derive(Clone, Default)]
 pub struct Replacements(Arc<Mutex<BTreeMap<TaskId, usize>>>);
 
@@ -66,7 +66,7 @@ pub struct Prints {
     streams: [Stream; 2],
     /// True if lines are printed while their job is running.
     lines: bool,
-    /// The tasks whose outputs must still be printed. `None` if outputs are not printed in the order of the list.
+    /// The tasks with outputs that must still be printed. `None` if outputs are not printed in the order of the list.
     order: Option<BTreeSet<TaskId>>,
     /// The outputs of ended jobs that wait until the outputs of earlier jobs in the list are printed.
     ended: BTreeMap<TaskId, Output>,
@@ -109,7 +109,7 @@ impl Prints {
         }
     }
 
-    /// Sets the tasks whose outputs must be printed. Does nothing unless outputs are printed in the order of the list.
+    /// Adds tasks with outputs that must be printed. Does nothing unless outputs are printed in the order of the list.
     pub fn open(&mut self, tasks: Vec<TaskId>) {
         if let Some(order) = &mut self.order {
             order.extend(tasks);
@@ -164,7 +164,7 @@ impl Prints {
     }
 
     /// Prints the new lines of running jobs. If the order of the list is kept, prints only the lines of the first job
-    /// whose output is not complete.
+    /// with incomplete output.
     pub fn follow(&mut self) -> Result<(), ClosedOutput> {
         let first = self.order.as_ref().map(|order| order.first().copied());
         let running = std::mem::take(&mut self.running);

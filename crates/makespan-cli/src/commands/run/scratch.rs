@@ -14,8 +14,8 @@ pub fn scratch(options: &RunOptions, instance: &Instance) -> Result<Option<Scrat
     let name = options.source.name();
     let refused = |why: &str| {
         miette!(
-            "{name}: {why}, so --scratch would copy no files; write it as WfFormat, whose tasks have inputFiles and \
-             outputFiles, or leave --scratch out"
+            "{name}: {why}, so --scratch would copy no files; write it as WfFormat, with inputFiles and \
+             outputFiles for each task, or leave --scratch out"
         )
     };
     if source::is_asked(&options.source) {

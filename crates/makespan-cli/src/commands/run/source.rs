@@ -238,7 +238,7 @@ fn is_instance(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["toml", "json", "dot", "xml", "dax"].iter().any(|known| ending == *known))
 }
 
-/// Gives `cores` processors to each job whose single core is an assumption.
+/// Gives `cores` processors to each job with an assumed single core.
 fn with_cores(mut loaded: LoadedInstance, cores: u32) -> Result<LoadedInstance> {
     let wrong = |error: &dyn std::fmt::Display| miette!("--cores-per-job {cores}: {error}");
     let instance = &loaded.instance;

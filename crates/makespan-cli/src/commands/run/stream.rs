@@ -195,7 +195,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Returns the stream of a list whose first commands are in `parts`.
+    /// Returns the stream of a list. `parts` contains its first commands.
     pub fn of_list(lines: InputLines, parts: ListParts, options: &SourceOptions) -> Self {
         Self::new(lines, JobMaker::List(parts), options)
     }

@@ -94,13 +94,13 @@ pub struct RunWatch<'a> {
     background: BTreeSet<TaskId>,
     /// The number of jobs that failed in this session.
     failed: u64,
-    /// Distinct tasks whose estimated run times were replaced.
+    /// Distinct tasks with estimated run times that were replaced.
     restated: BTreeSet<TaskId>,
     /// The end of the job that halted the run.
     halt: Option<HaltCause>,
-    /// Jobs whose last attempt ended in an earlier session, as far as they have not started in this session.
+    /// Jobs with a last attempt that ended in an earlier session, if they have not started in this session.
     attempted: BTreeSet<TaskId>,
-    /// Number of attempts whose output files were replaced by the files of a later attempt.
+    /// Number of attempts with output files that were replaced by the files of a later attempt.
     replaced: u64,
     replacements: Replacements,
 }
@@ -242,7 +242,7 @@ impl<'a> RunWatch<'a> {
         self.halt.as_ref()
     }
 
-    /// Returns the distinct tasks whose estimated run times were replaced in any session.
+    /// Returns the distinct tasks with estimated run times that were replaced in any session.
     pub fn restated(&self) -> &BTreeSet<TaskId> {
         &self.restated
     }

@@ -62,7 +62,7 @@ pub fn left_out(never: &BTreeSet<String>) -> String {
     format!("{count}, because they are held or can never start under the rules of the cluster: {}", named(&names))
 }
 
-/// Returns the jobs whose tasks can never start, and the jobs that depend on these jobs.
+/// Returns the jobs of `tasks`, which can never start, and the jobs that depend on these jobs.
 pub fn never(instance: &Instance, tasks: &[TaskId]) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = tasks.iter().map(|&task| instance.job_of(task).name.clone()).collect();
     let mut before = 0;

@@ -195,7 +195,7 @@ mod tests {
             let earlier = Sizes::of(&instance, &done).unwrap().earlier;
             earlier.iter().map(|one| (one.had, one.other)).collect::<Vec<_>>()
         };
-        // The memory is requested for each processor, so `b` fits beside `a` on one processor.
+        // The memory is requested for each processor, so `b` fits next to `a` with one processor.
         assert_eq!(earlier(Need::per_processor(2), 1), [((2, seconds(10)), (1, seconds(1)))]);
         // The memory is requested for the whole job, so `b` does not fit with any number of processors.
         assert_eq!(earlier(Need::whole(4), 1), []);

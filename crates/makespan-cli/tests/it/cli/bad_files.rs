@@ -21,7 +21,7 @@ fn refused(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
         sandbox.makespan(&format!("{line} {name}")).refused(&parts);
     }
     sandbox.makespan(&format!("convert {name} out.json")).refused(&parts);
-    assert_eq!(sandbox.entries(), [name], "nothing is left behind");
+    assert_eq!(sandbox.entries(), [name], "no other files are left");
 }
 
 /// Calls [`refused`] for a TOML instance on 4 processors with these lines after the platform.

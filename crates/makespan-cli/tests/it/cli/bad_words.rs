@@ -33,7 +33,7 @@ fn refused(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     assert!(said.err.chars().count() < 700, "{}", said.err);
     let parts = [&[name], parts].concat();
     said.refused(&parts);
-    assert_eq!(sandbox.entries(), [name], "nothing is left behind");
+    assert_eq!(sandbox.entries(), [name], "no other files are left");
 }
 
 fn json(job: &str, parts: &[&str]) {

@@ -191,7 +191,7 @@ fn equal_nodes_are_stored_once() {
     }
 }
 
-/// Checks instances whose tasks state a run time for each node of a large platform. The error about an unknown node
+/// Checks instances with tasks that state a run time for each node of a large platform. The error about an unknown node
 /// name does not list all nodes. A file with too many run times is refused before they fill the memory.
 #[test]
 fn times_on_millions_of_nodes_are_read_or_refused_at_once() {

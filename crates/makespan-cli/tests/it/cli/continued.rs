@@ -33,7 +33,7 @@ fn a_resumed_run_keeps_the_names_of_its_outputs() {
     assert_eq!(texts, ["", "a\n", "a\n", "b\n", "last\n", "new\n"]);
 }
 
-/// A failed job whose line moved is still recognised as the same job.
+/// A failed job is still recognised as the same job after its line has moved.
 #[test]
 fn a_failed_job_whose_line_moved_runs_again_only_if_asked() {
     let sandbox = Sandbox::new();

@@ -33,8 +33,8 @@ fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// Returns a script whose processes leave their group (`timeout`), their session (`setsid`) and their parent (`&`),
-/// have this environment, and ignore SIGTERM. The tag distinguishes the processes from those of other tests.
+/// Returns a script. Its processes leave their group (`timeout`), their session (`setsid`) and their parent (`&`), have
+/// this environment, and ignore SIGTERM. The tag distinguishes the processes from those of other tests.
 fn runaway(tag: &str, environment: &str) -> String {
     format!(
         "setsid -f {environment} /bin/sh -c \"trap : TERM; while :; do sleep 0.1{tag}; done\"; \
@@ -76,7 +76,7 @@ fn groups_may_be_made() -> bool {
     homes.into_iter().any(|home| may(&home))
 }
 
-/// Returns the processes whose command line contains this text.
+/// Returns the processes with a command line that contains this text.
 fn called(text: &str) -> Vec<i32> {
     let pids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let found = |pid: &i32| {
@@ -281,7 +281,7 @@ fn a_run_waits_for_its_folder() {
     assert_eq!(ran, ["away", "b", "c", "d"]);
     assert!(!sandbox.path("early").exists(), "nothing starts while the folder is away");
     sandbox.makespan(&format!("{RUN} --resume")).succeeds();
-    // A stopped run whose folder was moved continues in its new folder.
+    // A stopped run continues in its new folder after the folder was moved.
     fs::rename(sandbox.path("f"), sandbox.path("h")).unwrap();
     sandbox.makespan("run i.toml --oversubscribe --folder h --resume").succeeds();
     assert_eq!(sandbox.read("ran").lines().count(), 4);

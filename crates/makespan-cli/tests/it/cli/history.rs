@@ -24,7 +24,7 @@ fn record(line: &str, seconds: f64) -> RunRecord {
     }
 }
 
-/// Creates a sandbox whose history has these records.
+/// Creates a sandbox with these records in its history.
 fn remembering(records: &[RunRecord]) -> Sandbox {
     let sandbox = Sandbox::new();
     History::open(&sandbox.history()).unwrap().append_all(records).unwrap();

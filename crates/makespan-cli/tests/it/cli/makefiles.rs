@@ -1,4 +1,4 @@
-//! Makefiles with the real `make`, and graphs in DOT whose nodes have commands.
+//! Makefiles with the real `make`, and graphs in DOT with commands for their nodes.
 
 use crate::cli::sandbox::Sandbox;
 

@@ -147,7 +147,7 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
         match then {
             "stopped" => kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap(),
             "its shims are killed" => {
-                // The list of processes may lack a process whose state changes while the list is read.
+                // The list of processes may lack a process if the state of the process changes while the list is read.
                 let mut shims = Vec::new();
                 until("their shims", || {
                     shims = alive().into_iter().filter(|process| process.is_shim).collect();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// Returns an instance whose jobs run a shell command for about `time` seconds on one processor each.
+/// Returns an instance with jobs that run a shell command for about `time` seconds on one processor each.
 pub fn shell_jobs(processors: u32, jobs: &[(&str, &str, &str)]) -> String {
     let job = |(name, time, script): &(&str, &str, &str)| {
         format!(

@@ -1,4 +1,4 @@
-//! Workflows whose tasks run in their own folders with their files.
+//! Workflows with tasks that run in their own folders with their files.
 
 use std::fs;
 use std::process::Stdio;

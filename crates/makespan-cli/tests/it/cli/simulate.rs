@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::cli::sandbox::Sandbox;
 
 /// A log of four processors. Job 2 is wide and must wait for job 1, which requested 100 s and ended after 60 s. Job 3
-/// can run beside job 1 and ends in time, but job 4 cannot.
+/// can run at the same time as job 1 and ends in time, but job 4 cannot.
 const LOG: &str = "; MaxProcs: 4
 1 0 -1 60 2 -1 -1 2 100 -1 1 7 -1 -1 -1 -1 -1 -1
 2 10 -1 50 4 -1 -1 4 50 -1 1 8 -1 -1 -1 -1 -1 -1

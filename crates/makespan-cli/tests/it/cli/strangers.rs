@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::sandbox::Sandbox;
 
-/// Jobs of every kind: a simple job, a bag, a graph, and a job whose name cannot be a file name.
+/// Jobs of every kind: a simple job, a bag, a graph, and a job with a name that cannot be a file name.
 const JOBS: &str = r#"
 version = 2
 [platform]
@@ -70,7 +70,7 @@ fn written_by(sandbox: &Sandbox, options: &str) -> Vec<PathBuf> {
 }
 
 /// Creates a file at a path, as another user may have done. Depending on `kind`, this is a file with content, an empty
-/// file, a hard link, a symbolic link, or a symbolic link whose target does not exist.
+/// file, a hard link, a symbolic link, or a symbolic link without an existing target.
 fn put(kind: &str, precious: &Path, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     match kind {

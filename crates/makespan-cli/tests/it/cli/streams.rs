@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 use crate::cli::sandbox::{Said, Sandbox};
 
-/// A run whose standard input the test writes.
+/// A run. The test writes its standard input.
 struct Stream<'a> {
     sandbox: &'a Sandbox,
     line: String,

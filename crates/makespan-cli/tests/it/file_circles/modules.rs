@@ -53,7 +53,7 @@ pub fn resolve(modules: &[Module], from: usize, path: &[String], depth: usize) -
     Some((at, None))
 }
 
-/// Adds the module in `file` and its submodules, whose files are in `folder`. Returns the index of the module.
+/// Adds the module in `file`, and its submodules with files in `folder`. Returns the index of the module.
 fn add(modules: &mut Vec<Module>, file: &str, parent: usize, folder: &Path, read: Read) -> usize {
     let text = read(file).unwrap_or_else(|| panic!("{file} is missing"));
     let code = tokens(&text);

@@ -32,7 +32,7 @@ struct Campaign<'a> {
     jobs: usize,
     state: u64,
     planner: Child,
-    /// Tasks whose shim was killed, or may have been killed with its step.
+    /// Tasks with a shim that was killed, or may have been killed with its step.
     hit: BTreeSet<String>,
     log: String,
     /// Output of the killed sessions.

@@ -1,4 +1,4 @@
-//! Workflows whose tasks run in their own folders on the nodes.
+//! Workflows with tasks that run in their own folders on the nodes.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Comparisons (`compare`) whose shards run on the nodes of a Slurm cluster.
+//! Comparisons (`compare`) with shards that run on the nodes of a Slurm cluster.
 
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cluster::{Cluster, NodeSpec};
 use super::workspace::Workspace;
 
-/// Returns a line of a list whose job logs its nodes.
+/// Returns a line of a list. The job of this line logs its nodes.
 fn line(name: &str, cores: &str, more: &str) -> String {
     format!("echo $MAKESPAN_NODES >{name}.on; sleep 0.2 #: name={name} cores={cores} time=1s {more}\n")
 }

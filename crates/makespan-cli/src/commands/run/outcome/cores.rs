@@ -9,7 +9,7 @@ use crate::summary::figure;
 /// Maximum number of jobs that are named.
 const NAMED: usize = 3;
 
-/// Minimum run time of a job whose use of cores is judged, in seconds.
+/// Minimum run time, in seconds, of a job for which the use of cores is judged.
 const LONG: f64 = 0.5;
 
 /// The place where the user states the cores of a job.

@@ -29,7 +29,7 @@ pub struct Outcomes<'a> {
     pub reasons: &'a BTreeMap<TaskId, String>,
     /// The output files of the tasks.
     pub outputs: &'a OutputFiles,
-    /// Distinct tasks whose estimated run times were replaced during the run.
+    /// Distinct tasks with estimated run times that were replaced during the run.
     pub restated: Option<&'a BTreeSet<TaskId>>,
     /// True if the run was stopped before all jobs had ended.
     pub stopped: bool,
@@ -168,7 +168,7 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Sets the tasks whose estimated run times were replaced.
+    /// Sets the tasks with replaced estimates of their run times.
     pub fn with_restated(self, restated: &'a BTreeSet<TaskId>) -> Self {
         Self { restated: Some(restated), ..self }
     }
@@ -195,12 +195,12 @@ impl<'a> Outcomes<'a> {
         Self { spent, ..self }
     }
 
-    /// Sets the jobs whose background processes were ended with the job.
+    /// Sets the jobs that left background processes. These processes were ended with the job.
     pub fn with_background(self, background: BTreeSet<TaskId>) -> Self {
         Self { background, ..self }
     }
 
-    /// Returns a sentence about the jobs whose background processes were ended, if there are any.
+    /// Returns a sentence about the jobs that left background processes, if there are any.
     fn ended_in_background(&self) -> Option<String> {
         let first = self.instance.name(*self.background.first()?);
         let others = match self.background.len() - 1 {

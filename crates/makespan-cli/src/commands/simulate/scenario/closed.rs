@@ -50,7 +50,7 @@ impl ClosedPeriod {
         format!("no job runs on {nodes} from {}{end}", clock.full(self.start))
     }
 
-    /// Returns a note about each running job whose time limit reaches into the period.
+    /// Returns a note about each running job with a time limit that reaches into the period.
     fn in_the_way(&self, queue: &Queue, clock: &QueueClock) -> Option<String> {
         let closed: HashSet<&str> = self.nodes.iter().map(String::as_str).collect();
         let mut late: Vec<(Option<i64>, String)> = Vec::new();

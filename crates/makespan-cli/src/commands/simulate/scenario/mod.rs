@@ -37,7 +37,7 @@ pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scen
     let scenarios: Vec<Scenario> = parsed.collect::<Result<_>>()?;
     if !scenarios.is_empty() && specs.len() > 1 {
         return Err(miette!(
-            "--policy names {} policies beside --scenario; name one, and others in scenarios of their own, such as \
+            "--policy names {} policies together with --scenario; name one, and others in scenarios of their own, such as \
              --scenario 'policy={}'",
             specs.len(),
             specs[1]
@@ -120,7 +120,7 @@ pub fn simulate(
     }
 }
 
-/// The note about the recorded schedule beside simulations.
+/// The note about a recorded schedule that is compared with simulations.
 const AS_LOGGED_DIFFERS: &str = "the policy of AS LOGGED is the policy of the site, which the log does not state: a difference to another column \
                                  may come from that policy alone; compare the other columns with each other";
 /// The policy of the recorded schedule.

@@ -276,7 +276,7 @@ fn amount(text: &str) -> Option<Amount> {
 }
 
 fn without(word: &str) -> Result<ScenarioChange, String> {
-    let wrong = || format!("`without {word}` does not state whose jobs");
+    let wrong = || format!("`without {word}` does not state which jobs");
     let (key, value) = word.split_once('=').filter(|(_, value)| !value.is_empty()).ok_or_else(wrong)?;
     let whose = match key {
         "user" => JobSelector::User,
@@ -354,7 +354,7 @@ mod tests {
             ("nodes=++3", "not a number"),
             ("nodes=3 nodes=4", "second"),
             ("without", "after `without`"),
-            ("without ann", "whose jobs"),
+            ("without ann", "which jobs"),
             ("user=ann", "add shares=5, or write `without user=ann`"),
             ("account=phys nodes=3", "add shares=5"),
             ("account=phys shares=-1", "not a number of shares"),
