@@ -129,8 +129,8 @@ fn add_transfers(instance: &Instance, grid: &mut Divisor) {
 }
 
 /// Rounds a lower bound on an objective up to the next value that a schedule on the grid ([`time_grid`]) can have. If
-/// the objective is a sum over jobs, this value is a multiple of the grid times the greatest common divisor of the
-/// weights.
+/// the objective is a lateness, the grid must also divide all deadlines. If the objective is a sum over jobs, the value
+/// is a multiple of the grid times the greatest common divisor of the weights.
 pub(super) fn rounded(objective: Objective, value: Value, instance: &Instance) -> Result<Value, CertificateError> {
     let (Value::Integer(least), Some(shape)) = (&value, objective.shape()) else { return Ok(value) };
     if *least <= 0 {

@@ -10,16 +10,17 @@ use makespan_core::{Instance, Job, Objective, Profile, Rows, Time};
 /// A dual solution of the interval-indexed linear programme of Dutot, Eyraud, Mounié and Trystram (SPAA 2004, DOI
 /// 10.1145/1007912.1007932, section 3.3), with a correction: here, the intervals cover all instants.
 ///
-/// Instants `0 = b_0 < b_1 < .. < b_J` divide time into the intervals `(b_j, b_j+1]`. The last interval has no end. Let
-/// `w_i` be the weight of job i, `r_i` its release, `shortest_i` its shortest time and `C_i` its end. If job i ends in
-/// interval `j`, it costs at least `w_i max(b_j + 1 tick, r_i + shortest_i)`. Then the job does at least the work
-/// `S_ij`: the minimum work over the allotments on which it can end by `b_j+1`. The work of all jobs that end by
-/// `b_j+1` is at most `area(b_j+1)`: the open processor time from the first release to this instant. Let `pi_j >= 0` be
-/// the price of the constraint for `b_j+1`, and let `sigma_j = pi_j + pi_j+1 + ..`. Each task of a bag is treated as a
-/// job with the weight [`Job::task_weight`]. Such a job costs at least this weight multiplied by the earliest instant
-/// at which the whole bag can end. Then weak duality gives, for any prices,
+/// Instants `0 = b_0 < b_1 < .. < b_J` divide time into the intervals `(b_j, b_j+1]`, where `b_j+1` is the instant
+/// after `b_j` in this list. The last interval has no end. Let `w_i` be the weight of job i, `r_i` its release,
+/// `shortest_i` its shortest time and `C_i` its end. If job i ends in interval `j`, it costs at least
+/// `w_i max(b_j + 1 tick, r_i + shortest_i)`. Then the job does at least the work `S_ij`: the minimum work over the
+/// allotments on which it can end by `b_j+1`. The work of all jobs that end by `b_j+1` is at most `area(b_j+1)`: the
+/// open processor time from the first release to this instant. Let `pi_j >= 0` be the price of the constraint for
+/// `b_j+1`, and let `sigma_j = pi_j + pi_j+1 + ..`. Each task of a bag is treated as a job with the weight
+/// [`Job::task_weight`]. Such a job costs at least this weight multiplied by the earliest instant at which the whole
+/// bag can end. Then weak duality gives, for any prices,
 ///
-/// `sum_i min_j [ w_i max(b_j + 1, r_i + shortest_i) + S_ij sigma_j ] - sum_j pi_j area(b_j+1)  <=  sum_i w_i C_i`.
+/// `sum_i min_j [ w_i max(b_j + 1 tick, r_i + shortest_i) + S_ij sigma_j ] - sum_j pi_j area(b_j+1)  <=  sum_i w_i C_i`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalPrices {
     /// The instants `b_1 .. b_J` between the intervals, ascending.

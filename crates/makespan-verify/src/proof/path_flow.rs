@@ -29,10 +29,10 @@ use rate::Rate;
 ///
 /// `F C + open(C) >= sum_i min { Y_i t + q t } + sum_i s_i r_i`
 ///
-/// Each minimum is over the choices of an allotment and nodes for task i. The choice determines its time t and its
-/// price q. The smallest C that satisfies this inequality is a lower bound on the makespan. On few processors, a task
-/// runs long, so the term `Y_i t` of the flow is large. On many processors, the term `q t` of the area is large. Only
-/// one task of each bag is on the paths.
+/// Each minimum is over the choices of an allotment and nodes for task i. The choice determines the time t of the task,
+/// and the price q of the amounts that it holds in one tick. The smallest C that satisfies this inequality is a lower
+/// bound on the makespan. On few processors, a task runs long, so the term `Y_i t` of the flow is large. On many
+/// processors, the term `q t` of the area is large. Only one task of each bag is on the paths.
 ///
 /// The flow may also use area arcs. An arc from u to v makes a path longer by the area of the tasks between u and v,
 /// divided by the available amount. So a task between u and v also pays for its part of this area. Let `L_i` be the

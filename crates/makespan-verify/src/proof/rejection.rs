@@ -40,8 +40,8 @@ pub enum Selection {
     /// A Lagrange multiplier, in ticks: the price of each processor that a job holds at the instant `at`. For n jobs
     /// on m processors, the check takes O(n log m).
     Price(i64),
-    /// The choice is a knapsack problem, which the check solves exactly by dynamic programming in integers. For n jobs
-    /// on m processors, this takes O(n m).
+    /// An exact solution. The choice of crossing jobs is a knapsack problem, which the check solves by dynamic
+    /// programming in integers. For n jobs on m processors, this takes O(n m).
     Knapsack,
 }
 

@@ -93,7 +93,7 @@ impl Kind for DualFeasible {
     /// Let m be the number of processors of the platform. If f is the number of processors itself in every term, the
     /// check takes O(log m) for each job and each step of the functions g. Otherwise, the check tries every allotment
     /// of a job. If a job has more than 256 allotments, the allotments are grouped (see [`super::TimePrices`]). The
-    /// cost of a group is the cost of its smallest allotment for the shortest time of the group.
+    /// cost of a group is a lower bound on the cost of each of its allotments.
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.deadline == Time::ZERO {
             // A makespan is never negative, so the bound 0 is always valid.
@@ -210,9 +210,10 @@ impl<'a> Costs<'a> {
         profile.min_allotment(longest)?;
         match self {
             Self::Narrow { rates, area } => {
-                // Among the allotments on which the job takes at most `limit`, the narrowest has the least work. All
-                // allotments whose time is in the same step of `rates` cost at least as much as the narrowest one. The
-                // next round considers the allotments with shorter times.
+                // Consider the allotments on which the job takes at most `limit`. `processors` is the smallest of them,
+                // and `work` is their minimum work. If the time of an allotment is in the same step of `rates` as the
+                // time of `processors`, it costs at least `cost`. The next round considers the allotments with shorter
+                // times.
                 let (mut least, mut limit) = (None, longest);
                 while let (Some(processors), Some(work)) = (profile.min_allotment(limit), profile.least_work(limit)) {
                     if least.is_some_and(|least| least <= area * work) {

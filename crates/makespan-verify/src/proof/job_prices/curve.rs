@@ -3,7 +3,7 @@
 use super::ways::TaskWay;
 use crate::proof::prefix::PriceIntegral;
 
-/// An instant, and the minimum payment of a task if its job ends by this instant.
+/// An instant, and the minimum payment of equal tasks if their job ends by this instant.
 type Point = (i128, i128);
 
 /// Returns the points of the payment curve of `count` equal tasks, in ascending order of the end of their job. The

@@ -53,7 +53,7 @@ pub(super) struct RelaxedTask {
     pub(super) modes: Vec<Mode>,
 }
 
-/// A way to run a task.
+/// An allotment of a task that is not dominated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mode {
     pub(super) time: i64,

@@ -60,11 +60,11 @@ const ONE: u64 = 1_000_000;
 /// job is at least its minimum. ∎
 ///
 /// `lambda` is constant between successive instants, and zero before the first instant and after the last one. So for
-/// fixed k, the expression in brackets is piecewise linear in s, with slope `w_i + k (lambda(s + p) - lambda(s))`. Its
-/// minimum is at the release date or at a start s at which this slope rises. At such a start, the price falls at s or
-/// rises at s + p. Unavailable periods restrict the starts to intervals. The minimum may also be at the first or the
-/// last start of such an interval. At such a start, processors open at s or close at s + p. Only these starts are
-/// tried.
+/// fixed k, the expression in brackets is piecewise linear in s, with slope `w_i + k (lambda(s + p_i(k)) - lambda(s))`.
+/// Its minimum is at the release date or at a start s at which this slope rises. At such a start, the price falls at s
+/// or rises at `s + p_i(k)`. Unavailable periods restrict the starts to intervals. So the minimum may also be at the
+/// first or the last start of such an interval, when processors open at s or close at `s + p_i(k)`. The check tries
+/// only these starts.
 ///
 /// If a profile accepts at most 256 allotments, each of them is tried. In larger profiles, successive allotments are
 /// grouped. Each allotment below 64 is a group of its own. A group that starts at k >= 64 contains k / 32 allotments,
@@ -82,9 +82,10 @@ const ONE: u64 = 1_000_000;
 ///
 /// *Widths.* Let f be a non-decreasing function of the number of processors, and F(c) the maximum sum of f over widths
 /// whose total is at most c. Let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149, 2003,
-/// DOI 10.1016/S0377-2217(02)00763-4). The values of the jobs that run at an instant sum to at most `F(open(t))`. By
-/// the same proof, a job on k processors also pays `f(k) lambda_f`, and the `integral of lambda_f * F(open)` is
-/// subtracted. In this way, wide jobs also pay for processors that stay idle because no other job fits on them.
+/// DOI 10.1016/S0377-2217(02)00763-4). The values f of the jobs that run at an instant t sum to at most `F(open(t))`.
+/// So a job on k processors also pays the integral of `f(k) lambda_f` over its run, and the bound subtracts the
+/// integral of `lambda_f * F(open)`. The proof is the proof above. In this way, wide jobs also pay for processors that
+/// stay idle because no other job fits on them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.

@@ -38,8 +38,8 @@ impl<'a> WidthPayments<'a> {
     /// cannot end by the horizon. Returns `None` if a value exceeds 128 bits, or if the payment of some allotment for
     /// one tick exceeds 64 bits.
     ///
-    /// A group of allotments pays as much as its smallest allotment would pay for the shortest time of the group. This
-    /// is a lower bound for each allotment of the group, because functions of the width never fall.
+    /// The payment of a group of allotments is the payment of its smallest allotment for the shortest time of the
+    /// group. This payment is a lower bound for each allotment of the group, because functions of the width never fall.
     pub(super) fn cost(&mut self, profile: &Profile, release: Time, weight: i128) -> Option<i128> {
         let mut groups = std::mem::take(&mut self.groups);
         choices::groups(profile, &mut groups);
