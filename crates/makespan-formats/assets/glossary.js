@@ -17,7 +17,7 @@ const GLOSSARY = {
   bound: "No schedule is better than this value, under the stated condition.",
   optimal: "Proved: no schedule is better.",
   ratio: "The value divided by its bound. It is at least the true ratio to the optimum.",
-  "critical path": "Placements whose delay would delay the end of the schedule.",
+  "critical path": "Placements without slack. A delay of such a placement would delay the end of the schedule.",
   group: "The part of an algorithm's construction that a placement belongs to.",
   "best effort": "Planned after all other jobs, into the gaps that they leave.",
   "best effort ends": "The end of the last task that is planned into gaps.",

@@ -80,7 +80,7 @@ pub enum SimulateError {
 /// let jobs = vec![job("running", 2, 4), job("wide", 4, 1), job("narrow", 1, 3)];
 /// let instance = Instance::new(Platform::flat(4)?, jobs, vec![])?;
 /// let easy = simulate(&SimulationInput::new(&instance), "easy", &mut makespan::Silent)?;
-/// assert_eq!(easy.measures.backfilled, 1, "the narrow job runs beside the first and delays nobody");
+/// assert_eq!(easy.measures.backfilled, 1, "the narrow job runs next to the first job and delays no job");
 /// assert_eq!(easy.measures.makespan, 3600.0 * 5.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -51,7 +51,7 @@ const OF_BAGS: f64 = 0.15;
 /// let jobs = vec![bag, rigid("wide", 2, 3), rigid("narrow", 1, 5)];
 /// let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
 /// let plan = WithBags(Box::new(Sequential)).schedule(&instance, &mut Context::default()).unwrap();
-/// // Two tasks fit beside the narrow job. The other tasks run at the end.
+/// // Two tasks fit next to the narrow job. The other tasks run at the end.
 /// assert_eq!(plan.into_schedule().unwrap().placements().len(), 7);
 /// ```
 pub struct WithBags(pub Box<dyn Scheduler>);

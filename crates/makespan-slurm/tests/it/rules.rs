@@ -569,11 +569,7 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
         ("[a*1&b*1]", 2, &[], &[0, 2]),
         ("[a*1&b*1]", 2, &[3], &[0, 2]),
     ] {
-        assert_eq!(
-            start(features, count, busy),
-            (Some(1000), there.to_vec(), Vec::new()),
-            "{features} beside {busy:?}"
-        );
+        assert_eq!(start(features, count, busy), (Some(1000), there.to_vec(), Vec::new()), "{features} with {busy:?}");
     }
     // The job waited until one of the only two suitable nodes was free again.
     for (features, busy) in [("a|b*2", 3), ("b", 3)] {
