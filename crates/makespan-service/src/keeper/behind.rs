@@ -139,7 +139,7 @@ mod tests {
             (7, 13.5, 15.0, &two, none, Some(1), "waits for job 6, which waits for job 2"),
             (8, 20.0, 21.0, &free, of_two, Some(1), "after job 2"),
             (9, 22.0, 23.0, &free, of_six, Some(1), "after job 6"),
-            (10, 30.0, 31.0, &both, none, Some(1), "waits for job 7, and for job 2 without a known end"),
+            (10, 30.0, 31.0, &both, none, Some(1), "waits for job 5, and for job 7 with an unknown end"),
         ];
         let planned = plan.iter().map(|&(job, start, end, processors, after, ..)| PlannedTask {
             job: JobNumber(job),

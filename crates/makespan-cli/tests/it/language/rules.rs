@@ -9,6 +9,7 @@ pub enum Rule {
     OneWord,
     Phrase,
     Where,
+    Whose,
 }
 
 /// Words with which a sentence must not begin.
@@ -30,7 +31,7 @@ const PLACES: [&str; 8] = [
 ];
 
 impl Rule {
-    pub const ALL: [Self; 4] = [Self::Beginning, Self::OneWord, Self::Phrase, Self::Where];
+    pub const ALL: [Self; 5] = [Self::Beginning, Self::OneWord, Self::Phrase, Self::Where, Self::Whose];
 
     /// Returns the key of the rule in `counts.toml`.
     pub fn key(self) -> &'static str {
@@ -39,6 +40,7 @@ impl Rule {
             Self::OneWord => "one-word",
             Self::Phrase => "phrase",
             Self::Where => "where",
+            Self::Whose => "whose",
         }
     }
 
@@ -48,6 +50,7 @@ impl Rule {
             Self::OneWord => "a comment of one word",
             Self::Phrase => "is told, is said, so many, so long, that of, of whom or nobody",
             Self::Where => "`where` instead of `if`",
+            Self::Whose => "`whose` instead of `with`, `if` or a noun",
         }
     }
 }
@@ -70,6 +73,9 @@ pub fn findings(passage: &Passage) -> Vec<(Rule, String)> {
         };
         found.extend(std::iter::repeat_n((Rule::Phrase, sentence.to_owned()), count(&PHRASES)));
         found.extend(std::iter::repeat_n((Rule::Where, sentence.to_owned()), count(&PLACES)));
+        // If a sentence begins with `Whose`, it breaks only the rule of beginnings.
+        let whose = lower[1..].matches(" whose ").count();
+        found.extend(std::iter::repeat_n((Rule::Whose, sentence.to_owned()), whose));
     }
     found
 }
@@ -120,6 +126,7 @@ mod tests {
             ("A time nobody knows.", Rule::Phrase),
             ("It guesses where nothing is stated.", Rule::Where),
             ("It fails where there is no room.", Rule::Where),
+            ("The jobs whose run time is guessed.", Rule::Whose),
         ];
         for (text, rule) in cases {
             assert_eq!(rules(Language::Rust, &format!("let x = 1; // {text}")), [rule], "{text}");
