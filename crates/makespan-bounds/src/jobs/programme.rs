@@ -5,7 +5,7 @@ use makespan_core::Time;
 /// Number of instants in each period that are tried as the end of a job.
 const FINER: usize = 2;
 /// Maximum difference between the cost of an end without payments and the least cost of the job, in smoothing widths.
-/// The gradient ignores all ends from the first larger difference on.
+/// The search ignores ends with a larger difference.
 const REACH: f64 = 40.0;
 
 /// The jobs in flat arrays. The unit of time is the time from the first release to the instant after which all prices

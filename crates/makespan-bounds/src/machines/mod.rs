@@ -1,11 +1,19 @@
 //! Bounds for sequential jobs on machines that differ, by prices for machine time.
 //!
 //! Let `p_ik` be the time of job i on machine k, `r_k` the instant from which machine k is ready, `x_ik` the fraction
-//! of job i that machine k runs, and T the makespan. The linear programme of R || Cmax is `min T, sum_k x_ik = 1, sum_i
-//! p_ik x_ik <= T - r_k, x >= 0`. Its dual has prices `lambda >= 0` with `sum_k lambda_k = 1` and maximises `sum_i
-//! min_k lambda_k p_ik + sum_k lambda_k r_k`. The search replaces the minimum for each job by a smooth function of the
-//! logarithms of the prices. Then it maximises the sum by Newton's method while the smoothing decreases. The bound is
-//! valid for all prices, even if the search does not find the best ones: see [`MachinePrices`].
+//! of job i that machine k runs, and T the makespan. The linear programme of R || Cmax is
+//!
+//! ```text
+//! minimise    T
+//! subject to  sum_k x_ik = 1                  for every job i
+//!             sum_i p_ik x_ik <= T - r_k      for every machine k
+//!             x >= 0
+//! ```
+//!
+//! Its dual maximises `sum_i min_k lambda_k p_ik + sum_k lambda_k r_k` over prices `lambda >= 0` with
+//! `sum_k lambda_k = 1`. The search replaces the minimum for each job by a smooth function of the logarithms of the
+//! prices. Then it maximises the sum by Newton's method while the smoothing decreases. The bound is valid for all
+//! prices, even if the search does not find the best ones: see [`MachinePrices`].
 //!
 //! A machine that is ready only after the optimal makespan must be excluded. Otherwise the constraint of this machine
 //! would force `T >= r_k`, although the machine need not run any job. So the search finds `T*`: the least `T` at which
@@ -195,8 +203,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);
     let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
-    // Find the last instant r at which some machine becomes ready, and by which the machines that are ready by r cannot
-    // run all jobs.
+    // Consider the instants r at which some machine becomes ready. Find the last one for which the machines that are
+    // ready by r cannot run all jobs by r.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
     instants.dedup();

@@ -16,8 +16,8 @@ const MAX_COLUMNS: usize = 64;
 /// Approximate maximum number of run times that the search examines. For large instances, the search examines more,
 /// because it makes at least 12 evaluations.
 const MAX_LOOKS: f64 = 4e9;
-/// Maximum difference between the logarithms of the payment of a job on a machine and of its least payment, in widths
-/// of the soft minimum. If the difference is larger, the job ignores the machine.
+/// A job ignores a machine if the logarithm of its payment on the machine exceeds the logarithm of its least payment by
+/// more than this number of widths of the soft minimum.
 const REACH: f64 = 36.0;
 /// The maximum change of the logarithm of a price in one step. Longer steps are shortened.
 const LONGEST: f64 = 1.0;

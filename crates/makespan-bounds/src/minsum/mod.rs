@@ -182,10 +182,17 @@ fn improve(search: &mut PriceSearch, clock: &Clock) {
 /// [`Grid::doubling`].
 ///
 /// Let `x_ij` be 1 if job i ends in interval j, and 0 otherwise. Interval j ends at `b_(j+1)`. [`IntervalPrices`]
-/// defines the costs `c_ij` and the works `S_ij`. The programme is: minimise `sum_ij c_ij x_ij` subject to `sum_j x_ij
-/// >= 1` for every job i, `sum_i sum_(l <= j) S_il x_il <= area(b_(j+1))` for every interval j except the last, and `x
-/// >= 0`. The dual of the programme has one price for each interval. The level method maximises the dual, and the best
-/// prices are the certificate. Complexity: some tens of steps in O(n J) each, for n jobs and J intervals.
+/// defines the costs `c_ij` and the works `S_ij`. The programme is
+///
+/// ```text
+/// minimise    sum_ij c_ij x_ij
+/// subject to  sum_j x_ij >= 1                                  for every job i
+///             sum_i sum_(l <= j) S_il x_il <= area(b_(j+1))    for every interval j except the last
+///             x >= 0
+/// ```
+///
+/// The dual of the programme has one price for each interval. The level method maximises the dual, and the best prices
+/// are the certificate. Complexity: some tens of steps in O(n J) each, for n jobs and J intervals.
 ///
 /// # Panics
 /// Panics in the same cases as [`weighted_completion`].

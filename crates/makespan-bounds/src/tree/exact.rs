@@ -1,4 +1,4 @@
-//! The rational optimum, computed from a basis that was found in floating point.
+//! The rational optimum, computed from a basis of the search in floating point.
 
 use dashu_ratio::RBig;
 use makespan_core::tree::{Optimum, Rates, TreeProblem};
@@ -8,7 +8,7 @@ use super::figures::Coefficients;
 use super::prices::{PriceGoal, Prices};
 use super::simplex::{SimplexStop, Vertex};
 
-/// Solves a basis in rationals and returns the optimum, which is verified.
+/// Solves a basis in rationals, verifies the optimum, and returns it.
 ///
 /// The search in floating point treats nearly equal numbers as equal, so it may stop at a basis that is not optimal.
 /// Then this function makes more steps in rationals.

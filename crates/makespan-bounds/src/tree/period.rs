@@ -18,8 +18,8 @@ impl Throughput {
     }
 }
 
-/// Returns the exact period if it is short. Otherwise, returns a rounded period, in which the application with the
-/// least weight has [`TASKS`] tasks.
+/// Returns the exact period if it is no longer than the rounded period. Otherwise, returns the rounded period, in which
+/// the application with the least weight has [`TASKS`] tasks.
 fn period(problem: &TreeProblem, best: &Throughput) -> Result<Periodic, PeriodicError> {
     let lightest = problem.applications().iter().map(|app| &app.weight).min();
     let slowest = lightest.map_or(RBig::ZERO, |weight| weight * &best.value);

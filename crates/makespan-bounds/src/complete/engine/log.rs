@@ -8,7 +8,7 @@ use super::{Literal, Step};
 pub(in crate::complete) enum Record {
     /// A record that is always kept.
     Other(Vec<u64>),
-    /// The next price vector. The record is omitted from the certificate if no step uses it.
+    /// The next price vector. The certificate omits this record if no step uses the prices.
     Prices(Vec<u64>),
     /// A step that is made without any decision.
     Root(Step),

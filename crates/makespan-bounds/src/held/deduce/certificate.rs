@@ -55,8 +55,7 @@ impl<'a> Pruning<'a> {
             }
             self.needed[row] = WindowLimits { start: needed.start && !start, end: needed.end && !end };
             if !self.problem.only[row] {
-                // Both sides of the window determine which runs fit into the window, so each limit depends on both
-                // sides.
+                // Both sides of the window determine which runs fit, so each limit depends on both sides.
                 self.needed[row] = WindowLimits { start: true, end: true };
             }
             steps.extend(self.step(entry.row, entry.limit, &entry.cause));

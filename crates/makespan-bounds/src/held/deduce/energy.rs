@@ -62,7 +62,8 @@ impl Energy {
         self.above.clear();
         self.ends.clear();
         self.several.clear();
-        // An upper limit for every task: the energy that the task can hold, minus the energy that the task must hold.
+        // An upper limit, valid for every task, on the difference between the energy that the task can hold and must
+        // hold.
         let mut gain = 0;
         for &row in &thing.members {
             let window = state.windows[row as usize];
@@ -134,8 +135,8 @@ impl Energy {
     }
 }
 
-/// A sum that grows linearly between given instants. At these instants, the slope changes. Instants are read in order
-/// of time.
+/// A sum that grows linearly between given instants, at which the slope changes. The instants are read in ascending
+/// order.
 struct Sweep {
     sum: i64,
     slope: i64,
