@@ -6,7 +6,7 @@
 
 /// Parameters of an ascent.
 pub(crate) struct AscentParameters {
-    /// Two factors by which sums decay in each step: of the mean gradient, and of the mean squared gradient (`beta_1`
+    /// The factors by which two means decay in each step: the mean gradient, and the mean squared gradient (`beta_1`
     /// and `beta_2` of the source).
     pub kept: (f64, f64),
     /// The step lengths of the first and the last step, as fractions of a typical price.

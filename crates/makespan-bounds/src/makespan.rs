@@ -18,10 +18,10 @@ const RELEASES: usize = 8;
 /// these bounds take release dates and unavailable processors into account. The tasks of a bag are treated as equal
 /// jobs, and the search handles many of them in one step.
 ///
-/// Complexity: if all jobs are released together, all processors are always available and no job is a bag, the
-/// complexity of [`dual_feasible::search`] plus the complexity of [`dual::search`]. Otherwise, a bisection for each of
-/// a few release dates replaces [`dual::search`]. Each bisection takes at most 62 steps of O(n log n). If the
-/// processors differ in speed or form a tree, the bound is zero.
+/// Complexity: if all jobs are released together, all processors are always available and no job is a bag, takes the
+/// time of [`dual_feasible::search`] plus the time of [`dual::search`]. Otherwise, a bisection for each of a few
+/// release dates replaces [`dual::search`]. Each bisection takes at most 62 steps of O(n log n). If the processors
+/// differ in speed or form a tree, the bound is zero.
 pub fn makespan(instance: &Instance) -> Bound {
     counted_by(instance, &Clock::ENDLESS)
 }

@@ -289,7 +289,7 @@ fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): 
     amount((from..until).map(|processors| demand.need.total(processors)).min().unwrap_or(0))
 }
 
-/// Converts the amount of a resource.
+/// Converts the amount of a resource to 64 bits. Returns an error if the amount is too large.
 fn amount(amount: impl TryInto<i64>) -> Result<i64, Unproved> {
     amount.try_into().map_err(|_| Unproved::feature("amounts of resources of 2^63 or more"))
 }

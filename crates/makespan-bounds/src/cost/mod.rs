@@ -100,8 +100,8 @@ impl CostSearch {
         self.programme.size()
     }
 
-    /// Returns the bound on the cost of all schedules that end by the horizon, from the best prices so far. The bound
-    /// is proved in exact integers. Returns `None` if a number does not fit into 128 bits.
+    /// Returns the bound on the cost of all schedules that end by the horizon, from the best prices so far. The check
+    /// proves the bound in exact integers. Returns `None` if a number does not fit into 128 bits.
     pub fn bound(&self, instance: &Instance) -> Option<Bound> {
         let unit = (self.instants[self.instants.len() - 1] - self.instants[0]).ticks() as f64;
         let scale = places(self.ascent.best().iter().map(|price| price / unit), PLACES);

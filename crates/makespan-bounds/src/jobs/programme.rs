@@ -41,7 +41,7 @@ pub(super) struct JobRow {
     pub(super) tasks: std::ops::Range<usize>,
 }
 
-/// A run of a task.
+/// A run of a task. The rate is the sum of the price factors of the processors that the run holds.
 #[derive(Clone, Copy)]
 pub(super) struct TaskRun {
     pub(super) head: f64,

@@ -43,10 +43,10 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
 ///
 /// Source: W. A. Horn, Operations Research 21, 1973, DOI 10.1287/opre.21.3.846; J. Bruno, E. G. Coffman, R. Sethi,
 /// Comm. ACM 17, 1974, DOI 10.1145/361082.361064; shortest augmenting paths as in R. Jonker, A. Volgenant, Computing
-/// 38, 1987, DOI 10.1007/BF02278710. Deviation: only the first free position of each processor is examined, because it
-/// costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released together on processors that
-/// stay available once they are available. Complexity: O(n^2 (n + m)) for n jobs on m processors, and at most
-/// `MAX_LOOKS` costs; memory O(n + m).
+/// 38, 1987, DOI 10.1007/BF02278710. Deviation: the search examines only the first free position of each processor,
+/// because this position costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released
+/// together on processors that stay available once they are available. Complexity: O(n^2 (n + m)) for n jobs on m
+/// processors, and at most `MAX_LOOKS` costs; memory O(n + m).
 pub fn positions(instance: &Instance) -> Positions {
     positions_by(instance, &Clock::ENDLESS)
 }

@@ -20,7 +20,7 @@ const MAX_INTERVALS: usize = 32;
 impl Grid {
     /// Returns the instants of the interval programme of Dutot et al., counted from the first release:
     /// `t_j = C / 2^(K - j)` for j = 0 .. K + 1. C is the makespan that the dual approximation guesses. K is the
-    /// largest number for which `t_0` is at least the shortest time of any job.
+    /// largest number for which `t_0` is at least the least run time over all jobs and allotments.
     pub fn doubling(instance: &Instance) -> Self {
         Self::geometric(instance, 1)
     }

@@ -110,7 +110,8 @@ impl Space {
         rows.minimise(&CscMatrix::identity(centre.len()), &linear)
     }
 
-    /// Adds the inequalities of the domain: `x <= 1`, `sigma_j+1 <= sigma_j`, and a last price of at least zero.
+    /// Adds the inequalities of the domain: each `x_j <= 1`, each `sigma_(j+1) <= sigma_j`, and a last price of at
+    /// least zero.
     fn domain(&self, rows: &mut Rows) {
         let count = self.units.len();
         for index in 0..count {

@@ -43,8 +43,8 @@ impl Intervals {
         (from, (from + self.length).min(self.end))
     }
 
-    /// Returns the first start, the last start, and all starts between them at which the slope of the cost can change,
-    /// in ascending order.
+    /// Returns `from`, `until`, and all starts between them at which the slope of the cost of a run of length `time`
+    /// can change, in ascending order. The result is empty if `from` is after `until`.
     pub(super) fn starts(self, from: i64, until: i64, time: i64) -> Vec<i64> {
         if from > until {
             return Vec::new();

@@ -6,7 +6,7 @@ use super::{Literal, Step};
 
 /// A record. Nogoods are numbered in the order of their records.
 pub(in crate::complete) enum Record {
-    /// A record that is always kept.
+    /// A record that the certificate always contains.
     Other(Vec<u64>),
     /// The next price vector. The certificate omits this record if no step uses the prices.
     Prices(Vec<u64>),

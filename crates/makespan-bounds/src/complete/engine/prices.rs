@@ -127,8 +127,8 @@ impl Engine {
         result
     }
 
-    /// Returns a limit on the cost of `task`: every start and every mode that costs at least this limit is impossible.
-    /// Returns `None` if the costs of all tasks prove that there is no solution.
+    /// Returns a limit on the cost of `task`. Every start and every mode with a cost of at least this limit is
+    /// impossible. Returns `None` if the costs of all tasks prove that there is no solution.
     pub(in crate::complete) fn room(&self, number: usize, task: Option<usize>, windows: &[StartWindow]) -> Option<i64> {
         let prices = &self.prices[number];
         let mut room = SCALE * i64::from(self.model.is_sum) * self.most + 1 + prices.sold;

@@ -221,7 +221,8 @@ impl PriceSearch {
         self.newton.has_ended()
     }
 
-    /// Moves the instants, so that they lie closer together where the costs of the jobs have large second derivatives.
+    /// Moves the instants, so that they lie closer together at times at which the costs of jobs have large second
+    /// derivatives.
     fn settle(&mut self) {
         self.settled = true;
         let (old, point) = (&self.newton.landscape.instants, self.newton.point());

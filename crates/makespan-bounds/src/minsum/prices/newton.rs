@@ -144,7 +144,8 @@ impl Newton {
         }
     }
 
-    /// Makes one step of Newton's method. Decreases the temperature if little can be gained at the current one.
+    /// Makes one step of Newton's method. Decreases the temperature if more steps at the current temperature would gain
+    /// little.
     pub(super) fn step(&mut self) {
         if self.done {
             return;

@@ -63,8 +63,8 @@ impl PriceSearch {
         };
         let instants = instants::first(instance, shortest, last, count);
         let integrals = match options.makespan_at_most {
-            // Begin with a price of 0.5 for each processor-tick. Omitting a job costs 1 for each processor-tick of its
-            // work.
+            // Begin with the price 0.5 for each processor-tick. The cost of omitting a job is 1 for each processor-tick
+            // of its work.
             Some(_) => instants.iter().map(|instant| 0.5 * (instant - origin)).collect(),
             None => integrals(&fluid, &instants),
         };

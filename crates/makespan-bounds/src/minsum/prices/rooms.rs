@@ -31,7 +31,7 @@ impl LevelPeriods {
         Some(Self { openings: levels.iter().map(openings).collect(), levels })
     }
 
-    /// Returns the periods in which at least `processors` processors are available. There is a level for every job,
+    /// Returns the periods in which at least `processors` processors are available. A level for this number exists,
     /// because every job can run.
     pub(super) fn of_processors(&self, processors: f64) -> &[(f64, f64)] {
         let at = self.levels.partition_point(|&level| f64::from(level) < processors);

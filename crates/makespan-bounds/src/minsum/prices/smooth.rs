@@ -5,11 +5,11 @@
 //! job starts at s, its cost is `w (s + p) + k (L(s + p) - L(s))`, which is linear in the variables. The bound is the
 //! sum over the jobs of the least cost, minus the price of the capacity.
 //!
-//! The bound has kinks where two choices of a job have the same cost. The soft minimum
-//! `-width ln sum exp(-cost / width)` is smooth, and it is less than the minimum by at most `width ln choices`. Each
-//! choice has a share proportional to `exp(-cost / width)`. The gradient of the soft minimum is the mean of the
-//! gradients of the choices, weighted by the shares. The second derivative is minus the covariance of these gradients,
-//! divided by the width.
+//! The bound has kinks at prices at which two choices of a job have equal costs. The soft minimum `-width ln sum
+//! exp(-cost / width)` is smooth, and it is less than the minimum by at most `width ln choices`. Each choice has a
+//! share proportional to `exp(-cost / width)`. The gradient of the soft minimum is the mean of the gradients of the
+//! choices, weighted by the shares. The second derivative is minus the covariance of these gradients, divided by the
+//! width.
 //!
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
 //! next to each other. For each term, a choice pays the integral of the price of the term over its run, times the value
@@ -123,7 +123,7 @@ pub(super) struct Point {
     pub(super) integrals: Vec<f64>,
     /// The bound. The bound is exact if all allotments and starts were tried.
     pub(super) value: f64,
-    /// The value of the smooth function, which is at most `value`.
+    /// The value of the smooth function. It is at most `value`.
     pub(super) smooth: f64,
     pub(super) gradient: Vec<f64>,
     /// Minus the second derivative of the smooth function.
