@@ -41,7 +41,8 @@ pub(super) struct JobRow {
     pub(super) tasks: std::ops::Range<usize>,
 }
 
-/// A run of a task. The rate is the sum of the price factors of the processors that the run holds.
+/// A run of a task. The rate is the number of processors of the run times their least price factor, in the unit of
+/// [`JobProgramme`].
 #[derive(Clone, Copy)]
 pub(super) struct TaskRun {
     pub(super) head: f64,
