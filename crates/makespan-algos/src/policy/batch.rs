@@ -10,13 +10,13 @@ use crate::plan::Scheduler;
 /// Whenever a batch has ended, plans all waiting tasks as the next batch. Tasks that arrive during a batch wait for the
 /// next batch.
 ///
-/// An offline ratio rho for the makespan becomes 2 rho online: D. Shmoys, J. Wein and D. Williamson, SIAM J. Comput.
-/// 24(6), 1995, DOI 10.1137/S0097539793248317. P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram (SPAA 2004, DOI
-/// 10.1145/1007912.1007932) apply this rule to their scheduler. The ratio holds if estimates are exact, because the
-/// tasks of a batch then start exactly as planned. If a task ends early or late, the later tasks on its processors
-/// start as soon as all their processors are free, and each processor keeps the order of the plan. If processors fail
-/// or return, the tasks that have not started are planned again. Complexity: one plan for each batch, and a walk over
-/// the batch for each event.
+/// If the scheduler has the offline ratio rho for the makespan, this policy has the online ratio 2 rho: D. Shmoys, J.
+/// Wein and D. Williamson, SIAM J. Comput. 24(6), 1995, DOI 10.1137/S0097539793248317. P.-F. Dutot, L. Eyraud, G.
+/// Mounié and D. Trystram (SPAA 2004, DOI 10.1145/1007912.1007932) apply this rule to their scheduler. The ratio holds
+/// if estimates are exact, because the tasks of a batch then start exactly as planned. If a task ends early or late,
+/// the later tasks on its processors start as soon as all their processors are free, and each processor keeps the order
+/// of the plan. If processors fail or return, the tasks that have not started are planned again. Complexity: one plan
+/// for each batch, and a walk over the batch for each event.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("batch[scheduler=demt[shuffles=5]]", 1)?;
@@ -34,8 +34,8 @@ pub struct Batch {
 enum Selection {
     /// All waiting tasks with `Queues::One`, or the waiting tasks of the highest priority with `Queues::Priority`.
     Queues(Queues),
-    /// Tasks that can end within this length of the batch. If the length is `None`, the length is the shortest run
-    /// time of the waiting tasks.
+    /// Tasks that can end within the length of the batch. The value is this length, or `None` for the shortest run time
+    /// of the waiting tasks.
     Doubling(Option<Time>),
 }
 
@@ -67,7 +67,8 @@ impl Batch {
     /// Source: the framework of L. Hall, A. Schulz, D. Shmoys and J. Wein, Math. Oper. Res. 22(3), 1997, DOI
     /// 10.1287/moor.22.3.513, on which DEMT (SPAA 2004, DOI 10.1145/1007912.1007932) builds its selection. Deviations:
     /// tasks are selected greedily, a batch ends when its tasks have ended rather than at its length, and lengths are
-    /// reset to the shortest run time. No guarantee is claimed. Plans are executed as by [`Batch`].
+    /// reset to the shortest run time. No guarantee is claimed. The tasks of a batch start in the order of the plan, as
+    /// with [`Batch::new`].
     ///
     /// ```
     /// let policy = makespan_algos::policy::policy("doubling[scheduler=demt]", 1)?;

@@ -38,7 +38,7 @@ pub enum PolicyError {
 
 const ANY: &str = "rigid, sequential and moldable jobs on any platform; needs; jobs that wait for jobs; unavailable periods; best placement; speeds; failures";
 const FLOW: &str = "sequential jobs on nodes of any speeds, or with their own times on each node; failures";
-const OFFLINE: &str = "what its scheduler plans";
+const OFFLINE: &str = "all instances that its scheduler supports";
 const ORDER: Parameter = Parameter { name: "order", values: QueueOrder::VALUES, default: "fcfs" };
 const REQUEST: Parameter = Parameter { name: "request", values: Request::VALUES, default: "efficient" };
 const SLURM: &[Parameter] = SlurmRules::PARAMETERS;
@@ -243,7 +243,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     Entry {
         name: "follow",
         summary: "plans each job with all its tasks when it arrives, and keeps the order of the plan",
-        supports: "all that its scheduler supports, including graphs of tasks with data",
+        supports: "all instances that its scheduler supports, including graphs of tasks with data",
         source: "Makespan",
         parameters: &[GRAPHS],
         kind: OfPolicy {
@@ -331,7 +331,7 @@ fn queue(spec: &mut Spec) -> Result<(QueueOrder, Queues), SpecError> {
 /// Takes the name of the scheduler from the spec. Rejects a scheduler that makes plans without placements.
 fn placing(spec: &mut Spec, default: &str) -> Result<String, SpecError> {
     spec.take("scheduler", default.to_owned(), |text| match text {
-        STEADY_STATE => Err(format!("a scheduler that places tasks; {STEADY_STATE} has rates")),
+        STEADY_STATE => Err(format!("a scheduler that places tasks; {STEADY_STATE} returns rates")),
         _ => Ok(text.to_owned()),
     })
 }
@@ -381,7 +381,7 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
         };
         let needed: u128 = instance.task_ids().map(|task| u128::from(most(task))).sum();
         if needed > u128::from(there) {
-            let what = format!("all tasks together may use up {needed} of `{name}`, and there are {there}");
+            let what = format!("all tasks together may use up {needed} of `{name}`, but there are {there}");
             return Err(Unsupported(format!("{what}; plan them with `optimise`, which chooses their allotments")));
         }
     }
@@ -410,7 +410,10 @@ fn build(spec: &str, seed: u64) -> Result<SupportedPolicy, SpecError> {
     let made = Entry::made(&POLICIES, "policy", spec, |entry, spec| (entry.kind.build)(spec, seed));
     made.map_err(|error| {
         let is_scheduler = |name: &str| crate::catalogue().iter().any(|entry| entry.name == name);
-        error.unless(is_scheduler, "an algorithm, for `plan`; the policies `follow`, `replan` and `batch` take one")
+        error.unless(
+            is_scheduler,
+            "an algorithm, for `plan`; the policies `follow`, `replan` and `batch` have a parameter for an algorithm",
+        )
     })
 }
 
@@ -449,7 +452,7 @@ mod tests {
         };
         refused("esay", "did you mean `easy`");
         refused("heft", "unknown policy `heft`; it is an algorithm");
-        refused("batch[scheduler=steady-state]", "steady-state has rates");
+        refused("batch[scheduler=steady-state]", "steady-state returns rates");
         refused("easy[ordre=sjf]", "did you mean `order`");
         refused("easy[order=first]", "one of fcfs, sjf");
         refused("easy[passes=twice]", "instant or event");

@@ -47,8 +47,8 @@ pub struct Conservative {
     /// The reservations if the choice of processors matters. Each reservation consists of a start, an end and
     /// processors.
     slots: ReservationPlan<ClosedSlot>,
-    /// The current slot of each reservation in `slots`, by place in the queue. Reservations may exchange their
-    /// processors.
+    /// The current slot of each reservation, by place in the queue. A slot in `slots` may be out of date, because
+    /// reservations may exchange their processors.
     places: BTreeMap<QueuePlace, ClosedSlot>,
 }
 

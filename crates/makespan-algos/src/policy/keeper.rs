@@ -18,7 +18,8 @@ pub enum Starts {
     Early,
 }
 
-/// The rule for the starts of tasks. A departure is a task that does not end, or cannot start, at its planned instant.
+/// The rule for the starts of tasks. There is a departure if a task does not end, or cannot start, at its planned
+/// instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departure {
     /// Each task starts at its planned instant, or as soon as possible after this instant.

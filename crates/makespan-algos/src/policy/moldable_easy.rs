@@ -123,7 +123,8 @@ impl TaskFacts {
 #[derive(Clone, Copy)]
 struct Load<'a> {
     now: Time,
-    /// Number of other tasks that determines the price. At most the number of other waiting tasks.
+    /// Number of other tasks from which the price is computed. This number is at most the number of other waiting
+    /// tasks.
     others: usize,
     known: &'a TaskFacts,
 }

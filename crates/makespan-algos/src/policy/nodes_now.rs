@@ -19,8 +19,8 @@ pub(super) struct NodesNow {
     ids: Vec<ProcSet>,
     running: FxHashMap<TaskId, RunningTask>,
     rooms: NodeRooms,
-    /// The last task that did not fit. While no task starts, the blocked task must be checked again only on nodes on
-    /// which a task has ended.
+    /// The last task that did not fit. Until another task starts, only nodes on which a task has ended must be checked
+    /// again for the blocked task.
     blocked: Option<Blocked>,
 }
 

@@ -187,9 +187,9 @@ impl Widths {
         Self { request, classes: NodeClasses::new(instance.platform()) }
     }
 
-    /// Returns the number of processors that a task requests. With this number, a task may not fit on the empty
-    /// platform, or may exceed its walltime. Then returns the nearest number with which the task fits. Smaller numbers
-    /// are tried first.
+    /// Returns the number of processors that a task requests. If the task does not fit on the empty platform with this
+    /// number, or would exceed its walltime, returns another number with which it fits. Smaller numbers are tried
+    /// first, from the largest of them down, and then larger numbers from the smallest up.
     pub(super) fn of(&self, instance: &Instance, task: TaskId) -> u32 {
         let profile = instance.profile(task);
         let asked = self.request.processors(profile);

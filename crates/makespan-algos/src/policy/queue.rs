@@ -1,4 +1,4 @@
-//! The waiting tasks in order. An index finds the next task that fits, so that not every task must be visited.
+//! The waiting tasks in order. An index finds the next task that fits, without a visit to every task.
 
 use makespan_core::{Instance, TaskId, TaskSet, Time};
 

@@ -55,9 +55,9 @@ impl QueueState {
         state
     }
 
-    /// Processes the events of an instant. Reads the state from the view if processors failed or returned, if run
-    /// times changed, or if the state differs from the view. For example, the state differs if the events mention
-    /// tasks of an earlier session.
+    /// Processes the events of an instant. Reads the state from the view if processors failed or returned, if run times
+    /// changed, or if the state differs from the view. For example, the state differs if the events refer to tasks of
+    /// an earlier session.
     pub(super) fn hear(state: &mut Option<Self>, reading: QueueReading, events: &[Event], view: &View<'_>) -> Update {
         let Some(known) = state.as_mut() else {
             *state = Some(Self::of(view, reading));
@@ -189,8 +189,8 @@ impl<'a, 'b> ProcessorStarts<'a, 'b> {
     }
 }
 
-/// If an unavailable period has begun, or begins before a waiting task could end, requests a wake-up at the end of the
-/// period. No event reports this end.
+/// Returns a request for a wake-up at the end of an unavailable period. The period has begun, or begins before a
+/// waiting task could end. No event reports the end of a period.
 pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     if queue.len() == 0 {
         return None;

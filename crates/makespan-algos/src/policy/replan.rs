@@ -12,12 +12,12 @@ use crate::plan::Scheduler;
 /// Between two plans, each task starts at its planned instant on its planned processors. If the processors are still
 /// held by a task that exceeds its estimate, the remaining tasks are planned again around this task.
 ///
-/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To
-/// prevent this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task
-/// later than the previous plan, the policy reserves processors for this task as early as running tasks allow. The
-/// task gets the processors of the old or of the new plan. The other tasks are planned around this
-/// reservation. Suppose that tasks end by their estimates and no processor fails. Then a task starts no later than in
-/// the first plan that was made while this task was the one that had waited longest.
+/// A plan does not depend on earlier plans. So if tasks keep arriving, a wide task might be delayed forever. To prevent
+/// this, the task that has waited longest keeps its start ([`KeptStart`]). If a new plan would start this task later
+/// than the previous plan, the policy reserves processors for this task as early as running tasks allow. The task gets
+/// the processors of the old or of the new plan. The other tasks are planned around this reservation. Suppose that
+/// tasks end by their estimates and no processor fails. Then each task starts no later than in the first plan after it
+/// became the task that has waited longest.
 ///
 /// Each best-effort task is planned as a bag of one task, and starts as planned. There is no preemption. So if another
 /// task could start earlier than planned, running best-effort tasks may still hold its processors.

@@ -42,7 +42,7 @@ impl<'a, 'b> Sets<'a, 'b> {
         Self { view: *view, space, free, places }
     }
 
-    /// Returns the first slot for a task that begins in `period`.
+    /// Returns the first slot for a task. The slot must begin in `period`.
     fn search(&mut self, place: QueuePlace, period: Period) -> Option<ClosedSlot> {
         let QueuePlace { task, asked, .. } = place;
         let Some(free) = &self.free else {
@@ -64,7 +64,7 @@ impl<'a, 'b> Sets<'a, 'b> {
         }
     }
 
-    /// Places all reservations on other processors, so that an additional reservation at `start` fits. Returns the new
+    /// Assigns new processors to all reservations, so that an additional reservation at `start` fits. Returns the new
     /// space, its reservations, and the additional slot.
     fn placed_anew(
         &self,

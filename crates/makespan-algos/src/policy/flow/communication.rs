@@ -5,7 +5,7 @@ use makespan_core::{Instance, Payload, Route, TaskId, Time};
 /// The communication cost of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
-    /// The cost that all tasks have on all machines.
+    /// One cost for all tasks and all machines.
     Fixed(Time),
     /// The cost of the links between the root of the platform and the node. This cost is the sum of the latencies, plus
     /// the data of the task divided by the smallest bandwidth. If there are no links, the cost is zero.

@@ -19,8 +19,8 @@ pub struct LongestFirst;
 /// Maximum number of tasks for the descent. If there are more tasks, the tasks that are mapped last are so short that
 /// a descent would not improve the mapping.
 const MAX_TASKS: usize = 5000;
-/// Maximum number of pairs of tasks that the descent examines. These take about a tenth of a second. On few machines,
-/// one step examines up to n^2 / 4 pairs for n tasks.
+/// Maximum number of pairs of tasks that the descent examines. The descent examines this number of pairs in about a
+/// tenth of a second. On few machines, one step examines up to n^2 / 4 pairs for n tasks.
 const LOOKS: usize = 100_000_000;
 
 impl Mapper for LongestFirst {

@@ -7,8 +7,8 @@ use makespan_core::Time;
 /// The time from the beginning of a mapping until its tasks are sent: `t_s` in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulingTime {
-    /// The formula of the paper for its hardware: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. Here, the result is
-    /// at most 10^9 s.
+    /// The formula of the paper for its hardware: `40 exp(|N| / 1580) - 40` seconds for |N| tasks. Makespan limits the
+    /// result to 10^9 s.
     Paper,
     /// The time that the mapping takes on the computer, as measured. Therefore, two simulations may have different
     /// results.

@@ -19,8 +19,8 @@ pub(super) type Improve<P> = Box<dyn FnMut(P, f64, ChaCha8Rng, &mut SearchCourse
 const SLICE: Duration = Duration::from_millis(10);
 /// Maximum total duration of the slices after an event.
 const ENOUGH: Duration = Duration::from_secs(1);
-/// Time from the beginning of a search to the first check for a better plan. The time from each check to the next one
-/// is twice as long as the time before it.
+/// Time from the beginning of a search to the first check for a better plan. After each check, the time to the next
+/// check doubles.
 const FIRST_LOOK: Time = Time::from_ticks(100_000_000);
 /// The initial temperatures of the slices, in turn, as fractions of the temperature of a search without a plan.
 const WARMTHS: [f64; 4] = [0.5, 0.1, 1.0, 0.25];
@@ -73,7 +73,7 @@ impl<P: Clone + Send + 'static> Background<P> {
     /// plan that `work` returns begins at the next call without a change.
     ///
     /// Returns the instant at which this function must be called next, even if no event occurs. Returns `None` if no
-    /// better plan can start a task before the next event.
+    /// search is running, no processor is free, or the thread has used its time for this plan.
     pub fn go_on(
         &mut self,
         changed: bool,

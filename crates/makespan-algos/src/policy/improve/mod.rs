@@ -61,9 +61,10 @@ impl Default for Improving {
 /// tasks need on all processors.
 ///
 /// The task that has waited longest must start by its latest start ([`KeptStart`]): its release plus twice its planned
-/// wait. The planned wait is recorded when the task becomes the oldest waiting task. If the search would start this
-/// task after its latest start, its processors are reserved and the other tasks are planned around the reservation. If
-/// no task runs longer than estimated and no machine fails, this task waits at most twice as long as planned.
+/// wait. The planned wait is recorded when the task becomes the oldest waiting task. If a later plan shortens the wait,
+/// the shorter wait replaces the recorded one. If the search would start this task after its latest start, its
+/// processors are reserved and the other tasks are planned around the reservation. If no task runs longer than
+/// estimated and no machine fails, this task waits at most twice as long as planned.
 ///
 /// The plan has at most 1,000 tasks. All other tasks wait outside the plan and enter it later. Depending on the
 /// objective, they enter in the order of weight over least work, in the order of deadlines, or longest task first.

@@ -45,7 +45,8 @@ pub struct BackPressure {
     until: Time,
 }
 
-/// Maximum number of tasks of other kinds that may be chosen while a task waits, as a multiple of the size of a buffer.
+/// Maximum number of tasks of other kinds that may be chosen while a task waits, as a multiple of B + 1 for buffers of
+/// B tasks.
 const PATIENCE: u32 = 2;
 /// Time that is assumed for a hop that takes no time, in seconds: one tick.
 const SHORTEST: f64 = 1e-9;

@@ -1,11 +1,12 @@
 //! One-dimensional load balancing.
 
-/// Balances choices by frequencies. Contains the frequency of each choice, and the number of times that it was made.
+/// Balances choices by frequencies. Contains the frequency of each choice, and the number of times that the choice was
+/// made.
 ///
-/// Source: P. Boulet, J. Dongarra, F. Rastello, Y. Robert and F. Vivien, "Algorithmic issues on heterogeneous
-/// computing platforms" (Parallel Processing Letters 9(2), 1999), section 3, as used by O. Beaumont et al. (IPDPS
-/// 2006, section 4.1). Let f(i) be the frequency of choice i, and g(i) the number of times that it was made. The next
-/// choice is the one with the least (g(i) + 1) / f(i).
+/// Source: P. Boulet, J. Dongarra, F. Rastello, Y. Robert and F. Vivien, "Algorithmic issues on heterogeneous computing
+/// platforms" (Parallel Processing Letters 9(2), 1999), section 3, as used by O. Beaumont et al. (IPDPS 2006, section
+/// 4.1). Let f(i) be the frequency of choice i, and g(i) the number of times that choice i was made. The next choice is
+/// the choice i with the least (g(i) + 1) / f(i).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Balance {
     frequency: Vec<f64>,

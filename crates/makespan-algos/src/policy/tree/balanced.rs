@@ -7,7 +7,7 @@ use super::balance::Balance;
 /// Follows the rates of a steady state. A thread is an idle processor of the node, or a child that has sent a request.
 /// One-dimensional load balancing chooses the next pair (thread, kind) from the possible pairs.
 ///
-/// Source: O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1, where the rates are those of
+/// Source: O. Beaumont et al. (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 4.1. The paper uses the rates of
 /// the linear programme. Deviation: the paper chooses among all pairs, and then waits until the chosen pair is
 /// possible. Such waits reduce the throughput by a factor of 1.3 to 1.4. So this policy chooses among the pairs that
 /// are possible now.

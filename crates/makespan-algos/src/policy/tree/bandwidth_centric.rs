@@ -4,17 +4,17 @@ use makespan_core::network::{NodeDecision, NodeEvent, NodePolicy, NodeView};
 
 /// Bandwidth-centric scheduling serves the request of the child with the largest bandwidth first. The node's own
 /// processor is treated as a child with infinite bandwidth. The bandwidth is the effective bandwidth for a task: the
-/// bytes of the task divided by the time of its hop. This time includes latency, as in the measurements of the paper of
-/// 2006 (section 5.1.4).
+/// bytes of the task divided by the time of its hop. This time includes latency, as in the measurements of Beaumont et
+/// al. (IPDPS 2006, section 5.1.4).
 ///
 /// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand and Y. Robert, "Bandwidth-centric allocation of independent
 /// tasks on heterogeneous platforms" (IPDPS 2002, DOI 10.1109/IPDPS.2002.1015540). The rule is optimal for one
-/// application in the steady state. The rule is part of CGBC and PBC in the paper of 2006 (DOI
+/// application in the steady state. The rule is part of CGBC and PBC of Beaumont et al. (IPDPS 2006, DOI
 /// 10.1109/IPDPS.2006.1639262, sections 4.3 and 4.4). For CGBC, the kinds are macro-tasks, followed by the remaining
 /// tasks of each application. For PBC, each kind has its own lane, and the lanes of a node share its port and
-/// processors evenly. The paper's root allocates tasks to its schedulers in the ratio of the weights. We assume that
-/// only the total numbers of tasks of the applications have this ratio, and that the root does not keep the ratio
-/// during the run. If the root kept the ratio during the run, no application could starve. But in the paper, an
+/// processors evenly. The root in the paper of 2006 allocates tasks to its schedulers in the ratio of the weights. We
+/// assume that only the total numbers of tasks of the applications have this ratio, and that the root does not keep the
+/// ratio during the run. If the root kept the ratio during the run, no application could starve. But in the paper, an
 /// application starves with PBC in a third of the settings.
 #[derive(Clone, Debug, Default)]
 pub struct BandwidthCentric {

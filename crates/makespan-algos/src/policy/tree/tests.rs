@@ -225,7 +225,7 @@ impl NodePolicy for Watched {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// A processor that becomes idle is a request like all others.
+    /// Checks that older requests are served first. A processor that becomes idle is also treated as a request.
     #[test]
     fn fcfs_serves_no_younger_request_first(network in networks(), buffer in 1_u32..5) {
         let policy = |node| Watched {

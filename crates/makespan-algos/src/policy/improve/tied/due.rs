@@ -7,8 +7,8 @@ use crate::kernel::packing::{HeldPart, Packing};
 use crate::scheduler::{DecodedList, Remains};
 
 impl DependentPlan {
-    /// Returns the tasks `listed`, followed by waiting tasks of bags without weight, which do not delay the tasks
-    /// `listed`.
+    /// Returns the list `listed`, extended by waiting tasks of bags without weight. The added tasks come last, so they
+    /// delay no task of `listed`.
     pub(super) fn with_best_effort(
         &self,
         packing: &Packing<'_>,

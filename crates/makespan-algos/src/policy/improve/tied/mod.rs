@@ -65,7 +65,7 @@ pub(super) struct DependentPlan {
 }
 
 /// Returns whether a task is part of a graph, depends on other tasks, needs resources, or has its own time on each
-/// machine. Whether such a task can start does not depend only on the number of free processors.
+/// machine. Such a task may be unable to start although enough processors are free.
 pub(super) fn is_tied(instance: &Instance, task: TaskId) -> bool {
     instance.job_of(task).is_compound()
         || !instance.demands(task).is_empty()
@@ -340,7 +340,7 @@ impl DependentPlan {
         }
     }
 
-    /// Returns whether the plan cannot be improved any more.
+    /// Returns whether the plan has fewer than two tasks. A search then cannot improve the plan.
     pub fn is_settled(&self) -> bool {
         self.plan.len() < 2
     }

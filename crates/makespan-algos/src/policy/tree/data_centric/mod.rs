@@ -37,9 +37,9 @@ use super::rates::NodeRates;
 ///
 /// Deviations: if several nodes could take part in a trade, the node with the largest gain takes part. Throughputs are
 /// scaled by weight. If links have latencies, the communication times of A and B have different ratios on different
-/// links. Operation 1 uses the link with the largest ratio. The denominator of operation 4 is 1 + c(A)/c(B). With the
-/// printed b(A)/b(B), the trade would not make the throughputs equal. The search ends when the paper's limits allow no
-/// further trade, or after `waves` operations.
+/// links. Operation 1 uses the link with the largest ratio. Let c be the work of a task, and b its bytes. The
+/// denominator of operation 4 is 1 + c(A)/c(B). With the printed b(A)/b(B), the trade would not make the throughputs
+/// equal. The search ends when the paper's limits allow no further trade, or after `waves` operations.
 ///
 /// No guarantee. Complexity: O(waves * nodes * kinds).
 pub fn data_centric_rates(network: &Network, bandwidth: &[f64], speed: &[f64], waves: usize) -> NodeRates {

@@ -75,7 +75,8 @@ impl<'a> DataCentricState<'a> {
         extremes
     }
 
-    /// Returns whether the throughputs of two kinds differ by less than a twentieth of the lower one.
+    /// Returns whether the throughputs of two kinds differ by less than a twentieth of the lower throughput, or are
+    /// both zero.
     pub(super) fn balanced(&self, most: usize, least: usize) -> bool {
         let (most, least) = (self.throughput(most), self.throughput(least));
         most - least < 0.05 * least || most <= 0.0

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 
 /// Returns a random tree of two to seven nodes, and two applications. Latencies are up to 2 s, about as long as the
-/// bytes take.
+/// transfer of the bytes.
 fn drawn(seed: u64, tasks: u64) -> TreeProblem {
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
     let nodes = stream.random_range(2..8);
