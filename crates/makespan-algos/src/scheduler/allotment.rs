@@ -6,8 +6,8 @@ use makespan_core::{Instance, Profile, ScheduleBuilder, TaskId, Time};
 use crate::kernel::list::AllottedTask;
 use crate::kernel::open::OpenPlatform;
 
-/// The length of the first shelf that the dual approximation guesses for some tasks, with the shelf and the allotment
-/// of each task.
+/// The result of the dual approximation for some tasks: the guessed length of the first shelf, and the shelf of each
+/// task. Its methods return the allotments.
 pub(super) struct DualAllotment<'a> {
     instance: &'a Instance,
     tasks: &'a [TaskId],

@@ -11,12 +11,12 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// the processors that become free first.
 ///
 /// Source: A. Radulescu, A. van Gemund, "A low-cost approach towards mixed task and data parallel scheduling", Int.
-/// Conf. Parallel Processing 2001, DOI 10.1109/ICPP.2001.952048. Assumptions: without `placing=list`, one cluster of
-/// equal processors that are always open. With `placing=list`, none. Guarantee: none. Complexity: O(n m (n + e)) for n
-/// tasks with e edges on m processors. Deviations: an allotment is omitted if a smaller allotment is at least as fast.
-/// The critical path includes the mean times of transfers. Several jobs are planned together, and releases are taken
-/// into account only when tasks are placed. With `placing=list`, tasks are placed by a list forward in time. If a task
-/// does not fit yet, later tasks of the list may start before it. Needs and speeds are taken into account.
+/// Conf. Parallel Processing 2001, DOI 10.1109/ICPP.2001.952048. Assumptions: processors are always open. Without
+/// `placing=list`, the processors are one cluster of equal processors. Guarantee: none. Complexity: O(n m (n + e)) for
+/// n tasks with e edges on m processors. Deviations: an allotment is omitted if a smaller allotment is at least as
+/// fast. The critical path includes the mean times of transfers. Several jobs are planned together, and releases are
+/// taken into account only when tasks are placed. With `placing=list`, tasks are placed by a list forward in time. If a
+/// task does not fit yet, later tasks of the list may start earlier. The list takes needs and speeds into account.
 ///
 /// ```
 /// use makespan_algos::scheduler::Cpa;

@@ -21,7 +21,7 @@ pub enum Compaction {
     Raw,
     /// Each task starts as soon as its processors are idle.
     Shift,
-    /// A list algorithm in the order of the batches. This stage may change the processors of tasks.
+    /// A list algorithm starts the tasks in the order of the batches. The processors of tasks may change.
     List,
 }
 
@@ -147,8 +147,8 @@ impl Scheduler for Demt {
     }
 }
 
-/// In each of the two lists, moves tasks forward that would end much later than in a list that minimises the makespan.
-/// Then returns the list with the smaller weighted completion.
+/// In each of the two lists, moves those tasks forward that would end much later than in a list that minimises the
+/// makespan. Then returns the list with the smaller weighted completion.
 fn around(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

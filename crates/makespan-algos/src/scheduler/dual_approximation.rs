@@ -14,7 +14,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// none. If best placement is required, a greedy list in shelf order places the allotments instead. A list is also used
 /// if the shelves do not fit because tasks are not monotone (rigid tasks, superlinear speed-up). If processors are
 /// unavailable at times, allotments are chosen for the open processors and for several lengths. The least of these
-/// lengths is the one in which the open processor time is enough for the work. The list that ends first is kept.
+/// lengths is the length in which the open processor time is enough for the work. Each set of allotments gives a list.
+/// The list that ends first is kept.
 ///
 /// Guarantee (makespan): 3/2 for monotone tasks. If some tasks have speed-up laws, 7 ticks are added, because the times
 /// of these tasks are rounded up ([`shelves::two_shelves`]). If some task is not monotone, the guarantee is 2, plus 4

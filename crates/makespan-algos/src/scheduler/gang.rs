@@ -76,8 +76,8 @@ impl Scheduler for Gang {
         };
         if let Some(near) = open.and_then(|open| brought_forward(instance, &open, list, end)) {
             context.remarks.push(
-                "one job at a time would end far too late around the unavailable periods; the jobs are a list, and those that \
-                 would still be late go first, as in one made for the makespan"
+                "one job at a time would end far too late around the unavailable periods; so the jobs are planned as a list, \
+                 and jobs that would still end too late come first"
                     .into(),
             );
             builder = ScheduleBuilder::new(instance);

@@ -12,7 +12,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Graham's list algorithm on the allotments that the dual approximation selects.
 ///
-/// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015. The orders are those of the baselines of
+/// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015. The orders are from the baselines of
 /// Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1. Assumptions: none.
 ///
 /// Guarantee (makespan): 2 without release dates and unavailable processors. The dual approximation guesses a makespan.

@@ -8,9 +8,9 @@ use crate::kernel::path_area::{self, MixedSolution, Mixture};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Chooses allotments by a linear programme that balances the longest path against the area. The programme gives each
-/// task a time between the times of two allotments, that is, a mixture of both. If the share of the slower allotment is
-/// at least `rho`, the task gets this allotment, otherwise the faster one. No task gets more than `mu` processors. Then
-/// a list of the tasks by decreasing bottom level is executed.
+/// task a time between the times of two allotments, that is, a mixture of both. If the share of the slower allotment in
+/// the mixture is at least `rho`, the task gets the slower allotment, otherwise the faster one. No task gets more than
+/// `mu` processors. Then a list of the tasks by decreasing bottom level is executed.
 ///
 /// Source: R. Lepère, D. Trystram, G. Woeginger, "Approximation algorithms for scheduling malleable tasks under
 /// precedence constraints", Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308, with rho = 1/2; K.
@@ -44,20 +44,21 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 ///
 /// # Proof of the guarantee
 ///
-/// Let `m` processors be equal and all tasks monotone. That is, if the number `l` of processors increases, the time
-/// `t(l)` never increases and the area `W(l) = l t(l)` never decreases. If an allotment is slower than a smaller
-/// allotment, the time of the smaller allotment is used for both. Let `x` be the task times in the solution of the
-/// programme, `w` the convex functions below the areas, and `C` the value of the solution. Then every path of `x` is at
-/// most `C`, and `sum w(x) / m` is at most `C`.
+/// Theorem: if the `m` processors are equal and all tasks are monotone, the makespan is at most the value of the
+/// programme's solution times the ratio above. Here, a task is monotone if two conditions hold when the number `l` of
+/// processors increases: the time `t(l)` never increases, and the area `W(l) = l t(l)` never decreases. If an allotment
+/// is slower than a smaller allotment, the time of the smaller allotment is used for both. Let `x` be the task times in
+/// the solution of the programme, `w` the convex functions below the areas, and `C` the value of the solution. Then
+/// every path of `x` is at most `C`, and `sum w(x) / m` is at most `C`.
 ///
 /// 1. *Rounding.* The time `x` is `q` times the time of a slow allotment plus `1 - q` times the time of a fast
 ///    allotment. The area `w(x)` is the same combination of the areas of these two allotments. If `q >= rho`, the slow
 ///    allotment is chosen. Its time is at most `x / q <= x / rho`, and its area is at most `w(x)`. Otherwise, the fast
 ///    allotment is chosen. Its time is at most `x`, and its area is at most `w(x) / (1 - q) <= w(x) / (1 - rho)`. Call
-///    the allotment `l'`.
-/// 2. *Cap.* `l = min(l', mu)`. Its area is at most `W(l')`. If `l' > mu`, the fast allotment `k >= l' > mu` satisfies
-///    `t(k) <= x`, and so `mu t(mu) = W(mu) <= W(k) = k t(k) <= m x`. Therefore `t(l) <= max(1 / rho, m / mu) x` in
-///    every case, and `t(l) <= x / rho` if `l < mu`.
+///    the chosen allotment `l'`.
+/// 2. *Cap.* The task gets the allotment `l = min(l', mu)`. The area of `l` is at most `W(l')`. If `l' > mu`, the fast
+///    allotment `k >= l' > mu` satisfies `t(k) <= x`, and so `mu t(mu) = W(mu) <= W(k) = k t(k) <= m x`. Therefore
+///    `t(l) <= max(1 / rho, m / mu) x` in every case, and `t(l) <= x / rho` if `l < mu`.
 /// 3. *List.* Let `T1` be the total time during which at most `mu - 1` processors are busy. Let `T2` be the total time
 ///    with `mu` to `m - mu` busy processors, and `T3` the total time with more busy processors (`mu <= (m + 1) / 2`).
 ///    During `T1` and `T2`, every ready task fits on the free processors. So there is a path such that a task of this
@@ -144,9 +145,9 @@ fn is_proved_for(instance: &Instance) -> bool {
     plain && at_once && all_tasks_monotone(instance) && instance.task_ids().all(all)
 }
 
-/// Returns the choice of each row. A row is a task or the equal tasks of a bag. If the share of the slower choice is
-/// at least `rho`, this choice is used, otherwise the faster one. If the choice has more than `most` processors, it is
-/// replaced by the largest choice with at most `most`.
+/// Returns the choice of each row. A row is a task or the equal tasks of a bag. If the share of the slower choice is at
+/// least `rho`, the slower choice is used, otherwise the faster one. If the used choice has more than `most`
+/// processors, the largest choice with at most `most` processors replaces it.
 fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<u32> {
     let of_row = |row: Row| {
         let Mixture { slow, fast, part } = rows[row.index()];

@@ -179,8 +179,8 @@ fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guar
     Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.tasks() as usize, instance.processors()))
 }
 
-/// `guarantee` assumes a guess that is at most the optimum. Returns the guarantee for the guess of the dual search,
-/// which may be larger.
+/// Returns the guarantee for the guess of the dual search. `guarantee` holds for a guess of at most the optimum. If the
+/// search is not exact, its guess may exceed the optimum, and the guarantee doubles.
 fn by_guess(guarantee: Guarantee, jobs: usize, processors: u32) -> Guarantee {
     if dual::is_exact(jobs, processors) { guarantee } else { guarantee.doubled() }
 }

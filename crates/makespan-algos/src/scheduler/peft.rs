@@ -68,8 +68,9 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
 }
 
 /// Returns, for each task and node, the minimum remaining time after the task if the task runs on the node. For one
-/// successor, this is the minimum over the successor's nodes. A mean transfer time is added if the successor runs on
-/// another node. The result for the task is the maximum over all successors.
+/// successor, this is the minimum, over the successor's nodes, of the successor's time plus the remaining time after
+/// the successor. The mean transfer time is added if the successor runs on another node. The result for the task is the
+/// maximum over all successors.
 fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     let nodes = problem.nodes();
     let mut table = vec![0.0; problem.tasks() * nodes];

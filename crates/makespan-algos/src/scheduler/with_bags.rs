@@ -23,8 +23,8 @@ const OF_BAGS: f64 = 0.15;
 /// Turns a scheduler of jobs into a scheduler of jobs and bags. An instance without bags does not change.
 ///
 /// Each task of a competing bag is planned as a job, and these jobs share the weight of the bag. If the mean flow is
-/// minimised, they share a weight of one ([`Scheduler::by_weight`]). If a scheduler knows which jobs are tasks of one
-/// bag, it only evaluates the end of the last of them ([`Scheduler::of_wholes`]).
+/// minimised, the tasks of a bag share a weight of one ([`Scheduler::by_weight`]). If the scheduler implements
+/// [`Scheduler::of_wholes`], it evaluates only the end of the last task of each bag.
 ///
 /// After the scheduler has placed all competing jobs, the best-effort bags fill the remaining holes, in file order.
 /// Each task runs on the fewest processors that it accepts. The task starts at the earliest instant from which these
@@ -56,7 +56,7 @@ const OF_BAGS: f64 = 0.15;
 /// ```
 pub struct WithBags(pub Box<dyn Scheduler>);
 
-// Implement every method, because a default method of the trait would not ask the wrapped scheduler.
+// Implement every method, because a default method of the trait would not call the wrapped scheduler.
 #[deny(clippy::missing_trait_methods)]
 impl Scheduler for WithBags {
     fn name(&self) -> String {

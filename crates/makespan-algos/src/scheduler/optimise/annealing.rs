@@ -57,11 +57,10 @@ const FEW: f64 = 25.0;
 const HOTTEST: f64 = 1.0;
 /// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
-/// The initial temperature if the objective is a sum over all tasks, for `FEW` tasks. With more tasks, the temperature
-/// is inversely proportional to their number, and decreases faster beyond `MANY` tasks. With few tasks, the temperature
-/// is inversely proportional to the third power of their number. Reason: with 25 tasks, a search that begins at a low
-/// temperature sometimes stays 10 % above the bound, but with 50 tasks, a high temperature gives values that are 1.5 %
-/// worse.
+/// The coefficient of the initial temperature if the objective is a sum over all tasks. For n tasks, the initial
+/// temperature is the maximum of `HOT_SUM * FEW / n` and `HOT * (FEW / n)^3`. Beyond `MANY` tasks, the first number
+/// also decreases with the square root of n. Reason: with 25 tasks, a search that begins at a low temperature sometimes
+/// stays 10 % above the bound, but with 50 tasks, a high temperature gives values that are 1.5 % worse.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
 /// The initial temperature if a sum is minimised under a limit on the makespan. Time after the limit is expensive, so
@@ -82,9 +81,9 @@ const CYCLES_IN_NODES: f64 = 8.0;
 /// one task after another. If the excess is above this limit after the last changed position of the order, the
 /// evaluation stops, because the remaining tasks rarely reduce the excess enough.
 const GIVEN_UP: f64 = 10.0;
-/// With n tasks, the order is sorted by the starts about once in n changes, but at most once in `OFTEN` changes. A
-/// search that began with a schedule beyond its limit sorts once in `OFTEN` changes, because each sort also adapts the
-/// price of exceeding the limit.
+/// With n tasks, the order is sorted by the starts about once in n changes. If n is less than `OFTEN`, the order is
+/// sorted about once in `OFTEN` changes. A search that began with a schedule beyond its limit sorts once in `OFTEN`
+/// changes, because each sort also adapts the price of exceeding the limit.
 const OFTEN: usize = 64;
 /// The fraction of the time after which a search without a solution within its limit ends. The other searches get the
 /// remaining time.

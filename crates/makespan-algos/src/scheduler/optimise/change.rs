@@ -38,8 +38,8 @@ struct OtherChoice {
     new: u32,
 }
 
-/// Percentage of changes that only change an allotment. The remaining changes, after the three percentages, move a task
-/// and change its allotment.
+/// Percentage of changes that only change an allotment. The changes outside the percentages `ALLOTMENT`, `PLACE` and
+/// `SWAP` move a task and change its allotment.
 const ALLOTMENT: u32 = 45;
 /// Percentage of changes that only move a task.
 const PLACE: u32 = 35;

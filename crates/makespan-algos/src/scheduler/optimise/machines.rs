@@ -33,7 +33,7 @@ const WARM: f64 = 0.3;
 /// Fraction of the time for short annealings.
 const SHORT: f64 = 1.0 / 3.0;
 /// Maximum number of tasks for short annealings. With more tasks, or with very few tasks, one annealing is made in each
-/// period. It begins with the last mapping of the previous annealing.
+/// period. This annealing begins with the last mapping of the previous annealing.
 const MANY_RESTARTS: usize = 2000;
 /// Length of a period in seconds, for a budget of time.
 const ONE_SECONDS: f64 = 1.5;

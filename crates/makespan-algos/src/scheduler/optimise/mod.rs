@@ -79,16 +79,16 @@ const CLOSED: &str = "processors are unavailable in too many different periods f
 /// step of the budget is one child of the genetic algorithm, for which several schedules are made. If a resource is not
 /// one pool, for example if nodes differ or processors close, lists are annealed. At first, lists are executed forward
 /// in time, and later by insertion into gaps ([`crate::kernel::packing::Inserter`]). Insertion may leave processors
-/// idle for a task that needs more processors. With insertion, a change may also restrict a task to certain nodes.
+/// idle until enough are free for a wide task. With insertion, a change may also restrict a task to certain nodes.
 /// Insertion is used for at most 5,000 tasks, and only if it is fast enough.
 ///
 /// A bag ends when its last task ends. If the objective depends on the ends of jobs, the search also tries lists in
 /// which the bag with the least remaining work comes first.
 ///
-/// A change costs O(k s) for k jobs after the changed position and s steps of the free processors. With more than
-/// 20,000 jobs, there is no annealing. The result is the best of the catalogue's plans and of the list by prices. If
-/// best placement is required, every step of the free processors stores all nodes. A change then costs O(k s) times the
-/// number of nodes, and the limit of 20,000 jobs is lower.
+/// A change costs O(k s) for k jobs after the changed position, if the number of free processors changes at s instants.
+/// With more than 20,000 jobs, there is no annealing. The result is the best of the catalogue's plans and of the list
+/// by prices. If best placement is required, the search stores the free processors of all nodes at each of these
+/// instants. A change then costs O(k s) times the number of nodes, and the limit of 20,000 jobs is lower.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Budget, Optimise};
@@ -165,7 +165,7 @@ impl Scheduler for Optimise {
 
     fn supports(&self, instance: &Instance) -> Result<(), Unsupported> {
         if self.target == Target::Objective(Objective::Throughput) {
-            return Err(Unsupported("it minimises; `steady-state` maximises a throughput".into()));
+            return Err(Unsupported("it minimises an objective; `steady-state` maximises a throughput".into()));
         }
         if self.target == Target::Objective(Objective::Cost) {
             if !instance.has_compound_jobs() && !instance.is_sequential() {

@@ -18,8 +18,8 @@ use crate::search::Portfolio;
 const RESERVE: f64 = 0.01;
 
 /// Returns whether this search plans an instance. The other searches support single tasks on equal processors, and
-/// graphs of tasks that each run on one processor. If jobs wait for other jobs, the other searches need different
-/// processors and tasks that run on one processor.
+/// graphs of tasks that each run on one processor. If jobs wait for other jobs, the other searches support only unequal
+/// processors, no bags, and tasks that run on one processor.
 pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
     let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());

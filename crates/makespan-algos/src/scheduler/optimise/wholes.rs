@@ -19,7 +19,7 @@ pub(super) struct OfWholes {
     pub(super) wholes: Vec<u32>,
 }
 
-// Implement every method, because a default method of the trait would not ask `optimise`.
+// Implement every method, because a default method of the trait would not call `optimise`.
 #[deny(clippy::missing_trait_methods)]
 impl Scheduler for OfWholes {
     fn name(&self) -> String {
@@ -107,8 +107,8 @@ impl NumberedWholes {
     /// ignored.
     ///
     /// For one machine and wholes that can be interrupted, shortest remaining time first is optimal for the mean flow
-    /// (L. Schrage, Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). Takes O(n w) in the worst case for n tasks in w
-    /// wholes.
+    /// (L. Schrage, Operations Research 16, 1968, DOI 10.1287/opre.16.3.687). Complexity: O(n w) in the worst case for
+    /// n tasks in w wholes.
     pub(super) fn by_least_left(&self, instance: &Instance, choices: &Choices, waste: f64) -> Solution {
         let mut parts: Vec<Vec<u32>> = vec![Vec::new(); self.weights.len()];
         (0..).zip(&self.of).for_each(|(task, &whole)| parts[whole as usize].push(task));

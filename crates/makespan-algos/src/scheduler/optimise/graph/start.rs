@@ -14,8 +14,8 @@ use crate::kernel::graph::{GraphProblem, NEVER, TaskPlace, rank};
 use crate::scheduler::{cpop, heft, peft};
 use crate::search::SearchCourse;
 
-/// Maximum ratios of a task's time to its fastest time in lists by the least time. For each of these ratios, one list
-/// is tried.
+/// Maximum ratios of a task's time to its fastest time in lists by the least time ([`by_least_time`]). For each of
+/// these ratios, one list is tried.
 const PATIENCE: [f64; 5] = [1.0, 1.2, 1.5, 2.0, f64::INFINITY];
 /// Maximum size of an instance for lists by the least time: the number of pairs of a task and a processor.
 const MAX_PAIRS: usize = 1 << 18;

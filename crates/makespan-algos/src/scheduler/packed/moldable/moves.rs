@@ -4,8 +4,8 @@ use rand::{Rng, RngExt};
 
 use super::search::Annealing;
 
-/// Percentage of changes that resize tasks which run at the same time. The remaining changes resize a task that is
-/// drawn from all tasks.
+/// Percentage of changes that resize tasks which run at the same time. The changes outside the five percentages
+/// `TOGETHER` to `MOVE` resize a task that is drawn from all tasks.
 const TOGETHER: u32 = 20;
 /// Percentage of changes that shrink a task on a critical path.
 const SHRINK: u32 = 20;
@@ -120,7 +120,8 @@ impl Annealing<'_> {
     }
 
     /// Returns a random task on a critical path. The path ends with the last task of a group. Each task on the path
-    /// starts when the previous one ends, because it waits for that task or for its processors.
+    /// starts when the previous task ends, because it waits for the previous task or for the processors of the previous
+    /// task.
     fn critical(&mut self) -> u32 {
         let Self { present, random, .. } = self;
         let mut task = last(present, random);

@@ -41,8 +41,8 @@ impl<'p, 'a> Remains<'p, 'a> {
         self.decoder.value(listed, allowed)
     }
 
-    /// For each of several prices of area, lets insertion choose the allotment of each task: the one with the least sum
-    /// of its end and the price times its area. Keeps the resulting list if it is better.
+    /// For each of several prices of area, lets insertion choose the allotment of each task. This allotment has the
+    /// least sum of the task's end and the price times the task's area. Keeps the resulting list if it is better.
     pub(crate) fn choose(&mut self, listed: &mut DecodedList) {
         let mut best = self.decoder.value(listed, f64::INFINITY);
         if listed.list.len() > TASKS_A_START {

@@ -14,8 +14,8 @@ use crate::search::{Cooling, Neighbourhood, heat};
 const HOT: f64 = 0.3;
 /// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
-/// The fraction of changes that give a task another processor. The remaining changes, after the three fractions, only
-/// move a task in the order.
+/// The fraction of changes that give a task another processor. The changes outside the fractions `MOVES`, `SWAPS` and
+/// `GROUPS` only move a task in the order.
 const MOVES: f64 = 0.45;
 /// The fraction of changes that swap the processors of two tasks.
 const SWAPS: f64 = 0.25;
