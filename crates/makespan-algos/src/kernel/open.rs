@@ -26,7 +26,7 @@ pub const REPAIRS: usize = 6;
 ///
 /// Let T be a length of time. A task on k processors can end within T only if k processors are open within T for at
 /// least the run time of the task. Thus the longest period within T in which k processors are open limits the run time
-/// of a task on k processors. For smaller k, this period is longer or equal.
+/// of a task on k processors. For smaller k, this period is at least as long.
 #[derive(Debug)]
 pub struct OpenPlatform<'a> {
     availability: &'a Availability,

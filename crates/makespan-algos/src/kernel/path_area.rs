@@ -65,10 +65,10 @@ struct Corner {
 /// 10.1145/1159892.1159899). Their `w_i` is nowhere larger than the function here, so the feasible set is smaller here.
 ///
 /// By duality, `C` is at least `sum_i min_x ((1 - s) n_i w_i(x) + s y_i x)` for every share `s` from 0 to 1 and every
-/// mixture of paths. Here, `y_i` is the part of the mixture that goes through row `i`. This is a game of two players.
-/// The first player chooses the times, and the second player chooses the paths and `s`. In each round, each player
-/// chooses the best answer to the mean of the other player's previous answers ("fictitious play", J. Robinson, Annals
-/// of Mathematics 54, 1951, DOI 10.2307/1969530).
+/// mixture of paths. Here, `y_i` is the part of the mixture that goes through row `i`. The minimum of `C` is the value
+/// of a game of two players. The first player chooses the times, and the second player chooses the paths and `s`. In
+/// each round, each player chooses the best answer to the mean of the other player's previous answers ("fictitious
+/// play", J. Robinson, Annals of Mathematics 54, 1951, DOI 10.2307/1969530).
 ///
 /// In each round, the longest path at the mean times is added to the mixture, and a golden section search finds the
 /// best share. The best times for a slightly smaller and a slightly larger share are mixed so that the paths of the

@@ -85,7 +85,7 @@ pub const ROUNDING: i64 = 7;
 /// property before times are rounded up to ticks. After rounding, the work may decrease by one tick on each processor.
 /// If the construction then fails, the shelves are built again for a larger guess, with one additional tick at the end.
 /// The larger guess is a multiple of 4 ticks, and at most `guess` plus 4. These shelves end at most [`ROUNDING`] ticks
-/// later than one and a half times `guess`, for two reasons:
+/// (3/2 times 4 ticks, plus one tick) later than one and a half times `guess`, for two reasons:
 ///
 /// * Half, three quarters and one and a half times the larger guess are integers. A time that is rounded up to an
 ///   integer meets an integer limit if and only if the exact time meets this limit. So every step decides as with exact

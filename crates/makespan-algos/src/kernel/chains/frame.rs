@@ -265,9 +265,9 @@ fn least_transfers(problem: &GraphProblem, first: u32, edges: Range<u32>, chart:
 /// Multiply the run time of each task by the weight of its processor. The sum of these products is at most C. The area
 /// of a task is the minimum of its product over the processors that can run the task.
 ///
-/// In the first choice, the weight of a processor is its mean speed over all tasks of the job. If times differ only by
-/// the speeds of processors, the product of a task is then equal on all processors. In the second choice, all weights
-/// are equal.
+/// In the first choice, the weight of a processor is proportional to its mean speed over all tasks of the job. If times
+/// differ only by the speeds of processors, the product of a task is then equal on all processors. In the second
+/// choice, all weights are equal.
 fn areas(problem: &GraphProblem, tasks: Range<u32>) -> [Vec<f64>; 2] {
     let mut speeds = vec![0.0; problem.nodes()];
     for task in tasks.clone() {

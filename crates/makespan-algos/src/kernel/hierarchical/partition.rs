@@ -27,9 +27,9 @@ pub enum Partition {
 /// because the first shelf would not reduce its work. If a task takes more than half of the guess on every allotment,
 /// it is always in the first shelf.
 ///
-/// In every schedule that ends by the guess, all tasks that take more than half of the guess run at its middle. So
-/// together they use at most m k processors. Thus the least work of all choices is a lower bound on the work of the
-/// schedule. Takes O(n m k) for n tasks.
+/// In every schedule that ends by the guess, all tasks that take more than half of the guess run at the instant of half
+/// the guess. So together they use at most m k processors. Thus the least work of all choices is a lower bound on the
+/// work of the schedule. Takes O(n m k) for n tasks.
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {

@@ -18,9 +18,9 @@ const NEAR: f64 = 1e-4;
 /// and the area. The result is the average of these times over a sequence of prices. The prices follow from the
 /// longest paths found so far.
 ///
-/// The prices ascend the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found.
-/// Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in [`makespan_verify::proof::PathFlow`]. The
-/// averages of the times that are best at the prices converge to a solution of the programme (T. Larsson, M.
+/// The prices approximately maximise the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int.
+/// J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in [`makespan_verify::proof::PathFlow`].
+/// The averages of the times that are optimal at these prices converge to a solution of the programme (T. Larsson, M.
 /// Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI 10.1007/s101070050090). Complexity: O(n log c +
 /// edges) for each of at most 200 paths, if a task has c choices.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {

@@ -148,7 +148,7 @@ impl PackingState {
     }
 
     /// Finds nodes for a task if its room on each node is already known and the rooms suffice. Skips the search of
-    /// [`PackingState::find`]. The machines must be [plain](Machines::are_plain).
+    /// [`PackingState::find`]. The machines must be [plain](PackingMachines::are_plain).
     pub fn find_in(
         &self,
         machines: &PackingMachines,
@@ -208,7 +208,7 @@ impl PackingState {
         self.levels.from(processors).find(|&node| room(node) == processors)
     }
 
-    /// Finds nodes on [plain](Machines::are_plain) machines. Visits only nodes with free processors, first those that
+    /// Finds nodes on [plain](PackingMachines::are_plain) machines. Visits only nodes with free processors, first those that
     /// may be large enough for the whole task.
     fn on_levels(
         &self,

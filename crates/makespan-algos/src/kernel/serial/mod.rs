@@ -20,9 +20,9 @@ pub struct SerialRequest {
 /// Schedules an order of tasks by serial insertion. After a change, evaluation begins at the first changed position.
 /// Each task is placed at its earliest fit, given the tasks before it in the order. So a task that comes late in the
 /// order may start early in a gap (Kelley 1963; R. Kolisch, "Serial and parallel resource-constrained project
-/// scheduling methods revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). If the objective never decreases
-/// when a task ends later, the serial scheme can find an optimum. For this, the scheme needs the allotments of an
-/// optimal schedule, and the tasks of this schedule sorted by start.
+/// scheduling methods revisited", EJOR 90, 1996, DOI 10.1016/0377-2217(95)00357-6). Suppose that the objective never
+/// decreases when a task ends later. Then the serial scheme finds an optimum with the allotments of an optimal
+/// schedule, if the order sorts the tasks by their starts in this schedule.
 ///
 /// [`SerialInsertion::evaluate`] evaluates a changed order. [`SerialInsertion::accept`] makes the changed order the
 /// current order.

@@ -85,9 +85,9 @@ impl FreeCounts {
 
     /// Takes `width` processors in best placement, and adds their nodes to `parts`. `width` must be at most
     /// [`FreeCounts::widest`]. If the processors fit on one node, takes them from one node. Otherwise, takes entirely
-    /// free nodes as a whole while they fit, the largest first, and the remaining processors from one more node. This
-    /// one node is a node in partial use if possible. Among such nodes, it is the node with the fewest free
-    /// processors.
+    /// free nodes as a whole while they fit, the largest first, and the remaining processors from one more node. If
+    /// possible, the additional node is already in partial use. Among such nodes, the node with the fewest free
+    /// processors is used.
     pub(super) fn take(&mut self, width: u32, parts: &mut Vec<NodePart>) {
         let mut rest = width;
         let wide = if width < self.largest { &[] } else { &self.by_size[..] };
