@@ -1,7 +1,7 @@
 //! Speed of the searches of `optimise` on graphs. With 50 and 100 tasks on 8 processors, these benchmarks decode a
 //! changed order, and move one task to another position. With 100 and 1,000 moldable tasks on 64 processors, they
-//! evaluate a changed list. An element is one evaluation. The time that the list schedulers take is measured in
-//! `schedulers`.
+//! evaluate a changed list. An element is one evaluation. The benchmark `schedulers` measures the time that list
+//! schedulers take.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use makespan_algos::kernel::graph::machine_orders::MachineOrders;
@@ -78,7 +78,7 @@ fn searches(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Returns the same layers with moldable tasks by Amdahl's law, without transfers.
+/// Returns the layers of [`instance`], but with moldable tasks by Amdahl's law and without transfers.
 fn moldable_instance(tasks: u32) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     let before = |to: u32, random: &mut ChaCha8Rng| (to / 8 - 1) * 8 + random.random_range(0..8);
@@ -100,7 +100,7 @@ fn moldable(criterion: &mut Criterion) {
     for tasks in [100, 1_000] {
         let instance = moldable_instance(tasks);
         let packing = Packing::new(&instance).expect("every task has room");
-        let problem = MoldableProblem::new(&packing).expect("counts of processors say all");
+        let problem = MoldableProblem::new(&packing).expect("only the numbers of processors matter");
         let average = average_times(&problem);
         let choice = |(task, &average): (u32, &f64)| {
             let slower = problem.all_choices_of(task).partition_point(|choice| choice.time as f64 > average) as u32;

@@ -12,8 +12,9 @@ use makespan_core::{Edge, Graph, Instance, Job, JobId, Link, NamedTask, Node, Pa
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Returns layers of up to 8 tasks of 10 to 100 s. Each task waits for one task of the preceding layer, and for each of the others
-/// with probability 0.3. Each edge carries 1 to 20 MB. There are 8 processors of speed 1 to 3 with 1 MB/s between them.
+/// Returns layers of up to 8 tasks of 10 to 100 s. Each task waits for one task of the preceding layer, and for each
+/// other task of this layer with probability 0.3. Each edge carries 1 to 20 MB. There are 8 processors of speed 1 to 3
+/// with 1 MB/s between them.
 fn layered(tasks: usize) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let node = |index: usize| Node { speed: 1.0 + index as f64 / 4.0, ..Node::new(format!("n{index}"), 1) };

@@ -42,7 +42,7 @@ fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
     })
 }
 
-/// Returns the same jobs on nodes, each in its best placement.
+/// Returns the jobs of `instance` on nodes, each in its best placement.
 fn on_nodes(nodes: u32, each: u32, instance: &Instance) -> Instance {
     let platform = Platform::cluster(nodes, each).expect("some processors").requiring_compact();
     let jobs = instance.ids().map(|id| instance.submitted(id)).collect();

@@ -15,13 +15,13 @@ pub(super) fn build(spec: &mut Spec) -> Result<Optimise, SpecError> {
     let makespan_at_most = spec.take("makespan-at-most", None, factor)?;
     if let Some(factor) = makespan_at_most.filter(|_| target == Target::Objective(Objective::Makespan)) {
         let (key, value) = ("makespan-at-most".to_owned(), factor.to_string());
-        return Err(SpecError::Value { key, value, expected: "left out when the makespan itself is minimised".into() });
+        return Err(SpecError::Value { key, value, expected: "left out if the makespan itself is minimised".into() });
     }
     let deadline = spec.take("deadline", default.deadline, critical_jobs::factor)?;
     let idle = target != Target::Objective(Objective::Cost) || makespan_at_most.is_some();
     if idle && deadline.to_bits() != default.deadline.to_bits() {
         let (key, value) = ("deadline".to_owned(), deadline.to_string());
-        let expected = "left out unless the objective is cost, or if makespan-at-most is given";
+        let expected = "left out if the objective is not cost, or if makespan-at-most is given";
         return Err(SpecError::Value { key, value, expected: expected.into() });
     }
     let time = spec.take("time-limit", None, time)?;

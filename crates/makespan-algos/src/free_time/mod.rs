@@ -6,8 +6,7 @@
 //! | [`Skyline`] | one flat array, with best placement if the platform requires it | searches that build and copy thousands of schedules a second |
 //! | `Strips` | strips of an array, for a single class of processors, from the current instant on | policies with millions of queries and changes |
 //! | `Rows` | one row of several amounts for each step, in a flat array | nodes with cells and resources, and resources that belong to no node |
-//! | [`Calendar`] | the busy periods of one processor | tasks of graphs, because their data reach each processor at a
-//! different instant |
+//! | [`Calendar`] | the busy periods of one processor | tasks of graphs, because their data reach each processor at a different instant |
 
 mod calendar;
 mod period;

@@ -151,8 +151,8 @@ proptest! {
         }
     }
 
-    /// Tests the queries that only strips support. They ask within a period, or for an owner of processors, or after
-    /// past steps were removed.
+    /// Tests the queries that only strips support. These queries are limited to a period, treat the processors of an
+    /// owner as free, or come after past steps were removed.
     #[test]
     fn strips_agree_with_counts_while_time_passes(processors in 1_u32..17, questions in questions()) {
         let instance = on(processors, &[]);

@@ -1,9 +1,9 @@
 //! One property harness over the whole catalogue. An algorithm that is added to the catalogue is tested here without further work.
 //!
-//! The harness takes every representative of every entry, on random small instances of every kind. If an instance is supported, it
-//! is planned and the plan is valid. The values of the plan are no smaller than any verified bound and within the guarantee of the
-//! exact optimum, which `harness::optimum` finds by brute force. The seed, the number of threads and the names have no effect other
-//! than the documented one. Scaling all times scales the plan.
+//! The harness takes every representative of every entry, on random small instances of every kind. Every supported
+//! instance must get a valid plan. No value of the plan may be below a verified bound, or above the guaranteed multiple
+//! of the exact optimum. `harness::optimum` finds this optimum by brute force. The seed, the number of threads and the
+//! names may only have their documented effects. If all times are scaled, the plan must be scaled by the same factor.
 
 use crate::harness;
 
@@ -21,7 +21,7 @@ fn check_validity(scheduler: &dyn Scheduler, instance: &Instance, schedule: &Sch
     Ok(())
 }
 
-/// Checks the values of a plan. Bounds have their own tests; here they are compared with each plan.
+/// Checks that a plan is valid, and that each of its values is at least the optimum and within the guarantee.
 fn check_values(scheduler: &dyn Scheduler, instance: &Instance, optima: &[i128]) -> TestCaseResult {
     let name = scheduler.name();
     let (schedule, _) = plan(scheduler, instance, 1);
@@ -140,14 +140,15 @@ proptest! {
             if draft.is_measured() {
                 check_validity(scheduler, &finer, &scaled(&schedule, factor))?;
             }
-            prop_assert!(scheduler.supports(&finer).is_ok(), "{} supports a unit of time only", scheduler.name());
+            prop_assert!(scheduler.supports(&finer).is_ok(), "{} supports only one unit of time", scheduler.name());
             check_validity(scheduler, &finer, &plan(scheduler, &finer, 7).0)?;
             let makespan = |instance| scheduler.guarantee(instance, Objective::Makespan);
             prop_assert_eq!(makespan(&instance).is_some(), makespan(&finer).is_some());
         }
     }
 
-    /// Checks that best-effort bags do not affect the other jobs: these are placed as if the bags were not there.
+    /// Checks that best-effort bags do not affect the other jobs: all other jobs have the placements of a plan without
+    /// these bags.
     #[test]
     fn best_effort_delays_nobody(draft in drafts()) {
         let instance = draft.instance(1);
@@ -185,7 +186,7 @@ fn competing_placements(instance: &Instance, schedule: &Schedule) -> Vec<(String
     kept.map(one).collect()
 }
 
-/// Checks that each kind of instance occurs. The value of the properties depends on it.
+/// Checks that each kind of instance occurs. Otherwise, the properties above would be tested on too few kinds.
 #[test]
 fn the_instances_are_of_every_kind() {
     use proptest::strategy::ValueTree;

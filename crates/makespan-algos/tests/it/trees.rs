@@ -30,7 +30,7 @@ struct Draft {
     wrong: u32,
 }
 
-/// An exclusive limit of the numbers of defects.
+/// Number of kinds of defects, plus one for an instance without a defect.
 const WRONGS: u32 = 5;
 
 impl Draft {

@@ -78,8 +78,8 @@ impl Nodes {
 
     /// Takes a best placement of `width` processors. `width` must be at most [`Nodes::widest`]. If the processors fit
     /// on one node, takes them from one node. Otherwise, takes entirely free nodes as a whole while they fit, the
-    /// largest first, and the remaining processors from one more node. This one node is a node in partial use if
-    /// possible. Among such nodes, it is the node with the fewest free processors.
+    /// largest first, and the remaining processors from one more node. If possible, the additional node is already in
+    /// partial use. Among such nodes, the node with the fewest free processors is used.
     pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
         taken.fill(0);
         let mut rest = width;

@@ -33,7 +33,7 @@ fn job_of(instance: &Instance, entry: &LogEntry) -> JobId {
     instance.job_id(entry.task)
 }
 
-/// Returns the end of each job that was not given up.
+/// Returns the end of each job that was not cancelled.
 fn ends(instance: &Instance, simulation: &Simulation) -> BTreeMap<JobId, Time> {
     let mut ends = BTreeMap::new();
     for run in simulation.trace.runs.iter().filter(|run| run.outcome == Outcome::Succeeded) {
@@ -43,7 +43,7 @@ fn ends(instance: &Instance, simulation: &Simulation) -> BTreeMap<JobId, Time> {
     ends
 }
 
-/// Checks that either every task of a job ended, or the job was given up and only interrupted runs occurred.
+/// Checks that either every task of a job ended, or the job was cancelled and only interrupted runs occurred.
 fn all_or_nothing(spec: &str, instance: &Instance, (simulation, log): &(Simulation, Vec<LogEntry>)) {
     let rejected = |job| {
         let mut own = log.iter().filter(|entry| job_of(instance, entry) == job);
@@ -118,7 +118,7 @@ proptest! {
             ..SimulationOptions::default()
         };
         for spec in SPECS {
-            // Every task ends or is given up, and the simulation does not stall.
+            // Every task ends or is cancelled, and the simulation does not stall.
             let played = play(spec, &instance, &actual, &options);
             if requeues {
                 all_or_nothing(spec, &instance, &played);

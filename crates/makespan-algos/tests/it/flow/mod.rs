@@ -1,4 +1,4 @@
-//! Tests of policies on compound jobs in simulated time: plans are carried out as planned, and no task waits forever.
+//! Tests of policies on compound jobs in simulated time: tasks run as planned, and no task waits forever.
 
 mod instances;
 mod job_flow;
@@ -49,8 +49,8 @@ proptest! {
         prop_assert_eq!(sorted(&happened), sorted(&plan));
     }
 
-    /// Checks that every policy of the catalogue runs every task once, for any real times and failures. Policies that do not
-    /// support transfers refuse.
+    /// Checks that every policy of the catalogue runs every task once, for any real times and failures. Policies that
+    /// do not support transfers must refuse the instance.
     #[test]
     fn every_task_ends_once(
         instance in instance(150),

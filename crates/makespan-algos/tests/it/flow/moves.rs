@@ -183,7 +183,8 @@ fn the_rest_of_a_job_is_planned_again_when_a_machine_goes_down() {
     // Both tasks are planned on the slow processor.
     let flow = instance(&[1.0, 2.0], vec![chain("j", 0, 21, &[10, 10])], 0);
     let moved = play_with("job-flow[flow=cost]", &flow, 100, vec![down(0, 4, 1000, Some(1000))]);
-    // The interrupted task counts as not started. Another variant begins as soon as it can, four seconds later than it was stored.
+    // The interrupted task is treated as a task that has not started. The job switches to another variant, which begins
+    // as soon as possible: four seconds after its stored start.
     assert_eq!(moved.runs, [run("j/0", 1, 4, 9), run("j/1", 1, 9, 14)]);
     assert_eq!(moved.words(), ["planned", "other_variant"]);
     // Only the second task moves, because the time of the repair is unknown.
@@ -220,7 +221,8 @@ fn followed_plans_leave_machines_that_are_down() {
     assert_eq!(calm.starts(), [("j/0", 0), ("j/1", 10), ("j/2", 20)]);
     let moved = play_with("follow", &flow, 100, vec![down(1, 15, 1000, Some(1000))]);
     assert_eq!(moved.runs, [run("j/0", 1, 0, 10), run("j/1", 0, 15, 35), run("j/2", 0, 35, 55)]);
-    // The end of the repair was not announced. A minute is expected, and at the end of it another minute.
+    // The end of the repair was not announced. The policy expects a repair time of one minute, and after this minute
+    // another minute.
     let unknown = play_with("follow", &flow, 100, vec![down(1, 15, 1000, None)]);
     assert_eq!(unknown.runs, moved.runs);
     // It is better to wait for the repair than to move the task.

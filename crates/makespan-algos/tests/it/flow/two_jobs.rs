@@ -32,7 +32,7 @@ fn instance() -> Instance {
     Instance::new(platform, vec![first, other], vec![]).unwrap()
 }
 
-/// Returns the ends of both jobs. Checks that the plans meet the deadlines and are carried out as planned.
+/// Returns the ends of both jobs. Checks that the plans meet the deadlines and that all tasks run as planned.
 fn ends(spec: &str, instance: &Instance) -> [Time; 2] {
     let mut policy = policy_for(spec, instance, 1).unwrap();
     let options = SimulationOptions::default();

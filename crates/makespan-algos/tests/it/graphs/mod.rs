@@ -103,7 +103,7 @@ proptest! {
             let unit = if on_grid { 1 << 20 } else { 1 };
             let (instance, finer) = (draft.instance(unit), draft.instance(unit * factor));
             if scheduler.supports(&instance).is_err() {
-                prop_assert!(scheduler.supports(&finer).is_err(), "{name} supports a unit of time only");
+                prop_assert!(scheduler.supports(&finer).is_err(), "{name} supports only one unit of time");
                 continue;
             }
             let times = |time: Time| Time::from_ticks(time.ticks() * factor);
@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// Checks that no certificate proves too much, for any numbers in it.
+    /// Checks that no accepted certificate proves too high a bound, for any numbers in the certificate.
     #[test]
     fn no_window_proves_too_much(
         draft in drafts(),

@@ -4,9 +4,9 @@
 //! processors of each task. A task starts when its data are available, its processor has ended the preceding tasks of the order,
 //! and the processor is open for all of its time.
 //!
-//! *Proof that an optimum is among the results.* No objective improves when a task ends later, and the cost does not change. Take
-//! the tasks of an optimal schedule in the order of their starts, on their processors. Each starts no later than in that schedule:
-//! by induction, the preceding tasks end no later, so the old start is still possible.
+//! *Proof that an optimum is among the results.* No objective improves when a task ends later, and the cost does not
+//! change. Take the tasks of an optimal schedule S in the order of their starts, on their processors. Each task starts
+//! no later than in S: by induction, the preceding tasks end no later than in S, so the start in S is still possible.
 
 use makespan_core::{Instance, JobId, Objective, Placement, ProcSet, Schedule, TaskId, Time};
 

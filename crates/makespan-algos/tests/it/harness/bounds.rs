@@ -140,7 +140,8 @@ fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
     prices.collect()
 }
 
-/// Returns the time prices that are found, and the interval prices read as prices that decrease in time.
+/// Returns the time prices that the search finds. Also converts interval prices to time prices, which then decrease
+/// over time.
 fn time_prices(instance: &Instance) -> Vec<TimePrices> {
     let found = match weighted_completion(instance).proof {
         Proof::TimePrices(mut prices) => {

@@ -178,8 +178,7 @@ fn jobs() -> impl Strategy<Value = Vec<DraftJob>> {
     )
 }
 
-/// Returns the nodes of a platform that requires best placement, or no nodes. The nodes may be equal, unequal, or such
-/// that the rule forbids nothing.
+/// Returns the nodes of a platform that requires best placement, or no nodes. The nodes may be equal or unequal.
 fn nodes() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![
         7 => Just(vec![]),
@@ -208,8 +207,8 @@ fn with_bags(mut draft: Draft, bags: &[(u64, bool)]) -> Draft {
     draft
 }
 
-/// Maximum number of sequences of placements. A brute force that prunes badly cannot handle more. About one draft in twenty exceeds
-/// this limit.
+/// Maximum number of sequences of placements. If little can be pruned, the brute force takes too long for more
+/// sequences. About one draft in twenty exceeds this limit.
 const MAX_SEQUENCES: f64 = 1e7;
 
 /// Returns instances with an optimum that is found quickly: 1 to 6 jobs, at most 6 tasks in all, on 1 to 5 processors

@@ -83,7 +83,8 @@ proptest! {
         }
     }
 
-    /// Checks that random functions prove nothing false up to the optimum, with the deadlines that would be too large.
+    /// Checks that random functions prove nothing false. The deadlines are near the optimum or random, and may be above
+    /// the optimum.
     #[test]
     fn any_functions_prove_nothing_false(
         draft in drafts(),

@@ -3,25 +3,27 @@
 //! *Enumeration.* Jobs are placed one after another, each on some set of processors. A job starts at the earliest instant from
 //! which all of them are free and open for the whole job, and not before its release.
 //!
-//! *Proof that an optimum is among the results.* Neither objective improves when a job ends later. Take an optimal
-//! schedule S, and place the jobs again in the order of their starts on the processors that they have in S. In S, the
-//! jobs placed before job k on the processors of job k ended by the start of job k. By induction, these jobs now end no
-//! later. So the old start of job k is still possible, and its earliest start is no later. The result is as good as S
-//! for each job. Repeat this with the result in place of S. The sum of starts is a non-negative integer that never
-//! increases, so the process ends at an optimum with *starts that never decrease*, with ties in any order. The search
-//! therefore discards a partial schedule as soon as `(start, job)` is lower than the pair of the preceding job.
+//! *Proof that an optimum is among the results.* Neither the makespan nor the weighted completion improves when a job
+//! ends later. Take an optimal schedule S, and place the jobs again in the order of their starts on the processors that
+//! they have in S. In S, the jobs placed before job k on the processors of job k ended by the start of job k. By
+//! induction, these jobs now end no later. So the old start of job k is still possible, and its earliest start is no
+//! later. The result is as good as S for each job. Repeat this with the result in place of S. The sum of starts is a
+//! non-negative integer that never increases, so the process ends at an optimum with *starts that never decrease*, with
+//! ties in any order. The search therefore discards a partial schedule as soon as `(start, job)` is lower than the pair
+//! of the preceding job.
 //!
 //! *Choice of processors.* Two processors of one class (closed at the same times) differ only in the instant from which they are
 //! free. No later job starts before the current one, so all processors that are free by its start are equal for all later jobs.
 //! Therefore only the number taken from each class matters, and the first free processors are taken.
 //!
 //! *Best placement*, if the platform requires it, forbids some sets of processors. S uses only allowed sets. Nodes are
-//! distinguished like times of closing, so the number taken from each class determines how much of each node is held. Two nodes
-//! that are always open and free from the same instants may swap all later placements, so the first node gets the most.
+//! distinguished like times of closing, so the number taken from each class determines how much of each node is held.
+//! Two nodes that are always open and free from the same instants may swap all later placements. So the first of these
+//! nodes gets at least as many processors as the second.
 //!
-//! *Choice of allotments.* All allotments are tried except those on which the job is no faster than on fewer processors. In S, its
-//! processors could be replaced by some of them. Some processors of a best placement are also a best placement if whole nodes are
-//! kept as long as they fit.
+//! *Choice of allotments.* The search skips an allotment if the job is no faster on this allotment than on fewer
+//! processors. If S uses such an allotment, the job may run on some of its processors instead. Some processors of a
+//! best placement are also a best placement if whole nodes are kept as long as they fit.
 //!
 //! *Equal jobs* may swap their places in S, so only the first unplaced one is placed.
 //!
@@ -31,11 +33,12 @@
 //! *Mean flow* is the sum of completions with all weights one. At the end, the sum of the releases is subtracted, and
 //! the rest is divided by the number of jobs.
 //!
-//! *A cap on the makespan* discards schedules that end after it. The result above ends no later than S, for each job.
+//! *A cap on the makespan* discards schedules that end after the cap. In the result of the proof above, each job ends
+//! no later than in S.
 //!
-//! *Bags.* Each task is placed like a job. The weighted completion counts a job's last task, so it never improves either when a
-//! task ends later, and the statements above hold for tasks. Tasks of one bag are equal. Tasks of two bags are not equal, since it
-//! matters which bag is complete.
+//! *Bags.* Each task is placed like a job. The weighted completion depends on the last task of each job. So the
+//! weighted completion never improves when a task ends later, and the statements above hold for tasks. Tasks of one bag
+//! are equal. Tasks of two bags are not equal, because the objective depends on which bag is complete.
 //!
 //! *Pruning.* Partial schedules are pruned if their lower bound reaches the best complete schedule. For the bound, each unplaced
 //! job needs its least area after the current starts and its shortest time.
@@ -43,7 +46,7 @@
 use makespan_core::{Instance, Objective, SimpleJob, Time};
 
 /// The message for objectives that are not searched.
-const NOT_OF_TIME: &str = "the order of jobs says nothing of their cost";
+const NOT_OF_TIME: &str = "the order of jobs does not determine their cost";
 
 /// Returns the least value of an objective of [`Objective::OF_TIME`] over all schedules.
 pub fn optimum(instance: &Instance, objective: Objective) -> i128 {
@@ -189,8 +192,8 @@ impl Search {
         }
     }
 
-    /// Returns whether at most one node is partly held by `split[c]` processors of each class. Returns `true` if best placement is
-    /// not required.
+    /// Returns whether a job on `split[c]` processors of each class c holds at most one node in part. Returns `true` if
+    /// best placement is not required.
     fn holds_one_node_in_part(&self, split: &[usize]) -> bool {
         let in_part = (0..self.node_sizes.len()).filter(|&node| {
             let of_node = self.classes.iter().zip(split).filter(|(class, _)| class.node == node);
@@ -200,8 +203,8 @@ impl Search {
         in_part.count() <= 1
     }
 
-    /// Returns whether, of two nodes without closed times that are free from the same instants, the first gets no fewer processors
-    /// than the second.
+    /// Compares nodes that have no closed times and are free from the same instants. Returns whether, of each two such
+    /// nodes, the first gets at least as many processors as the second.
     fn prefers_first(&self, partial: &Partial, split: &[usize]) -> bool {
         let is_plain = |at: usize| {
             self.classes[at].closed.is_empty() && self.classes[at].size == self.node_sizes[self.classes[at].node]
@@ -290,9 +293,10 @@ impl Search {
             }
             Objective::WeightedCompletion | Objective::MeanFlow => {
                 let alone: i128 = left().map(|small| small.weight * soonest(small)).sum();
-                // When the first k of the unplaced jobs have ended, all processors together have completed their areas since the
-                // last start. The order of Smith makes the sum least (a single fast machine). Processors that are still held after
-                // the last start are not counted, since they may be held longer than all of the unplaced jobs.
+                // When the first k of the unplaced jobs have ended, all processors together have completed the areas of
+                // these k jobs since the last start. The order of Smith makes the sum least (a single fast machine).
+                // The bound ignores that some processors are still held after the last start, because they may be held
+                // longer than all unplaced jobs.
                 let mut area = self.processors * i128::from(partial.last.0);
                 let mut fast = 0;
                 for small in left() {
@@ -327,8 +331,8 @@ fn small(id: usize, job: SimpleJob<'_>) -> Small {
     }
 }
 
-/// Returns the classes of processors, by the periods that name them, and by nodes if best placement is required. Also returns the
-/// sizes of the nodes.
+/// Returns the classes of processors, and the sizes of the nodes. The processors of a class are closed at the same
+/// times. If best placement is required, they also belong to one node.
 fn classes(instance: &Instance) -> (Vec<Class>, Vec<usize>) {
     let platform = instance.platform();
     let compact = platform.is_compact();

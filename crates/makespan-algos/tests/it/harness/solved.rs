@@ -74,7 +74,7 @@ fn a_bag_ends_with_its_last_task() {
     check(1, vec![bag("bag", 1, 3, 2), job("a", &[1], 1, 0)], &[], (4, 9));
     // Two bags do not alternate, so the sum is 2 + 4 and not 3 + 4.
     check(1, vec![bag("a", 1, 2, 1), bag("b", 1, 2, 1)], &[], (4, 6));
-    // Best-effort bags have weight zero, but they count in the makespan.
+    // Best-effort bags have weight zero, but the makespan includes them.
     check(1, vec![bag("bag", 3, 2, 0), job("a", &[1], 1, 0)], &[], (7, 1));
 }
 

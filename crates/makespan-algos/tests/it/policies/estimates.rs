@@ -71,7 +71,7 @@ fn specs() -> Vec<String> {
     let mut all: Vec<String> = plain.chain(lists.map(str::to_owned)).collect();
     all.sort_unstable();
     all.dedup();
-    // Slow specs are left out, because they execute no code that the specs in the lists do not execute.
+    // Leave out slow specs, because the other specs of the list execute the same code.
     all.retain(|spec| !["improve", "ptfs", "job-flow"].contains(&spec.as_str()));
     all.push("job-flow[serve=replan]".into());
     all.push("ptfs[mapper=min-min,cycle=event,scheduling-time=zero]".into());
@@ -229,7 +229,8 @@ impl Estimator for First {
     }
 }
 
-/// Checks long and short tasks that look alike at first. After the first ends, the short tasks are run first.
+/// Checks long and short tasks with equal initial estimates. After the first tasks have ended, the remaining short
+/// tasks must run first.
 #[test]
 fn what_is_learned_changes_the_order() {
     let profile = |seconds| Profile::rigid(1, Time::from_seconds(seconds)).unwrap();

@@ -282,8 +282,8 @@ fn merged(failures: &[Failure], processors: u32) -> Vec<Failure> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
 
-    /// Checks that a failure counts only for processors that are not down already, and a repair only for processors that it makes
-    /// available.
+    /// Checks that a failure affects only processors that are up, and that a repair affects only the processors that it
+    /// makes available.
     #[test]
     fn failures_that_overlap_are_as_their_union(
         rows in rows(14),
