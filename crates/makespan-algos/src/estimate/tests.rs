@@ -48,7 +48,7 @@ fn median(mut figures: Vec<i64>) -> Option<i64> {
 }
 
 /// Three jobs with an expected time of 1 s took 80 s, a ratio of 80. This ratio must not change an estimate that was
-/// made after these jobs ended. It must change an estimate that was made before.
+/// made after these jobs ended. The ratio must change an estimate that was made before these jobs ended.
 #[test]
 fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
     let second = Time::TICKS_PER_SECOND;

@@ -5,8 +5,8 @@ use makespan_core::{Instance, Schedule, ScheduleBuilder, TaskId, Time};
 /// Plans tasks with release dates in batches. An offline method plans each batch. A batch contains all tasks that are
 /// released by its start. Tasks that arrive during a batch wait for the next batch.
 ///
-/// `plan` receives the tasks of a batch and the start of the batch. It places these tasks, none before this start, and
-/// returns the end of the last task.
+/// `plan` receives the tasks of a batch and the start of the batch. `plan` places these tasks, none before this start,
+/// and returns the end of the last task.
 ///
 /// If the offline method guarantees a ratio rho for the makespan, the batches guarantee 2 rho (Shmoys, Wein,
 /// Williamson, SIAM J. Comput. 24(6), 1995, DOI 10.1137/S0097539793248317). If the guarantee of the offline method

@@ -77,7 +77,8 @@ impl OpenRoom for OpenPlatform<'_> {
 /// A task is a candidate for a batch if enough processors are open long enough for the task during the batch.
 /// Sequential candidates that take at most half of the length of the batch are stacked into piles, by decreasing
 /// weight. A knapsack then selects piles and tasks that fit at the same time, with the largest total weight. If tasks
-/// remain after batch K, further batches follow. Their lengths continue to double, up to the longest time of a task.
+/// remain after batch K, further batches follow. The lengths of these batches continue to double, up to the longest
+/// time of a task.
 pub fn batches(candidates: &[SelectionTask<'_>], guess: Time, room: &impl OpenRoom) -> Vec<Batch> {
     let Some(shortest) = candidates.iter().map(|candidate| candidate.profile.shortest()).min() else { return vec![] };
     let longest = candidates.iter().map(|candidate| candidate.profile.longest()).max().unwrap_or(guess).max(guess);

@@ -97,7 +97,7 @@ pub const ROUNDING: i64 = 7;
 ///   two ticks. So some processor has a load of at most the larger guess plus one tick. A small task takes at most half
 ///   of the guess, so it ends in time on this processor.
 ///
-/// Takes O(n log n + processors).
+/// Takes O(n log n + processors) for n tasks.
 pub fn two_shelves(
     profiles: &[&Profile],
     first_shelf: &[bool],

@@ -11,8 +11,8 @@ use crate::free_time::Period;
 
 /// Starts tasks in the order of the queue while they fit. The first task that does not fit gets a reservation at the
 /// earliest instant at which enough processors are free according to the estimates of running tasks. A later task
-/// starts if it fits now and does not delay this reservation: it ends before the reserved start, or takes processors
-/// that the task with the reservation leaves free.
+/// starts if it fits now and does not delay this reservation. There is no delay if the later task ends before the
+/// reserved start, or takes processors that the task with the reservation leaves free.
 ///
 /// Source: D. Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, DOI 10.1007/3-540-60153-8_35, as described by A.
 /// Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none.

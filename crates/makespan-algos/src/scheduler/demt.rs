@@ -32,8 +32,8 @@ named!(Shuffle { "batches" => Batches, "jobs" => Jobs, "both" => Both });
 ///
 /// Source: P.-F. Dutot, L. Eyraud, G. Mounié, D. Trystram, "Bi-criteria algorithm for scheduling jobs on cluster
 /// platforms", SPAA 2004, DOI 10.1145/1007912.1007932, section 3.2. Release dates are handled by the batch rule of the
-/// paper (section 2.2). Assumptions: none. Guarantee: none is known. Complexity: O(m n K) for the knapsacks of K
-/// batches, and O(n log n) for each shuffle.
+/// paper (section 2.2). Assumptions: none. Guarantee: none is known. Complexity for n tasks on m processors: O(m n K)
+/// for the knapsacks of K batches, and O(n log n) for each shuffle.
 ///
 /// Deviations: if the paper's loop would leave tasks unplanned, batches continue to double. Tasks within a batch are
 /// ordered by weight over area. Small sequential tasks are compacted one by one. The paper shuffles the order of the

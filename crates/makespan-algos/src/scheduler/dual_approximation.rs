@@ -23,8 +23,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// ratio is also doubled if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no guarantee with
 /// unavailable processors or best placement.
 ///
-/// Complexity: O(n log n log m) for each step of the search, or O(n m) for steps that need the knapsack. Deviations: a
-/// small task goes to the largest gap instead of the first gap in which it fits.
+/// Complexity for n tasks on m processors: O(n log n log m) for each step of the search, or O(n m) for steps that need
+/// the knapsack. Deviations: a small task goes to the largest gap instead of the first gap in which it fits.
 ///
 /// ```
 /// use makespan_algos::scheduler::DualApproximation;

@@ -16,11 +16,11 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 ///
 /// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section
 /// 4.1. The baseline is optimal for weighted completion if all speed-ups are linear up to the whole platform.
-/// Guarantee: none in general. Complexity: O(n log n), plus one placement for each task. Deviations: a task gets the
-/// fewest processors on which it is as fast as on all processors. The other processors stay idle. The next task is the
-/// first task in this order that has been released. If processors are unavailable at times, a task gets the allotment
-/// with which it ends first. If the plan would then end much later than a list that minimises the makespan, the tasks
-/// are planned as a list. Tasks that would still be late come first in this list. [`Gang::packed`] is ours.
+/// Guarantee: none in general. Complexity: O(n log n) for n tasks, plus one placement for each task. Deviations: a task
+/// gets the fewest processors on which it is as fast as on all processors. The other processors stay idle. The next
+/// task is the first task in this order that has been released. If processors are unavailable at times, a task gets the
+/// allotment with which it ends first. If the plan would then end much later than a list that minimises the makespan,
+/// the tasks are planned as a list. Tasks that would still be late come first in this list. [`Gang::packed`] is ours.
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;

@@ -25,7 +25,7 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// For graphs of moldable tasks on equal processors, the order `shelf` tries up to ten sets of allotments. The first
 /// set has the shortest critical path, the last set has the least area. With each set, the tasks are listed by
 /// decreasing longest path to the end, and the schedule that ends first is kept. Complexity: the complexity of the dual
-/// search, plus O(n log n).
+/// search, plus O(n log n) for n tasks.
 ///
 /// ```
 /// use makespan_algos::scheduler::{ListGraham, Order};

@@ -15,7 +15,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 ///
 /// Source: the source of the mapper. The order is from W. E. Smith, Naval Research Logistics Quarterly 3, 1956, DOI
 /// 10.1002/nav.3800030106. Assumptions: all tasks are sequential and released at the same time, and processors are
-/// unavailable only at the beginning. Guarantee: none. Complexity: the complexity of the mapper, plus O(n log n).
+/// unavailable only at the beginning. Guarantee: none. Complexity: the complexity of the mapper, plus O(n log n) for n
+/// tasks.
 ///
 /// ```
 /// use makespan_algos::kernel::mapping::MinMin;

@@ -11,8 +11,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// Runs every task on the fewest processors that it accepts, usually one. The longest task comes first.
 ///
 /// Source: the baseline "Sequential" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
-/// section 4.1; the order is Graham's LPT (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). Guarantee: if every
-/// task is rigid, 2 for the makespan (Garey and Graham). Otherwise none. Complexity: O(n log n).
+/// section 4.1; the order is Graham's LPT (SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039). Guarantee: if every task
+/// is rigid, 2 for the makespan (Garey and Graham). Otherwise none. Complexity: O(n log n) for n tasks.
 ///
 /// ```
 /// use makespan_algos::scheduler::Sequential;

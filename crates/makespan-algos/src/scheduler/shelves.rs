@@ -21,9 +21,9 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of
 /// [`super::DualApproximation`]. If there are release dates, the scheduler plans in batches. Assumptions: equal nodes.
 /// Some tasks that are not monotone (rigid tasks, or tasks with superlinear speed-up) may not fit into the shelves.
-/// They are placed above the shelves, where they end first. Then the guess is raised in steps of 5 %, and the shortest
-/// schedule is kept. If processors are unavailable at times, or if too many tasks are not monotone, a greedy list in
-/// best placement is used instead. The largest refuted guess proves a lower bound
+/// Such tasks are placed above the shelves, where they end first. Then the guess is raised in steps of 5 %, and the
+/// shortest schedule is kept. If processors are unavailable at times, or if too many tasks are not monotone, a greedy
+/// list in best placement is used instead. The largest refuted guess proves a lower bound
 /// ([`makespan_verify::proof::Rejection`]), but the bound of `makespan_bounds::makespan` is at least as strong.
 /// Guarantee (makespan): let all tasks be monotone, and let each node have k processors. The ratio to the optimum over
 /// all placements is 3/2 if k is 1 or 2, and 2 - 2/k if k is a greater power of two. If k is not a power of two, the
@@ -33,12 +33,13 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// ([`makespan_bounds::dual::is_exact`]). There is no guarantee if processors are unavailable, or if a job is not
 /// monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat cluster is one node of k = m
 /// processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and otherwise twice the ratio of the
-/// next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster. Complexity: each
-/// step of the search takes O(n log n log(m k)), or O(n m k) if it needs the knapsack. The construction takes
-/// O(n log n + m k). Deviations: a task may move to the first shelf on any number of processors of the form a k + 2^j, if the
-/// task then fits into the length of the shelf. The last task of the second shelf may use fewer processors than the box
-/// of a k + 2^j processors that the paper reserves for it. Small tasks are placed on the least loaded processors. If
-/// there are release dates or k is rounded down to a power of two, a list schedule is returned if it is shorter.
+/// next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster. Complexity for n
+/// tasks: each step of the search takes O(n log n log(m k)), or O(n m k) if the step needs the knapsack. The
+/// construction takes O(n log n + m k). Deviations: a task may move to the first shelf on any number of processors of
+/// the form a k + 2^j, if the task then fits into the length of the shelf. The last task of the second shelf may use
+/// fewer processors than the box of a k + 2^j processors that the paper reserves for it. Small tasks are placed on the
+/// least loaded processors. If there are release dates or k is rounded down to a power of two, a list schedule is
+/// returned if it is shorter.
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;

@@ -23,12 +23,12 @@ const HOT: f64 = 0.02;
 /// task gets its canonical allotment: the smallest one that meets the target. Annealing then changes the order and the
 /// allotments of the best list.
 ///
-/// Source: the allotments are those of Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI
+/// Source: the allotments are from Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI
 /// 10.1137/S0097539701385995); the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI
 /// 10.1145/140901.141909); annealing is from Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI
 /// 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2 without release dates and unavailable
 /// processors, because the list of the dual approximation is also tried. Complexity: O(n log n) for each of 100 +
-/// `steps` lists.
+/// `steps` lists of n tasks.
 ///
 /// ```
 /// use makespan_algos::scheduler::Sweep;

@@ -1,5 +1,5 @@
-//! Test that no policy depends on the future. A policy makes the same decisions if the jobs of an instance are revealed one by one,
-//! as they are submitted, and if the instance is complete from the start.
+//! Test that no policy depends on the future. A policy must make the same decisions in two cases: the jobs of an
+//! instance are revealed one by one when they are submitted, or the instance is complete from the start.
 
 use makespan_algos::policy::{PolicyError, policies, policy_for};
 use makespan_core::{

@@ -1,6 +1,6 @@
-//! Tests of the properties of `optimise` that other algorithms of the catalogue do not have. It is no worse than the
-//! algorithms that make its initial plans, and optimal on tiny instances. Its bounds hold, it keeps limits, and it ends
-//! when it is requested to.
+//! Tests of the properties of `optimise` that other algorithms of the catalogue do not have. The plans of `optimise`
+//! are no worse than its initial plans, and optimal on tiny instances. Its bounds are valid. The search keeps limits,
+//! and ends on request.
 
 use makespan_algos::scheduler;
 use makespan_algos::{Context, Plan, ScheduleError};

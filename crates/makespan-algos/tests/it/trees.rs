@@ -70,7 +70,8 @@ fn drafts() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// Returns every representative of the catalogue that plans rates. Other schedulers place the same bags, without their transfers.
+/// Returns every representative of the catalogue that plans rates. Other schedulers place the tasks of bags, and do not
+/// support transfers.
 fn schedulers() -> Vec<Box<dyn Scheduler>> {
     let rates = catalogue().iter().filter(|entry| entry.name == "steady-state");
     rates.flat_map(|entry| entry.kind.representatives).map(|spec| scheduler(spec).unwrap()).collect()

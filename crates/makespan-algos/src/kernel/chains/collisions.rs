@@ -88,12 +88,12 @@ impl Resolution<'_, '_> {
 /// Gives each task of a preliminary schedule a processor that is free according to `calendars`. Returns the draft and
 /// the tasks that were moved.
 ///
-/// A task collides if its data arrive after its planned start, if its planned processor is busy during its planned
-/// run, or if another task also needs the processor during this run. If tasks were planned on types of processors, a
-/// task collides only if each processor of its type is unusable: the data of the task arrive there too late, or the
-/// processor is busy or needed by another task. Tasks that do not collide keep their planned places. If tasks were
-/// planned on processors, the place of a task is held in advance, unless another task on the processor overlaps with
-/// it.
+/// A task collides if its data arrive after its planned start, if its planned processor is busy during its planned run,
+/// or if another task also needs the processor during this run. If tasks were planned on types of processors, a task
+/// collides only if each processor of its type is unusable. A processor is unusable if the data of the task arrive
+/// there too late, or if the processor is busy or needed by another task. Tasks that do not collide keep their planned
+/// places. If tasks were planned on processors, the place of a task is held in advance, unless another task on the
+/// processor overlaps with it.
 ///
 /// Colliding tasks with equal planned starts form a batch. The batches are resolved one after another, by planned
 /// start. Each task of a batch gets a different processor, such that the sum of penalties is minimal. A task starts at

@@ -250,8 +250,8 @@ fn needs(draft: &Draft, tasks: &[u32], room: TransferRoom) -> Vec<Needs> {
         TransferRoom::Least => frame.least_transfer(edge),
         TransferRoom::Mean => frame.mean_transfer(edge),
     };
-    // For each task, the minimum time from the start of the run to the start of the task. It is computed from the
-    // fastest times of the tasks of the run.
+    // For each task, the minimum time from the start of the run to the start of the task. This time is computed from
+    // the fastest times of the tasks of the run.
     let mut starts = vec![0; tasks.len()];
     for at in 1..tasks.len() {
         let edge = needs[at].edges.iter().find(|need| need.0 == at - 1);

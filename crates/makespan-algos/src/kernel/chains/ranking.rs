@@ -61,7 +61,8 @@ impl Chart {
     /// graph lacks one edge of the graph's longest path. The procedure takes the longest paths of all graphs in the
     /// tree, the longest first, until all edges are covered. The first of these paths that contains an edge is the
     /// longest path through this edge. Thus sorting the edges by the longest path through each edge yields the chains
-    /// of the paper. Sorting takes O(e log e) plus the length of the output, whereas the tree has exponential size.
+    /// of the paper. For e edges, sorting takes O(e log e) plus the length of the output, whereas the tree has
+    /// exponential size.
     ///
     /// [`Cover::Disjoint`] follows a sentence of the paper: every edge is to be included once. This rule repeatedly
     /// takes the longest path and removes the edges of this path. Each chain takes O(e).

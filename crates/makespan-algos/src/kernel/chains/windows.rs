@@ -12,12 +12,13 @@ use crate::kernel::graph::{NEVER, Neighbour, ProcessorId};
 /// The time that is assumed for a transfer between two tasks, if one of these tasks is not placed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TransferRoom {
-    /// The minimum transfer time. This time is zero if one processor can run both tasks. It excludes no schedule.
+    /// The minimum transfer time. This time is zero if one processor can run both tasks. The assumption excludes no
+    /// schedule.
     #[default]
     Least,
     /// The mean transfer time, or zero between tasks that are planned together. The mean leaves time for the transfers
-    /// of tasks that are planned later. It excludes schedules in which a task that is planned later shares a processor
-    /// with a neighbour.
+    /// of tasks that are planned later. The assumption excludes schedules in which a task that is planned later shares
+    /// a processor with a neighbour.
     Mean,
 }
 

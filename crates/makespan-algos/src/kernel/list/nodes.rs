@@ -23,8 +23,9 @@ pub(super) type JobStart = (Time, Vec<u32>);
 ///
 /// If a best placement of n processors exists, best placements of fewer processors exist, too. Therefore, at each
 /// instant, a job fits if and only if it needs at most a certain number of processors. On a platform that is always
-/// open, the list is searched as in [`super::ListSweep`]. All searches together take O(n (log n + nodes)), plus the
-/// time to list the ids. On a platform with unavailable processors, every waiting job is checked at every instant.
+/// open, the list is searched as in [`super::ListSweep`]. For n jobs, all searches together take O(n (log n + nodes)),
+/// plus the time to list the ids. On a platform with unavailable processors, every waiting job is checked at every
+/// instant.
 pub(super) fn starts(instance: &Instance, list: &[AllottedTask], from: Time) -> Vec<JobStart> {
     if instance.availability().is_always_open() {
         Sweep::of(instance, list, from).with_ids()

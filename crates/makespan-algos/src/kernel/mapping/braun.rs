@@ -14,7 +14,7 @@ use super::{MachineId, Mapper, MappingProblem, MinMin};
 /// iterations. Deviation: there is one run, which starts from the mapping of Min-min and random chromosomes. (The paper
 /// takes the best of eight runs, some of which start from random chromosomes only.) Let the P chromosomes be sorted by
 /// rank. The chromosome at position i is selected with a probability proportional to P - i. Complexity: O(n P) for each
-/// iteration.
+/// iteration with n tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BraunGenetic {
     /// Number of chromosomes.

@@ -10,9 +10,9 @@ use super::{Loads, MachineId, Mapper, MappingProblem, MinMin};
 /// tried only if no move is possible. The search ends if no swap is possible either.
 ///
 /// Source: the usual neighbourhoods, as in T. Vredeveld, C. Hurkens, INFORMS J. Computing 14, 2002, DOI
-/// 10.1287/ijoc.14.2.175.113. Complexity: for each task of L, a step takes O(m) for moves and O(n) for swaps. Consider
-/// the completions of all machines in descending order. Each step makes this list lexicographically smaller, so the
-/// search ends.
+/// 10.1287/ijoc.14.2.175.113. Complexity for n tasks on m machines: for each task of L, a step takes O(m) for moves and
+/// O(n) for swaps. Consider the completions of all machines in descending order. Each step makes this list
+/// lexicographically smaller, so the search ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Descent;
 

@@ -42,8 +42,8 @@ pub enum Fitness {
 /// could be long after every sensible end, and the fittest mapping would have all tasks on the slowest machine. If no
 /// machine is omitted, the formula is the formula in the paper.
 ///
-/// Complexity: the initial population of P individuals takes O(n m s P), with subsets of s tasks. Each generation takes
-/// O(n + n m), and its refinery at most O(n^2 / m) more.
+/// Complexity for n tasks on m machines: the initial population of P individuals takes O(n m s P), with subsets of s
+/// tasks. Each generation takes O(n + n m), and its refinery at most O(n^2 / m) more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Genetic {
     /// The fitness.

@@ -8,9 +8,10 @@ use super::{MachineId, Mapper, MappingProblem, MaxMin};
 /// earliest best completion to the machine on which it completes first.
 ///
 /// Source: O. H. Ibarra, C. E. Kim, J. ACM 24, 1977, DOI 10.1145/322003.322011, algorithm D. The name is from T. D.
-/// Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity: O(n m log n) time, and four bytes
-/// for each pair of task and machine. For each machine, only its shortest remaining task can be next. So the tasks are
-/// sorted once for each machine. Each of the n steps then compares the first remaining tasks of the m machines.
+/// Braun et al., JPDC 61, 2001, section 3.4, DOI 10.1006/jpdc.2000.1714. Complexity for n tasks on m machines: O(n m
+/// log n) time, and four bytes for each pair of task and machine. For each machine, only its shortest remaining task
+/// can be next. So the tasks are sorted once for each machine. Each of the n steps then compares the first remaining
+/// tasks of the m machines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinMin;
 

@@ -14,8 +14,8 @@ use super::{MachineId, Mapper, MappingProblem};
 ///
 /// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H.
 /// Casanova et al., HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the
-/// largest sufferage. Complexity by passes: O(n m) for each of at most n passes. Complexity of the greedy variant: O(n
-/// (n + c m)), if each machine is the best or second best machine of c tasks.
+/// largest sufferage. Complexity by passes, for n tasks on m machines: O(n m) for each of at most n passes. Complexity
+/// of the greedy variant: O(n (n + c m)), if each machine is the best or second best machine of c tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sufferage {
     /// Whether each step maps a single task. Otherwise, each pass maps up to one task for each machine.

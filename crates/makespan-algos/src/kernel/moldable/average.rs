@@ -22,7 +22,7 @@ const NEAR: f64 = 1e-4;
 /// J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in [`makespan_verify::proof::PathFlow`].
 /// The averages of the times that are optimal at these prices converge to a solution of the programme (T. Larsson, M.
 /// Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI 10.1007/s101070050090). Complexity: O(n log c +
-/// edges) for each of at most 200 paths, if a task has c choices.
+/// edges) for each of at most 200 paths, for n tasks with c choices each.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
     let tasks = problem.tasks();
     let hulls: Vec<Hull> = (0..tasks as u32).map(|task| Hull::new(problem, task)).collect();

@@ -9,7 +9,8 @@ use super::{Packing, Row};
 
 impl Packing<'_> {
     /// Returns all tasks in topological order. A task is ready if all its predecessors are in the order. The ready task
-    /// with the smallest key is next. Tasks with equal keys are in the order of the instance. Takes O(n log n + e).
+    /// with the smallest key is next. Tasks with equal keys are in the order of the instance. Takes O(n log n + e) for
+    /// n tasks with e edges.
     pub fn ready_first(&self, key: impl Fn(Row) -> f64) -> Vec<TaskId> {
         let instance = self.instance;
         let entry = |row: Row| Reverse((ordered(key(row)), row));

@@ -12,8 +12,8 @@ use crate::scheduler::MappingScheduler;
 /// The valid values of the parameter `mapper`.
 pub const MAPPERS: &str = "fast, or with the parameters of the scheduler mct, met, olb, min-min, max-min, duplex, sufferage, descent, ga or braun-ga";
 
-/// The mapper `fast`. It is not in the catalogue of schedulers, because it is meant for machines that are busy at the
-/// beginning.
+/// The mapper `fast`. This mapper is not in the catalogue of schedulers, because it is meant for machines that are busy
+/// at the beginning.
 const FAST: Entry = Entry {
     name: "fast",
     summary: "the longest task first, on the machine on which it ends first, then moves and swaps if there are few tasks",

@@ -267,7 +267,8 @@ impl WaitingPlan {
     }
 
     /// Returns the tasks to start: first the tasks that the plan starts now, and then best-effort tasks that delay no
-    /// planned task. `reserved` contains the reservations of the plan. They are already held in `skyline`.
+    /// planned task. `reserved` contains the reservations of the plan. These reservations are already held in
+    /// `skyline`.
     pub fn planned(&self, reserved: Vec<Reservation>, view: &View<'_>, skyline: &mut Skyline) -> StartsAndRest {
         let now = view.now;
         let end = reserved.iter().map(|reservation| reservation.end).max().unwrap_or(now);

@@ -129,9 +129,9 @@ impl<'a> FlowCandidate<'a> {
         self.real().release() + self.shortest > self.deadline
     }
 
-    /// Returns the variants that end by the deadline, sorted by the end of the job. They use processors that are free
-    /// according to `calendars`. Each variant is planned to end by an instant between HEFT's end and `wanted`. If
-    /// HEFT's schedule ends after `wanted`, the deadline is used instead of `wanted`.
+    /// Returns the variants that end by the deadline, sorted by the end of the job. The variants use processors that
+    /// are free according to `calendars`. Each variant is planned to end by an instant between HEFT's end and `wanted`.
+    /// If HEFT's schedule ends after `wanted`, the deadline is used instead of `wanted`.
     pub fn variants(&self, calendars: &[Calendar]) -> Vec<JobSchedule> {
         if self.is_hopeless() {
             return Vec::new();

@@ -312,7 +312,7 @@ impl SharedSearchData<'_> {
             let range = Deadlines { floor, enough, reached: first.makespan().ticks() };
             solutions.extend(start::fitted(self.instance, self.choices, range, &mut random, &mut fits));
         }
-        // Remember the last solution. It is the shortest, so it is the most likely to keep a limit.
+        // Remember the last solution. This solution is the shortest, so it is the most likely to keep a limit.
         let shortest = solutions.last().cloned();
         if task.objective != Objective::Makespan {
             solutions.extend(priced.map(|priced| start::priced_solution(self.choices, priced, task.limit)));

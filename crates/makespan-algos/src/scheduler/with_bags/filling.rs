@@ -167,8 +167,8 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Places tasks on several processors that differ. Each task takes O(i m log n) for m processors and i instants at
-    /// which processors or resources become free.
+    /// Places tasks on several processors that differ. Each task takes O(i m log n) for m processors with n busy
+    /// periods each, and i instants at which processors or resources become free.
     fn wide(&mut self, calendars: &mut [Calendar], bag: JobId) {
         let (instance, platform) = (self.instance, self.instance.platform());
         let (profile, begin) = (instance.profile_of(bag), self.begin(bag));

@@ -16,7 +16,7 @@ use super::optimum::costs;
 /// The volumes of tasks, and the edges between them.
 type Tasks<'a> = (&'a [i64], &'a [(u32, u32, u64)]);
 
-/// Returns jobs. Their tasks have these volumes in seconds, and their edges have these numbers of bytes. There is one
+/// Returns jobs with tasks of these volumes in seconds, and with edges of these numbers of bytes. There is one
 /// processor of each speed, with 1 byte a second between processors.
 fn instance(jobs: &[Tasks], speeds: &[f64], deadline: i64) -> Instance {
     let node = |(at, &speed): (usize, &f64)| Node { speed, ..Node::new(format!("n{at}"), 1) };

@@ -145,7 +145,8 @@ fn interval_prices(instance: &Instance) -> Vec<IntervalPrices> {
 fn time_prices(instance: &Instance) -> Vec<TimePrices> {
     let found = match weighted_completion(instance).proof {
         Proof::TimePrices(mut prices) => {
-            // With unavailable periods, an empty list of prices may be best. A price of zero proves the same and can be modified.
+            // With unavailable periods, an empty list of prices may be best. A price of zero proves the same bound and
+            // can be modified.
             if prices.prices.is_empty() {
                 let length = instance.profile_of(JobId(0)).shortest();
                 prices.instants.push(prices.instants[0] + length);

@@ -141,11 +141,11 @@ fn values(jobs: &[Small], ends: &[i64]) -> [i64; 5] {
     })
 }
 
-/// The least values, found by a search that is simple enough to be obviously correct. It tries the jobs in every order,
-/// on every number of processors of each node. Each job starts at the earliest instant at which there is room and that
-/// is not before the start of the preceding job. No placed job starts later than this instant, so there is room until
-/// the end of the job. No objective improves when a job ends later. So the result of the jobs of an optimal schedule,
-/// in the order of their starts, is among the results.
+/// The least values, found by a search that is simple enough to be obviously correct. The search tries the jobs in
+/// every order, on every number of processors of each node. Each job starts at the earliest instant at which there is
+/// room and that is not before the start of the preceding job. No placed job starts later than this instant, so there
+/// is room until the end of the job. No objective improves when a job ends later. So the result of the jobs of an
+/// optimal schedule, in the order of their starts, is among the results.
 struct Brute<'b> {
     nodes: &'b [SmallNode],
     jobs: &'b [Small],

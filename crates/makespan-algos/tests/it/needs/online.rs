@@ -61,7 +61,7 @@ fn surprising(instance: &Instance, percent: &[u64]) -> Actual {
     Actual::Factors(instance.task_ids().map(|task| 10_000 * percent[task.index() % percent.len()]).collect())
 }
 
-/// Returns the same instance with all times marked as guesses.
+/// Returns the instance with all times marked as guesses.
 fn guessed(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
     for job in &mut jobs {

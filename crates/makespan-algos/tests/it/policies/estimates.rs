@@ -55,7 +55,7 @@ fn random(seed: u64, one_in: u64) -> Estimation {
     Estimation::new(move |_| Box::new(Random { state: seed, one_in }))
 }
 
-/// Returns the same instance with all times marked as guesses.
+/// Returns the instance with all times marked as guesses.
 fn guessed(instance: &Instance) -> Instance {
     let mut jobs = instance.all_submitted();
     for job in &mut jobs {
@@ -108,7 +108,8 @@ proptest! {
         }
     }
 
-    /// Checks the same property with bags, graphs, walltimes, machines of other speeds, failures and closed processors.
+    /// Checks that every task ends once with success or is cancelled, and that a repetition gives the same runs. The
+    /// instances have bags, graphs, walltimes, machines of unequal speeds, failures and closed processors.
     #[test]
     fn no_task_is_lost_when_estimates_change(
         rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..25, 0_u8..6, 20_i64..250), 1..9),

@@ -32,8 +32,9 @@ const NOWHERE: u32 = u32::MAX;
 ///
 /// Source: J. Kelley, "The critical-path method: resources planning and scheduling", in Industrial Scheduling, 1963;
 /// insertion on machines of different speeds as in H. Topcuoglu, S. Hariri, M. Wu, IEEE TPDS 13, 2002, DOI
-/// 10.1109/71.993206. Complexity: O(nodes log n + k) for a task on one node, if the free amounts have k steps between
-/// the earliest start of the task and its end. A task on several nodes visits all nodes again for each of the k steps.
+/// 10.1109/71.993206. Complexity with n placed tasks: O(nodes log n + k) for a task on one node, if the free amounts
+/// have k steps between the earliest start of the task and its end. A task on several nodes visits all nodes again for
+/// each of the k steps.
 #[derive(Debug)]
 pub struct Inserter<'p, 'a> {
     packing: &'p Packing<'a>,

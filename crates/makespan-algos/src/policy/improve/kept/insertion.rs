@@ -71,8 +71,8 @@ impl WaitingPlan {
         number
     }
 
-    /// Updates the data of tasks with changed run times. Each of these tasks keeps its position in the order. Its width
-    /// changes as little as possible.
+    /// Updates the data of tasks with changed run times. Each of these tasks keeps its position in the order. The width
+    /// of the task changes as little as possible.
     pub(super) fn restate(&mut self, restated: &TaskSet, instance: &Instance) {
         if restated.is_empty() {
             return;

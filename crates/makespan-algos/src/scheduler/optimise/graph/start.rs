@@ -23,9 +23,10 @@ const MAX_PAIRS: usize = 1 << 18;
 /// Maximum relative change of ranks, up or down.
 const CHANGE: f64 = 0.5;
 
-/// Returns the best of several sequences: the sequences of HEFT, CPOP and PEFT, and three more with the same orders, in
-/// which each task runs on the processor on which it ends first. Until the course is over, also tries lists by randomly
-/// changed upward ranks.
+/// Returns the best of several sequences. HEFT, CPOP and PEFT give two sequences each. In the first sequence, tasks
+/// keep their processors. In the second sequence, each task runs on the processor on which it ends first. Depending on
+/// the objective, lists by urgency, lists job by job and lists by the least time are also tried, and so are the known
+/// schedules. Until the course is over, lists by randomly changed upward ranks follow.
 pub(super) fn best<'a>(each: &SearchData<'a>, random: &mut ChaCha8Rng, course: &mut SearchCourse) -> Sequence<'a> {
     let problem = each.problem;
     let times = rank::mean_times(problem);
@@ -149,10 +150,10 @@ fn due(job: &Job) -> f64 {
 }
 
 /// Returns a list that is made forward in time. Whenever a task ends or may start, waiting tasks start on idle
-/// processors. Among the pairs of a waiting task and an idle processor, the pair with the least quotient comes first:
-/// the time of the task on the processor divided by the weight of the task's job. Pairs on which the task takes more
-/// than `patience` times its fastest time are ignored. A task waits until its predecessors have ended. Closed
-/// processors and transfers are ignored.
+/// processors. The quotient of a waiting task and an idle processor is the time of the task on the processor divided by
+/// the weight of the task's job. The pair with the least quotient comes first. Pairs on which the task takes more than
+/// `patience` times its fastest time are ignored. A task waits until its predecessors have ended. Closed processors and
+/// transfers are ignored.
 fn by_least_time(each: &SearchData<'_>, patience: f64) -> SequenceSolution {
     let problem = each.problem;
     let tasks = problem.tasks();

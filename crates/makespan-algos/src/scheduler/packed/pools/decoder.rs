@@ -59,8 +59,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Returns whether justification can move tasks. It can move none if the objective depends on the end of every
-    /// task.
+    /// Returns whether justification can move tasks. Justification can move no task if the objective depends on the end
+    /// of every task.
     pub fn is_justified(&self) -> bool {
         is_of_last_ends(self.aim.objective) || self.problem.instance().has_compound_jobs()
     }

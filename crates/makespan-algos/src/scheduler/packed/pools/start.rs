@@ -95,7 +95,7 @@ impl ModeStarts {
 }
 
 /// Returns a mode for each task. A draw has one of three kinds: known modes with changes for some tasks; random modes;
-/// or, for each task, the one of two random modes with the smaller area.
+/// or, for each task, two random modes, of which the mode with the smaller area is used.
 fn random_modes(
     problem: &CumulativeProblem<'_>,
     known: &[u32],
