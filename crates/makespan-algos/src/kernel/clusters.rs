@@ -77,8 +77,8 @@ impl<'p, 'a> Clusters<'p, 'a> {
         &self.all
     }
 
-    /// Returns the time of a choice on a cluster. Returns `None` if the cluster has too few processors, or if the time
-    /// exceeds the walltime of the task.
+    /// Returns the time of an allotment on a cluster. Returns `None` if the cluster has too few processors, or if the
+    /// time exceeds the walltime of the task.
     pub fn time(&self, row: Row, choice: u32, cluster: ClusterId) -> Option<i64> {
         let on = &self.all[cluster.index()];
         let choice = self.packing.choice(choice);

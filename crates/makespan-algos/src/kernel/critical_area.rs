@@ -57,7 +57,7 @@ pub fn allotments(packing: &Packing<'_>, limits: &CpaLimits) -> Vec<u32> {
     growing.choices
 }
 
-/// Returns, for each row, the maximum number of tasks before the row on a path that ends at the row.
+/// Returns, for each row of equal tasks, the maximum number of tasks before the row on a path that ends at the row.
 fn depths(packing: &Packing<'_>) -> Vec<u32> {
     let instance = packing.instance();
     let mut depths = vec![0; packing.rows().len()];
@@ -73,14 +73,15 @@ struct AllotmentState<'p, 'a> {
     packing: &'p Packing<'a>,
     slower: f64,
     choices: Vec<u32>,
-    /// The bottom level of each row: the length of the longest path from the start of its task to the end of the
-    /// graph, with mean transfer times.
+    /// The bottom level of each row of equal tasks: the length of the longest path from the start of its task to the
+    /// end of the graph, with mean transfer times.
     levels: Vec<f64>,
-    /// The position of each row in the topological order.
+    /// The position of each row of equal tasks in the topological order.
     places: Vec<u32>,
-    /// The rows without predecessors, by decreasing bottom level. A stored bottom level may be too large.
+    /// The rows of equal tasks without predecessors, by decreasing bottom level. A stored bottom level may be too
+    /// large.
     first: BinaryHeap<(Level, Reverse<Row>)>,
-    /// Positions of rows with bottom levels that may have changed.
+    /// Positions of rows of equal tasks with bottom levels that may have changed.
     changed: BinaryHeap<u32>,
 }
 
@@ -103,17 +104,17 @@ impl<'p, 'a> AllotmentState<'p, 'a> {
         self.slower * self.packing.fastest(choice) as f64
     }
 
-    /// Returns the number of processors that all tasks of a row use together.
+    /// Returns the number of processors that all tasks of a row of equal tasks use together.
     fn processors(&self, row: Row, choice: u32) -> u64 {
         u64::from(self.packing.choice(choice).processors) * u64::from(self.packing.count_of(row))
     }
 
-    /// Returns the area of all tasks of a row: processors times time.
+    /// Returns the area of all tasks of a row of equal tasks: processors times time.
     fn area(&self, row: Row, choice: u32) -> f64 {
         self.processors(row, choice) as f64 * self.time(choice)
     }
 
-    /// Returns the first row of a critical path.
+    /// Returns the row of equal tasks with which a critical path begins.
     fn longest(&mut self) -> Option<Row> {
         while let Some(mut top) = self.first.peek_mut() {
             let (level, Reverse(row)) = *top;
@@ -128,8 +129,8 @@ impl<'p, 'a> AllotmentState<'p, 'a> {
         None
     }
 
-    /// Returns the row with the largest gain on the critical path that begins with `first`. Among equal gains, the
-    /// earliest row on the path is returned.
+    /// Returns the row of equal tasks with the largest gain on the critical path that begins with `first`. Among equal
+    /// gains, the earliest row on the path is returned.
     fn best_on_path(&self, first: Row, fits: impl Fn(&Self, Row, u32) -> bool) -> Option<Row> {
         let packing = self.packing;
         let each = |choice: u32| self.time(choice) / f64::from(packing.choice(choice).processors);
@@ -154,7 +155,7 @@ impl<'p, 'a> AllotmentState<'p, 'a> {
         best.map(|(_, row)| row)
     }
 
-    /// Returns the successors of a row, each with the mean time of the transfer to it.
+    /// Returns the successors of a row of equal tasks, each with the mean time of the transfer to it.
     fn behind(&self, row: Row) -> impl Iterator<Item = (f64, Row)> {
         let packing = self.packing;
         let instance = packing.instance();
@@ -164,7 +165,7 @@ impl<'p, 'a> AllotmentState<'p, 'a> {
         })
     }
 
-    /// Gives a row its next allotment, and updates the bottom levels.
+    /// Gives a row of equal tasks its next allotment, and updates the bottom levels.
     fn grow(&mut self, row: Row) {
         self.choices[row.index()] += 1;
         self.changed.push(self.places[row.index()]);

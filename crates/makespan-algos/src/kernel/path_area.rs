@@ -6,9 +6,9 @@ use super::packing::{Packing, Row};
 
 /// Maximum number of rounds of the iteration.
 const ROUNDS: usize = 1000;
-/// Approximate maximum number of rows that all rounds visit together.
+/// Approximate maximum number of rows of equal tasks that all rounds visit together.
 const LOOKED_AT: usize = 10_000_000;
-/// Minimum number of rounds, even if the instance has many rows.
+/// Minimum number of rounds, even if the instance has many rows of equal tasks.
 const LEAST_ROUNDS: usize = 30;
 /// The iteration ends when the value is at most this multiple of the bound.
 const CLOSE: f64 = 1.001;
@@ -33,11 +33,11 @@ pub struct MixedSolution {
 /// this time, both allotments of the mixture may be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
-    /// The choice with the longer time.
+    /// The allotment with the longer time.
     pub slow: u32,
-    /// The choice with the shorter time.
+    /// The allotment with the shorter time.
     pub fast: u32,
-    /// The share of the slow choice, from 0 to 1. The share of the fast choice is one minus `part`.
+    /// The share of the slow allotment, from 0 to 1. The share of the fast allotment is one minus `part`.
     pub part: f64,
 }
 
@@ -105,13 +105,13 @@ pub fn solve(packing: &Packing<'_>) -> MixedSolution {
 struct FictitiousPlay<'p, 'a> {
     packing: &'p Packing<'a>,
     corners: Vec<Corner>,
-    /// For each corner except the last corner of its row: the increase of the area to the next corner, divided by the
-    /// decrease of the time. These quotients increase within a row.
+    /// For each corner except the last corner of its row of equal tasks: the increase of the area to the next corner,
+    /// divided by the decrease of the time. These quotients increase within a row.
     slopes: Vec<f64>,
-    /// The index of the first corner of each row, and finally the number of corners.
+    /// The index of the first corner of each row of equal tasks, and finally the number of corners.
     begins: Vec<usize>,
     counts: Vec<f64>,
-    /// For each row, the part of the mixture of paths that goes through the row.
+    /// For each row of equal tasks, the part of the mixture of paths that goes through the row.
     through: Vec<f64>,
     /// The weighted mean of the times of all rounds.
     times: Vec<f64>,
@@ -167,14 +167,15 @@ impl<'p, 'a> FictitiousPlay<'p, 'a> {
         self.begins.push(self.corners.len());
     }
 
-    /// Returns the best corner of a row if saving a unit of time is worth the area `worth`.
+    /// Returns the best corner of a row of equal tasks if saving a unit of time is worth the area `worth`.
     fn corner_at(&self, row: usize, worth: f64) -> Corner {
         let (begin, end) = (self.begins[row], self.begins[row + 1]);
         let before = self.slopes[begin..end - 1].partition_point(|&slope| slope < worth);
         self.corners[begin + before]
     }
 
-    /// Returns the area that is worth as much as a unit of time of a row, if the share of the paths is `share`.
+    /// Returns the area that is worth as much as a unit of time of a row of equal tasks, if the share of the paths is
+    /// `share`.
     fn worth(&self, row: usize, share: f64) -> f64 {
         share * self.through[row] / ((1.0 - share) * self.counts[row])
     }
@@ -256,8 +257,8 @@ impl<'p, 'a> FictitiousPlay<'p, 'a> {
         length
     }
 
-    /// Returns the two neighbouring corners of a row, with `time` between their times, and the share of the slower
-    /// corner.
+    /// Returns the two neighbouring corners of a row of equal tasks, with `time` between their times, and the share of
+    /// the slower corner.
     fn around(&self, row: usize, time: f64) -> (Corner, Corner, f64) {
         let corners = &self.corners[self.begins[row]..self.begins[row + 1]];
         let slower = corners.partition_point(|corner| corner.time > time);

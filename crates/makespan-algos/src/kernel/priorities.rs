@@ -21,8 +21,8 @@ pub fn most_total_successors(packing: &Packing<'_>) -> Vec<f64> {
     let rows = packing.rows().len();
     let mut counts = vec![0.0; rows];
     let mut reached = vec![0_u64; rows];
-    // In each pass, one bit stands for each of 64 rows. Each row collects the bits of its successors, in reverse
-    // topological order.
+    // In each pass, one bit stands for each of 64 rows of equal tasks. Each row collects the bits of its successors, in
+    // reverse topological order.
     for block in (0..rows).step_by(64) {
         reached.fill(0);
         for &row in packing.order().iter().rev() {

@@ -93,8 +93,8 @@ impl Reference {
     }
 }
 
-/// Returns a choice (allotment) for a task on a cluster: the fewest processors with which the task is at least as fast
-/// as on the reference cluster. If no choice is fast enough, returns the choice with the most processors that the
+/// Returns an allotment for a task on a cluster: the fewest processors with which the task is at least as fast as on
+/// the reference cluster. If no allotment is fast enough, returns the allotment with the most processors that the
 /// cluster allows.
 fn translated(
     packing: &Packing<'_>,

@@ -145,9 +145,9 @@ fn is_proved_for(instance: &Instance) -> bool {
     plain && at_once && all_tasks_monotone(instance) && instance.task_ids().all(all)
 }
 
-/// Returns the choice of each row. A row is a task or the equal tasks of a bag. If the share of the slower choice is at
-/// least `rho`, the slower choice is used, otherwise the faster one. If the used choice has more than `most`
-/// processors, the largest choice with at most `most` processors replaces it.
+/// Returns the allotment of each row. A row is a task or the equal tasks of a bag. If the share of the slower allotment
+/// is at least `rho`, the slower allotment is used, otherwise the faster one. If the used allotment has more than
+/// `most` processors, the largest allotment with at most `most` processors replaces it.
 fn rounded(packing: &Packing<'_>, rows: &[Mixture], rho: f64, most: u32) -> Vec<u32> {
     let of_row = |row: Row| {
         let Mixture { slow, fast, part } = rows[row.index()];

@@ -134,8 +134,8 @@ impl Priority {
     }
 }
 
-/// Returns the mode of a task for its choice. If the problem omits this mode, returns another mode that is at least as
-/// fast and does not consume more.
+/// Returns the mode of a task for its allotment. If the problem omits this mode, returns another mode that is at least
+/// as fast and does not consume more.
 fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32], task: u32) -> u32 {
     let row = problem.row_of(task);
     let wanted = choices[row.index()];
@@ -153,7 +153,7 @@ fn mode(packing: &Packing<'_>, problem: &CumulativeProblem<'_>, choices: &[u32],
     same.or_else(|| modes.find(as_good)).expect("a mode is omitted only if another mode is as good")
 }
 
-/// Returns the choice of a row, from the mode of its first task.
+/// Returns the allotment of a row of equal tasks, from the mode of its first task.
 fn choice_of(problem: &CumulativeProblem<'_>, modes: &[u32], row: Row) -> u32 {
     problem.mode(modes[problem.tasks_of(row).start as usize]).choice
 }

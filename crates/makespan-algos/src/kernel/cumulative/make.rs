@@ -10,7 +10,7 @@ use crate::kernel::packing::{Packing, Row};
 /// Maximum instant that may occur in the schedule of a list, in ticks.
 const LONGEST: i128 = (i64::MAX / 4) as i128;
 
-/// The processors, or a renewable resource: its capacity over time, and the demand of each choice.
+/// The processors, or a renewable resource: its capacity over time, and the demand of each allotment.
 struct Renewable {
     /// The capacity from each instant on. Instants are in ticks after the first release.
     capacity: Vec<(i64, u64)>,
@@ -188,7 +188,7 @@ fn are_interchangeable(packing: &Packing<'_>, origin: i64) -> bool {
     classes.len() == 1 || classes.iter().all(opens_once)
 }
 
-/// Returns all choices, ordered by row. A row stands for a task or for the equal tasks of a bag.
+/// Returns all allotments, ordered by row. A row stands for a task or for the equal tasks of a bag.
 fn drafts(packing: &Packing<'_>) -> Vec<Draft> {
     let mut drafts = Vec::new();
     let consumables: Vec<ResourceId> = packing.consumables().collect();
@@ -212,8 +212,8 @@ fn stocks(packing: &Packing<'_>) -> Vec<u64> {
     packing.consumables().map(|resource| packing.machines().ever_left(resource)).collect()
 }
 
-/// Removes each choice for which a consumable is insufficient even if all other tasks use up their minimum. Repeats
-/// this until no such choice remains. Returns `None` if a task has no choice left.
+/// Removes each allotment for which a consumable is insufficient even if all other tasks use up their minimum. Repeats
+/// this until no such allotment remains. Returns `None` if a task has no allotment left.
 fn drop_too_costly(packing: &Packing<'_>, drafts: &mut Vec<Draft>, stocks: &[u64]) -> Option<()> {
     loop {
         let mut least = vec![vec![u64::MAX; stocks.len()]; packing.rows().len()];
@@ -316,9 +316,9 @@ fn scarce_stocks(packing: &Packing<'_>, drafts: &[(usize, Draft)], stocks: &[u64
     (0..stocks.len()).filter(is_scarce).collect()
 }
 
-/// Returns a replacement for each choice. The replacement is a choice of the same row that is at least as fast and
-/// needs at most as much of every resource. If no other choice is better, the choice replaces itself. Equal choices
-/// are all replaced by the first of them. Returns `None` for a choice that never fits.
+/// Returns a replacement for each allotment. The replacement is an allotment of the same row of equal tasks that is at
+/// least as fast and needs at most as much of every resource. If no other allotment is better, the allotment replaces
+/// itself. Equal allotments are all replaced by the first of them. Returns `None` for an allotment that never fits.
 fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>> {
     let fits = |at: usize| renewables.iter().all(|one| one.demands[at] <= one.capacity[one.capacity.len() - 1].1);
     let mut instead: Vec<Option<usize>> = (0..drafts.len()).map(|at| fits(at).then_some(at)).collect();
@@ -331,15 +331,15 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
     for row in drafts.chunk_by(|a, b| a.row == b.row) {
         let range = begin..begin + row.len();
         begin += row.len();
-        // Handle the usual case first: each choice of a row is faster than the previous one, and needs more of some
-        // resource. No choice is then replaced.
+        // Handle the usual case first: each allotment of a row of equal tasks is faster than the previous one, and
+        // needs more of some resource. No allotment is then replaced.
         let rising = |one: &Renewable| one.demands[range.clone()].is_sorted_by(|a, b| a < b);
         if row.is_sorted_by(|a, b| a.time > b.time) && renewables.iter().any(rising) {
             continue;
         }
         let better = |other: usize, at: usize| no_more(other, at) && (other < at || !no_more(at, other));
         for at in range.clone().filter(|&at| fits(at)) {
-            // Use a better choice that is not replaced itself. Such a choice always exists.
+            // Use a better allotment that is not replaced itself. Such an allotment always exists.
             let is_best =
                 |other: usize| !range.clone().any(|third| third != other && fits(third) && better(third, other));
             let mut others = range.clone().filter(|&other| other != at && fits(other) && better(other, at));

@@ -78,7 +78,8 @@ struct Events<'p, 'a, W: Word> {
     /// One bit for each position in the order: set if the task at this position may start and has not started.
     ready: Vec<u64>,
     /// Future events: the instant, and a code. The code of an end is the index of the task. The code of a release is
-    /// the index of the row plus the number of tasks. The code of a change of the available amounts is `CHANGE`.
+    /// the index of the row of equal tasks plus the number of tasks. The code of a change of the available amounts is
+    /// `CHANGE`.
     agenda: BinaryHeap<Reverse<(i64, u32)>>,
 }
 
@@ -154,8 +155,8 @@ impl<'p, 'a, W: Word> Events<'p, 'a, W> {
         }
     }
 
-    /// Makes the tasks of a row ready. All predecessors must have ended. If the release is in the future, adds an event
-    /// instead.
+    /// Makes the tasks of a row of equal tasks ready. All predecessors must have ended. If the release is in the
+    /// future, adds an event instead.
     fn release(&mut self, row: Row, now: i64) {
         let release = self.problem.release(row);
         if release > now {

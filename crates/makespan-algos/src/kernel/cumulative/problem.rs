@@ -17,7 +17,7 @@ pub struct Mode {
     pub time: i64,
     /// The demands for all scarce resources, in the fields of a word ([`super::word`]).
     pub(super) demand: u128,
-    /// The index of the allotment among the choices of the packing ([`crate::kernel::packing::Packing::choice`]).
+    /// The index of the allotment among the allotments of the packing ([`crate::kernel::packing::Packing::choice`]).
     pub choice: u32,
 }
 
@@ -35,13 +35,13 @@ pub struct CumulativeProblem<'a> {
     pub(super) fields: Fields,
     /// The free amounts of an empty schedule, from each instant on.
     pub(super) base: Vec<(i64, u128)>,
-    /// The row of each task.
+    /// For each task, the row of equal tasks that contains the task.
     pub(super) row_of: Vec<Row>,
     pub(super) rows: Vec<RowData>,
-    /// The index of the first mode of each row, and finally the number of modes.
+    /// The index of the first mode of each row of equal tasks, and finally the number of modes.
     pub(super) mode_begins: Vec<u32>,
     pub(super) modes: Vec<Mode>,
-    /// The mode of each choice of the packing. For an omitted choice, this is a mode that is at least as good.
+    /// The mode of each allotment of the packing. For an omitted allotment, this is a mode that is at least as good.
     pub(super) mode_of: Vec<Option<u32>>,
     /// The amounts of consumables that each mode uses up.
     pub(super) used_up: Vec<u64>,
@@ -49,9 +49,9 @@ pub struct CumulativeProblem<'a> {
     pub(super) stocks: Vec<u64>,
     pub(super) before: Adjacency,
     pub(super) behind: Adjacency,
-    /// The rows in topological order.
+    /// The rows of equal tasks in topological order.
     pub(super) order: Vec<Row>,
-    /// For each row, the minimum time from the end of one of its tasks to the end of all successors.
+    /// For each row of equal tasks, the minimum time from the end of one of its tasks to the end of all successors.
     pub(super) tails: Vec<i64>,
     /// Upper bound on the makespan of every list.
     pub(super) horizon: i64,
@@ -60,14 +60,14 @@ pub struct CumulativeProblem<'a> {
 /// The data of the equal tasks of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowData {
-    /// The index of the first task of the row.
+    /// The index of the first task of the row of equal tasks.
     pub first: u32,
-    /// The number of tasks of the row.
+    /// The number of tasks of the row of equal tasks.
     pub count: u32,
     pub release: i64,
 }
 
-/// The predecessors or successors of each row, in compressed form.
+/// The predecessors or successors of each row of equal tasks, in compressed form.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Adjacency {
     pub begins: Vec<u32>,
@@ -97,42 +97,42 @@ impl<'a> CumulativeProblem<'a> {
         Row::first(self.rows.len())
     }
 
-    /// Returns the row of a task.
+    /// Returns the row of equal tasks that contains a task.
     #[inline]
     pub fn row_of(&self, task: u32) -> Row {
         self.row_of[task as usize]
     }
 
-    /// Returns the tasks of a row.
+    /// Returns the tasks of a row of equal tasks.
     pub fn tasks_of(&self, row: Row) -> Range<u32> {
         let row = &self.rows[row.index()];
         row.first..row.first + row.count
     }
 
-    /// Returns the rows in topological order.
+    /// Returns the rows of equal tasks in topological order.
     pub fn order(&self) -> &[Row] {
         &self.order
     }
 
-    /// Returns the predecessors of a row.
+    /// Returns the predecessors of a row of equal tasks.
     #[inline]
     pub fn before(&self, row: Row) -> &[Row] {
         self.before.of(row)
     }
 
-    /// Returns the successors of a row.
+    /// Returns the successors of a row of equal tasks.
     #[inline]
     pub fn behind(&self, row: Row) -> &[Row] {
         self.behind.of(row)
     }
 
-    /// Returns the release of the tasks of a row.
+    /// Returns the release of the tasks of a row of equal tasks.
     #[inline]
     pub fn release(&self, row: Row) -> i64 {
         self.rows[row.index()].release
     }
 
-    /// Returns the indices of the modes of a row, by increasing number of processors.
+    /// Returns the indices of the modes of a row of equal tasks, by increasing number of processors.
     #[inline]
     pub fn modes_of(&self, row: Row) -> Range<u32> {
         self.mode_begins[row.index()]..self.mode_begins[row.index() + 1]
@@ -144,19 +144,20 @@ impl<'a> CumulativeProblem<'a> {
         &self.modes[mode as usize]
     }
 
-    /// Returns the mode of a choice of the packing. If the choice was omitted, returns a mode that is at least as
-    /// good. If the choice never fits, for example because it uses up too much of a consumable, returns the first mode
-    /// of the row.
+    /// Returns the mode of an allotment of the packing. If the allotment was omitted, returns a mode that is at least
+    /// as good. If the allotment never fits, for example because it uses up too much of a consumable, returns the first
+    /// mode of the row of equal tasks.
     pub fn mode_of(&self, row: Row, choice: u32) -> u32 {
         self.mode_of[choice as usize].unwrap_or(self.mode_begins[row.index()])
     }
 
-    /// Returns the number of modes of all rows together.
+    /// Returns the number of modes of all tasks. Equal tasks share their modes.
     pub fn modes(&self) -> usize {
         self.modes.len()
     }
 
-    /// Returns the minimum time from the end of a task of a row to the end of all successors.
+    /// Returns, for a row of equal tasks, the minimum time from the end of one of the tasks to the end of all
+    /// successors.
     #[inline]
     pub fn tail(&self, row: Row) -> i64 {
         self.tails[row.index()]

@@ -70,10 +70,10 @@ impl<'p, 'a> SerialScheme<'p, 'a> {
         each!(&mut self.0, insertion => insertion.forward(order, modes, keep))
     }
 
-    /// Inserts all tasks backward. In `order`, each task comes after all its successors. Each task is placed as late
-    /// as possible, but ends by the instant in `latest` for its row. Returns whether every task starts at its release
-    /// or later. If `order` sorts the tasks by decreasing ends in a schedule in which every task ends by the instant
-    /// in `latest`, the result is always true.
+    /// Inserts all tasks backward. In `order`, each task comes after all its successors. Each task is placed as late as
+    /// possible, but ends by the instant in `latest` for its row of equal tasks. Returns whether every task starts at
+    /// its release or later. If `order` sorts the tasks by decreasing ends in a schedule in which every task ends by
+    /// the instant in `latest`, the result is always true.
     pub fn backward(&mut self, order: &[u32], modes: &[u32], latest: &[i64]) -> bool {
         each!(&mut self.0, insertion => insertion.backward(order, modes, latest))
     }
@@ -98,9 +98,9 @@ struct Insertion<'p, 'a, F: Free> {
     free: F,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// For each row, the first start of its tasks.
+    /// For each row of equal tasks, the first start of its tasks.
     firsts: Vec<i64>,
-    /// For each row, the last end of its tasks.
+    /// For each row of equal tasks, the last end of its tasks.
     lasts: Vec<i64>,
 }
 

@@ -11,18 +11,18 @@ const STEPS: usize = 14;
 /// Precision of the share of the paths.
 const NEAR: f64 = 1e-4;
 
-/// Returns, for each task, a time between the times of its choices (allotments), in ticks.
+/// Returns, for each task, a time between the times of its allotments, in ticks.
 ///
-/// The price of a task states how much area a tick of its time is worth. The cost of a choice is its area plus its
-/// time multiplied by this price. The time of the choice with the lowest cost is a compromise between the longest path
-/// and the area. The result is the average of these times over a sequence of prices. The prices follow from the
+/// The price of a task states how much area a tick of its time is worth. The cost of an allotment is its area plus its
+/// time multiplied by this price. The time of the allotment with the lowest cost is a compromise between the longest
+/// path and the area. The result is the average of these times over a sequence of prices. The prices follow from the
 /// longest paths found so far.
 ///
 /// The prices approximately maximise the dual of the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int.
 /// J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308), as stated in [`makespan_verify::proof::PathFlow`].
 /// The averages of the times that are optimal at these prices converge to a solution of the programme (T. Larsson, M.
 /// Patriksson, A.-B. Strömberg, Mathematical Programming 86, 1999, DOI 10.1007/s101070050090). Complexity: O(n log c +
-/// edges) for each of at most 200 paths, for n tasks with c choices each.
+/// edges) for each of at most 200 paths, for n tasks with c allotments each.
 pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
     let tasks = problem.tasks();
     let hulls: Vec<Hull> = (0..tasks as u32).map(|task| Hull::new(problem, task)).collect();
@@ -44,8 +44,8 @@ pub fn average_times(problem: &MoldableProblem<'_>) -> Vec<f64> {
     average
 }
 
-/// The choices of a task that are optimal for some price. These are the corners of the lower convex hull of area as a
-/// function of time, by decreasing time.
+/// The allotments of a task that are optimal for some price. These are the corners of the lower convex hull of area as
+/// a function of time, by decreasing time.
 #[derive(Clone, Debug)]
 struct Hull {
     corners: Vec<Corner>,

@@ -49,7 +49,7 @@ pub struct ListSchedule<'p> {
 
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// A task and its previous choice.
+    /// A task and its previous allotment.
     Choice(u32, u32),
     /// A move of a task from one position to another.
     Shift(usize, usize),
@@ -269,7 +269,7 @@ impl<'p> ListSchedule<'p> {
     }
 }
 
-/// Returns the area of a choice, in processor-ticks.
+/// Returns the area of an allotment, in processor-ticks.
 fn area(problem: &MoldableProblem<'_>, choice: u32) -> i128 {
     let choice = problem.choice(choice);
     i128::from(choice.processors) * i128::from(choice.time)

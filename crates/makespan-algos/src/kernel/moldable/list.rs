@@ -3,12 +3,12 @@
 use super::MoldableProblem;
 use crate::kernel::move_to;
 
-/// A topological order of all tasks, with a choice for each task.
+/// A topological order of all tasks, with an allotment for each task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
     /// The tasks in order.
     pub order: Vec<u32>,
-    /// The choice (allotment) of each task.
+    /// The allotment of each task.
     pub chosen: Vec<u32>,
     /// The position of each task in the order.
     places: Vec<u32>,

@@ -19,7 +19,7 @@ const MAX_EDGES: usize = 2_000_000;
 pub struct MoldableProblem<'a> {
     instance: &'a Instance,
     choices: Vec<Choice>,
-    /// The choices of each task, by increasing number of processors and decreasing time.
+    /// The allotments of each task, by increasing number of processors and decreasing time.
     choices_of: Vec<Range<u32>>,
     before: Neighbours,
     behind: Neighbours,
@@ -58,9 +58,9 @@ impl Neighbours {
 }
 
 impl<'a> MoldableProblem<'a> {
-    /// Returns the problem of a packing. The choices keep their positions. Returns `None` if tasks depend on more than
-    /// the number of processors, for example on speeds or resources. Also returns `None` for more than 20,000 tasks or
-    /// edges.
+    /// Returns the problem of a packing. The allotments keep their positions. Returns `None` if tasks depend on more
+    /// than the number of processors, for example on speeds or resources. Also returns `None` for more than 20,000
+    /// tasks or edges.
     pub fn new(packing: &Packing<'a>) -> Option<Self> {
         let instance = packing.instance();
         let counted = instance.has_equal_processors() && !instance.has_demands() && !instance.has_transfers();
@@ -131,25 +131,27 @@ impl<'a> MoldableProblem<'a> {
         self.choices[choice as usize]
     }
 
-    /// Returns the indices of the choices of a task.
+    /// Returns the indices of the allotments of a task.
     #[inline]
     pub fn choices_of(&self, task: u32) -> Range<u32> {
         self.choices_of[task as usize].clone()
     }
 
-    /// Returns all choices of a task.
+    /// Returns all allotments of a task.
     pub fn all_choices_of(&self, task: u32) -> &[Choice] {
         let Range { start, end } = self.choices_of(task);
         &self.choices[start as usize..end as usize]
     }
 
-    /// Returns the largest choice of at most `processors` processors. If there is none, returns the smallest choice.
+    /// Returns the largest allotment of at most `processors` processors. If there is none, returns the smallest
+    /// allotment.
     pub fn at_most(&self, task: u32, processors: u32) -> u32 {
         let above = self.all_choices_of(task).partition_point(|choice| choice.processors <= processors);
         self.choices_of(task).start + above.saturating_sub(1) as u32
     }
 
-    /// Returns the smallest choice of at least `processors` processors. If there is none, returns the largest choice.
+    /// Returns the smallest allotment of at least `processors` processors. If there is none, returns the largest
+    /// allotment.
     pub fn at_least(&self, task: u32, processors: u32) -> u32 {
         let choices = self.all_choices_of(task);
         let below = choices.partition_point(|choice| choice.processors < processors);

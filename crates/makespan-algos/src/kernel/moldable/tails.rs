@@ -40,7 +40,7 @@ impl Tails {
         behind.map(with).max().unwrap_or(0)
     }
 
-    /// Updates the tails of the predecessors of tasks with changed choices.
+    /// Updates the tails of the predecessors of tasks with changed allotments.
     pub fn update(
         &mut self,
         problem: &MoldableProblem<'_>,

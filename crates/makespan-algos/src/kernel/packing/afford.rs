@@ -11,7 +11,7 @@ const WAYS: usize = 4096;
 /// The result of the search for allotments for which the consumables suffice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AffordableAllotments {
-    /// The choice (allotment) of each row. A row is a task or the equal tasks of a bag.
+    /// The allotment of each row. A row is a task or the equal tasks of a bag.
     Choices(Vec<u32>),
     /// The consumables suffice for no combination of allotments.
     Never,
@@ -19,18 +19,19 @@ pub enum AffordableAllotments {
     Unknown,
 }
 
-/// The amounts that the first rows use up with some choices.
+/// The amounts that the first rows of equal tasks use up with some allotments.
 struct Way {
     used: Vec<u64>,
-    /// The index of the way for all rows before the last row.
+    /// The index of the way for all rows of equal tasks before the last row.
     before: u32,
-    /// The choice of the last row.
+    /// The allotment of the last row of equal tasks.
     choice: u32,
 }
 
 impl Packing<'_> {
-    /// Finds allotments of all rows that together use up at most the available amounts. A dynamic programme over the
-    /// rows keeps every way that is not dominated. Takes at most O(rows * ways^2).
+    /// Finds an allotment for each row of equal tasks, such that all tasks together use up at most the available
+    /// amounts. A dynamic programme over the rows keeps every way that is not dominated. Takes at most O(rows *
+    /// ways^2).
     pub fn affordable(&self) -> AffordableAllotments {
         let consumables: Vec<_> = self.consumables().collect();
         let there: Vec<u64> = consumables.iter().map(|&resource| self.machines.ever_left(resource)).collect();
@@ -44,8 +45,8 @@ impl Packing<'_> {
             };
             consumables.iter().map(|&resource| amount(resource)).collect()
         };
-        // The minimum amount of each consumable that the later rows use up together. Each consumable is minimised
-        // separately.
+        // The minimum amount of each consumable that the later rows of equal tasks use up together. Each consumable is
+        // minimised separately.
         let mut behind = vec![vec![0_u64; there.len()]; rows.len()];
         for at in (1..rows.len()).rev() {
             let (before, own) = behind.split_at_mut(at);

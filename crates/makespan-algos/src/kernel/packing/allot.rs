@@ -5,23 +5,24 @@ use makespan_core::ResourceKind;
 use super::afford::AffordableAllotments;
 use super::{ListEntry, Packing, Row};
 
-/// Weights of time against area in the cost of a choice. The weight 0 gives the allotments with the least work. Larger
-/// weights give faster allotments.
+/// Weights of time against area in the cost of an allotment. The weight 0 gives the allotments with the least work.
+/// Larger weights give faster allotments.
 const BALANCES: [f64; 9] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 0.97, 1.0];
 /// Number of rounds. Each round adds the longest path to the prices.
 const ROUNDS: u32 = 12;
-/// For more rows than this number, fewer balances and rounds are tried.
+/// For more rows of equal tasks than this number, fewer balances and rounds are tried.
 const MANY: usize = 20_000;
-/// Maximum number of changes for each row in a repair. A repair changes choices until the consumables suffice.
+/// Maximum number of changes for each row of equal tasks in a repair. A repair changes allotments until the consumables
+/// suffice.
 const REPAIRS: usize = 20;
 
 impl Packing<'_> {
-    /// Returns several sets of choices for all rows. The sets range from choices with the least area to choices with
-    /// the shortest critical path.
+    /// Returns several sets of allotments for all rows of equal tasks. The sets range from allotments with the least
+    /// area to allotments with the shortest critical path.
     ///
-    /// The cost of a choice is its area plus its time multiplied by a price. The price of a task is the fraction of the
-    /// earlier rounds in which the task was on the longest path. These prices approximately maximise the dual of the
-    /// linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI
+    /// The cost of an allotment is its area plus its time multiplied by a price. The price of a task is the fraction of
+    /// the earlier rounds in which the task was on the longest path. These prices approximately maximise the dual of
+    /// the linear programme of R. Lepère, D. Trystram and G. Woeginger (Int. J. Found. Comput. Sci. 13, 2002, DOI
     /// 10.1142/S0129054102001308), by averaged best replies.
     pub fn balanced(&self) -> Vec<Vec<u32>> {
         let many = self.rows.len() > MANY;
@@ -51,19 +52,19 @@ impl Packing<'_> {
         found
     }
 
-    /// Returns the choice with the fewest processors for each row.
+    /// Returns the allotment with the fewest processors for each row of equal tasks.
     pub fn fewest(&self) -> Vec<u32> {
         self.rows().map(|row| self.choices_of(row).start).collect()
     }
 
-    /// Returns the fastest choice for each row. Among equally fast choices, returns the choice with the fewest
-    /// processors.
+    /// Returns the fastest allotment for each row of equal tasks. Among equally fast allotments, returns the allotment
+    /// with the fewest processors.
     pub fn quickest(&self) -> Vec<u32> {
         let best = |row| self.choices_of(row).min_by_key(|&choice| self.choice(choice).time);
         self.rows().map(|row| best(row).unwrap_or_default()).collect()
     }
 
-    /// Returns, for each row, the choice with the lowest cost.
+    /// Returns, for each row of equal tasks, the allotment with the lowest cost.
     fn priced(&self, shares: &[f64], balance: f64) -> Vec<u32> {
         let best = |row: Row| {
             let cost = |choice: u32| {
@@ -75,14 +76,14 @@ impl Packing<'_> {
         self.rows().map(best).collect()
     }
 
-    /// Returns the rank of each row: the longest path from its start to the end of its direct and indirect successors,
-    /// in ticks.
+    /// Returns the rank of each row of equal tasks: the longest path from its start to the end of its direct and
+    /// indirect successors, in ticks.
     pub fn ranks(&self, choices: &[u32]) -> Vec<f64> {
         self.ranks_by(|row| self.fastest(choices[row.index()]) as f64)
     }
 
-    /// Returns the rank of each row: the longest path from its start to the end of its direct and indirect successors,
-    /// in ticks. `time` returns the time of a row.
+    /// Returns the rank of each row of equal tasks: the longest path from its start to the end of its direct and
+    /// indirect successors, in ticks. `time` returns the time of a row.
     pub fn ranks_by(&self, time: impl Fn(Row) -> f64) -> Vec<f64> {
         let mut ranks = vec![0.0; self.rows.len()];
         for &row in self.order.iter().rev() {
@@ -95,7 +96,7 @@ impl Packing<'_> {
         ranks
     }
 
-    /// Returns the rows of a longest path.
+    /// Returns the rows of equal tasks on a longest path.
     fn longest_path(&self, choices: &[u32]) -> Vec<Row> {
         let ranks = self.ranks(choices);
         let first = self.rows().filter(|row| self.rows[row.index()].waits == 0);
@@ -111,8 +112,8 @@ impl Packing<'_> {
         path
     }
 
-    /// Returns a list of all tasks with these choices, by ascending key. Tasks with equal keys are in the order of the
-    /// instance.
+    /// Returns a list of all tasks with these allotments, by ascending key. Tasks with equal keys are in the order of
+    /// the instance.
     pub fn list(&self, choices: &[u32], key: impl Fn(Row) -> f64) -> Vec<ListEntry> {
         let keys: Vec<f64> = self.rows().map(key).collect();
         let mut rows: Vec<Row> = self.rows().collect();
@@ -124,7 +125,7 @@ impl Packing<'_> {
         tasks.map(|(row, task)| ListEntry { task: makespan_core::TaskId(task), choice: choices[row.index()] }).collect()
     }
 
-    /// Changes choices until the available consumables suffice. Each change minimises the remaining excess, and then
+    /// Changes allotments until the available consumables suffice. Each change minimises the remaining excess, and then
     /// the increase of the time of the task. Returns whether the consumables suffice at the end. If not,
     /// [`Packing::affordable`] may still find a solution.
     pub fn repair(&self, choices: &mut [u32]) -> bool {
@@ -183,7 +184,7 @@ impl Packing<'_> {
                 used = sum(choices);
             }
             if attempt == 0 {
-                // Begin again. For each row, use the choice with the smallest sum of all consumables.
+                // Begin again. For each row of equal tasks, use the allotment with the smallest sum of all consumables.
                 for &row in &rows {
                     let cost = |choice: u32| -> f64 {
                         used_by(row, choice).iter().zip(&there).map(|(used, there)| used / there.max(1.0)).sum()

@@ -6,11 +6,12 @@ use super::machines::PackingMachines;
 use super::{HeldPart, Packing, Row};
 use crate::kernel::graph::NodeId;
 
-/// For each row and each node, the instant at which the data of the row arrive.
+/// For each row of equal tasks and each node, the instant at which the data of the row arrive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// For each row, the index in `times` of its arrival on the first node, or `AT_ONCE` if the data of the row arrive
-    /// immediately. The arrivals on the other nodes follow. The list is empty if all transfers are immediate.
+    /// For each row of equal tasks, the index in `times` of its arrival on the first node, or `AT_ONCE` if the data of
+    /// the row arrive immediately. The arrivals on the other nodes follow. The list is empty if all transfers are
+    /// immediate.
     begins: Vec<u32>,
     times: Vec<i64>,
 }
@@ -28,13 +29,13 @@ impl Arrivals {
         }
     }
 
-    /// Returns whether the data of all rows arrive immediately.
+    /// Returns whether the data of all rows of equal tasks arrive immediately.
     pub fn are_none(&self) -> bool {
         self.begins.is_empty()
     }
 
-    /// Returns the arrival of the data of a row on each node. If the data arrive everywhere when the last predecessor
-    /// ends, returns an empty list.
+    /// Returns the arrival of the data of a row of equal tasks on each node. If the data arrive everywhere when the
+    /// last predecessor ends, returns an empty list.
     #[inline]
     pub fn of(&self, row: Row, machines: &PackingMachines) -> &[i64] {
         match self.begins.get(row.index()) {
@@ -43,8 +44,8 @@ impl Arrivals {
         }
     }
 
-    /// Computes the arrivals of a row. All its predecessors must be placed. `placed` returns the end and the parts of
-    /// a predecessor, or `None` if its data arrive immediately.
+    /// Computes the arrivals of a row of equal tasks. All its predecessors must be placed. `placed` returns the end and
+    /// the parts of a predecessor, or `None` if its data arrive immediately.
     pub fn see<'h>(
         &mut self,
         packing: &Packing<'_>,

@@ -39,12 +39,12 @@ index_type! {
     Row
 }
 
-/// A task and one of its choices (allotments).
+/// A task and one of its allotments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListEntry {
     /// The task.
     pub task: TaskId,
-    /// The index of the choice among all choices of the instance.
+    /// The index of the allotment among all allotments of the instance.
     pub choice: u32,
 }
 
@@ -54,14 +54,14 @@ pub struct Packing<'a> {
     instance: &'a Instance,
     machines: PackingMachines,
     rows: Vec<Task>,
-    /// The index of the first choice of each row, and finally the number of choices.
+    /// The index of the first allotment of each row of equal tasks, and finally the number of allotments.
     begins: Vec<u32>,
     choices: Vec<Choice>,
-    /// The time of each choice on the fastest processors.
+    /// The time of each allotment on the fastest processors.
     fastest: Vec<i64>,
-    /// For each choice, its time on the fastest processors multiplied by its share of the scarcest resource.
+    /// For each allotment, its time on the fastest processors multiplied by its share of the scarcest resource.
     areas: Vec<f64>,
-    /// The rows in topological order.
+    /// The rows of equal tasks in topological order.
     order: Vec<Row>,
     /// Whether transfers between nodes may take time.
     has_transfers: bool,
@@ -168,17 +168,17 @@ impl<'a> Packing<'a> {
         Row::first(self.rows.len())
     }
 
-    /// Returns the rows in topological order.
+    /// Returns the rows of equal tasks in topological order.
     pub fn order(&self) -> &[Row] {
         &self.order
     }
 
-    /// Returns the row of a task.
+    /// Returns the row of equal tasks that contains a task.
     pub fn row_of(&self, task: TaskId) -> Row {
         Row::at(self.instance.different(task))
     }
 
-    /// Returns the indices of the choices of a row, by increasing number of processors.
+    /// Returns the indices of the allotments of a row of equal tasks, by increasing number of processors.
     pub fn choices_of(&self, row: Row) -> std::ops::Range<u32> {
         self.begins[row.index()]..self.begins[row.index() + 1]
     }
@@ -188,7 +188,7 @@ impl<'a> Packing<'a> {
         self.choices[choice as usize]
     }
 
-    /// Returns the first task of a row. The other tasks of the row have the next indices.
+    /// Returns the first task of a row of equal tasks. The other tasks of the row have the next indices.
     pub fn first_of(&self, row: Row) -> TaskId {
         self.rows[row.index()].first
     }
@@ -198,28 +198,28 @@ impl<'a> Packing<'a> {
         self.rows[row.index()].count
     }
 
-    /// Returns the job of a row.
+    /// Returns the job of a row of equal tasks.
     pub fn job_of(&self, row: Row) -> JobId {
         self.rows[row.index()].job
     }
 
-    /// Returns the release of the tasks of a row, in ticks.
+    /// Returns the release of the tasks of a row of equal tasks, in ticks.
     pub fn release_of(&self, row: Row) -> i64 {
         self.rows[row.index()].release
     }
 
-    /// Returns the demands of each task of a row.
+    /// Returns the demands of each task of a row of equal tasks.
     pub fn demands_of(&self, row: Row) -> &'a [Demand] {
         self.instance.demands(self.first_of(row))
     }
 
-    /// Returns the time of a choice on the fastest processors.
+    /// Returns the time of an allotment on the fastest processors.
     pub fn fastest(&self, choice: u32) -> i64 {
         self.fastest[choice as usize]
     }
 
-    /// Returns the time of a choice multiplied by its share of the scarcest resource. Processors are also a resource
-    /// here.
+    /// Returns the time of an allotment multiplied by its share of the scarcest resource. Processors are also a
+    /// resource here.
     pub fn area(&self, choice: u32) -> f64 {
         self.areas[choice as usize]
     }

@@ -18,7 +18,7 @@ enum Event {
     End(u32),
     /// Work outside the instance returns the amount with this index.
     Back(u32),
-    /// The release of the tasks of a row.
+    /// The release of the tasks of a row of equal tasks.
     Release(Row),
     /// The arrival of data on some node, or the opening of processors.
     Wake,
@@ -41,7 +41,7 @@ pub struct Packer<'p, 'a> {
     waiting: NeedTree,
     /// The tasks that did not fit at the current instant.
     refused: UnfitNeeds,
-    /// For each row, the number of predecessors that have not ended.
+    /// For each row of equal tasks, the number of predecessors that have not ended.
     missing: Vec<u64>,
     /// The position of each task in the list.
     places: Vec<u32>,
@@ -141,7 +141,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         self.running = 0;
     }
 
-    /// Releases a row, because all its predecessors have ended.
+    /// Releases a row of equal tasks, because all its predecessors have ended.
     fn ready(&mut self, list: &[ListEntry], row: Row) {
         if self.packing.has_transfers {
             self.await_data(row);
@@ -173,7 +173,7 @@ impl<'p, 'a> Packer<'p, 'a> {
         }
     }
 
-    /// Computes the instants at which the data of a row arrive on each node.
+    /// Computes the instants at which the data of a row of equal tasks arrive on each node.
     fn await_data(&mut self, row: Row) {
         let packing = self.packing;
         let (held, parts, ends, places) = (&self.held, &self.parts, &self.ends, &self.places);

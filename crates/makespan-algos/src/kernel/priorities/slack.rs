@@ -22,7 +22,7 @@ pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i6
     WorstCaseRun::new(packing, choices).run()
 }
 
-/// A running task: its end and its row.
+/// A running task: its end and its row of equal tasks.
 type Running = (i64, Row);
 
 struct WorstCaseRun<'p, 'a> {
@@ -35,9 +35,9 @@ struct WorstCaseRun<'p, 'a> {
     /// Whether each resource is returned at the end of a task. Consumables are not returned.
     comes_back: Vec<bool>,
     latest_start: Vec<f64>,
-    /// For each row, the number of predecessors that have not ended.
+    /// For each row of equal tasks, the number of predecessors that have not ended.
     missing: Vec<u64>,
-    /// For each row, the number of its tasks that have not started.
+    /// For each row of equal tasks, the number of its tasks that have not started.
     waiting: Vec<u32>,
     running: Vec<Running>,
     starts: Vec<i64>,
@@ -103,7 +103,7 @@ impl<'p, 'a> WorstCaseRun<'p, 'a> {
         self.packing.fastest(self.choices[row.index()])
     }
 
-    /// Returns whether the predecessors and the release of a row allow a task of the row to start.
+    /// Returns whether the predecessors and the release of a row of equal tasks allow a task of the row to start.
     fn is_ready(&self, row: Row) -> bool {
         let at = row.index();
         self.missing[at] == 0 && self.waiting[at] > 0 && self.packing.release_of(row) <= self.now
@@ -113,7 +113,7 @@ impl<'p, 'a> WorstCaseRun<'p, 'a> {
         self.held[row.index()].iter().zip(free).all(|(held, free)| held <= free)
     }
 
-    /// Returns the row of the candidate that starts next.
+    /// Returns the row of equal tasks that contains the next candidate to start.
     fn chosen(&self) -> Option<Row> {
         let can = |row: &Row| self.is_ready(*row) && self.fits(*row, &self.free);
         let rows: Vec<Row> = self.packing.rows().filter(can).collect();

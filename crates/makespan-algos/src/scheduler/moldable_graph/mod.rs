@@ -48,10 +48,10 @@ pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 
     Ok(clusters)
 }
 
-/// Places all tasks by decreasing rank. `offered` returns the choices of a row that are allowed on a cluster. A row is
-/// a task or the equal tasks of a bag. Each task gets the cluster and the choice with which it ends first. Among
-/// choices with equal ends, the choice with the fewest processors is used, and among these, the choice on the fastest
-/// cluster.
+/// Places all tasks by decreasing rank. `offered` returns the allotments of a row that are allowed on a cluster. A row
+/// is a task or the equal tasks of a bag. Each task gets the cluster and the allotment with which it ends first. Among
+/// allotments with equal ends, the allotment with the fewest processors is used, and among these, the allotment on the
+/// fastest cluster.
 pub(super) fn earliest<I: Iterator<Item = u32>>(
     packing: &Packing<'_>,
     mut clusters: Clusters<'_, '_>,

@@ -22,10 +22,10 @@ pub(super) struct Annealing<'a> {
     starts: Vec<i64>,
     /// The lateness of each task in the current solution, if the maximum lateness is minimised.
     lateness: Vec<i64>,
-    /// The ends of the tasks in the current solution. The ends are used if jobs are parts of wholes, such as tasks of a
-    /// bag.
+    /// The ends of the tasks in the current solution. The ends are used if jobs are parts of larger jobs, such as tasks
+    /// of a bag.
     ends: Vec<i64>,
-    /// For each whole, the maximum time over its parts between the earliest and the actual end.
+    /// For each larger job, the maximum over its parts of the time between the earliest and the actual end.
     peaks: Vec<i64>,
     best: RankedSolution,
     random: ChaCha8Rng,
@@ -161,7 +161,7 @@ impl<'a> Annealing<'a> {
         self.best
     }
 
-    /// Anneals until the course is over. If `is_cool` is set, the initial temperature is lower.
+    /// Anneals until `course` is over. If `is_cool` is set, the initial temperature is lower.
     pub(super) fn run(&mut self, course: &mut SearchCourse, is_cool: bool) {
         let tasks = self.present.order.len() as f64;
         if tasks == 0.0 {

@@ -21,7 +21,8 @@ use crate::kernel::serial::SerialRequest;
 #[derive(Clone, Debug)]
 pub(crate) struct Goal<'a> {
     objective: Objective,
-    /// The wholes, if jobs are parts of wholes, such as tasks of a bag. The last part of a whole determines its end.
+    /// The larger jobs (wholes), if the jobs are parts of larger jobs, such as tasks of a bag. The last part of a whole
+    /// determines its end.
     wholes: Option<&'a NumberedWholes>,
     /// The cost of a tick of completion, for each task.
     weights: Vec<f64>,
@@ -212,8 +213,8 @@ impl<'a> Goal<'a> {
         true
     }
 
-    /// Returns the cost that one task adds. For each whole, `peaks` contains a maximum over the parts that were placed
-    /// so far: the time from the earliest to the actual end of the part.
+    /// Returns the cost that one task adds. For each larger job, `peaks` contains a maximum over the parts that were
+    /// placed so far: the time from the earliest to the actual end of the part.
     #[inline]
     pub(super) fn cost(&self, task: u32, start: i64, request: &SerialRequest, peaks: &mut [i64]) -> f64 {
         let (end, processors) = (start + request.duration, f64::from(request.processors));
@@ -241,7 +242,7 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// Returns whether jobs are parts of wholes, and the objective depends on the last parts.
+    /// Returns whether jobs are parts of larger jobs, and the objective depends on the last part of each larger job.
     pub(super) fn is_of_wholes(&self) -> bool {
         self.wholes.is_some()
     }

@@ -50,14 +50,15 @@ const STEPS_A_FIT: u64 = 50;
 /// Maximum ratios of a task's area to its least area in lists by remaining work. For each of these ratios, one list is
 /// tried.
 const WASTES: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
-/// Maximum size of an instance for lists by remaining work: the number of tasks times the number of wholes.
+/// Maximum size of an instance for lists by remaining work: the number of tasks times the number of larger jobs
+/// (wholes) that they are parts of.
 const MAX_LOOKED_AT: usize = 50_000_000;
 
 /// One run of the scheduler.
 pub(super) struct OptimiseRun<'a> {
     instance: &'a Instance,
     choices: Choices,
-    /// The wholes, if jobs are parts of wholes.
+    /// The larger jobs (wholes), if the jobs are parts of larger jobs, such as tasks of a bag.
     wholes: Option<NumberedWholes>,
     portfolio: Portfolio,
     floor: Time,
@@ -65,7 +66,7 @@ pub(super) struct OptimiseRun<'a> {
     bounds: RefCell<Vec<Bound>>,
     /// The plans of the catalogue's algorithms. `None` until they have been made.
     plans: RefCell<Option<Vec<Schedule>>>,
-    /// The lists by the remaining work of wholes. Empty until the lists are needed.
+    /// The lists by the remaining work of larger jobs, such as bags. Empty until the lists are needed.
     left: OnceCell<Vec<Schedule>>,
 }
 
@@ -193,7 +194,8 @@ impl<'a> OptimiseRun<'a> {
         }
     }
 
-    /// Returns lists by the remaining work of wholes. If the objective does not use wholes, returns no lists.
+    /// Returns lists by the remaining work of larger jobs, such as bags. If the objective does not depend on the ends
+    /// of larger jobs, returns no lists.
     fn by_least_left(&self, task: SearchTask) -> &[Schedule] {
         let is_small = |wholes: &&NumberedWholes| wholes.of.len().saturating_mul(wholes.weights.len()) <= MAX_LOOKED_AT;
         let wholes = self.wholes.as_ref().filter(is_small).filter(|_| task.objective != Objective::Makespan);

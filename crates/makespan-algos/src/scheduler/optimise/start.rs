@@ -141,7 +141,7 @@ pub(super) struct Deadlines {
 }
 
 /// Returns a short schedule by [`Fit`]. Tries deadlines between the proven bound and the reached makespan. Ends when a
-/// schedule is short enough or the course is over.
+/// schedule is short enough or `course` is over.
 pub(super) fn fitted(
     instance: &Instance,
     choices: &Choices,

@@ -23,7 +23,7 @@ pub(in crate::scheduler) fn in_batches(instance: &Instance) -> Result<Schedule, 
     carried_out(&packing, &packing.list(&choices, |row| places[row.index()]), false)
 }
 
-/// Returns a choice and a batch for each row. A row is a task or the equal tasks of a bag.
+/// Returns an allotment and a batch for each row. A row is a task or the equal tasks of a bag.
 fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
     let instance = packing.instance();
     let count = packing.rows().len();
@@ -54,7 +54,7 @@ fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
         let mut room = length;
         let mut first = true;
         for (_, area, row, choice) in candidates {
-            // If a row has a larger area than a batch, add the row only as the first one of its batch.
+            // If a row of equal tasks has a larger area than a batch, add the row only as the first row of its batch.
             if area <= room || first {
                 room -= area;
                 choices[row.index()] = choice;
@@ -69,7 +69,7 @@ fn select(packing: &Packing<'_>) -> (Vec<u32>, Vec<u32>) {
     (choices, batches)
 }
 
-/// Returns the weight of all tasks of a row.
+/// Returns the weight of all tasks of a row of equal tasks.
 fn weight(packing: &Packing<'_>, row: Row) -> f64 {
     packing.instance().weight(packing.first_of(row)).as_f64() * f64::from(packing.count_of(row))
 }

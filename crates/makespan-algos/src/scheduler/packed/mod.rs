@@ -152,8 +152,8 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
-/// Returns the set of choices that promises the shortest schedule, among the sets that balance area and longest path.
-/// The promise is the maximum of the area and the longest path.
+/// Returns the set of allotments that promises the shortest schedule, among the sets that balance area and longest
+/// path. The promise is the maximum of the area and the longest path.
 pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     let promised = |choices: &Vec<u32>| {
         let area: f64 =
@@ -165,7 +165,8 @@ pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     best.map(|(_, choices)| choices).ok_or_else(|| used_up(packing))
 }
 
-/// Returns `choices`. If they use up more of a consumable than is available, returns similar choices that use up less.
+/// Returns `choices`. If they use up more of a consumable than is available, returns similar allotments that use up
+/// less.
 pub(super) fn repaired(packing: &Packing<'_>, mut choices: Vec<u32>) -> Result<Vec<u32>, Unsupported> {
     if packing.repair(&mut choices) {
         return Ok(choices);
@@ -190,7 +191,7 @@ pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
     })
 }
 
-/// Returns the weight of a row divided by its fastest time.
+/// Returns the weight of a row of equal tasks divided by its fastest time.
 fn density(packing: &Packing<'_>, choices: &[u32], row: Row) -> f64 {
     let weight = packing.instance().weight(packing.first_of(row)).as_f64();
     weight / packing.fastest(choices[row.index()]).max(1) as f64
@@ -201,7 +202,7 @@ pub(super) trait PlanSearch: Sync {
     /// The result of a search. A search can also begin with such a result.
     type Found: Send + Sync;
 
-    /// Returns the best result found during the course, and its value. Returns `None` if no list can be executed.
+    /// Returns the best result found until `course` is over, and its value. Returns `None` if no list can be executed.
     fn search(
         &self,
         aim: SearchAim,

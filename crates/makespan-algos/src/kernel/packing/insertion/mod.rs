@@ -44,14 +44,14 @@ pub struct Inserter<'p, 'a> {
     /// The calendar with all placed tasks.
     calendar: Calendar,
     places: PlaceFinder,
-    /// The time of each choice on each class of speeds.
+    /// The time of each allotment on each class of speeds.
     durations: Vec<i64>,
     from: i64,
     /// The tasks that have started, if there are any.
     begun: Option<RemainingTasks>,
-    /// For each row, the number of unplaced tasks that the row waits for.
+    /// For each row of equal tasks, the number of unplaced tasks that the row waits for.
     missing: Vec<u64>,
-    /// For each row, the latest end of the placed tasks that the row waits for.
+    /// For each row of equal tasks, the latest end of the placed tasks that the row waits for.
     ready: Vec<i64>,
     /// The position of each task in the list.
     place_of: Vec<u32>,
@@ -63,7 +63,7 @@ pub struct Inserter<'p, 'a> {
     parts: Vec<HeldPart>,
     /// The range of each task in `parts`.
     held: Vec<(u32, u32)>,
-    /// The choice of each task.
+    /// The allotment of each task.
     choices: Vec<u32>,
     data: data::Arrivals,
 }
@@ -126,8 +126,9 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.insert(list, sites, None, keep)
     }
 
-    /// Executes a list, but chooses the allotments. Each task gets the choice that minimises E + `price` * m * A. E is
-    /// the end of the task, m the number of processors of the platform, and A the [area](Packing::area) of the choice.
+    /// Executes a list, but chooses the allotments. Each task gets the allotment that minimises E + `price` * m * A. E
+    /// is the end of the task, m the number of processors of the platform, and A the [area](Packing::area) of the
+    /// allotment.
     ///
     /// # Errors
     /// Returns the position of the task at which the execution stopped, as in [`Inserter::run`].

@@ -12,9 +12,9 @@ pub(super) struct Survey {
     pub alive: Vec<TaskId>,
     /// The rows of the tasks, in the order of the tasks. A row is a task or the equal tasks of a bag.
     pub rows: Vec<Row>,
-    /// The number of tasks that have not started, for each row.
+    /// The number of tasks that have not started, for each row of equal tasks.
     counts: FxHashMap<Row, u64>,
-    /// The last expected end of the running tasks, for each row.
+    /// The last expected end of the running tasks, for each row of equal tasks.
     running: FxHashMap<Row, i64>,
 }
 
@@ -49,14 +49,14 @@ impl Survey {
         survey
     }
 
-    /// Returns the number of tasks of a row that have not started.
+    /// Returns the number of tasks of a row of equal tasks that have not started.
     pub fn count(&self, row: Row) -> u64 {
         self.counts.get(&row).copied().unwrap_or(0)
     }
 
     /// Returns the state from which the tasks `list` are planned, followed by the tasks `best_effort`. The state
     /// contains the held processors and resources, and the earliest start and the number of unfinished predecessors of
-    /// each row.
+    /// each row of equal tasks.
     pub fn begun(
         &self,
         packing: &Packing<'_>,

@@ -26,7 +26,7 @@ const CHANGE: f64 = 0.5;
 /// Returns the best of several sequences. HEFT, CPOP and PEFT give two sequences each. In the first sequence, tasks
 /// keep their processors. In the second sequence, each task runs on the processor on which it ends first. Depending on
 /// the objective, lists by urgency, lists job by job and lists by the least time are also tried, and so are the known
-/// schedules. Until the course is over, lists by randomly changed upward ranks follow.
+/// schedules. Until `course` is over, lists by randomly changed upward ranks follow.
 pub(super) fn best<'a>(each: &SearchData<'a>, random: &mut ChaCha8Rng, course: &mut SearchCourse) -> Sequence<'a> {
     let problem = each.problem;
     let times = rank::mean_times(problem);

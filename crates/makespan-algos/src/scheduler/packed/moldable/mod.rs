@@ -20,8 +20,8 @@ pub(in crate::scheduler) struct Moldable<'p, 'a> {
     problem: MoldableProblem<'a>,
     /// The problem with time reversed, if this is possible.
     reversed: Option<MoldableProblem<'a>>,
-    /// An average time of each task, between the times of its choices. These averages balance the longest path and the
-    /// area.
+    /// An average time of each task, between the times of its allotments. These averages balance the longest path and
+    /// the area.
     average: Vec<f64>,
 }
 
@@ -75,7 +75,7 @@ impl<'p, 'a> Moldable<'p, 'a> {
         ListSchedule::new(problem, measure, listed.scheme, listed.list.clone()).times()
     }
 
-    /// Returns the best list found during the course, and its value.
+    /// Returns the best list found until `course` is over, and its value.
     pub(in crate::scheduler) fn best(
         &self,
         aim: SearchAim,

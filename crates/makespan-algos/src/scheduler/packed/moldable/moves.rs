@@ -73,7 +73,7 @@ impl Annealing<'_> {
         }
     }
 
-    /// Changes the number of processors of a task by at least `change`, if the task has such a choice. Returns the
+    /// Changes the number of processors of a task by at least `change`, if the task has such an allotment. Returns the
     /// actual change.
     fn resize(&mut self, task: u32, change: i64) -> i64 {
         let problem = self.present.problem();

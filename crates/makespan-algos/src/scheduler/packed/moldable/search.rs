@@ -6,7 +6,7 @@ use super::MoldableList;
 use crate::kernel::moldable::{List, ListSchedule, ListScheme};
 use crate::search::{Neighbourhood, heat};
 
-/// The fraction of the course in which all schemes are probed.
+/// The fraction of the search in which all schemes are probed.
 const PROBED: f64 = 0.2;
 /// The initial temperature for `MANY` tasks, as a fraction of the mean value of a group. The temperature falls linearly
 /// to zero. For more tasks, the initial temperature is lower. The reason is that a search of more tasks accepts more

@@ -11,12 +11,12 @@ use crate::search::SearchCourse;
 /// gives the best list most often.
 const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.0625, 0.03];
 
-/// The fraction of the course in which all schemes try lists.
+/// The fraction of the search in which all schemes try lists.
 const TRIED: f64 = 0.15;
 /// Even if the time is over, a scheme tries lists until they contain this number of tasks in total.
 const TASKS: usize = 40_000;
 
-/// The choice of each task.
+/// The allotment of each task.
 type Chosen = Vec<u32>;
 /// The start and the end of each task.
 type Times = Vec<(i64, i64)>;
@@ -25,9 +25,9 @@ type Times = Vec<(i64, i64)>;
 pub(super) struct ListSource {
     /// Known schedules.
     known: Vec<(Times, Chosen)>,
-    /// Choices of all tasks, without an order.
+    /// Allotments of all tasks, without an order.
     chosen: Vec<Chosen>,
-    /// Orders and choices. These pairs are used if the objective depends on the ends of single jobs.
+    /// Orders and allotments. These pairs are used if the objective depends on the ends of single jobs.
     ordered: Vec<(Vec<u32>, Chosen)>,
 }
 
@@ -79,8 +79,8 @@ impl ListSource {
     }
 }
 
-/// Returns the choice of each task: the fewest processors with which the task takes at most its average time. If this
-/// number exceeds the fraction `share` of all processors, returns the largest choice within the fraction.
+/// Returns the allotment of each task: the fewest processors with which the task takes at most its average time. If
+/// this number exceeds the fraction `share` of all processors, returns the largest allotment within the fraction.
 fn limited(of: &Moldable<'_, '_>, share: f64) -> Chosen {
     let problem = &of.problem;
     let most = ((f64::from(problem.instance().processors()) * share) as u32).max(1);
@@ -118,7 +118,7 @@ fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
     List::new(problem, &order, chosen.to_vec())
 }
 
-/// Returns the orders of the lists that the packing makes for the choices `chosen`, each with the choices.
+/// Returns the orders of the lists that the packing makes for the allotments `chosen`, each with the allotments.
 fn by_jobs(of: &Moldable<'_, '_>, chosen: &[u32]) -> Vec<(Vec<u32>, Chosen)> {
     let packing = of.packing;
     let choices: Vec<u32> = packing.rows().map(|row| chosen[packing.first_of(row).index()]).collect();

@@ -11,7 +11,7 @@ use crate::kernel::move_to;
 use crate::search::{Neighbourhood, heat};
 
 /// The initial temperature, as a fraction of the value. The temperature is proportional to the square of the remaining
-/// part of the course.
+/// fraction of the search.
 const HOT: f64 = 0.02;
 /// The fraction of changes that give a task another mode.
 const OF_MODES: f64 = 0.4;
@@ -34,15 +34,15 @@ pub(super) struct Annealing<'d, 'p, 'a> {
     current: ModeSolution,
     best: ModeSolution,
     hot: f64,
-    /// The part of the course at which this annealing begins, from 0 to 1.
+    /// The fraction of the whole search after which this annealing begins.
     from: f64,
     until: f64,
     has_modes: bool,
 }
 
 impl<'d, 'p, 'a> Annealing<'d, 'p, 'a> {
-    /// Creates a search for a part of the course. The search begins with the solution `start`. The stated value of
-    /// `start` must be its value under `scheme`.
+    /// Creates an annealing for a part of the whole search. The search begins with the solution `start`. The stated
+    /// value of `start` must be its value under `scheme`.
     pub fn new(
         decoder: &'d mut Decoder<'p, 'a>,
         scheme: Scheme,

@@ -33,7 +33,7 @@ pub(super) struct Decoder<'p, 'a> {
     job_of: Vec<u32>,
     /// The end of each job in the current schedule, in units of time.
     ends: Vec<i64>,
-    /// For each row, the latest end of its tasks in the backward pass.
+    /// For each row of equal tasks, the latest end of its tasks in the backward pass.
     latest: Vec<i64>,
     /// A list before it is justified.
     before: Vec<u32>,
@@ -170,8 +170,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Computes, for each row, the latest end of its tasks with which the objective does not become worse. The current
-    /// schedule ends at `last`.
+    /// Computes, for each row of equal tasks, the latest end of its tasks with which the objective does not become
+    /// worse. The current schedule ends at `last`.
     fn allow(&mut self, last: i64) {
         let objective = self.aim.objective;
         let deadlines = objective.is_lateness();

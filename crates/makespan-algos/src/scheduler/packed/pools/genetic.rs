@@ -10,14 +10,14 @@ use super::start::ModeStarts;
 use crate::kernel::cumulative::CumulativeProblem;
 use crate::search::Neighbourhood;
 
-/// The fraction of the course after which the population stops growing. Larger populations end at better values, but
+/// The fraction of the search after which the population stops growing. Larger populations end at better values, but
 /// take longer.
 const SAMPLED: f64 = 0.02;
 /// Minimum size of the population.
 const LEAST: usize = 30;
 /// Maximum size of the population.
 const MOST: usize = 500;
-/// Maximum fraction of the course in which the given (initial) lists are tried.
+/// Maximum fraction of the search in which the given (initial) lists are tried.
 const GIVEN: f64 = 0.3;
 /// Fraction of the tasks of a child that are moved.
 const MOVED: f64 = 0.05;
@@ -92,7 +92,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         for solution in known {
             search.add(solution.order.clone(), solution.modes.clone());
         }
-        // First find the best given list under the parallel scheme, so that it is available even if the course is very
+        // First find the best given list under the parallel scheme, so that it is available even if the search is very
         // short.
         let first = search.best_given();
         let ModeSolution { mut order, modes, .. } = first.clone();
@@ -116,7 +116,7 @@ impl<'s, 'p, 'a> Genetic<'s, 'p, 'a> {
         best
     }
 
-    /// Returns this search, limited to the fraction `share` of the course.
+    /// Returns this search, limited to the fraction `share` of its time or steps.
     pub fn until(&mut self, share: f64) -> impl Neighbourhood {
         PartialSearch { search: self, share }
     }
@@ -311,7 +311,7 @@ pub(super) fn shift(problem: &CumulativeProblem<'_>, order: &mut [u32], at: usiz
     to
 }
 
-/// A search that ends after a fraction of its course.
+/// A search that ends after a fraction of its time or steps.
 struct PartialSearch<'g, 's, 'p, 'a> {
     search: &'g mut Genetic<'s, 'p, 'a>,
     share: f64,

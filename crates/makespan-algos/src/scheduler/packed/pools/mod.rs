@@ -25,12 +25,12 @@ use start::ModeStarts;
 /// Maximum number of tasks. With more tasks, a schedule takes so much time that a search would not improve its initial
 /// lists.
 const MAX_TASKS: usize = 20_000;
-/// The fraction of the course after which the genetic algorithm ends, if justification moves no task. Then annealing is
+/// The fraction of the search after which the genetic algorithm ends, if justification moves no task. Then annealing is
 /// tried under both schemes, and continues under the better scheme.
 const BRED: f64 = 0.1;
-/// The fraction of the course at which the trial of annealing under the serial scheme ends.
+/// The fraction of the search after which the trial of annealing under the serial scheme ends.
 const SERIAL: f64 = 0.25;
-/// The fraction of the course after which the trial under the parallel scheme ends.
+/// The fraction of the search after which the trial of annealing under the parallel scheme ends.
 const PARALLEL: f64 = 0.4;
 
 /// A list with its modes, and the value of its schedule.

@@ -24,8 +24,8 @@ pub(super) struct ModeStarts {
 }
 
 impl ModeStarts {
-    /// Creates the initial lists from lists of a packing. If the problem omits a choice of such a list, a mode that is
-    /// at least as good replaces the choice.
+    /// Creates the initial lists from lists of a packing. If the problem omits an allotment of such a list, a mode that
+    /// is at least as good replaces the allotment.
     pub fn new(problem: &CumulativeProblem<'_>, lists: &[Vec<ListEntry>]) -> Self {
         let mut repair = Repair::new(problem);
         let mut kept = Vec::with_capacity(lists.len());
@@ -125,7 +125,7 @@ fn random_modes(
     known.to_vec()
 }
 
-/// Returns, for each row, the longest path from its start through its successors.
+/// Returns, for each row of equal tasks, the longest path from its start through its successors.
 fn longest_paths(problem: &CumulativeProblem<'_>, modes: &[u32]) -> Vec<f64> {
     let mut paths = vec![0.0_f64; problem.rows().len()];
     for &row in problem.order().iter().rev() {

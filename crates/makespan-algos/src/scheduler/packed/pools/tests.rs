@@ -48,8 +48,8 @@ proptest! {
         }
     }
 
-    /// Checks that a search ends at a value that is not higher than the value of any initial solution. Checks that its
-    /// result depends on its course and not on the clock.
+    /// Checks that a search ends at a value that is not higher than the value of any initial solution. Checks that the
+    /// result depends on the number of steps and not on the clock.
     #[test]
     fn searches_keep_what_is_known(draft in draft(), seed in 0_u64..1000) {
         let Some(instance) = draft.instance(1) else { return Ok(()) };

@@ -9,7 +9,7 @@ use crate::kernel::packing::{ListEntry, NodeSet};
 use crate::search::{Neighbourhood, SearchCourse, anneal, heat};
 
 /// The initial temperature, as a fraction of the best value. The temperature is proportional to the square of the
-/// remaining part of the course.
+/// remaining fraction of the search.
 const HOT: f64 = 0.003;
 /// Fraction of the changes that give a task another allotment.
 const OF_CHOICES: f64 = 0.4;
@@ -31,8 +31,8 @@ pub(super) struct Annealing {
     changes: Vec<Undo>,
 }
 
-/// The part of a course in which a list is annealed. `cold` is the point of the course at which the temperature
-/// reaches zero.
+/// The part of a search in which a list is annealed. All fields are fractions of the search, from 0 to 1. The
+/// temperature reaches zero at `cold`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoursePart {
     pub from: f64,
@@ -62,7 +62,7 @@ impl Annealing {
         self.best
     }
 
-    /// Continues for a part of the course. Returns the number of steps made.
+    /// Continues for the part `part` of the search. Returns the number of steps made.
     pub fn run(&mut self, decoder: &mut Decoder<'_, '_>, part: CoursePart, course: &mut SearchCourse) -> u64 {
         let mut running = Running { annealing: self, decoder, part, steps: 0 };
         anneal(&mut running, course);
@@ -123,7 +123,7 @@ impl Annealing {
     }
 }
 
-/// Returns another choice of the task, usually a neighbouring one.
+/// Returns another allotment of the task, usually a neighbouring one.
 fn other(choice: u32, choices: &std::ops::Range<u32>, random: &mut impl Rng) -> u32 {
     match random.random_range(0..4) {
         0 => random.random_range(choices.clone()),
@@ -143,7 +143,7 @@ impl Undo {
     }
 }
 
-/// The annealing of a list in its part of a course.
+/// The annealing of a list in its part of a search.
 struct Running<'r, 'p, 'a> {
     annealing: &'r mut Annealing,
     decoder: &'r mut Decoder<'p, 'a>,

@@ -45,8 +45,8 @@ pub(super) struct Decoder<'p, 'a> {
     job_of: Vec<u32>,
     /// The earliest possible end of each job, in ticks.
     earliest: Vec<i64>,
-    /// For each row, the minimum length of the path after the row, in ticks. For the makespan, the path is in the whole
-    /// instance. For other objectives, it is within the job of the row.
+    /// For each row of equal tasks, the minimum length of the path after the row, in ticks. For the makespan, the path
+    /// is in the whole instance. For other objectives, it is within the job of the row.
     tails: Vec<i64>,
 }
 
@@ -188,8 +188,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         inserter.run(&listed.list, &listed.sites, keep).is_ok()
     }
 
-    /// Inserts the tasks of a list, and gives each task the choice with the least sum of its end and `price` times its
-    /// area. Returns whether the consumables suffice.
+    /// Inserts the tasks of a list, and gives each task the allotment with the least sum of its end and `price` times
+    /// its area. Returns whether the consumables suffice.
     pub fn choose(&mut self, list: &mut [ListEntry], price: f64) -> bool {
         self.inserter.choose(list, price).is_ok()
     }

@@ -22,9 +22,9 @@ pub(super) use orders::{balanced_lists, orders};
 pub(crate) use remains::Remains;
 use starts::ListStarts;
 
-/// The fraction of the course in which lists are decoded by events. Afterwards, lists are decoded by insertion.
+/// The fraction of the search in which lists are decoded by events. Afterwards, lists are decoded by insertion.
 const EVENTS: f64 = 0.3;
-/// The fraction of the course after which the search decides whether insertion continues.
+/// The fraction of the search after which it is decided whether insertion continues.
 const PROBED: f64 = 0.5;
 /// Maximum ratio of two times: the time to decode a list by insertion, and the time to decode it by events. If
 /// insertion is slower and has found no better list, insertion ends at `PROBED`.
@@ -35,7 +35,7 @@ const MAX_INSERTED: usize = 5000;
 const TASKS_A_START: usize = 300;
 
 /// Returns the best list found, and its value. The search begins with known lists, and with several lists for each set
-/// of choices that balances area and longest path. Returns `None` if none of these lists can be decoded.
+/// of allotments that balances area and longest path. Returns `None` if none of these lists can be decoded.
 pub(super) fn search(
     packing: &Packing<'_>,
     aim: SearchAim,
@@ -48,7 +48,7 @@ pub(super) fn search(
     let (value, listed) = starts.by_events(&mut decoder, course)?;
     let tasks = listed.list.len();
     let mut events = Annealing::new(value, listed, random.clone());
-    // A single task needs no order. Begin with insertion, which tries each choice of the task.
+    // A single task needs no order. Begin with insertion, which tries each allotment of the task.
     let first = if tasks > 1 { EVENTS } else { 0.0 };
     let event_steps = events.run(&mut decoder, CoursePart { from: 0.0, until: first, cold: first }, course);
     let is_enough = events.best().0 <= aim.floor || tasks > MAX_INSERTED;

@@ -3,13 +3,13 @@
 use crate::kernel::packing::{ListEntry, Packing, Row};
 use crate::scheduler::packed::density;
 
-/// Returns lists in several orders for each set of choices that balances area and longest path.
+/// Returns lists in several orders for each set of allotments that balances area and longest path.
 pub(in crate::scheduler::packed) fn balanced_lists(packing: &Packing<'_>) -> Vec<Vec<ListEntry>> {
     packing.balanced().iter().flat_map(|choices| orders(packing, choices)).collect()
 }
 
-/// Returns lists with the choices `choices` in several orders, such as tasks by decreasing longest path, jobs by weight
-/// relative to their area, and jobs by deadline.
+/// Returns lists with the allotments `choices` in several orders, such as tasks by decreasing longest path, jobs by
+/// weight relative to their area, and jobs by deadline.
 pub(in crate::scheduler::packed) fn orders(packing: &Packing<'_>, choices: &[u32]) -> Vec<Vec<ListEntry>> {
     let instance = packing.instance();
     let ranks = packing.ranks(choices);

@@ -60,7 +60,7 @@ impl<'p, 'a> Remains<'p, 'a> {
         }
     }
 
-    /// Anneals a list until the course is over. The result is at least as good as the list at the beginning.
+    /// Anneals a list until `course` is over. The result is at least as good as the list at the beginning.
     pub(crate) fn improve(
         &mut self,
         listed: DecodedList,

@@ -7,13 +7,13 @@ use crate::search::SearchCourse;
 
 /// Prices of area that are tried when insertion chooses allotments.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
-/// Maximum fraction of the course in which each scheme tries lists.
+/// Maximum fraction of the search in which each scheme tries lists.
 const TRIED: f64 = 0.1;
 /// For a budget of steps, the total number of tasks in the lists that are tried without using up steps.
 const TASKS: usize = 40_000;
 
-/// The initial lists: known lists, and lists in several orders for each set of choices that balances area and longest
-/// path.
+/// The initial lists: known lists, and lists in several orders for each set of allotments that balances area and
+/// longest path.
 pub(super) struct ListStarts<'p, 'a> {
     packing: &'p Packing<'a>,
     known: Vec<DecodedList>,
