@@ -73,8 +73,8 @@ enum Full {
     },
 }
 
-/// Maximum time by which [`two_shelves`] exceeds one and a half times the guess for tasks with speed-up laws, in
-/// ticks.
+/// Maximum time by which [`two_shelves`] exceeds one and a half times the guessed makespan for tasks with speed-up
+/// laws, in ticks.
 pub const ROUNDING: i64 = 7;
 
 /// Builds a schedule of monotone tasks. Its length is at most one and a half times `guess`. `first_shelf` states which
@@ -162,13 +162,14 @@ impl Building<'_> {
         self.profiles[entry.task].time(entry.processors)
     }
 
-    /// Returns whether a task takes at most three quarters of the guess.
+    /// Returns whether a task takes at most three quarters of the guessed makespan.
     fn is_low(&self, entry: Entry) -> bool {
         4 * i128::from(self.time(entry).ticks()) <= 3 * i128::from(self.guess.ticks())
     }
 
     /// First transformation: reduces the allotments of wide tasks of the first shelf. If a task has several processors
-    /// and takes at most three quarters of the guess, it gets the fewest processors with which it meets the height.
+    /// and takes at most three quarters of the guessed makespan, it gets the fewest processors with which it meets the
+    /// height.
     fn narrow(&mut self) -> bool {
         let before = self.lower.len();
         let lower = std::mem::take(&mut self.lower);
@@ -185,8 +186,8 @@ impl Building<'_> {
     }
 
     /// Second transformation: stacks pairs of sequential tasks of the first shelf, each of which takes at most three
-    /// quarters of the guess. A single such task may remain. If this task and another task of the shelf together end
-    /// within the height, it is stacked on the other task.
+    /// quarters of the guessed makespan. A single such task may remain. If this task and another task of the shelf
+    /// together end within the height, it is stacked on the other task.
     fn stack(&mut self) -> bool {
         let (mut low, rest): (Vec<_>, Vec<_>) =
             self.lower.iter().copied().partition(|&entry| entry.processors == 1 && self.is_low(entry));
@@ -210,8 +211,8 @@ impl Building<'_> {
 
     /// Third transformation: considers the task of the second shelf that needs the fewest processors to meet the
     /// height. If at least this number of processors is idle in the first shelf, moves the task there. If the task
-    /// takes at most the guess on these processors, the task joins the first shelf. Otherwise, the task fills its
-    /// columns.
+    /// takes at most the guessed makespan on these processors, the task joins the first shelf. Otherwise, the task
+    /// fills its columns.
     fn lower_one(&mut self) -> bool {
         let Some(&Entry { task, .. }) = self.upper.last() else { return false };
         let idle = self.processors.saturating_sub(self.columns() + self.lower_width());
@@ -310,7 +311,7 @@ impl Building<'_> {
     }
 
     /// Places each small task in the column with the largest gap. This gap is always large enough, because the total
-    /// work of all tasks is at most the area of the guess.
+    /// work of all tasks is at most the processor time up to the guessed makespan.
     fn fill_gaps(&self, small: &[usize], columns: &mut Columns) -> Option<()> {
         let Columns { shelved, top, ceiling } = columns;
         let gap = |column: u32| (ceiling[column as usize].saturating_since(top[column as usize]), Reverse(column));

@@ -57,8 +57,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shelves;
 
-/// Maximum number of times that the guess is raised by 5 % for tasks that are not monotone. Together, these raises
-/// multiply the guess by about ten.
+/// Maximum number of times that the guessed makespan is raised by 5 % for tasks that are not monotone. Together, these
+/// raises multiply the guess by about ten.
 const RAISES: usize = 48;
 /// Maximum number of columns that are examined for tasks that are not monotone, over all guesses together. This number
 /// of columns takes one or two seconds.
@@ -153,11 +153,11 @@ impl Nodes {
 
 /// Returns k', the largest power of two that is at most k, the number `each` of processors of a node.
 ///
-/// Let d be the optimum on m nodes of k processors. On m nodes of k' processors, the guess is at most 2 d. So the ratio
-/// of the construction doubles. Proof that the guess 2 d is accepted: since k < 2 k', the tasks do less than 2 d m k'
-/// work with the allotments for d. At most one task needs more than m k' processors for d, because such a task does at
-/// least m k' d work. For 2 d, this task needs at most half of its processors, which is at most m k'. This task is
-/// chosen for the first shelf, of length 2 d. All other tasks are chosen for the second shelf, of length d.
+/// Let d be the optimum on m nodes of k processors. On m nodes of k' processors, the guessed makespan is at most 2 d.
+/// So the ratio of the construction doubles. Proof that the guess 2 d is accepted: since k < 2 k', the tasks do less
+/// than 2 d m k' work with the allotments for d. At most one task needs more than m k' processors for d, because such a
+/// task does at least m k' d work. For 2 d, this task needs at most half of its processors, which is at most m k'. This
+/// task is chosen for the first shelf, of length 2 d. All other tasks are chosen for the second shelf, of length d.
 ///
 /// Afterwards, wide tasks again get all processors of their nodes ([`widened`]).
 fn rounded_down(each: u32) -> u32 {
@@ -240,7 +240,7 @@ fn on_cluster(profiles: &[&Profile], cluster: Cluster) -> Option<Vec<PlacedTask>
     let Dual { guess, first_shelf, .. } = dual::search(profiles.iter().copied(), cluster.processors());
     let mut placed = build(profiles, cluster, &first_shelf, guess);
     if end(&placed) > cluster.limit(profiles, guess) && profiles.iter().any(|profile| profile.rounds_up()) {
-        // The first shelf that was chosen for the guess is also valid for every greater guess.
+        // The first shelf that was chosen for the guessed makespan is also valid for every greater guess.
         let whole = build(profiles, cluster, &first_shelf, cluster.whole_guess(guess));
         placed = if end(&whole) < end(&placed) { whole } else { placed };
     }
@@ -263,8 +263,8 @@ fn end(placed: &[PlacedTask]) -> Time {
     placed.iter().map(|placed| placed.end).max().unwrap_or(Time::ZERO)
 }
 
-/// Raises the guess until a schedule meets the limit for its guess. Returns the shortest schedule found. The proven
-/// bound does not change.
+/// Raises the guessed makespan until a schedule meets the limit for the raised guess. Returns the shortest schedule
+/// found. The proven bound does not change.
 fn raised(
     profiles: &[&Profile],
     cluster: Cluster,

@@ -8,10 +8,10 @@ use super::Cluster;
 /// Returns the width of the box for a task with the canonical allotment `canonical` = a k + b, with b < k. The width
 /// is a k + 2^j, with the smallest j such that b <= 2^j.
 ///
-/// If k >= 8, tasks of the second shelf may take three quarters of the guess, and some boxes are narrower. If a task
-/// uses at most three quarters of the last 2^j processors of its box, the box loses half of these 2^j processors. The
-/// time of the task grows to at most 3/2 of its value. Thus at least three quarters of every box are used (the strong
-/// form of lemma 5).
+/// If k >= 8, tasks of the second shelf may take three quarters of the guessed makespan, and some boxes are narrower.
+/// If a task uses at most three quarters of the last 2^j processors of its box, the box loses half of these 2^j
+/// processors. The time of the task grows to at most 3/2 of its value. Thus at least three quarters of every box are
+/// used (the strong form of lemma 5).
 pub(super) fn boxed(profile: &Profile, cluster: Cluster, canonical: u32, guess: Time) -> u32 {
     let rest = canonical % cluster.each;
     let width = cluster.round_up(canonical);

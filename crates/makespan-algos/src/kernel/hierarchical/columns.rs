@@ -118,7 +118,7 @@ impl TaskColumns<'_> {
         self.left.len()
     }
 
-    /// Returns whether every task has a place and ends by the height, or one tick later.
+    /// Returns whether every task has a place and ends by the height of the schedule, or one tick later.
     pub(super) fn is_within_height(&self) -> bool {
         let limit = self.parts.limit;
         self.left.is_empty() && self.top.iter().zip(&self.above).all(|(&top, &above)| top + above <= limit)
@@ -127,8 +127,8 @@ impl TaskColumns<'_> {
     /// Adds the small tasks, each to the column with the least load. Then starts the tasks of `P_2` as soon as
     /// possible, and puts the tasks that did not fit on top.
     ///
-    /// If the work of all tasks is at most the area of the guess, some column always has a load of at most the guess.
-    /// A small task therefore fits on this column (area argument of section 4.4).
+    /// If the work of all tasks is at most the processor time up to the guessed makespan, some column always has a load
+    /// of at most the guessed makespan. A small task therefore fits on this column (area argument of section 4.4).
     pub(super) fn finish(mut self) -> Vec<PlacedTask> {
         let (profiles, cluster) = (self.parts.profiles, self.parts.cluster);
         let mut small = self.parts.small.clone();

@@ -91,7 +91,8 @@ impl TaskParts<'_> {
         vec![ending(tasks[0], tasks[1]), ending(tasks[1], tasks[0])]
     }
 
-    /// Returns the fastest allotment on at most `idle` processors, or `None` if its time exceeds the height.
+    /// Returns the fastest allotment on at most `idle` processors, or `None` if its time exceeds the height of the
+    /// schedule.
     fn beside(&self, task: usize, idle: u32) -> Option<u32> {
         let profile = self.profiles[task];
         fastest_within(profile, idle).filter(|&processors| profile.time(processors) <= self.height)

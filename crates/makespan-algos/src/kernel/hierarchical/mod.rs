@@ -55,13 +55,14 @@ pub struct Cluster {
 /// A part of the construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConstructionPart {
-    /// Tasks with reduced allotments and stacked tasks. These tasks keep their columns busy for more than the guess.
+    /// Tasks with reduced allotments and stacked tasks. These tasks keep their columns busy for more than the guessed
+    /// makespan.
     Full,
     /// The first shelf.
     First,
     /// The second shelf.
     Second,
-    /// Sequential tasks that take at most half of the guess.
+    /// Sequential tasks that take at most half of the guessed makespan.
     Small,
     /// Tasks that did not fit. This happens only if some tasks are not monotone. Each of these tasks ends as early as
     /// possible above all other tasks.
@@ -117,19 +118,19 @@ impl Cluster {
 
     /// Returns the least guess above `guess` that is a multiple of 4 k ticks.
     ///
-    /// For this guess, all limits of times are integers: half of the guess, three quarters of the guess, and the
-    /// height. A time that is rounded up to an integer meets an integer limit if and only if the exact time meets it.
-    /// For tasks with speed-up laws, work never decreases if times are exact. So every step gives the result that it
-    /// gives with exact times, and the proof of the paper is valid. Each processor runs at most two tasks with rounded
-    /// times. Rounding adds less than a tick to each time. Thus the schedule ends by [`Cluster::limit`]. For small
-    /// tasks, the argument in [`crate::kernel::shelves::two_shelves`] is valid.
+    /// For this guess, all limits of times are integers: half of the guessed makespan, three quarters of the guess, and
+    /// the height. A time that is rounded up to an integer meets an integer limit if and only if the exact time meets
+    /// it. For tasks with speed-up laws, work never decreases if times are exact. So every step gives the result that
+    /// it gives with exact times, and the proof of the paper is valid. Each processor runs at most two tasks with
+    /// rounded times. Rounding adds less than a tick to each time. Thus the schedule ends by [`Cluster::limit`]. For
+    /// small tasks, the argument in [`crate::kernel::shelves::two_shelves`] is valid.
     pub fn whole_guess(self, guess: Time) -> Time {
         let unit = 4 * i64::from(self.each);
         Time::from_ticks(unit * (guess.ticks() / unit + 1))
     }
 
     /// Returns the number of ticks by which a schedule for [`Cluster::whole_guess`] may exceed the ratio times the
-    /// guess: 8 k + 1.
+    /// guessed makespan: 8 k + 1.
     pub fn rounding(self) -> i64 {
         8 * i64::from(self.each) + 1
     }
@@ -139,13 +140,13 @@ impl Cluster {
         if self.each <= 2 { (3, 2) } else { (self.each - 1, self.each / 2) }
     }
 
-    /// Returns the largest number of the form a k + 2^j or a k that is at most `width`.
+    /// Returns the largest number of the form a k + 2^j or a k that is at most `width`, if a node has k processors.
     fn round_down(self, width: u32) -> u32 {
         let rest = width % self.each;
         width - rest + if rest == 0 { 0 } else { 1 << rest.ilog2() }
     }
 
-    /// Returns the smallest number of the form a k + 2^j or a k that is at least `width`.
+    /// Returns the smallest number of the form a k + 2^j or a k that is at least `width`, if a node has k processors.
     fn round_up(self, width: u32) -> u32 {
         let rest = width % self.each;
         width - rest + if rest == 0 { 0 } else { rest.next_power_of_two() }

@@ -7,7 +7,8 @@ use makespan_core::{Profile, Time};
 
 use super::{Cluster, time_within};
 
-/// A task and the width that is reserved for it: a k + 2^j processors, some of which may stay idle.
+/// A task and the width that is reserved for it: a k + 2^j processors on nodes of k processors. Some of the reserved
+/// processors may stay idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReservedWidth {
     pub(super) task: usize,
@@ -50,7 +51,7 @@ pub(super) struct TaskParts<'a> {
     /// Tasks of `P_1` with a reserved width of several processors, a k + 2^j, that could lose half of the last 2^j
     /// processors.
     pub(super) narrowable: Vec<ReservedWidth>,
-    /// Sequential tasks of `P_1` that take at most half of the height, by decreasing time.
+    /// Sequential tasks of `P_1` that take at most half of the height of the schedule, by decreasing time.
     pub(super) singles: Vec<ReservedWidth>,
     /// Tasks of `P_2` in boxes, in decreasing order of the width that each task would have in the first shelf.
     pub(super) second: Vec<ReservedWidth>,
@@ -87,8 +88,9 @@ impl<'a> TaskParts<'a> {
         }
     }
 
-    /// Returns the smallest number a k + 2^j of processors on which a task takes at most the height. If no number
-    /// suffices, returns a number larger than the platform.
+    /// Let k be the number of processors of a node. Returns the smallest number of processors of the form a k + 2^j on
+    /// which a task takes at most the height of the schedule. If no number suffices, returns a number larger than the
+    /// platform.
     pub(super) fn least(&self, task: usize) -> u32 {
         let least = self.profiles[task].min_allotment(self.height);
         least.map_or(u32::MAX, |least| self.cluster.round_up(least))
@@ -113,8 +115,8 @@ impl<'a> TaskParts<'a> {
         self.second.push(slot);
     }
 
-    /// Adds a task with a reserved width to `P_1`, or to `P_full` if the task takes longer than the guess. The
-    /// processors must be idle.
+    /// Adds a task with a reserved width to `P_1`, or to `P_full` if the task takes longer than the guessed makespan.
+    /// The processors must be idle.
     pub(super) fn enter(&mut self, slot: ReservedWidth) {
         let time = self.time(slot);
         if time > self.guess {
@@ -134,7 +136,7 @@ impl<'a> TaskParts<'a> {
         }
     }
 
-    /// Returns whether a time is at most three quarters of the guess.
+    /// Returns whether a time is at most three quarters of the guessed makespan.
     fn is_low(&self, time: Time) -> bool {
         4 * i128::from(time.ticks()) <= 3 * i128::from(self.guess.ticks())
     }
@@ -152,12 +154,13 @@ impl<'a> TaskParts<'a> {
         self.lower_one() || self.narrow_one() || self.stack_two()
     }
 
-    /// Section 5.1: if a task of `P_2` takes at most the height on idle processors of the first shelf, moves the task
-    /// there.
+    /// Section 5.1: if a task of `P_2` takes at most the height of the schedule on idle processors of the first shelf,
+    /// moves the task there.
     ///
-    /// The paper reduces the canonical allotment of the first shelf. This function uses the smallest number a k + 2^j
-    /// with which the task meets the height. This number is never larger than the number in the paper, so the task fits
-    /// more often. For example, a task with three processors in `P_2` and two in `P_1` may need only one.
+    /// The paper reduces the canonical allotment of the first shelf. This function uses the smallest number of
+    /// processors of the form a k + 2^j with which the task meets the height (k processors in a node). This number is
+    /// never larger than the number in the paper, so the task fits more often. For example, a task with three
+    /// processors in `P_2` and two in `P_1` may need only one.
     fn lower_one(&mut self) -> bool {
         let Some(&ReservedWidth { task, width }) = self.second.last() else { return false };
         let least = self.least(task);
@@ -171,7 +174,7 @@ impl<'a> TaskParts<'a> {
     }
 
     /// Section 5.2: moves a task of `P_1` to `P_full`, on fewer processors. The task must take at most three quarters
-    /// of the guess in `P_1`.
+    /// of the guessed makespan in `P_1`.
     fn narrow_one(&mut self) -> bool {
         let Some(slot) = self.narrowable.pop() else { return false };
         self.first_width -= slot.width;
@@ -181,8 +184,8 @@ impl<'a> TaskParts<'a> {
         true
     }
 
-    /// Section 5.3: stacks two sequential tasks of `P_1` in a column of `P_full`. Each takes at most half of the
-    /// height.
+    /// Section 5.3: stacks two sequential tasks of `P_1` in a column of `P_full`. Each takes at most half of the height
+    /// of the schedule.
     fn stack_two(&mut self) -> bool {
         if self.singles.len() < 2 {
             return false;

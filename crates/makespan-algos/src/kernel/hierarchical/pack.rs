@@ -1,4 +1,5 @@
-//! Assigns processors to widths of a k + 2^j. The ranges of processors do not overlap and leave no gaps.
+//! Assigns processors of SMPs (nodes) of k processors to widths of the form a k + 2^j. The ranges of processors do not
+//! overlap and leave no gaps.
 
 use std::cmp::Reverse;
 
@@ -9,9 +10,9 @@ use super::Cluster;
 /// Consecutive whole SMPs, and consecutive processors within one more SMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SmpRange {
-    /// The whole SMPs: the first id and the number of processors, both multiples of k.
+    /// The whole SMPs: the first id and the number of processors, both multiples of the size of an SMP.
     whole: (u32, u32),
-    /// The part of one more SMP: the first id and the number of processors, less than k.
+    /// The part of one more SMP: the first id and the number of processors, less than the size of an SMP.
     rest: (u32, u32),
 }
 

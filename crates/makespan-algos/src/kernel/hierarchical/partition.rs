@@ -6,35 +6,36 @@ use makespan_verify::proof::{Rejection, Selection};
 
 use super::Cluster;
 
-/// The result of [`partition`] for a guess.
+/// The result of [`partition`] for a guessed makespan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Partition {
-    /// No schedule ends by the guess, even without best placement.
+    /// No schedule ends by the guessed makespan, even without best placement.
     Refuted(Rejection),
-    /// For each task, whether the task is in the first shelf. The work of all tasks is at most the area of the guess.
+    /// For each task, whether the task is in the first shelf. The work of all tasks is at most the processor time up to
+    /// the guessed makespan.
     Chosen(Vec<bool>),
     /// An undecided guess: the table of the knapsack would be too large, and the bound by dual prices does not refute
-    /// the guess. Contains, for each task, whether the task is in the first shelf. The work of this choice exceeds the
-    /// area.
+    /// the guessed makespan. Contains, for each task, whether the task is in the first shelf. The work of this choice
+    /// exceeds the processor time up to the guessed makespan.
     Undecided(Vec<bool>),
 }
 
-/// Chooses the first shelf for a guess, or refutes the guess.
+/// Chooses the first shelf for a guessed makespan, or refutes this guess.
 ///
-/// A task of the first shelf gets the allotment of least work that takes at most the guess. All tasks of the first
-/// shelf together use at most m k processors. A task of the second shelf gets the allotment of least work that takes at
-/// most half of the guess. If a task takes at most half of the guess on one processor, it is never in the first shelf,
-/// because the first shelf would not reduce its work. If a task takes more than half of the guess on every allotment,
-/// it is always in the first shelf.
+/// A task of the first shelf gets the allotment of least work that takes at most the guessed makespan. All tasks of the
+/// first shelf together use at most m k processors. A task of the second shelf gets the allotment of least work that
+/// takes at most half of the guess. If a task takes at most half of the guess on one processor, it is never in the
+/// first shelf, because the first shelf would not reduce its work. If a task takes more than half of the guess on every
+/// allotment, it is always in the first shelf.
 ///
-/// In every schedule that ends by the guess, all tasks that take more than half of the guess run at the instant of half
-/// the guess. So together they use at most m k processors. Thus the least work of all choices is a lower bound on the
-/// work of the schedule. Takes O(n m k) for n tasks.
+/// In every schedule that ends by the guessed makespan, all tasks that take more than half of the guess run at the
+/// instant of half the guess. So together they use at most m k processors. Thus the least work of all choices is a
+/// lower bound on the work of the schedule. Takes O(n m k) for n tasks.
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {
         short: profile.least_work(half),
-        // If a task exceeds the guess on every allotment, use a work that exceeds the area of any platform.
+        // If a task exceeds the guessed makespan on every allotment, use a work that exceeds the area of any platform.
         crossing: profile.least_work(guess).unwrap_or(Area::MAX >> 32),
         width: profile.min_allotment(guess).unwrap_or(u32::MAX),
     };

@@ -7,9 +7,9 @@ use super::boxes::boxed;
 use super::moves::{ReservedWidth, TaskParts};
 
 /// Assigns every task to its part. Small tasks are set aside. Tasks of the second shelf get boxes. Tasks of the first
-/// shelf get a k + 2^j processors. If this number is smaller than the canonical allotment, the task belongs to
-/// `P_full`. The task then takes more than the guess (lemma 2), and at most the height (lemma 1), because its work did
-/// not increase.
+/// shelf get a k + 2^j processors, on nodes of k processors. If this number is smaller than the canonical allotment,
+/// the task belongs to `P_full`. The task then takes more than the guessed makespan (lemma 2), and at most the height
+/// of the schedule (lemma 1), because its work did not increase.
 pub(super) fn reduced<'a>(
     profiles: &'a [&'a Profile],
     cluster: Cluster,

@@ -59,7 +59,7 @@ fn profile(family: Family, sequential: i64, most: u32, random: &mut ChaCha8Rng) 
     profile
 }
 
-/// Returns jobs with a total work of about the area of the cluster, for a guess of about `length`.
+/// Returns jobs with a total work of about the area of the cluster, for a guessed makespan of about `length`.
 fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let length = *[4, 7, 24, 1000, 1_000_003].get(random.random_range(0..5)).unwrap();
     let only = random.random_bool(0.5).then(|| FAMILIES[random.random_range(0..FAMILIES.len())]);
@@ -68,8 +68,8 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let mut profiles = Vec::new();
     while left > 0 && profiles.len() < 60 {
         let family = only.unwrap_or(FAMILIES[random.random_range(0..FAMILIES.len())]);
-        // Draw a time near the guess, or near a multiple of the guess, so that canonical allotments of every size
-        // occur.
+        // Draw a time near the guessed makespan, or near a multiple of the guess, so that canonical allotments of every
+        // size occur.
         let times = if random.random_bool(0.4) { 1 } else { i64::from(random.random_range(1..=width)) };
         let sequential = (length * times * random.random_range(4..=11) / 10).max(1);
         // Avoid jobs that are too long on every number of processors. One such job would determine the makespan alone.
@@ -82,8 +82,8 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
 }
 
 /// Returns few jobs that leave little area of a few SMPs idle, so that no transformation is possible at the end. Let w
-/// be the work of some number of processors within the guess. The sequential time of a job is near w, near half of w,
-/// or near three quarters of w.
+/// be the work of some number of processors within the guessed makespan. The sequential time of a job is near w, near
+/// half of w, or near three quarters of w.
 fn tight(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let length = *[12, 1000, 100_003].get(random.random_range(0..3)).unwrap();
     let area = i64::from(cluster.processors()) * length;
@@ -207,8 +207,9 @@ fn every_guess_that_is_not_refuted_is_met() {
     assert!(seen.one_left > 0 && seen.stacked > 0, "{seen:?}");
 }
 
-/// Checks that the schedule is valid for any first shelf and any jobs. Such a schedule may be longer than the height.
-/// This test also reaches the case of two remaining jobs in `P_2`, which [`partition`] does not cause above.
+/// Checks that the schedule is valid for any first shelf and any jobs. Such a schedule may exceed the maximum length
+/// for its guess ([`Cluster::height`]). This test also reaches the case of two remaining jobs in `P_2`, which
+/// [`partition`] does not cause above.
 #[test]
 fn any_first_shelf_and_any_jobs_give_a_valid_schedule() {
     let mut random = ChaCha8Rng::seed_from_u64(2002);
