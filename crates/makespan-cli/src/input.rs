@@ -150,7 +150,7 @@ fn text_of(path: &Path) -> Result<String> {
     let name = path.display();
     let size = path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?.len();
     if size > MOST {
-        return Err(miette!("{name}: its content is larger than the limit of {MOST} bytes"));
+        return Err(miette!("{name}: the content is larger than the limit of {MOST} bytes"));
     }
     let bytes = std::fs::read(path).map_err(|error| miette!("{name}: cannot read: {error}"))?;
     String::from_utf8(bytes).map_err(|_| miette!("{name}: the text is not UTF-8"))
@@ -286,7 +286,7 @@ pub fn standard_input(max_bytes: u64) -> Result<Vec<u8>> {
         }
     }
     if bytes.len() as u64 > max_bytes {
-        return Err(miette!("standard input: its content is larger than the limit of {max_bytes} bytes"));
+        return Err(miette!("standard input: the content is larger than the limit of {max_bytes} bytes"));
     }
     Ok(bytes)
 }

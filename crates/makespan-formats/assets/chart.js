@@ -221,7 +221,7 @@ class Chart {
     const { schedules } = this.model;
     if (schedules.some((one) => one.outcomes.size)) signs.push("red hatching: did not succeed");
     if (schedules.some((one) => one.marks.size)) signs.push("dark corner: moved after a collision");
-    if (schedules.some((one) => one.guesses.size)) signs.push("dashed: the time is a guess");
+    if (schedules.some((one) => one.guesses.size)) signs.push("dashed: the run time is a guess");
     if (schedules.some((one) => one.deadlines.length)) signs.push("triangle: deadline, red where missed");
     if (this.model.wasShort) signs.push("the view ends with the run; press Fit for all of the plan");
     if (this.model.unavailable.length) signs.push(`grey hatching: not available${this.model.live ? ", or reserved" : ""}`);

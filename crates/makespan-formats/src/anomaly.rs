@@ -96,35 +96,38 @@ impl fmt::Display for Anomaly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoNumber => "no job number or name",
-            Self::RepeatedNumber => "repeated job number or name",
-            Self::NoSubmitTime => "no submit time that can be read",
+            Self::RepeatedNumber => "the job number or name occurs twice",
+            Self::NoSubmitTime => "no readable submit time",
             Self::NoRunTime => "no run time",
             Self::ZeroRunTime => "run time 0; one nanosecond is used instead",
-            Self::GuessedRunTime => "the run time is missing or impossible; a guess is used instead",
+            Self::GuessedRunTime => "the run time is missing or impossible; a guessed run time is used instead",
             Self::BrokenLimit => "the time limit is invalid or above 292 years; the job has no limit",
-            Self::BrokenField => "a field cannot be read; it counts as missing",
+            Self::BrokenField => "a field cannot be read; it is treated as missing",
             Self::CutArray => {
-                "Slurm has cut the list of an array's tasks, and at least one task is missing; set SLURM_BITSTR_LEN=0 for sacct and \
-                 squeue"
+                "Slurm has cut off the list of an array's tasks, so at least one task is missing; set \
+                 SLURM_BITSTR_LEN=0 in the environment, and save the output of sacct or squeue again"
             }
             Self::UnreadArray => {
-                "the list of an array's tasks cannot be read, or the array has more than 100,000 tasks, or all arrays together more than 1,000,000; \
-                 the array counts as one job"
+                "the list of an array's tasks cannot be read, or is too long (more than 100,000 tasks in one array, \
+                 or 1,000,000 in all arrays); the array is read as one job"
             }
-            Self::Precedence => "the job waits for a preceding job (`dependencies` in Batsim, fields 17 and 18 in SWF), and this dependency is ignored",
-            Self::NoProcessors => "no positive number of processors",
+            Self::Precedence => {
+                "the job waits for a preceding job (`dependencies` in Batsim, fields 17 and 18 in \
+                                 SWF); this dependency is ignored"
+            }
+            Self::NoProcessors => "the number of processors is missing or not positive",
             Self::BrokenProcessors => "the number of processors is not whole",
-            Self::TooWide => "more processors than the platform has",
+            Self::TooWide => "needs more processors than the platform has",
             Self::NoRoom => "needs more of a resource than the platform has",
             Self::NotEnded => "not ended when the log was written",
             Self::StillRuns => "running when the log was written; the time limit is used as its run time",
             Self::StillWaits => "waiting when the log was written; the time limit is used as its run time",
             Self::LongRecord => "more fields than the header names",
             Self::ShortRecord => "fields are missing at the end",
-            Self::OutOfOrder => "submitted before the record above; the jobs are sorted by submit time",
+            Self::OutOfOrder => "submitted before the job of the preceding record; the jobs are sorted by submit time",
             Self::NoEstimate => "no requested run time; the actual run time is used as the expected run time",
             Self::Overrun => "the actual run time is longer than the requested run time; both are kept",
-            Self::Communication => "the profile communicates, which takes no time here",
+            Self::Communication => "the profile contains communication, which is assumed to take no time",
             Self::Component => "component of a heterogeneous job; it becomes a separate job",
             Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",
             Self::BrokenNeeds => "the need for a resource is not an amount; the job has no need for this resource",
@@ -195,7 +198,7 @@ pub struct BrokenMachine {
 
 impl BrokenMachine {
     fn problem(&self) -> String {
-        format!("the number of processors of the machine is not a number: `{}`", self.stated)
+        format!("the log states an invalid number of processors of the machine: `{}`", self.stated)
     }
 }
 
@@ -273,7 +276,7 @@ impl LogStatistics {
         let refused = self.found.iter().filter(|found| found.anomaly.is_refused());
         match refused.min_by_key(|found| found.first) {
             Some(found) => {
-                let problem = format!("a record is refused: {}", found.anomaly);
+                let problem = format!("--strict does not allow this record: {}", found.anomaly);
                 Err(FormatError::content(file, self.unit.place(found.first), problem))
             }
             None => Ok(()),

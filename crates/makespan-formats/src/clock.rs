@@ -28,7 +28,7 @@ impl Clock {
         let stated = std::env::var("TZ").ok().filter(|zone| !zone.trim_start_matches(':').is_empty());
         let named = stated.map_or_else(|| "of this machine".to_owned(), |zone| format!("`{zone}` (TZ)"));
         let is_unknown = TimeZone::try_system().is_err();
-        is_unknown.then(|| format!("the time zone {named} is not known: clock times are in UTC"))
+        is_unknown.then(|| format!("the time zone {named} is unknown: clock times are in UTC"))
     }
 
     /// Returns a clock in the time zone of this machine (`TZ`). For `begin`, see [`local`](Self::local).
@@ -41,7 +41,7 @@ impl Clock {
     /// # Errors
     /// A message if the time zone is unknown.
     pub fn named(begin: i64, zone: &str) -> Result<Option<Self>, String> {
-        let zone = TimeZone::get(zone).map_err(|_| format!("the time zone `{zone}` is not known"))?;
+        let zone = TimeZone::get(zone).map_err(|_| format!("the time zone `{zone}` is unknown"))?;
         Ok(Self::of(begin, Some(zone)))
     }
 

@@ -51,7 +51,12 @@ pub fn parse_failures(file: &str, bytes: &[u8], platform: &Platform) -> Result<V
     loop {
         let more = reader.read_record(&mut record).map_err(|error| {
             let line = error.position().map_or(1, |position| position.line() as usize);
-            FormatError::content(file, FilePlace::line(line), "it is not UTF-8 text; a table of failures is a CSV file")
+            FormatError::content(
+                file,
+                FilePlace::line(line),
+                "the file is not UTF-8 text; a table of failures must \
+                                                               be a CSV file",
+            )
         })?;
         if !more {
             break;
@@ -64,7 +69,7 @@ pub fn parse_failures(file: &str, bytes: &[u8], platform: &Platform) -> Result<V
     }
     match header {
         Some(_) => Ok(failures),
-        None => Err(FormatError::content(file, FilePlace::default(), format!("it is empty; {}", wanted()))),
+        None => Err(FormatError::content(file, FilePlace::default(), format!("the file is empty; {}", wanted()))),
     }
 }
 
@@ -77,7 +82,8 @@ fn line_of(bytes: &[u8], position: &Position) -> usize {
 }
 
 fn wanted() -> &'static str {
-    "the first line names the columns: processors (such as 0-3,8) or node, down, up and if known expected_up"
+    "the first line must name the columns: `down`, `up`, either `processors` (such as 0-3,8) or `node`, and \
+     optionally `expected_up`"
 }
 
 /// Index of each column in the table, and the number of columns.
@@ -96,13 +102,17 @@ impl Header {
                 return wrong(format!("unknown column `{name}`; {near}{}", wanted()));
             };
             if at[column].replace(index).is_some() {
-                return wrong(format!("the column `{name}` occurs twice; remove one of both"));
+                return wrong(format!("the column `{name}` occurs twice; remove one of the two"));
             }
         }
         let [processors, node, down, up, _] = at.map(|index| index.is_some());
         match (processors, node, down && up) {
             (true, false, true) | (false, true, true) => Ok(Self { at, columns: record.len() }),
-            (true, true, _) => wrong("there are two columns, processors and node; keep one of them".into()),
+            (true, true, _) => wrong(
+                "the columns `processors` and `node` exclude each other; remove one of the \
+                                      two"
+                .into(),
+            ),
             _ => wrong(format!("a column is missing; {}", wanted())),
         }
     }
@@ -132,16 +142,20 @@ impl Row<'_> {
         };
         let (down, up) = (time("down")?, time("up")?);
         if up <= down {
-            return Err(self.wrong("up", &format!("{up} s is not after down, {down} s")));
+            return Err(self.wrong("up", &format!("`up` ({up} s) is not after `down` ({down} s)")));
         }
         let expected_up = match self.text("expected_up") {
             None | Some("") => None,
             Some(_) => Some(time("expected_up")?),
         };
         if expected_up.is_some_and(|expected| expected <= down) {
-            return Err(
-                self.wrong("expected_up", &format!("it is not after down, {down} s; leave it empty if unknown"))
-            );
+            return Err(self.wrong(
+                "expected_up",
+                &format!(
+                    "`expected_up` is not after `down` ({down} s); leave the field \
+                                                    empty if the time is unknown"
+                ),
+            ));
         }
         Ok(Failure { processors, down, up, expected_up })
     }
@@ -224,7 +238,7 @@ mod tests {
         check("processors,down,up\n3-1,0,1", "is not a set of processors");
         check("processors,down,up\n,0,1", "at least one");
         check("processors,down,up\n# so\n1,0,x", "f.csv:3: up: `x` is not a time");
-        check("processors,down,up\n1,5,5", "up: 5 s is not after down, 5 s");
+        check("processors,down,up\n1,5,5", "up: `up` (5 s) is not after `down` (5 s)");
         check("processors,down,up,expected_up\n1,5,6,5", "leave it empty if unknown");
     }
 

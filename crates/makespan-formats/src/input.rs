@@ -106,8 +106,8 @@ impl<R: BufRead, D: Decoder<R>> Read for Members<R, D> {
             self.count += 1;
             if self.count > FEW_MEMBERS + self.read / MEMBER {
                 let problem = format!(
-                    "it consists of more than {} compressed files that hold hardly anything; decompress it first if that \
-                     is meant",
+                    "the file consists of more than {} compressed files with hardly any content; if this is intended, \
+                     decompress the file first",
                     self.count - 1
                 );
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
@@ -185,14 +185,14 @@ impl<R: Read> Read for Limited<R> {
         let read = filling(&mut self.inner, &mut buffer[..most])? as u64;
         let too_large = |problem| Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
         if read > self.limit - self.read {
-            return too_large(format!("its content is larger than the limit of {} bytes", self.limit));
+            return too_large(format!("the content of the file is larger than the limit of {} bytes", self.limit));
         }
         self.read += read;
         let packed = self.packed.as_ref().map(|packed| packed.get());
         if packed.is_some_and(|packed| self.read > MAX_EXPANDED.max(packed.saturating_mul(MAX_EXPANSION))) {
             return too_large(format!(
-                "it becomes more than {MAX_EXPANSION} times its size and more than {} MiB; decompress it first if that is \
-                 meant",
+                "the decompressed file has more than {MAX_EXPANSION} times the size of the compressed file, and more \
+                 than {} MiB; if this is intended, decompress the file first",
                 MAX_EXPANDED >> 20
             ));
         }

@@ -19,8 +19,9 @@ const CSV: &str = "CSV";
 const SCRIPT: &str = "a script (it begins with `#!`; `makespan run -- ./FILE` runs it as one job)";
 
 /// Error message for a file that is the output of a Slurm command.
-pub(crate) const SLURM: &str = "this is output of Slurm, which is not a list of commands; give what `sacct -a -X --parsable2` prints, with its \
-                                header, or a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)";
+pub(crate) const SLURM: &str = "this is output of Slurm, not a list of commands; use the output of `sacct -a -X \
+                                --parsable2` with its header, or a folder with saved outputs of the cluster \
+                                (`makespan queue --from FOLDER`)";
 
 /// Maximum number of bytes that are examined at the beginning of each line.
 const LOOKED: usize = 4096;
@@ -46,7 +47,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     let lines = first_lines(text);
     let first = lines.first().map_or("", String::as_str);
     if text.iter().take(LOOKED).any(|&byte| byte == 0 || (byte < 0x20 && !byte.is_ascii_whitespace() && byte != 0x1b)) {
-        return Err(format!("the file is binary data, not text; give {}", Format::readable()));
+        return Err(format!("the file is binary data, not text; use {}", Format::readable()));
     }
     if let Some((_, what)) = OTHERS.iter().find(|(other, _)| Some(*other) == ending) {
         return Err(not_read(what));
@@ -55,10 +56,9 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
         return Ok(Format::Toml);
     }
     if first.split('\t').any(|name| name == "realtime") {
-        return Err(
-            "this is a trace of Nextflow, which goes with its graph in DOT: plan FILE.dot --nextflow-trace TRACE"
-                .into(),
-        );
+        return Err("this is a trace of Nextflow, which needs its graph in DOT; write: makespan plan FILE.dot \
+             --nextflow-trace TRACE"
+            .into());
     }
     if is_slurm(first) {
         return Err(SLURM.into());
@@ -80,16 +80,16 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     }
     if let Some(doubt) = doubt(&lines) {
         return Err(format!(
-            "{doubt}, so it may not be a list of commands, and nothing is run; if it is a list, write: makespan run --format list FILE, or makespan \
-             convert --format list FILE list.toml"
+            "{doubt}, so the file may not be a list of commands, and no command is started; if it is a list, write: \
+             makespan run --format list FILE, or makespan convert --format list FILE list.toml"
         ));
     }
     if ending.is_none_or(|ending| Format::List.extensions().contains(&ending)) {
         return Ok(Format::List);
     }
     Err(format!(
-        "the format is unknown; give {}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; for a list with another \
-         ending, add --format list to `run` or `convert`",
+        "the format is unknown; use {}. A list of commands has the ending .txt, .list, .sh, .cmds or .jobs, or none; \
+         for a list with another ending, add --format list to `run` or `convert`",
         Format::readable()
     ))
 }
@@ -100,7 +100,7 @@ pub(crate) fn is_statistics_of_slurm(text: &[u8]) -> bool {
 }
 
 fn not_read(what: &str) -> String {
-    format!("this is {what}, which is not supported; give {}", Format::readable())
+    format!("this is {what}, which is not supported; use {}", Format::readable())
 }
 
 /// Returns the first three lines that are neither blank nor comments, or fewer if there are fewer.
@@ -246,27 +246,27 @@ fn doubt(lines: &[String]) -> Option<&'static str> {
     if cell.starts_with(|c: char| c.is_ascii_digit())
         && !cell.contains(|c: char| c.is_alphabetic() && c != 'T' && c != 'Z')
     {
-        return Some("its first line begins with a number");
+        return Some("the first line begins with a number");
     }
     if word.starts_with('[') && word[1..].starts_with(|c: char| c.is_ascii_digit()) {
-        return Some("its first line begins with a number in brackets");
+        return Some("the first line begins with a number in brackets");
     }
     let is_title = |word: &str| {
         word.starts_with(|c: char| c.is_ascii_uppercase())
             && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || "_()%/#-".contains(c))
     };
     if first.split_whitespace().count() > 1 && first.split_whitespace().all(is_title) {
-        return Some("its first line looks like the header of a table");
+        return Some("the first line looks like the header of a table");
     }
     if lines.iter().take(2).any(|line| is_rule(line)) {
-        return Some("it has a line of dashes, as tables do");
+        return Some("there is a line of dashes, as in a table");
     }
     let is_pair = |word: &str| {
         let key = word.split_once('=').map(|(key, _)| key);
         key.is_some_and(|key| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || c == '_'))
     };
     if first.split_whitespace().count() > 1 && first.split_whitespace().all(is_pair) {
-        return Some("its first line has pairs KEY=VALUE and no command");
+        return Some("the first line has pairs KEY=VALUE, but no command");
     }
     None
 }

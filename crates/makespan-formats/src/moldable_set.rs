@@ -87,7 +87,7 @@ pub fn read_moldable_set(file: &str, bytes: &[u8]) -> Result<Instance, FormatErr
     let wrong = |field: &str, problem: &dyn fmt::Display| FormatError::content(file, FilePlace::field(field), problem);
     let count = cpudata.processors.len();
     if !cpudata.processors.iter().copied().eq(1..=count as u32) {
-        return Err(wrong("cpudata.nb_p", &"the numbers of processors must be 1, 2, 3 .. in order"));
+        return Err(wrong("cpudata.nb_p", &"the numbers of processors are not 1, 2, 3 .. in order"));
     }
     let platform = Platform::flat(count as u32).map_err(|error| wrong("cpudata.nb_p", &error))?;
     if cpudata.jobs.is_empty() {
@@ -96,8 +96,11 @@ pub fn read_moldable_set(file: &str, bytes: &[u8]) -> Result<Instance, FormatErr
     let job = |(name, times): (String, Vec<Time>)| {
         let field = format!("cpudata.{name}");
         if times.len() != count {
-            let problem =
-                format!("it has {}; it must have {count}, one for each of nb_p", counted(times.len(), "time"));
+            let problem = format!(
+                "the list has {}; it must have {count}, one for each entry of \
+                         nb_p",
+                counted(times.len(), "time")
+            );
             return Err(wrong(&field, &problem));
         }
         Ok(Job::new(name, Profile::table(times).map_err(|error| wrong(&field, &error))?))

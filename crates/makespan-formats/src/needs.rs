@@ -109,8 +109,8 @@ impl UnstatedNeeds {
 }
 
 /// Reason why needs for resources that the platform does not state are ignored.
-pub(crate) const UNSTATED: &str =
-    "the machines state none, so this need is ignored (--platform FILE states the resources of nodes)";
+pub(crate) const UNSTATED: &str = "the machines state no such resource, so these needs are ignored; \
+                                   state the resources of nodes with --platform FILE";
 
 /// Returns a number of bytes as a rounded text for people.
 pub(crate) fn rounded(bytes: f64) -> String {

@@ -45,9 +45,10 @@ impl ValueProblem {
     /// Returns three texts for a warning: the kind of value, the problem, and the replacement.
     const fn words(self) -> [&'static str; 3] {
         const GUESSED: &str = "a guess of 60 s is used instead";
-        const UNLIMITED: &str = "no limit holds";
+        const UNLIMITED: &str = "the task has no limit";
         const EMPTY: &str = "0 bytes are used instead";
-        const PRECEDENCE: &str = "`time` has precedence over `work`, `data` over `transfer`, and the last value of a repeated attribute over earlier ones";
+        const PRECEDENCE: &str = "`time` has precedence over `work`, `data` has precedence over `transfer`, and the \
+                                  last value of a repeated attribute is used";
         match self {
             Self::NoTime => ["run time", "missing", GUESSED],
             Self::BrokenTime => ["run time", "negative or invalid", GUESSED],
@@ -62,7 +63,7 @@ impl ValueProblem {
             }
             Self::BrokenAmount => ["amount", "not a number", "the task needs none of this resource"],
             Self::BrokenCores => ["number of cores", "not a number", "one core is used instead"],
-            Self::Contradiction => ["attribute", "contradicted by another one", PRECEDENCE],
+            Self::Contradiction => ["attribute", "contradicted by another attribute", PRECEDENCE],
         }
     }
 

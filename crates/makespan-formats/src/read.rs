@@ -119,7 +119,7 @@ fn blank(input: &mut Input<'_>) -> io::Result<String> {
     while blanks < MAX_BLANKS {
         let seen = without_mark(filled(input)?);
         if seen.is_empty() {
-            return Ok(format!("the file holds only white space ({blanks} bytes); {WANTED}"));
+            return Ok(format!("the file contains only white space ({blanks} bytes); {WANTED}"));
         }
         if !seen.trim_ascii().is_empty() {
             return Ok(format!("the file begins with more than {blanks} bytes of white space; remove them"));
@@ -150,7 +150,7 @@ fn on_stated_machines(
         None => platform.clone(),
     };
     let moved = Instance::new(platform, jobs, unavailable).map_err(|error| {
-        let problem = format!("the jobs do not fit the platform that is stated: {error}");
+        let problem = format!("the jobs do not fit the stated platform: {error}");
         FormatError::content(name, FilePlace::default(), problem)
     });
     Ok(ReadInstance { instance: moved?, ..read })
@@ -257,7 +257,7 @@ fn machine_of_list(options: &ReadOptions) -> Result<Platform, String> {
             own.map_or(Ok(flat.clone()), |own| flat.with_node_resources(own)).map_err(|error| error.to_string())
         }
         (None, None, None) => {
-            Err("a list of commands does not state machines; state them: --processors N, or --platform FILE".into())
+            Err("a list of commands states no machines; add --processors N or --platform FILE".into())
         }
     }
 }
@@ -267,10 +267,12 @@ fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
     let nodes = match (&options.platform, options.processors, options.network) {
         (Some(_), Some(_), _) => return Err(BOTH_STATED.into()),
         (Some(_), None, Some(_)) => {
-            return Err("both a platform and a bandwidth are stated; state the bandwidth in the platform".into());
+            return Err("both a platform and a bandwidth are stated; remove the bandwidth, or state it in the \
+                        platform"
+                .into());
         }
         (None, None, Some(_)) => {
-            return Err("a bandwidth is stated, but no processors; state their number".into());
+            return Err("a bandwidth is stated, but no number of processors; state this number".into());
         }
         (None, None, None) if options.workflows_on_machine => return Ok(options.machine.clone()),
         (platform, None, None) => return Ok(platform.clone()),

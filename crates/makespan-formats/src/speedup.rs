@@ -27,7 +27,7 @@ pub enum SpeedupSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{text}` is not a speed-up: {reason}; write linear, amdahl:SERIAL, power:EXPONENT, downey:PARALLELISM,SIGMA, \
-     downey:random or fitted"
+     downey:random, or fitted"
 )]
 pub struct SpeedupSpecError {
     text: String,
@@ -56,7 +56,9 @@ fn parse(text: &str) -> Result<SpeedupSpec, String> {
             SpeedupLaw::Downey { parallelism: number(parallelism)?, sigma: number(sigma)? }
         }
         ("linear" | "amdahl" | "power" | "downey" | "fitted", _) => {
-            return Err("the number of parameters is wrong; write linear, amdahl:SERIAL, power:EXPONENT, downey:A,SIGMA or fitted".to_owned());
+            return Err("the number of parameters is wrong; write linear, amdahl:SERIAL, power:EXPONENT, \
+                        downey:A,SIGMA, or fitted"
+                .to_owned());
         }
         _ => return Err(format!("the law `{name}` is unknown")),
     };

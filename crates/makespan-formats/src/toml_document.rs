@@ -20,7 +20,7 @@ pub(crate) fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T
             // text.
             "duplicate key" => {
                 let key = error.span().and_then(|span| text.get(span)).unwrap_or_default();
-                format!("the key `{key}` is written twice; write it once")
+                format!("the key `{key}` occurs twice; remove one of the two")
             }
             message => explain(message),
         };

@@ -117,8 +117,8 @@ impl Scan<'_> {
         self.document_type = true;
         self.tag(|_, byte| match byte {
             b'[' => {
-                Err("the document declares entities or elements of its own, which are not read; leave out what is \
-                         between [ and ] in <!DOCTYPE ..>"
+                Err("the document declares entities or elements of its own, which are not supported; remove the part \
+                     from [ to ] of <!DOCTYPE ..>"
                     .to_owned())
             }
             _ => Ok(()),
@@ -151,7 +151,7 @@ impl Scan<'_> {
             self.depth += 1;
         }
         if self.depth > MAX_DEPTH {
-            return Err(format!("more than {MAX_DEPTH} elements stand within each other"));
+            return Err(format!("elements are nested more than {MAX_DEPTH} deep"));
         }
         Ok(())
     }

@@ -79,11 +79,11 @@ pub struct EtcOptions {
 pub fn etc(options: &EtcOptions) -> Result<Instance, GenerateError> {
     let wrong = |name, value: String, expected| GenerateError::Option { name, value, expected };
     if options.tasks == 0 {
-        return Err(wrong("tasks", "0".into(), "give at least 1"));
+        return Err(wrong("tasks", "0".into(), "give at least 1 task"));
     }
     at_most("number of tasks", options.tasks as u64)?;
     if options.tasks as u64 * u64::from(options.machines) > MAX_ENTRIES {
-        return Err(wrong("tasks", options.tasks.to_string(), "give at most 50000000 pairs of task and machine"));
+        return Err(wrong("tasks", options.tasks.to_string(), "the tasks times the machines must be at most 50000000"));
     }
     let platform = Platform::cluster(options.machines, 1).map_err(|error| {
         wrong("machines", format!("{} ({error})", options.machines), "give from 1 to 16777216 machines")

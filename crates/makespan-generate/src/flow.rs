@@ -102,7 +102,7 @@ pub fn flow(options: &FlowOptions) -> Result<Instance, GenerateError> {
         let too_late = |_| GenerateError::Option {
             name: "rate",
             value: options.rate.to_string(),
-            expected: "it must be such that the last task arrives within 146 years",
+            expected: "choose a higher rate, so that the last task arrives within 146 years",
         };
         let release = Time::from_seconds_f64(arrivals.when(expected)).map_err(too_late)?;
         let profile = Profile::rigid(1, Time::from_seconds(size))
@@ -112,7 +112,7 @@ pub fn flow(options: &FlowOptions) -> Result<Instance, GenerateError> {
     let platform = Platform::new(options.capacities.iter().enumerate().map(node).collect());
     let platform = platform.map_err(|error| GenerateError::Option {
         name: "capacities",
-        value: format!("{} of them ({error})", options.capacities.len()),
+        value: format!("a list of {} ({error})", options.capacities.len()),
         expected: "give from 1 to 16777216 nodes, each with a valid speed",
     })?;
     Ok(Instance::new(platform, jobs, Vec::new())?)

@@ -82,7 +82,7 @@ pub fn generate(options: &MoldableOptions) -> Result<Instance, GenerateError> {
     let platform = Platform::flat(options.processors).map_err(|error| GenerateError::Option {
         name: "processors",
         value: format!("{} ({error})", options.processors),
-        expected: "give a number of processors that a platform can have",
+        expected: "give from 1 to 16777216 processors",
     })?;
     let gaps = options.arrival_rate.map(Exp::new).transpose().map_err(|_| bad_rate(options.arrival_rate))?;
     let digits = options.jobs.saturating_sub(1).to_string().len();
@@ -124,7 +124,7 @@ fn bad_rate(rate: Option<f64>) -> GenerateError {
     GenerateError::Option {
         name: "arrival rate",
         value: rate.unwrap_or_default().to_string(),
-        expected: "it must be a positive number of jobs per second, such that the last job arrives within 292 years",
+        expected: "it must be a positive number of jobs per second, so high that the last job arrives within 292 years",
     }
 }
 

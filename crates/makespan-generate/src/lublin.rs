@@ -130,7 +130,7 @@ fn log(options: &LublinOptions, drawn: &[GeneratedJob], random: &mut ChaCha8Rng)
     let platform = Platform::flat(options.processors).map_err(|error| GenerateError::Option {
         name: "processors",
         value: format!("{} ({error})", options.processors),
-        expected: "give a number of processors that a platform can have",
+        expected: "give from 1 to 16777216 processors",
     })?;
     let mut jobs = Vec::with_capacity(drawn.len());
     let mut real = Vec::with_capacity(drawn.len());
@@ -151,8 +151,8 @@ fn log(options: &LublinOptions, drawn: &[GeneratedJob], random: &mut ChaCha8Rng)
         InstanceError::TooLong => GenerateError::Option {
             name: "jobs",
             value: options.jobs.to_string(),
-            expected: "the total requested time of these jobs exceeds the maximum of 146 years; draw fewer jobs, or use smaller \
-                       requests; jobs on a larger machine have more processors and more work",
+            expected: "the total requested time of these jobs exceeds the maximum of 146 years; draw fewer jobs, use \
+                       smaller requests, or use fewer processors (jobs on a larger machine have more work)",
         },
         error => error.into(),
     })?;

@@ -101,7 +101,7 @@ fn equipped(platform: &Platform, options: NeedsOptions) -> Result<Platform, Gene
 }
 
 fn refused(problem: String) -> GenerateError {
-    let expected = "give amounts of memory and GPUs that a platform can have";
+    let expected = "give valid amounts of memory and GPUs";
     GenerateError::Option { name: "resources", value: problem, expected }
 }
 

@@ -37,7 +37,7 @@ pub fn poisson(options: &PoissonOptions) -> Result<Instance, GenerateError> {
     let wrong = || GenerateError::Option {
         name: "load",
         value: load.to_string(),
-        expected: "it must be positive, such as 0.7, and such that the last job arrives within 146 years",
+        expected: "it must be positive, such as 0.7, and so high that the last job arrives within 146 years",
     };
     if !(1e-6..=1e6).contains(&load) {
         return Err(wrong());

@@ -119,7 +119,7 @@ fn check(options: &ProjectOptions) -> Result<(), GenerateError> {
         return wrong("number of resources", (renewable + nonrenewable).to_string(), expected);
     }
     if !(1.0..=3.0).contains(&complexity) {
-        return wrong("complexity", complexity.to_string(), "it must be from 1 to 3; PSPLIB has 1.5, 1.8 and 2.1");
+        return wrong("complexity", complexity.to_string(), "it must be from 1 to 3; PSPLIB uses 1.5, 1.8 and 2.1");
     }
     for (name, share) in [("factor", factor), ("strength", strength)] {
         if !(0.0..=1.0).contains(&share) {

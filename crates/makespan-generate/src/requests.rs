@@ -34,7 +34,7 @@ impl Requests {
         if (1.0..=1000.0).contains(&factor) {
             return Ok(Self { factor });
         }
-        let expected = "it must be from 1 to 1000: the maximum ratio of the requested time to the run time";
+        let expected = "the maximum ratio of the requested time to the run time must be from 1 to 1000";
         Err(GenerateError::Option { name: "requests", value: factor.to_string(), expected })
     }
 

@@ -31,7 +31,10 @@ pub enum HistoryError {
         path: PathBuf,
     },
     /// The file is not a database, or a part of it was overwritten.
-    #[error("{}: the history is damaged ({reason}); move the file away, and the next run begins a new one", .path.display())]
+    #[error(
+        "{}: the history is damaged ({reason}); move the file away; the next run then begins a new history",
+        .path.display()
+    )]
     Damaged {
         /// Path of the history.
         path: PathBuf,
@@ -39,15 +42,15 @@ pub enum HistoryError {
         reason: String,
     },
     /// The file is a database of another program.
-    #[error("{}: this database belongs to another program; name another file for the history", .path.display())]
+    #[error("{}: this database belongs to another program; choose another file for the history", .path.display())]
     Foreign {
         /// Path of the history.
         path: PathBuf,
     },
     /// A later version of Makespan created the file.
     #[error(
-        "{}: a later version of makespan made this history (its version is {version}, this program knows {known}); \
-         use that version, or name another file", .path.display()
+        "{}: a later version of makespan made this history (its format has version {version}, this program supports \
+         {known}); use the later version, or choose another file", .path.display()
     )]
     Later {
         /// Path of the history.

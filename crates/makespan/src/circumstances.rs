@@ -45,8 +45,8 @@ pub enum CircumstanceError {
     NoneCutShort,
     /// `kill_at_walltime` has no effect, because no job has a walltime.
     #[error(
-        "no job has a walltime; a log without requested times states none, and a moldable replay or a platform with \
-         speeds other than 1 does not use them"
+        "no job has a walltime; either the log has no requested times, or they are not used (in a moldable replay, or \
+         on a platform with speeds other than 1)"
     )]
     NoWalltimes,
     /// The text of the failure model is invalid.

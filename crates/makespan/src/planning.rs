@@ -37,7 +37,10 @@ pub enum PlanError {
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
     /// The algorithm returns the rates of a steady state, but the caller requested placements.
-    #[error("{algorithm} plans the rates of a steady state, which has no placements; choose another algorithm")]
+    #[error(
+        "{algorithm} plans the rates of a steady state, which have no start times or processors; choose another \
+         algorithm"
+    )]
     NoSchedule {
         /// Full spec of the algorithm.
         algorithm: String,

@@ -32,7 +32,7 @@ pub struct PlanWishes {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WishError {
     /// The algorithm does not have the parameter that the option sets.
-    #[error("`{algorithm}` takes no {option}; leave the option out, or plan by {able}")]
+    #[error("`{algorithm}` does not support {option}; remove the option, or use {able}")]
     NotTaken {
         /// Name of the algorithm.
         algorithm: String,
@@ -42,7 +42,7 @@ pub enum WishError {
         able: String,
     },
     /// Both the spec and an option set the parameter.
-    #[error("both `{spec}` and the argument {option} state {key}; give one of them")]
+    #[error("both `{spec}` and the argument {option} set {key}; remove one of them")]
     Twice {
         /// The spec that states the parameter.
         spec: String,

@@ -381,7 +381,7 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
         };
         let needed: u128 = instance.task_ids().map(|task| u128::from(most(task))).sum();
         if needed > u128::from(there) {
-            let what = format!("all tasks together may use up {needed} of `{name}`, but there are {there}");
+            let what = format!("all tasks together may use up {needed} of `{name}`, but the platform has {there}");
             return Err(Unsupported(format!("{what}; plan them with `optimise`, which chooses their allotments")));
         }
     }

@@ -343,7 +343,7 @@ impl<'a> Planner<'a> {
             name => format!("`{name}`"),
         };
         format!(
-            "{name} collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
+            "{name} collided on processor {} at {} s, and now runs on processor {} from {} s (penalty: {penalty})",
             planned.processor.0,
             Time::from_ticks(planned.start),
             resolved.processor.0,

@@ -95,10 +95,16 @@ pub enum PlatformError {
         error: QuantityError,
     },
     /// A parent does not exist, or the parents form a cycle.
-    #[error("node `{0}`: its parents do not lead to a root; a tree has one node without parent above all others")]
+    #[error(
+        "node `{0}`: its parents do not lead to a root; remove cycles from the parents, and leave one node \
+         without a parent"
+    )]
     NotATree(String),
     /// A resource name is used for two kinds of resources.
-    #[error("`{0}` names resources of two kinds (of nodes, a licence or a consumable); use different names")]
+    #[error(
+        "`{0}` is the name of two resources of different kinds (resource of nodes, licence or consumable); use \
+         different names"
+    )]
     ResourceKinds(String),
     /// The platform has more resources than are supported.
     #[error("there are {0} resources; at most 1024 are supported")]
@@ -107,7 +113,7 @@ pub enum PlatformError {
     #[error("the platform has {0} nodes with resources; at most 1048576 are supported")]
     TooManyEquipped(usize),
     /// A link between all nodes was given for a tree. The nodes of a tree have links of their own.
-    #[error("the nodes form a tree, and each node states its own link; leave out the bandwidth of the platform")]
+    #[error("the nodes form a tree, and each node states its own link; remove the bandwidth of the platform")]
     Interconnect,
 }
 

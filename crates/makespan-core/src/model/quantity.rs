@@ -39,7 +39,10 @@ impl Quantity {
         }
         let Self { name, unit, least, most } = self;
         let (value, least, most) = (ShortFloat(value), ShortFloat(least), ShortFloat(most));
-        Err(QuantityError(format!("{name} of {value}{unit} is out of range; write {least} to {most}{unit}")))
+        Err(QuantityError(format!(
+            "{name} of {value}{unit} is out of range; write a value from {least} to \
+             {most}{unit}"
+        )))
     }
 }
 

@@ -82,10 +82,10 @@ pub struct Resources(Vec<(Box<str>, u64)>);
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResourceError {
     /// The name of a resource is empty.
-    #[error("the name of a resource is empty; give it one, such as `memory`")]
+    #[error("the name of a resource is empty; give the resource a name, such as `memory`")]
     Nameless,
     /// A resource name occurs twice.
-    #[error("the resource `{0}` is given twice; write one amount")]
+    #[error("the resource `{0}` is given twice; give it only once")]
     Twice(String),
     /// The amount is too large.
     #[error("{amount} of `{name}` is too much; at most 2^63 - 1 is supported")]
@@ -363,7 +363,7 @@ impl fmt::Display for Shortage {
         if let Some(node) = node {
             write!(f, " on node `{node}`")?;
         }
-        write!(f, " at {at} s; others hold {held} of {there} there")
+        write!(f, " at {at} s, but other jobs hold {held} of the total of {there}")
     }
 }
 

@@ -317,7 +317,7 @@ impl Site {
         for one in &self.associations {
             let name = one.user.as_deref().unwrap_or(&one.account);
             if !(one.usage.is_finite() && one.usage >= 0.0) {
-                let problem = "its usage must be a number that is at least 0";
+                let problem = "its usage is not a number of at least 0";
                 return Err(SiteError::Wrong { what: "account", name: name.into(), problem });
             }
             let above = if one.user.is_some() { Some(&one.account) } else { one.parent.as_ref() };

@@ -85,8 +85,8 @@ pub enum Defect {
     },
     /// The platform requires best placement, but the processors do not form a best placement.
     #[error(
-        "it starts job `{job}` on {processors}, which are spread over nodes; on this platform (placement = compact) a job is \
-         on one node if one is large enough, and else on whole nodes and a part of at most one"
+        "it starts job `{job}` on {processors}, which are spread over nodes; on this platform (placement = compact) a \
+         job must run on one node if a node is large enough, otherwise on whole nodes and a part of at most one node"
     )]
     Scattered {
         /// Name of the job.
@@ -95,7 +95,7 @@ pub enum Defect {
         processors: ProcSet,
     },
     /// The nodes have too little of a resource that the job needs, or too few licences or consumables are left.
-    #[error("it starts a job although the needs of the job are not met: {0}")]
+    #[error("it starts a job although there are not enough resources: {0}")]
     Resource(Box<Shortage>),
     /// Data of the job have not arrived on the processors.
     #[error(
@@ -112,7 +112,7 @@ pub enum Defect {
         arrival: Time,
     },
     /// Tasks wait for ever: no task runs, no task will be released, and the policy requests no wake-up.
-    #[error("it leaves {waiting} jobs waiting for ever, `{example}` among them")]
+    #[error("it leaves {waiting} jobs waiting for ever, such as `{example}`")]
     Stalled {
         /// Number of waiting tasks.
         waiting: usize,
@@ -121,8 +121,8 @@ pub enum Defect {
     },
     /// The policy makes no decision at many consecutive wake-ups or failures, although tasks wait.
     #[error(
-        "it did nothing at {instants} consecutive instants at which it was woken or processors went down or up, while no \
-         job ran and `{example}` was waiting"
+        "while no job ran and `{example}` was waiting, it started no job at {instants} consecutive events (wake-ups, \
+         and failures or repairs of processors)"
     )]
     Restless {
         /// Number of consecutive instants at which the policy made no decision.

@@ -96,8 +96,8 @@ pub enum Violation {
     },
     /// The platform requires best placement, but the processors of the job do not form a best placement.
     #[error(
-        "job `{job}` is spread over the nodes {nodes}; on this platform (placement = compact) a job is on one node if one is \
-         large enough, and else on whole nodes and a part of at most one"
+        "job `{job}` is spread over the nodes {nodes}; on this platform (placement = compact) a job must run on one \
+         node if a node is large enough, otherwise on whole nodes and a part of at most one node"
     )]
     Scattered {
         /// Name of the job.

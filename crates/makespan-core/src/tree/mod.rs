@@ -81,16 +81,19 @@ pub struct Application {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TreeError {
     /// The instance has no jobs.
-    #[error("there are no applications; give at least one job with a `count`")]
+    #[error("there are no bags of tasks; give at least one job with a `count`")]
     NoApplications,
     /// There are several nodes, but they do not form a tree.
-    #[error("the nodes form no tree: `{0}` has no parent and is not the only such node; give `parent` and `bandwidth`")]
+    #[error(
+        "the nodes form no tree: several nodes have no parent, such as `{0}`; give all nodes but one a `parent` \
+         and a `bandwidth`"
+    )]
     NoTree(String),
     /// A link has no bandwidth.
-    #[error("node `{0}` has a parent and no bandwidth; give `bandwidth` in bytes a second")]
+    #[error("node `{0}` has a parent, but no bandwidth; give its `bandwidth` in bytes per second")]
     NoBandwidth(String),
     /// A job is compound.
-    #[error("job `{0}` is a graph of tasks, but a steady state consists of bags; plan the graph by itself")]
+    #[error("job `{0}` is a graph of tasks, but a steady state can contain only bags; plan the graph separately")]
     Graph(String),
     /// A job is not a bag.
     #[error("job `{0}` is not a bag of tasks; give it a `count`, the number of its tasks")]
@@ -102,21 +105,24 @@ pub enum TreeError {
     #[error("job `{0}` has weight 0, but a fair throughput is divided by the weight; give a positive weight")]
     NoWeight(String),
     /// A job has a release date.
-    #[error("job `{0}` is released later than 0; a steady state does not support release dates")]
+    #[error("job `{0}` is released after time 0; a steady state does not support release dates")]
     Released(String),
     /// A job has a walltime.
     #[error(
-        "job `{0}` has a walltime, which rules out some nodes; a steady state does not support walltimes, leave it out"
+        "job `{0}` has a walltime, which rules out some nodes; a steady state does not support walltimes; remove it"
     )]
     Walltime(String),
     /// A job has a time for each machine.
-    #[error("job `{0}` has a time for each machine; give `work` instead, which is divided by the speed of each node")]
+    #[error(
+        "job `{0}` has a time for each machine; give its `work` instead (the run time on a node is the work \
+         divided by the speed of the node)"
+    )]
     MachineTimes(String),
     /// A job needs resources besides processors.
-    #[error("job `{0}` needs `{1}`, but a steady state considers only processors and links; leave the need out")]
+    #[error("job `{0}` needs `{1}`, but a steady state considers only processors and links; remove the need")]
     Needs(String, String),
     /// A job waits for another job.
-    #[error("job `{0}` waits for `{1}`, but in a steady state all bags run at the same time; leave `after` out")]
+    #[error("job `{0}` waits for `{1}`, but in a steady state all bags run at the same time; remove `after`")]
     After(String, String),
     /// Processors are unavailable at times.
     #[error("processors are unavailable at times; a steady state does not support unavailable periods")]

@@ -71,7 +71,8 @@ pub enum NetworkViolation {
     },
     /// A node receives a task twice, or receives a task that is computed neither at this node nor below it.
     #[error(
-        "task {task} of job `{job}` is sent to node `{node}`, but either more than once, or without being computed at this node or below it"
+        "task {task} of job `{job}` is sent to node `{node}`, but either more than once, or the task is computed \
+         neither at this node nor below it"
     )]
     Astray {
         /// Name of the job.

@@ -32,7 +32,7 @@ pub enum OptimumError {
     #[error("the fair throughput of the rates differs from the stated one")]
     Throughput,
     /// The prices are invalid, or allow a higher throughput.
-    #[error("the prices do not prove that no steady state is better")]
+    #[error("the prices (dual values) do not prove that no steady state is better")]
     Prices,
 }
 

@@ -29,13 +29,13 @@ pub struct Periodic {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PeriodicError {
     /// Some application completes no task in a period.
-    #[error("in a period of {period} s some application completes no task; choose a longer one")]
+    #[error("in a period of {period} s, at least one bag completes no task; choose a longer period")]
     TooShort {
         /// The length of the period.
         period: Time,
     },
     /// The length of the period, or the number of its tasks, is too large for a schedule.
-    #[error("this period is too long for a schedule; choose a shorter one, for which the rates are rounded")]
+    #[error("this period is too long for a schedule; choose a shorter period (the rates are then rounded)")]
     TooLong,
     /// There are more tasks and transfers than can be listed.
     #[error("{count} tasks and transfers are too many to list one by one; at most {most} are supported")]

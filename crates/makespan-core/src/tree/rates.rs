@@ -17,7 +17,7 @@ pub struct Rates {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RatesError {
     /// The number of rates does not match the problem.
-    #[error("there are {found} rates, but {expected} pairs of node and application")]
+    #[error("there are {found} rates, but {expected} pairs of a node and a bag")]
     Size {
         /// Number of rates.
         found: usize,
@@ -33,7 +33,7 @@ pub enum RatesError {
         application: usize,
     },
     /// The work of a node exceeds the capacity of its processors.
-    #[error("node {node} would compute {load:.12} times as much as its processors can")]
+    #[error("node {node} would compute {load:.12} times as much as its processors can compute")]
     Processors {
         /// Position of the node.
         node: usize,

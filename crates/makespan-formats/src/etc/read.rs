@@ -105,7 +105,8 @@ impl Reader<'_> {
         if layout.by_line && count != 0 && (count != layout.machines || before != 0) {
             let machines = layout.machines;
             return Err(self.wrong(&format!(
-                "the line has {count} times and the first one has {machines}; every task has one on each machine"
+                "the line has {count} times, but the first line has {machines}; give each task one time for each \
+                 machine"
             )));
         }
         Ok(())
@@ -117,25 +118,29 @@ impl Reader<'_> {
         let whole: Vec<Option<usize>> = tokens(line).take(4).map(number).collect();
         let header = |tasks, machines| Ok((Layout { machines, tasks: Some(tasks), by_line: false }, true));
         match (whole.as_slice(), self.stated) {
-            (&[_], Some(0)) => Err(self.wrong("0 machines are stated (--processors); there must be at least 1")),
+            (&[_], Some(0)) => Err(self.wrong("--processors states 0 machines; state at least 1")),
             (&[_], Some(stated)) => {
                 let machines = stated as usize;
                 Ok((Layout { machines, tasks: None, by_line: false }, false))
             }
             (_, Some(_)) => Err(self.wrong(
-                "a number of processors is allowed only for a matrix of a single column; this matrix states its machines itself",
+                "a number of processors is allowed only for a matrix of a single column; this matrix has a column for \
+                 each machine",
             )),
             (&[_], None) => Err(self.wrong(
-                "the matrix is one column and has no header; state its machines (--processors), or begin it with a line \
-                 `tasks machines`",
+                "the matrix has only one column and no header; state the number of machines with --processors, or add \
+                 a first line with the numbers of tasks and machines",
             )),
             (
-                &([Some(0), Some(_)] | [Some(_), Some(0)] | [Some(0), Some(_), Some(0..=2)] | [Some(_), Some(0), Some(0..=2)]),
+                &([Some(0), Some(_)]
+                | [Some(_), Some(0)]
+                | [Some(0), Some(_), Some(0..=2)]
+                | [Some(_), Some(0), Some(0..=2)]),
                 None,
-            ) => {
-                Err(self.wrong("the first line states no tasks or no machines; both must be at least 1"))
+            ) => Err(self.wrong("the first line states 0 tasks or 0 machines; both must be at least 1")),
+            (&[Some(tasks), Some(machines)] | &[Some(tasks), Some(machines), Some(0..=2)], None) => {
+                header(tasks, machines)
             }
-            (&[Some(tasks), Some(machines)] | &[Some(tasks), Some(machines), Some(0..=2)], None) => header(tasks, machines),
             (_, None) => Ok((Layout { machines, tasks: None, by_line: true }, false)),
         }
     }
@@ -148,7 +153,10 @@ impl Reader<'_> {
         let time = Time::parse(&text).map_err(|error| self.wrong(&error.to_string()))?;
         if time == Time::ZERO {
             if self.strict {
-                return Err(self.wrong(&format!("the time is `{text}`; without --strict that is one nanosecond")));
+                return Err(self.wrong(&format!(
+                    "the time is `{text}`, which --strict does not allow; without \
+                                                --strict, it is read as one nanosecond"
+                )));
             }
             self.zeros.push(self.line);
         }
@@ -156,7 +164,7 @@ impl Reader<'_> {
             return Ok(time.max(Time::TICK));
         }
         Err(self.wrong(&format!(
-            "the time `{text}` must be below 146 years; write `inf` for a machine that cannot run a task"
+            "the time `{text}` is above the maximum of 146 years; write `inf` for a machine that cannot run a task"
         )))
     }
 
@@ -196,7 +204,7 @@ impl Reader<'_> {
         }
         let remarks = self.zeros.first().map(|line| {
             let count = self.zeros.len();
-            format!("times that are printed as 0: {count} (first at line {line}); each is planned as one nanosecond")
+            format!("times of 0: {count} (the first on line {line}); each is read as one nanosecond")
         });
         let wrong = |problem: &dyn std::fmt::Display| FormatError::content(self.file, FilePlace::default(), problem);
         let platform = Platform::cluster(u32::try_from(machines).unwrap_or(u32::MAX), 1).map_err(|e| wrong(&e))?;
@@ -214,8 +222,8 @@ fn few(layout: Layout, have: usize) -> String {
     let machines = layout.machines;
     match layout.tasks {
         Some(tasks) => format!(
-            "the first line announces {} on {}, but {have} times follow; give one time for each pair (a matrix of two or three machines needs such a \
-             line before it)",
+            "the first line announces {} on {}, but {have} times follow; give one time for each task and machine (if \
+             this line is the first task, add a line with the numbers of tasks and machines before it)",
             counted(tasks, "task"),
             counted(machines, "machine")
         ),

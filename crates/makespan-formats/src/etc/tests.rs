@@ -48,7 +48,7 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("1 2 0\n1 2\n3", None, "a:3: the matrix has more times");
     check("1 2 2\n1 2 3", None, "a:2: the matrix has more times");
     check("2 0 1\n", None, "at least 1");
-    check("1.5 2 3 4\n1 2 3", None, "a:2: the line has 3 times and the first one has 4");
+    check("1.5 2 3 4\n1 2 3", None, "a:2: the line has 3 times, but the first line has 4");
     check("1.5\n2\n3\n", None, "a:1: the matrix is one column");
     check("1.5\n2\n3\n", Some(2), "not a multiple of the number of machines, 2");
     check("1.5\n2\n3\n", Some(0), "0 machines");
@@ -89,7 +89,7 @@ fn a_time_below_the_printed_digits_is_one_tick() {
     let (instance, remarks) = read_etc("a", &mut text.as_bytes(), &EtcReadOptions::default()).unwrap();
     assert_eq!(instance.time_on(TaskId(0), 0), Some(Time::TICK));
     assert_eq!(instance.time_on(TaskId(1), 1), Some(Time::TICK));
-    let expect = "times that are printed as 0: 2 (first at line 2); each is planned as one nanosecond";
+    let expect = "times of 0: 2 (the first on line 2); each is read as one nanosecond";
     assert_eq!(remarks, [expect]);
     let strict = EtcReadOptions { strict: true, ..EtcReadOptions::default() };
     let refused = read_etc("a", &mut text.as_bytes(), &strict).unwrap_err().to_string();

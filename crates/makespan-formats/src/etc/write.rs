@@ -47,7 +47,7 @@ fn lost(instance: &Instance) -> Option<&'static str> {
     } else if jobs.iter().any(|job| job.weight != Weight::ONE) {
         Some("weights")
     } else if instance.has_edges_between_jobs() {
-        Some("waits of jobs for jobs")
+        Some("dependencies between jobs")
     } else if instance.task_ids().any(|task| !instance.task(task).needs.is_empty()) {
         Some("needs besides processors")
     } else if !instance.unavailable().is_empty() {

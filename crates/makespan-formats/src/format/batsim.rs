@@ -117,7 +117,8 @@ pub(crate) fn relative(platform: &Platform, unit: f64) -> Option<(Platform, f64,
     let differs = nodes.iter().any(|node| node.processors > 0 && (node.speed - 1.0).abs() > f64::EPSILON);
     let remark = differs.then(|| {
         format!(
-            "the hosts differ in speed; the time of a `delay` profile is taken as its time on host `{}`, and is scaled on hosts of other speeds",
+            "the hosts differ in speed; the time of a `delay` profile is its time on host `{}`; on other hosts, the \
+             time is scaled by the speed",
             first.name
         )
     });
@@ -192,7 +193,7 @@ pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Re
         report.add_machine(FilePlace::field("nb_res"), format!("nb_res: {text}"));
     }
     let processors = stated.and_then(|(_, count)| count.ok()).filter(|&count| count > 0);
-    let (untold, remarks) = ("the workload has no `nb_res`", Vec::new());
+    let (untold, remarks) = ("the workload does not state its number of processors (`nb_res`)", Vec::new());
     Ok(LogContent { records, report, processors, untold, remarks, week: None, clock: None, now: None })
 }
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 /// Advice at the end of an error message about a file in an unknown format.
-pub(crate) const WANTED: &str = "give a list of commands, a Makefile, an instance in JSON or TOML, a workflow, a project, an SWF log or an ETC matrix";
+pub(crate) const WANTED: &str = "use a list of commands, a Makefile, an instance in JSON or TOML, a workflow, a \
+                                 project, an SWF log or an ETC matrix";
 
 /// Keys that only occur in workloads of Batsim, at the top level or in a job.
 const WORKLOAD_KEYS: [&[u8]; 2] = [b"\"nb_res\"", b"\"subtime\""];

@@ -334,7 +334,7 @@ impl Format {
 
     /// Returns the names of all kinds of files that can be read as an instance, separated by commas.
     pub fn readable() -> String {
-        Self::titles(|_| true) + ", or by its name a Makefile (.mk, .mak) or a Snakefile (.smk)"
+        Self::titles(|_| true) + ", a Makefile (Makefile, .mk, .mak) or a Snakefile (Snakefile, .smk)"
     }
 }
 
@@ -349,16 +349,20 @@ impl FormatOption {
     pub(crate) fn refusal(self, format: Format) -> String {
         const NO_MACHINES: &str = "files without machines (logs, workflows, lists of commands, ETC matrices)";
         let takers = || Format::titles(|format| format.takes(self));
-        let file = format!("and this file is {format}");
+        let file = format!("but this file is {format}");
         match self {
             Self::Bandwidth => format!("a bandwidth is allowed only for workflows, {file}"),
             Self::Storage => format!("a node that holds files is allowed only for workflows, {file}"),
-            Self::Trace => format!("a trace of Nextflow goes with its graph in DOT (-with-dag FILE.dot), {file}"),
+            Self::Trace => format!(
+                "a trace of Nextflow is allowed only with its graph in DOT (-with-dag FILE.dot), \
+                                    {file}"
+            ),
             Self::Speedup => format!("a speed-up is allowed only for logs ({}), {file}", takers()),
             Self::Processors => format!(
-                "a number of processors is allowed only for {NO_MACHINES}, {file}; change its platform, or state another with --platform"
+                "a number of processors is allowed only for {NO_MACHINES}, {file}; change the platform in the file, \
+                 or replace it with --platform FILE"
             ),
-            Self::Flops | Self::Queues => format!("the option is for {} only, {file}", takers()),
+            Self::Flops | Self::Queues => format!("this option is allowed only for {}, {file}", takers()),
         }
     }
 }

@@ -76,11 +76,11 @@ impl Marks {
         }
         match (tasks, deadlines) {
             (false, false) => None,
-            (true, false) => Some("tasks with a dark corner: moved after a collision with another task"),
-            (false, true) => Some("triangles above the rows: deadlines of jobs, framed in red where missed"),
+            (true, false) => Some("dark corner of a task: the task was moved after a collision with another task"),
+            (false, true) => Some("triangles above the rows: deadlines of jobs, with a red frame if missed"),
             (true, true) => Some(
-                "tasks with a dark corner: moved after a collision with another task; triangles above the rows: deadlines of jobs, \
-                 framed in red where missed",
+                "dark corner of a task: the task was moved after a collision with another task; triangles above the \
+                 rows: deadlines of jobs, with a red frame if missed",
             ),
         }
     }

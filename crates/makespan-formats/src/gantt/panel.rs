@@ -231,7 +231,7 @@ impl Panel<'_> {
         let guess = is_guess(self.instance, placement);
         let part = schedule.group(shapes[0].placement).map_or_else(String::new, |group| format!(", {group}"));
         write!(out, r#"<g fill="{colour}"><title>{}&#10;{start} to {end}, "#, Text(&name))?;
-        let guessed = if guess { ", the time is a guess" } else { "" };
+        let guessed = if guess { ", the run time is a guess" } else { "" };
         write!(out, "{count} processor{} ({ids}){}{guessed}</title>", if count == 1 { "" } else { "s" }, Text(&part))?;
         for shape in shapes {
             let class = match (guess, is_thin(shape.area)) {

@@ -122,7 +122,7 @@ pub(super) fn lines(
 pub(super) fn best_effort(instance: &Instance, schedule: &Schedule) -> Option<String> {
     let SeparateEnds { others, best_effort } = SeparateEnds::of(instance, schedule)?;
     let (others, best_effort) = (duration(others.seconds()), duration(best_effort.seconds()));
-    Some(format!("best effort, ends at {best_effort}; all others end at {others}"))
+    Some(format!("best-effort jobs end at {best_effort}; all other jobs end at {others}"))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ fn best_effort_has_its_own_colour_and_a_legend() {
     let text = svg(&instance, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
     assert_eq!(jobs_drawn(&text), 4);
     assert_eq!(text.matches(scheme::BEST_EFFORT).count(), 4, "three tasks and the legend");
-    assert!(text.contains("best effort, ends at 30 s; all others end at 10 s"), "{text}");
+    assert!(text.contains("best-effort jobs end at 30 s; all other jobs end at 10 s"), "{text}");
     assert!(text.contains("<title>bag/2&#10;"), "{text}");
     let plain = instance.with_jobs(vec![job("a")]);
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0-3")]);
@@ -61,7 +61,7 @@ fn tasks_of_bags_may_stand_apart() {
     let colours = |bags_apart| {
         let options = GanttOptions { bags_apart, ..GanttOptions::default() };
         let text = svg(&instance, &[NamedSchedule { name: "", schedule: &schedule }], &options);
-        assert_eq!(text.contains("best effort, ends at"), !bags_apart);
+        assert_eq!(text.contains("best-effort jobs end at"), !bags_apart);
         let document = roxmltree::Document::parse(&text).unwrap();
         let drawn = document.descendants().filter(|node| node.has_tag_name("g"));
         drawn.filter_map(|node| node.attribute("fill")).map(str::to_owned).collect::<Vec<_>>()

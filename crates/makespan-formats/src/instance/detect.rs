@@ -18,13 +18,14 @@ pub(crate) fn is_json(head: &Head<'_>) -> Result<bool, String> {
 pub(crate) fn foreign_json(head: &Head<'_>) -> Option<&'static str> {
     if is_plan(head) {
         return Some(
-            "this is a plan, as `plan --output` writes it; give the instance that it plans (`makespan verify INSTANCE PLAN` \
-             checks a plan)",
+            "this is a plan, as written by `plan --output`; use the instance of the plan instead (to check a plan: \
+             `makespan verify INSTANCE PLAN`)",
         );
     }
     is_slurm(head).then_some(
-        "this is JSON of Slurm (sacct --json, squeue --json), which cannot be read as a log; save what `sacct -a -X --parsable2` \
-         prints, or give a folder with saved outputs of the cluster (`makespan queue --from FOLDER`)",
+        "this is JSON of Slurm (sacct --json, squeue --json), which cannot be read as a log; save the output of \
+         `sacct -a -X --parsable2` instead, or use a folder with saved outputs of the cluster (`makespan queue --from \
+         FOLDER`)",
     )
 }
 

@@ -48,13 +48,13 @@ fn a_graph_survives_both_languages() {
 #[test]
 fn a_walltime_is_of_each_task_from_version_2_on() {
     let both = r#"{"name": "j", "released": 2, "deadline": 60, "walltime": 5, "tasks": [{"name": "a", "work": 4}]}"#;
-    refused(both, "it has both `deadline` and `walltime`");
+    refused(both, "has both `deadline` and `walltime`");
     let text = format!("{{{},\n \"jobs\": [{both}]}}", PLATFORM.replace("1,", "2,"));
     let instance = read_json("a.json", text.as_bytes(), None).unwrap();
     let job = &instance.jobs()[0];
     assert_eq!((job.deadline, job.walltime), (Some(Time::from_seconds(60)), Some(Time::from_seconds(5))));
     let short = read_json("a.json", text.replace("\"walltime\": 5", "\"walltime\": 3").as_bytes(), None).unwrap_err();
-    assert!(short.to_string().contains("job `j/a` takes at least 4 s and its time limit is 3 s"), "{short}");
+    assert!(short.to_string().contains("job `j/a` takes at least 4 s, but its time limit is 3 s"), "{short}");
 }
 
 fn refused(job: &str, expect: &str) {

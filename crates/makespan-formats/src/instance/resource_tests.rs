@@ -109,7 +109,7 @@ fn needs_of_what_there_is_not_are_refused() {
         r#"{"gpu": 1}"#,
         "`gpu`, which is neither a resource of a node nor a licence; there are `gpus`, `memory`, `solver`",
     );
-    needs(r#"{"solver": 4}"#, "4 of `solver`, and there are 3");
+    needs(r#"{"solver": 4}"#, "4 of `solver`, but the platform has 3");
     needs(r#"{"gpus": 2}"#, "2 of `gpus`, and all nodes together have 1");
     needs(r#"{"memory": "15GiB"}"#, "15 GiB of `memory`, and all nodes together have 14 GiB");
     let sum = r#"{"name": "j", "time": 3, "needs": {"memory": "9GiB"}}"#;
@@ -150,16 +150,16 @@ fn bad_resources_are_refused_with_their_place() {
 fn jobs_that_cannot_wait_are_refused() {
     let job =
         |name: &str, after: &str| format!(r#"{{"name": "{name}", "work": 1, "after": [{after}]}}"#).replace('\'', "\"");
-    refused(&job("a", "'x'"), &["job `a` waits for `x`, and there is no such job; correct its `after`"]);
+    refused(&job("a", "'x'"), &["job `a` waits for `x`, but no job has this name; correct the name in `after`"]);
     refused(&job("a", "'a'"), &["in a cycle: a -> a"]);
     let three = [job("a", "'c'"), job("b", "'a'"), job("c", "'b'")].join(", ");
-    refused(&three, &["the jobs wait for each other in a cycle", "remove one of these from `after`"]);
+    refused(&three, &["the jobs wait for each other in a cycle", "remove a name from `after` of one of these jobs"]);
     refused(&three, &["a ->", "b ->", "c ->"]);
     refused(&job("a", "3"), &["a.json:3:", "jobs[0].after[0]"]);
     let bare = r#"{"name": "a", "work": 1, "after": "b"}"#;
     refused(bare, &["jobs[0].after", r#"expected a list of names such as ["a", "b"]"#]);
     let early = r#"{"name": "a", "work": 1, "released": 9, "deadline": 8}"#;
-    refused(early, &["job `a` has its deadline at 8 s, before its release at 9 s; put it later"]);
+    refused(early, &["job `a` has its deadline at 8 s, before its release at 9 s; state a later deadline"]);
     refused(r#"{"name": "a", "work": 1, "deadline": -8}"#, &["a.json:3:", "jobs[0].deadline", "`-8` is negative"]);
 }
 

@@ -19,7 +19,8 @@ const LISTED: usize = 5;
 pub fn bash_warning(command: &str) -> Option<String> {
     let word = bash_word(command)?;
     Some(format!(
-        "`{word}` is for bash, and sh, which runs the command, may not know it; write the command as bash -lc 'COMMAND', or begin the list with #!/bin/bash -l"
+        "`{word}` belongs to bash, but sh runs the command, and may not support it; write bash -lc 'COMMAND', or \
+         begin the list with #!/bin/bash -l"
     ))
 }
 

@@ -44,7 +44,7 @@ pub(super) fn commands(text: &str, first: usize) -> Result<Vec<ListCommand>, Lis
     match notes.line() {
         Some(line) => Err(ListProblem::at(
             line,
-            "no command follows this note; write it before a command, or at the end of its line",
+            "no command follows this note; write the note before a command, or at the end of the line of a command",
         )),
         None => Ok(commands),
     }
@@ -64,7 +64,10 @@ fn command<'a>(
         let (number, line) = part;
         let comment = scan(&mut scanner, line, number, &mut text);
         if text.len() > LONGEST {
-            let problem = format!("the command is longer than {LONGEST} bytes, the most that a program can be given");
+            let problem = format!(
+                "the command is longer than {LONGEST} bytes, the maximum for an argument of a \
+                                   program"
+            );
             return Err(ListProblem::at(first, problem));
         }
         if let Some(comment) = comment {
@@ -83,18 +86,21 @@ fn command<'a>(
     };
     if let Some((mark, line, column)) = scanner.open_quotation() {
         let place = FilePlace { line: Some(line), column: Some(column), field: None };
-        let problem =
-            format!("the quote `{mark}` is not closed on its line; a command is one line, or ends its lines with \\");
+        let problem = format!(
+            "the quote `{mark}` is not closed on its line; write the command on one line, or end its lines \
+                     with \\"
+        );
         return Err(ListProblem { place, problem });
     }
     if let Some((line, column)) = scanner.here_document {
         let place = FilePlace { line: Some(line), column: Some(column), field: None };
-        let problem = "`<<` begins a here-document, which needs more lines than a command of a list has; write the text to a file first";
+        let problem = "`<<` begins a here-document, but each command of a list is one line; write the text to a file \
+                       first";
         return Err(ListProblem { place, problem: problem.into() });
     }
     if let Some((mark, line, column)) = scanner.open_command() {
         let place = FilePlace { line: Some(line), column: Some(column), field: None };
-        let problem = format!("the command that `{mark}` begins {GOES_ON}");
+        let problem = format!("the command that begins with `{mark}` {GOES_ON}");
         return Err(ListProblem { place, problem });
     }
     if let Some(operator) = scanner.operator() {
@@ -127,8 +133,8 @@ fn scan<'a>(scanner: &mut Scanner, line: &'a str, number: usize, text: &mut Stri
 }
 
 /// Reason in errors about a line that is not a complete command.
-const GOES_ON: &str =
-    "continues on the next line, but each line of a list is a command; write it on one line, or end its lines with \\";
+const GOES_ON: &str = "continues on the next line, but each line of a list is a command; write the command on one \
+                       line, or end its lines with \\";
 
 /// Words that can begin a line in a script, but cannot begin a command.
 const WITHIN: [&str; 11] = ["do", "done", "then", "else", "elif", "fi", "esac", "}", "&&", "||", "|"];
@@ -160,8 +166,8 @@ fn refuse_scripts(line: usize, text: &str) -> Result<(), ListProblem> {
     let assigns = first.split_once('=').is_some_and(|(name, _)| is_name(name)) && first == text.trim_end();
     if alone && (OF_THE_SHELL.contains(&first) || assigns) {
         let problem = format!(
-            "`{first}` alone changes nothing for the lines below: each line of a list runs in a shell of its own; write it before the \
-             command that needs it, such as `{} && ..`",
+            "`{first}` alone has no effect on the next lines: each line of a list runs in its own shell; write it on \
+             the line of the command that needs it, such as `{} && ..`",
             text.trim_end()
         );
         return Err(ListProblem::at(line, problem));
@@ -169,8 +175,8 @@ fn refuse_scripts(line: usize, text: &str) -> Result<(), ListProblem> {
     let defines =
         text.split_once('(').is_some_and(|(name, rest)| is_name(name.trim_end()) && rest.trim_start().starts_with(')'));
     if defines || first == "function" {
-        let problem = "a function is known only on its own line: each line of a list runs in a shell of its own; write it to a script, \
-                       and run that: sh FILE";
+        let problem = "the other lines cannot use this function, because each line of a list runs in its own shell; \
+                       write the function and its calls to a script, and run the script with: sh FILE";
         return Err(ListProblem::at(line, problem));
     }
     let ends = |last: &str| text.split(|c: char| c.is_whitespace() || ";&|()".contains(c)).any(|word| word == last);
@@ -182,8 +188,8 @@ fn refuse_scripts(line: usize, text: &str) -> Result<(), ListProblem> {
     }
     if WITHIN.contains(&first) {
         let problem = format!(
-            "`{first}` continues a command of earlier lines, but each line of a list is a command; write it on one line, \
-             or run the whole as a script: sh FILE"
+            "`{first}` continues a command of earlier lines, but each line of a list is a command; write the command \
+             on one line, or run the whole file as a script: sh FILE"
         );
         return Err(ListProblem::at(line, problem));
     }

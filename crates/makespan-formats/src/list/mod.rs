@@ -77,8 +77,8 @@ pub(crate) fn read_numbered(
     let commands = commands(text, 1).map_err(wrong)?;
     if commands.is_empty() {
         let problem = match text.lines().count() {
-            0 | 1 => "the list holds no command; write one shell command a line".to_owned(),
-            lines => format!("none of the {lines} lines holds a command; write one shell command a line"),
+            0 | 1 => "the list contains no command; write one shell command on each line".to_owned(),
+            lines => format!("none of the {lines} lines contains a command; write one shell command on each line"),
         };
         return Err(FormatError::content(file, FilePlace::default(), problem));
     }
@@ -86,8 +86,7 @@ pub(crate) fn read_numbered(
         let line = commands.iter().find_map(|command| command.notes.line_of(name));
         if let Some(line) = line.filter(|_| platform.resource(name).is_none()) {
             let place = FilePlace::line(line).with_field(name);
-            let problem =
-                format!("the machines are not known to have {what}; leave the note out, or state machines that do");
+            let problem = format!("the platform states no {what}; remove the note, or state a platform with {what}");
             return Err(FormatError::content(file, place, problem));
         }
     }
@@ -158,7 +157,9 @@ pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize
     let jobs = template_jobs(lines, 1, digits)?;
     if jobs.is_empty() {
         return Err(wrong(
-            "there are no arguments, and so no commands; write them after `:::`, or one a line in a file".into(),
+            "there are no arguments, so there are no commands; write the arguments after `:::`, or on the lines of a \
+             file"
+                .into(),
         ));
     }
     Instance::new(with_needed(platform, |_| false), jobs, Vec::new()).map_err(|error| wrong(error.to_string()))
@@ -215,7 +216,7 @@ impl NamedCommands {
                 let stated = notes.line_of("name").unwrap_or(*line);
                 return Err(ListProblem::at(
                     stated,
-                    format!("the command on line {before} is named `{name}`, too; names must be unique"),
+                    format!("the command on line {before} has the same name, `{name}`; names must be unique"),
                 ));
             }
             self.lines.push(*line);
@@ -231,8 +232,10 @@ impl NamedCommands {
                 })?;
                 after.extend(found.iter().map(|name| name.as_str().into()));
                 if self.waits + after.len() > MAX_AFTER {
-                    let problem =
-                        format!("the commands of the list have more than {MAX_AFTER} dependencies in all; state fewer");
+                    let problem = format!(
+                        "the commands of the list have more than {MAX_AFTER} dependencies in total; remove \
+                                 some of the dependencies"
+                    );
                     return Err(ListProblem::at(command.line, problem));
                 }
             }

@@ -83,8 +83,7 @@ impl CommandNotes {
             };
             let key = known(key).map_err(|problem| ListProblem::at(line, problem))?;
             if let Some(before) = self.line_of(key) {
-                let problem =
-                    format!("`{key}` is noted twice for one command (before on line {before}); write it once");
+                let problem = format!("`{key}` is given twice for one command (first on line {before}); write it once");
                 return Err(ListProblem::at(line, problem));
             }
             self.stated.push((key, line));
@@ -96,7 +95,7 @@ impl CommandNotes {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         if value.is_empty() {
-            return Err(format!("`{key}=` has no value; write a value directly after `=`, without a blank"));
+            return Err(format!("`{key}=` has no value; write a value directly after `=`, without a space"));
         }
         let time = note_time;
         match key {
@@ -114,7 +113,8 @@ impl CommandNotes {
                 SpeedupSpec::Law(law) => self.speedup = Some(law),
                 _ => {
                     return Err(format!(
-                        "`{value}` is for logs; write linear, amdahl:SERIAL, power:EXPONENT or downey:A,SIGMA"
+                        "`{value}` is allowed only for logs; write linear, amdahl:SERIAL, power:EXPONENT or \
+                         downey:A,SIGMA"
                     ));
                 }
             },
@@ -167,7 +167,7 @@ impl CommandNotes {
             }
             _ if self.speedup.is_some() => Err((
                 "speedup",
-                "`speedup` needs one `time`, but `time` is a list; write one time, or leave `speedup` out".into(),
+                "`speedup` needs one `time`, but `time` is a list; write one time, or remove `speedup`".into(),
             )),
             times => {
                 let (min, max) = self.cores.unwrap_or((1, times.len() as u32));
@@ -176,7 +176,11 @@ impl CommandNotes {
                 let table = table.ok_or_else(|| {
                     (
                         "time",
-                        format!("`cores` asks for at least {min} and `time` lists {}; lengthen the list", times.len()),
+                        format!(
+                            "`cores` states at least {min} cores, but `time` lists only {}; add times to the \
+                                 list",
+                            times.len()
+                        ),
                     )
                 });
                 Ok((table?, Estimate::Stated))
@@ -212,13 +216,13 @@ fn known(key: &str) -> Result<&'static str, String> {
         Some(near) => format!("; did you mean `{near}`?"),
         None => String::new(),
     };
-    Err(format!("`{key}` is not known in a note{hint} (known: {})", KEYS.join(", ")))
+    Err(format!("`{key}` is not a key of a note{hint} (the keys are: {})", KEYS.join(", ")))
 }
 
 fn name(text: &str) -> Result<String, String> {
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') || text.contains(',') {
         return Err(format!(
-            "`{text}` could be taken for lines in `after`; write a name with a letter and without a comma"
+            "`{text}` looks like line numbers of `after`; write a name that contains a letter and no comma"
         ));
     }
     Ok(text.to_owned())

@@ -240,7 +240,8 @@ fn rule(line: &str) -> Result<Option<&str>, String> {
     let named = |word: &str| line.strip_prefix(word)?.strip_suffix(':').filter(|name| !name.contains(' '));
     if let Some(name) = named("checkpoint ").or_else(|| named("localcheckpoint ")) {
         return Err(format!(
-            "`{name}` is a checkpoint, after which Snakemake finds more jobs at run time; run the workflow with Snakemake"
+            "`{name}` is a checkpoint, so Snakemake decides at run time which jobs follow; run the workflow with \
+             Snakemake"
         ));
     }
     Ok(named("rule ").or_else(|| named("localrule ")))

@@ -143,7 +143,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("time=1e300", &["time", "too long"]),
         ("time=soon", &["`soon` is not a time"]),
         ("time=3,2 speedup=linear", &["speedup", "needs one `time`"]),
-        ("time=3,2 cores=3", &["lengthen the list"]),
+        ("time=3,2 cores=3", &["add times to the list"]),
         ("speedup=amdal:1", &["amdahl:SERIAL"]),
         ("speedup=fitted", &["is for logs"]),
         ("memory=500", &["list:2: memory", "`500` has no unit", "500MB"]),
@@ -247,7 +247,7 @@ fn templates_take_arguments() {
         ("a {1+/}", "`{1+/}` is a"),
         ("a {= s/a/b/ =}", "`{= s/a/b/ =}` is a"),
         ("a {=2 $_++ =}", "`{=2 $_++ =}` is a"),
-        ("a {3}", "is for source 3 of arguments and there is 1"),
+        ("a {3}", "refers to source 3 of arguments, but there is 1"),
     ] {
         let error = filled(template, &[&["x"]]).unwrap_err();
         assert!(error.contains(part), "{template}: {error}");

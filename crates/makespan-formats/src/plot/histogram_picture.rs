@@ -33,7 +33,7 @@ fn noted(histogram: &Histogram) -> Histogram {
     let all = values().count();
     let note = |count: usize, where_to: &str, bin: &str| {
         let percent = 100.0 * count as f64 / all as f64;
-        (count > 0).then(|| format!("; {percent:.1} % {where_to} count in the {bin} bar"))
+        (count > 0).then(|| format!("; the {bin} bar includes the {percent:.1} % {where_to} the range"))
     };
     let notes = [note(below, "below", "first"), note(above, "above", "last")];
     let x_label = notes.into_iter().flatten().fold(histogram.x_label.clone(), |label, note| label + &note);
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(histogram.shares(), [0.5, 0.5]);
         assert_eq!(
             noted(&histogram).x_label,
-            "; 25.0 % below count in the first bar; 25.0 % above count in the last bar"
+            "; the first bar includes the 25.0 % below the range; the last bar includes the 25.0 % above the range"
         );
         let within = Histogram { values: vec![0.0, 1.0], ..histogram };
         assert_eq!(noted(&within).x_label, "");

@@ -35,8 +35,8 @@ fn bad_files_are_one_clear_error() {
     };
     let plain = ReadOptions::default();
     check(b"", &plain, "x: the file is empty");
-    check(b" \n", &plain, "x: the file holds only white space (2 bytes)");
-    check(&gzip(&vec![b' '; 300_000]), &plain, "the file holds only white space (300000 bytes)");
+    check(b" \n", &plain, "x: the file contains only white space (2 bytes)");
+    check(&gzip(&vec![b' '; 300_000]), &plain, "the file contains only white space (300000 bytes)");
     check(&gzip(&vec![b'\n'; 40 << 20]), &plain, "the first 16777216 bytes of the file are only white space");
     let late = [&b" ".repeat(300_000)[..], JSON.as_bytes()].concat();
     check(&late, &plain, "begins with more than 262144 bytes of white space; remove them");
@@ -57,7 +57,7 @@ fn bad_files_are_one_clear_error() {
     check(
         JSON.as_bytes(),
         &speedup,
-        "allowed only for logs (SWF, Batsim, sacct --parsable2), and this file is native JSON",
+        "allowed only for logs (SWF, Batsim, sacct --parsable2), but this file is native JSON",
     );
     assert!(read_instance(Path::new("/does/not/exist"), &plain).unwrap_err().to_string().contains("cannot open"));
     assert!(read_instance(Path::new("/"), &plain).unwrap_err().to_string().contains("cannot read"));

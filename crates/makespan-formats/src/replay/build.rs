@@ -13,7 +13,7 @@ use crate::format::Format;
 use crate::speedup::Laws;
 
 /// Error message if the machines are stated twice.
-pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors are stated; state one";
+pub(crate) const BOTH_STATED: &str = "both a platform and a number of processors are stated; remove one of the two";
 
 /// Returns the replay of a log. Jobs are in the order of their submit times. The data that a policy may use are
 /// separate from the real run times and starts.
@@ -43,7 +43,9 @@ pub(crate) fn replay(
     remarks.extend(options.speedup.map(|spec| moldable(spec, fitted, records.len(), processors)));
     if !platform.has_unit_speed() {
         remarks.push(
-            "the times of the log are taken as times at speed 1; on processors of other speeds, jobs have no time limit".into(),
+            "the times of the log are read as times at speed 1; on processors of other speeds, jobs have no time \
+             limit"
+                .into(),
         );
     }
     let mut jobs = Vec::with_capacity(records.len());
@@ -93,8 +95,8 @@ fn check_queues(file: &str, log: &LogContent, named: &[u32]) -> Result<(), Forma
     let Some(unknown) = named.iter().find(|queue| !known.contains(queue)) else { return Ok(()) };
     let known: Vec<String> = known.iter().map(u32::to_string).collect();
     let problem = match known.as_slice() {
-        [] => "no record names a queue (only SWF logs name queues); leave --queues out".to_owned(),
-        known => format!("no job is in queue {unknown}; --queues may name {}", known.join(", ")),
+        [] => "no record names a queue (only SWF logs name queues); remove --queues".to_owned(),
+        known => format!("no job is in queue {unknown}; the log has jobs in these queues: {}", known.join(", ")),
     };
     Err(FormatError::content(file, FilePlace::default(), problem))
 }
@@ -103,13 +105,13 @@ fn check_queues(file: &str, log: &LogContent, named: &[u32]) -> Result<(), Forma
 fn moldable(spec: SpeedupSpec, fitted: usize, jobs: usize, processors: u32) -> String {
     match spec {
         SpeedupSpec::Fitted => format!(
-            "moldable replay: the logged jobs are rigid; Amdahl's law is assumed of {fitted} of {} on 1 to {processors} \
-             processors, through their logged times and CPU times; the others stay rigid",
+            "moldable replay: the logged jobs are rigid; {fitted} of {} become moldable on 1 to {processors} \
+             processors, by Amdahl's law fitted to their logged run times and CPU times; the other jobs stay rigid",
             counted(jobs, "job")
         ),
         _ => format!(
-            "moldable replay: the logged jobs are rigid; {spec} is assumed of them on 1 to {processors} processors, with the \
-             logged time on the logged processors"
+            "moldable replay: the logged jobs are rigid; they become moldable on 1 to {processors} processors by the \
+             law {spec}, which gives the logged run time on the logged number of processors"
         ),
     }
 }

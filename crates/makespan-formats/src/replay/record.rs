@@ -132,7 +132,7 @@ impl LogContent {
         if let Some(&first) = measured.first() {
             let (count, place) = (measured.len(), report.unit.told(first));
             remarks.push(format!(
-                "{} (the first at {place}) without a request for memory; the average use is taken instead",
+                "{} (the first at {place}) did not request memory; their average use of memory is used as the request",
                 counted(count, "job")
             ));
         }
@@ -230,8 +230,11 @@ impl LogRecord {
     pub(crate) fn profile(&self, time: Time, law: Option<SpeedupLaw>, platform: u32) -> Result<Profile, String> {
         match law {
             None => Profile::rigid(self.processors, time).map_err(|error| error.to_string()),
-            Some(law) => through(time, self.processors, law, platform)
-                .ok_or_else(|| "its sequential time by this speed-up is longer than 146 years".to_owned()),
+            Some(law) => through(time, self.processors, law, platform).ok_or_else(|| {
+                "by this speed-up law, the run time of the job on one processor is longer than 146 \
+                                years"
+                    .to_owned()
+            }),
         }
     }
 }
@@ -279,7 +282,7 @@ pub(crate) fn planned(
     };
     let jobs = records.into_iter().map(job).collect::<Result<Vec<_>, FormatError>>()?;
     let instance = Instance::new(platform, jobs, Vec::new()).map_err(|error| match machines {
-        Some(_) => wrong(&format!("the jobs do not fit the platform that is stated: {error}")),
+        Some(_) => wrong(&format!("the jobs do not fit the stated platform: {error}")),
         None => wrong(&error),
     })?;
     Ok(Log { instance, report, remarks })

@@ -66,7 +66,7 @@ fn queues_of_a_log_become_priorities() {
     assert_eq!(priorities(vec![9, 5]), Ok(vec![1, 0, 2, 0]));
     assert_eq!(priorities(vec![0]), Ok(vec![0, 1, 0, 0]));
     let refused: String = priorities(vec![9, 4]).unwrap_err();
-    assert!(refused.contains("no job is in queue 4; --queues may name 0, 5, 9"), "{refused}");
+    assert!(refused.contains("no job is in queue 4; the log has jobs in these queues: 0, 5, 9"), "{refused}");
     let untold = read(&self::log(), &ReplayOptions { queues: vec![1], ..ReplayOptions::default() }).unwrap_err();
     assert!(untold.contains("no record names a queue"), "{untold}");
 }
@@ -96,11 +96,11 @@ fn what_is_odd_is_counted_and_named_once() {
 #[test]
 fn a_strict_reading_refuses_the_first_odd_record_but_no_overrun() {
     let strict = ReplayOptions { strict: true, ..ReplayOptions::default() };
-    assert_eq!(read(&log(), &strict).unwrap_err(), "a.swf:4: a record is refused: no run time");
+    assert_eq!(read(&log(), &strict).unwrap_err(), "a.swf:4: --strict does not allow this record: no run time");
     let only = |records: &[String]| read(&format!("; MaxProcs: 8\n{}", records.concat()), &strict);
     assert!(only(&[record([1, 0, 100, 4, 50, 1])]).is_ok(), "an overrun is usual");
     let late = only(&[record([1, 9, 1, 4, 50, 1]), record([2, 0, 1, 4, 50, 1])]).unwrap_err();
-    assert!(late.starts_with("a.swf:3: a record is refused: submitted before"), "{late}");
+    assert!(late.starts_with("a.swf:3: --strict does not allow this record: submitted before"), "{late}");
     let missing = only(&[record([1, 0, 1, 4, -1, 1])]).unwrap_err();
     assert!(missing.contains("no requested run time"), "{missing}");
     let clairvoyant = ReplayOptions { estimates: Estimates::Clairvoyant, ..strict.clone() };
@@ -135,7 +135,7 @@ fn fields_that_cannot_be_cost_no_record() {
         assert!(replay.report.found.iter().any(|found| found.anomaly == anomaly), "{at} {value}: {:?}", replay.report);
         assert_eq!(replay.instance.task(TaskId(0)).estimate.is_guess(), (run - 60.0).abs() < 1.0, "{at} {value}");
         let strict = ReplayOptions { strict: true, ..clairvoyant };
-        assert!(read(&text, &strict).unwrap_err().contains("a record is refused"), "{at} {value}");
+        assert!(read(&text, &strict).unwrap_err().contains("--strict does not allow this record"), "{at} {value}");
     }
 }
 

@@ -53,7 +53,16 @@ fn cards(report: &Report<'_>) -> Vec<ReportCard> {
     };
     let planned =
         beside.map(|named| format!("{}: {}", named.name, percent(&Metrics::of(report.instance, named.schedule))));
-    add("utilisation", percent(&metrics), ["of the open area".to_owned()].into_iter().chain(planned).collect());
+    add(
+        "utilisation",
+        percent(&metrics),
+        ["of the available processor \
+                                            time"
+            .to_owned()]
+        .into_iter()
+        .chain(planned)
+        .collect(),
+    );
     if report.run.is_none() {
         let slowdown = format!("mean bounded slowdown {:.2}", metrics.mean_bounded_slowdown);
         add("mean flow", duration(metrics.mean_flow), vec![slowdown]);
@@ -63,14 +72,19 @@ fn cards(report: &Report<'_>) -> Vec<ReportCard> {
         add("jobs", grouped(report.instance.jobs().len() as f64), tasks.into_iter().chain([machines]).collect());
     }
     if let Some(apart) = SeparateEnds::of(report.instance, lead.schedule) {
-        let without = format!("all others end at {}", duration(apart.others.seconds()));
+        let without = format!("all other jobs end at {}", duration(apart.others.seconds()));
         let other = |named: &NamedSchedule<'_>| {
             let apart = SeparateEnds::of(report.instance, named.schedule)?;
             let (best_effort, others) = (duration(apart.best_effort.seconds()), duration(apart.others.seconds()));
-            Some(format!("{}: {best_effort}, all others {others}", named.name))
+            Some(format!("{}: {best_effort}, all other jobs {others}", named.name))
         };
         let others = beside.into_iter().filter_map(other);
-        add("best effort ends", duration(apart.best_effort.seconds()), [without].into_iter().chain(others).collect());
+        add(
+            "best-effort jobs \
+             end",
+            duration(apart.best_effort.seconds()),
+            [without].into_iter().chain(others).collect(),
+        );
     }
     cards
 }

@@ -151,18 +151,27 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<ReportCard> {
     };
     let computing = problem.nodes().iter().filter(|node| node.computes()).count();
     let (throughput_word, rates) = if report.measured {
-        ("throughput of the whole run", "weighted tasks a second, including the slow begin and end")
+        ("throughput of the whole run", "weighted tasks per second, including the slower beginning and end")
     } else {
-        ("fair throughput", "weighted tasks a second, of the rates below")
+        ("fair throughput", "weighted tasks per second, by the rates below")
     };
     let counted = |count: usize| grouped(count as f64);
     vec![
         card(throughput_word, rates, &throughput, &|value| format!("{value:.3}")),
-        card("processors busy", "mean over the nodes that compute", &|at| loads[at].1, &|value| {
+        card("processors busy", "mean over the nodes with processors", &|at| loads[at].1, &|value| {
             format!("{:.1} %", 100.0 * value)
         }),
-        card("nodes at work", &format!("of {} that compute", counted(computing)), &|at| at_work(at) as f64, &grouped),
-        card("ports that never idle", "sending all the time", &|at| loads[at].0 as f64, &grouped),
+        card(
+            "nodes at work",
+            &format!(
+                "of {} with \
+                                        processors",
+                counted(computing)
+            ),
+            &|at| at_work(at) as f64,
+            &grouped,
+        ),
+        card("ports that send all the time", "sending all the time", &|at| loads[at].0 as f64, &grouped),
         ReportCard {
             label: "applications".to_owned(),
             value: counted(applications.len()),

@@ -85,7 +85,7 @@ fn radical(text: &str) -> Result<Vec<u32>, String> {
             return Err(wrong());
         }
         if (last - first) as usize >= MAX_HOSTS - numbers.len() {
-            return Err(format!("the radical `{text}` declares more than {MAX_HOSTS} hosts, the most that are read"));
+            return Err(format!("the radical `{text}` declares more than {MAX_HOSTS} hosts, the maximum"));
         }
         numbers.extend(first..=last);
     }

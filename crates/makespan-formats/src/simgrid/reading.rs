@@ -82,7 +82,7 @@ pub(super) fn computing(node: Node<'_, '_>, into: &mut PlatformReading) -> Resul
 /// speed per performance state, `pstate` selects one of these speeds, by default the first.
 fn stated_speed(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<f64, PlatformProblem> {
     let key = match (node.has_attribute("power"), node.has_attribute("speed")) {
-        (true, true) => return Err((node.range().start, "it has both `power` and `speed`; write `speed`".into())),
+        (true, true) => return Err((node.range().start, "`power` and `speed` are both stated; remove `power`".into())),
         (true, false) => "power",
         (false, _) => "speed",
     };
@@ -91,7 +91,7 @@ fn stated_speed(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<f64, P
         node.attribute("pstate").map(|state| (state, state.trim().parse().ok().filter(|&at: &usize| at < count)));
     if let Some((state, None)) = state {
         into.ignored.add(format!(
-            "`pstate` is {state}, but <{}> has {count} speeds, which are numbered from 0",
+            "`pstate` is {state}, but <{}> has only {count} speeds (numbered from 0)",
             node.tag_name().name()
         ));
     }

@@ -92,7 +92,10 @@ pub(super) fn joined(zone: &PlatformZones) -> Result<Vec<Node>, (usize, String)>
         match user.insert(link, ends) {
             Some(other) if other == ends => {}
             Some(_) => {
-                let problem = format!("link `{link}` is shared by several pairs of neighbours, which no tree does");
+                let problem = format!(
+                    "link `{link}` joins several pairs of neighbours; in a tree, each link joins \
+                                       one pair"
+                );
                 return Err((route.at, problem));
             }
             None => edges.push(Edge { ends, link }),
@@ -100,7 +103,8 @@ pub(super) fn joined(zone: &PlatformZones) -> Result<Vec<Node>, (usize, String)>
     }
     if edges.len() + 1 != places.len() {
         let problem = format!(
-            "the routes of one link join {}, but a tree of {} hosts and routers has {}; give each host and router exactly one parent",
+            "the routes of a single link join {} of neighbours, but a tree of {} hosts and routers has {} such pairs; \
+             give each host and router exactly one parent",
             counted(edges.len(), "pair"),
             places.len(),
             places.len() - 1
@@ -159,7 +163,7 @@ fn parents<'a>(
         None => Ok((above, depths)),
         Some(lost) => {
             let problem = format!(
-                "`{}` is not joined to the root `{}` by routes of one link",
+                "`{}` is not connected to the root `{}` by routes of a single link",
                 places[lost].name, places[root].name
             );
             Err((places[lost].at, problem))
@@ -187,6 +191,10 @@ fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>, depths: &[u
     }
     Err((
         route.at,
-        format!("the route from `{}` to `{}` leaves the tree that the routes of one link form", route.from, route.to),
+        format!(
+            "the route from `{}` to `{}` does not follow the tree that the routes of a single link \
+                 form",
+            route.from, route.to
+        ),
     ))
 }

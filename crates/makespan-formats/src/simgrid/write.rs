@@ -19,18 +19,18 @@ pub fn write_simgrid(platform: &Platform, writer: &mut dyn Write) -> io::Result<
     let roots: Vec<usize> = (0..nodes.len()).filter(|&at| nodes[at].parent.is_none()).collect();
     let &[root] = &roots[..] else {
         return Err(refuse(
-            "only a platform of nodes that form a tree can be written for SimGrid, but here several nodes have no parent"
-                .into(),
+            "only a tree of nodes can be written for SimGrid, but several nodes of this platform have no parent".into(),
         ));
     };
     if nodes[root].processors == 0 {
         return Err(refuse(format!(
-            "the root `{}` has no processors, and SimGrid's hosts have; data must begin on a host",
+            "the root `{}` has no processors, but hosts of SimGrid have at least one, and data must start on a host; \
+             give the root a processor",
             nodes[root].name
         )));
     }
     if let Some(node) = nodes.iter().find(|node| node.parent.is_some() && node.link.is_none()) {
-        return Err(refuse(format!("node `{}` has a parent and no bandwidth; give `bandwidth`", node.name)));
+        return Err(refuse(format!("node `{}` has a parent, but no bandwidth; give its `bandwidth`", node.name)));
     }
     writeln!(writer, "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">")?;
     writeln!(

@@ -86,7 +86,12 @@ impl Header {
 
     /// Returns remarks for the user.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
-        self.contradicted.iter().map(|key| format!("the header states {key} several times; the first number is used"))
+        self.contradicted.iter().map(|key| {
+            format!(
+                "the header states {key} several times, with different numbers; \
+                                                    the first number is used"
+            )
+        })
     }
 
     /// Returns the clock of the log, and a warning if the time zone is unreadable.

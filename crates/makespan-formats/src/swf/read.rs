@@ -39,7 +39,7 @@ pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Resu
         Reader { file, lines, header, numbers, report, needs: FxHashMap::default(), submissions: FxHashMap::default() };
     let records = reader.records(input)?;
     let Reader { header, report, .. } = reader;
-    let untold = "the header names neither MaxProcs nor MaxNodes";
+    let untold = "the header states neither MaxProcs nor MaxNodes";
     let (clock, unknown) = header.clock();
     let remarks = header.remarks().chain(unknown).collect();
     let week = header.week();

@@ -57,7 +57,7 @@ fn options_override_the_platform_and_refuse_skips() {
     let wide = read(&log(), &SwfLogOptions { processors: Some(16), ..SwfLogOptions::default() }).unwrap();
     assert_eq!(wide.report.jobs, 4);
     let error = read(&log(), &SwfLogOptions { strict: true, ..SwfLogOptions::default() }).unwrap_err();
-    assert_eq!(error, "a.swf:7: a record is refused: no run time");
+    assert_eq!(error, "a.swf:7: --strict does not allow this record: no run time");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn errors_name_line_and_field() {
     );
     check(
         &(HEADER.to_owned() + &record("1 1e30 -1 5 4")),
-        "1 record skipped: no submit time that can be read (first at line 5)",
+        "1 record skipped: no readable submit time (first at line 5)",
     );
     check(&record("1 0 -1 5 4"), "neither MaxProcs nor MaxNodes");
     check(HEADER, "no record can be read as a job");
@@ -128,7 +128,7 @@ fn a_bag_is_written_as_a_record_a_task() {
     let mut bytes = Vec::new();
     write_swf(&instance(3), None, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
-    assert!(text.contains("MaxJobs: 4\n") && text.contains("without bags of tasks (a record a task)"), "{text}");
+    assert!(text.contains("MaxJobs: 4\n") && text.contains("without bags of tasks (each task has a record)"), "{text}");
     let numbers = text.lines().filter(|line| !line.starts_with(';')).map(|line| line.split(' ').next().unwrap());
     assert_eq!(numbers.collect::<Vec<_>>(), ["1", "2", "3", "4"]);
     assert_eq!(
@@ -277,6 +277,12 @@ fn memory_is_written_and_what_else_is_needed_is_noted() {
         let fields: Vec<&str> =
             text.lines().filter(|line| !line.starts_with(';')).filter_map(|line| line.split(' ').nth(9)).collect();
         assert_eq!(fields, ["3", "-1"], "500 bytes and 2 KiB for each processor, rounded up");
-        assert!(text.contains("without waits of jobs for jobs, needs (but memory, in KiB a processor)"), "{text}");
+        assert!(
+            text.contains(
+                "without dependencies between jobs, needs other than memory (in KiB per \
+                               processor)"
+            ),
+            "{text}"
+        );
     }
 }

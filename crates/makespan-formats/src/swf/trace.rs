@@ -28,7 +28,7 @@ pub fn write_swf_trace(instance: &Instance, trace: &Trace, writer: &mut dyn Writ
     }
     header(instance, has_weights(instance), None, writer)?;
     if earlier > 0 {
-        writeln!(writer, "; Note: {earlier} interrupted runs are left out; wait times count to the last start")?;
+        writeln!(writer, "; Note: {earlier} interrupted runs are omitted; wait times end at the last start")?;
     }
     let numbers = JobNumbers::new(instance);
     by_release(instance).try_for_each(|task| record(instance, task, numbers.of(task), last[task.index()], writer))

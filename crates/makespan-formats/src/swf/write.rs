@@ -18,7 +18,15 @@ use rustc_hash::FxHashSet;
 /// Errors of the writer. [`io::ErrorKind::InvalidInput`] if there are more tasks than [`Instance::MAX_TASKS`], or if
 /// there is a compound job.
 pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut dyn Write) -> io::Result<()> {
-    let refused = |error| io::Error::new(io::ErrorKind::InvalidInput, format!("SWF has one record a task; {error}"));
+    let refused = |error| {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!(
+                "SWF needs one record for each task; \
+        {error}"
+            ),
+        )
+    };
     instance.check_task_count().map_err(refused)?;
     if let Some(job) = instance.jobs().iter().find(|job| job.is_compound()) {
         let problem = format!("SWF cannot store the edges of a graph of tasks, such as job `{}`", job.name);
@@ -26,7 +34,7 @@ pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut 
     }
     // A best-effort bag has weight 0, so omitting the weight loses nothing.
     let weights = instance.jobs().iter().any(|job| job.weight != Weight::ONE && !job.is_best_effort());
-    let bags = instance.has_bags().then_some("bags of tasks (a record a task)");
+    let bags = instance.has_bags().then_some("bags of tasks (each task has a record)");
     header(instance, weights, bags, writer)?;
     let mut placed: Vec<Option<&Placement>> = vec![None; instance.tasks() as usize];
     for placement in schedule.map_or(&[][..], Schedule::placements) {
@@ -116,10 +124,10 @@ pub(super) fn header(
         left_out.push("deadlines");
     }
     if instance.has_edges_between_jobs() {
-        left_out.push("waits of jobs for jobs");
+        left_out.push("dependencies between jobs");
     }
     if loses_needs(instance) {
-        left_out.push("needs (but memory, in KiB a processor)");
+        left_out.push("needs other than memory (in KiB per processor)");
     }
     if !instance.platform().resources().is_empty() {
         left_out.push("resources of the platform");
@@ -128,7 +136,7 @@ pub(super) fn header(
         left_out.push("speed-ups");
     }
     if instance.has_machine_times() {
-        left_out.push("times on machines (the shortest is written)");
+        left_out.push("times on machines (only the shortest is written)");
     }
     if !instance.platform().has_unit_speed() {
         left_out.push("speeds");

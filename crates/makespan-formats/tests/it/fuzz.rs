@@ -235,7 +235,7 @@ fn options_are_taken_or_refused() {
         ];
         for (option, stated) in options {
             let error = parse_instance(seed(format).as_bytes(), "x", &stated).err().map(|error| error.to_string());
-            let is_refused = error.is_some_and(|error| error.contains(&format!("and this file is {format}")));
+            let is_refused = error.is_some_and(|error| error.contains(&format!("but this file is {format}")));
             assert_eq!(is_refused, !format.takes(option), "{format}: {option:?}");
         }
     }

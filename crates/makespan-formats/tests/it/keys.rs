@@ -150,9 +150,9 @@ fn one_value_that_is_not_needed_refuses_no_file() {
         (wf("", r#", "command": "echo a""#, ""), None),
         (wf("", r#", "coreCount": "x""#, ""), Some("number of cores is not a number")),
         (wf("", "", r#", {"id": "b", "runtimeInSeconds": 5}"#), Some("missing in the specification")),
-        (swf, Some("the number of processors of the machine is not a number: `MaxProcs: abc`")),
-        (batsim, Some("the number of processors of the machine is not a number: `nb_res: x`")),
-        ("digraph { a [time=3, work=5]; a [time=4] }".to_owned(), Some("contradicted by another one")),
+        (swf, Some("the log states an invalid number of processors of the machine: `MaxProcs: abc`")),
+        (batsim, Some("the log states an invalid number of processors of the machine: `nb_res: x`")),
+        ("digraph { a [time=3, work=5]; a [time=4] }".to_owned(), Some("contradicted by another attribute")),
     ];
     for (text, named) in cases {
         let read = |strict| {

@@ -96,7 +96,7 @@ pub fn generate_graphs(options: &GraphOptions) -> Result<Instance, GenerateError
     let platform = platform(options).map_err(|error| GenerateError::Option {
         name: "platform",
         value: error.to_string(),
-        expected: "give processors, speeds and a bandwidth that a platform can have",
+        expected: "give valid numbers of processors, valid speeds and a valid bandwidth",
     })?;
     let digits = options.jobs.saturating_sub(1).to_string().len();
     let mut release = 0.0;

@@ -97,11 +97,13 @@ pub fn best(samples: &[Sample], noise: f64) -> Option<Fit> {
 pub fn advice(samples: &[Sample]) -> Option<String> {
     let say = |text: &str| Some(text.to_owned());
     match points(samples).len() {
-        0 => say("no run time was measured, so no law is fitted"),
-        1 => say("one allotment shows no speed-up: no law is fitted; write the job as rigid, or measure 2 allotments"),
-        2 => say("two allotments determine the laws of Amdahl and of powers exactly, so their error says nothing; \
-                  Downey's law needs 3 allotments"),
-        3 => say("three allotments determine Downey's law exactly, so its error says nothing; measure 4 allotments"),
+        0 => say("no run time was measured, so no speed-up law is fitted"),
+        1 => say("only one number of processors was measured, so no speed-up law is fitted; make the job rigid, or \
+                  measure a second number of processors"),
+        2 => say("times on two numbers of processors determine Amdahl's law and the power law exactly, so the error \
+                  of the fit means nothing; Downey's law needs times on 3"),
+        3 => say("times on three numbers of processors determine Downey's law exactly, so the error of the fit means \
+                  nothing; measure a fourth number of processors"),
         _ => None,
     }
 }

@@ -59,7 +59,7 @@ def test_wrong_algorithms_say_what_would_be_right() -> None:
         ({"algorithm": "dmet"}, "did you mean `demt`"),
         ({"algorithm": "easy"}, "it is a policy"),
         ({"algorithm": "demt", "time_limit": 3}, "takes no time_limit"),
-        ({"algorithm": "optimise[objective=makespan]", "objective": "makespan"}, "give one of them"),
+        ({"algorithm": "optimise[objective=makespan]", "objective": "makespan"}, "remove one of them"),
     ]
     for arguments, words in cases:
         with pytest.raises(m.AlgorithmError) as raised:

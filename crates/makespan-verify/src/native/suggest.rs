@@ -32,7 +32,7 @@ pub fn explain(message: &str) -> String {
         return format!("the key `{} is missing", rest.replace("`, ", "` "));
     }
     if let Some(key) = message.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`')) {
-        return format!("the key `{key}` is written twice; write it once");
+        return format!("the key `{key}` occurs twice; remove one of the two");
     }
     if let Some((found, expected)) =
         message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
@@ -91,7 +91,7 @@ mod tests {
         let text = explain("unknown field `zzz`, expected `min` or `max`");
         assert_eq!(text, "unknown key `zzz`; known are min, max");
         assert_eq!(explain("missing field `name`"), "the key `name` is missing");
-        assert_eq!(explain("duplicate field `time`"), "the key `time` is written twice; write it once");
+        assert_eq!(explain("duplicate field `time`"), "the key `time` occurs twice; remove one of the two");
     }
 
     #[test]

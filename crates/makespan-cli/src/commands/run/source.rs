@@ -396,7 +396,7 @@ pub fn lines(file: &Path, null: bool) -> Result<Vec<String>> {
     } else {
         let size = file.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?.len();
         if size > MAX_ARGUMENTS {
-            return Err(miette!("{name}: its content is larger than the limit of {MAX_ARGUMENTS} bytes"));
+            return Err(miette!("{name}: the content is larger than the limit of {MAX_ARGUMENTS} bytes"));
         }
         std::fs::read(file).map_err(|error| miette!("{name}: cannot read: {error}"))?
     };
@@ -430,7 +430,8 @@ fn refuse_other_texts(options: &SourceOptions, loaded: &LoadedInstance) -> Resul
     }
     let Some(doubt) = doubt(&loaded.instance) else { return Ok(()) };
     Err(miette!(
-        "{}{doubt}, so it may not be a list of commands, and nothing is run; if it is a list, write: makespan run --format list {}",
+        "{}{doubt}, so the input may not be a list of commands, and no command is started; if it is a list, write: \
+         makespan run --format list {}",
         place(options, loaded, ""),
         options.instance.as_deref().map_or_else(|| "FILE".into(), |path| shell_word(path.as_os_str()))
     ))

@@ -42,7 +42,7 @@ fn files_that_cannot_be_read() {
 #[test]
 fn files_that_are_no_instance() {
     for name in ["empty.toml", "empty.json", "empty.swf", "empty"] {
-        refused(name, "", &["the file is empty; give a list of commands, a Makefile, an instance"]);
+        refused(name, "", &["the file is empty; use a list of commands, a Makefile, an instance"]);
     }
     refused(
         "words.xyz",

@@ -26,7 +26,7 @@ fn whatever_rests_on_a_guess_says_so() {
     assert!(file.contains("\"rests_on_guesses\": true") && file.contains(SAYS), "{file}");
     let svg = sandbox.read("a.svg");
     assert!(svg.contains("bound if the guesses hold") && !svg.contains("proven"), "{svg}");
-    assert_eq!(svg.matches("the time is a guess").count(), 2);
+    assert_eq!(svg.matches("the run time is a guess").count(), 2);
     // The script of the page contains both phrases, so only the data of the page are checked.
     let page = sandbox.read("a.html");
     let mut parts = page.split("<script>");

@@ -121,7 +121,7 @@ fn jobs_that_wait_when_a_dump_is_written_are_asked_about_then() {
     ] {
         assert!(text.replace('\n', " ").replace("  ", " ").contains(part), "{part}: {text}");
     }
-    sandbox.makespan("simulate dump.txt --processors 2 --strict").refused(&["a record is refused"]);
+    sandbox.makespan("simulate dump.txt --processors 2 --strict").refused(&["--strict does not allow this record"]);
     let planned = sandbox.makespan("plan dump.txt --processors 2").succeeds();
     assert!(planned.contains("not ended when the log was written"), "{planned}");
 }
@@ -194,7 +194,7 @@ fn that_nothing_tells_what_was_logged_is_said_once() {
 fn a_zone_of_a_log_that_nobody_knows_is_said() {
     let sandbox = sandbox();
     for (zone, needle) in [
-        ("; TimeZoneString: Mars/Olympus", "the time zone `Mars/Olympus` is not known; dates are in universal time"),
+        ("; TimeZoneString: Mars/Olympus", "the time zone `Mars/Olympus` is unknown; dates are in universal time"),
         ("; TimeZone: east", "TimeZone: `east` is not an offset in seconds such as 3600; dates are in universal time"),
         ("; TimeZone: 99999999", "is not an offset in seconds"),
     ] {

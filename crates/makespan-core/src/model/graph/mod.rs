@@ -60,13 +60,13 @@ pub enum Payload {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GraphError {
     /// The graph has no tasks.
-    #[error("there are no tasks; give at least one")]
+    #[error("there are no tasks; give at least one task")]
     Empty,
     /// The graph has more tasks or edges than are supported.
     #[error("there are {0} tasks or edges; at most 16777216 are supported")]
     TooLarge(usize),
     /// A task has no name.
-    #[error("the name of task {0} (counted from 0) is empty; give it a unique name")]
+    #[error("the name of task {0} (counted from 0) is empty; give the task a unique name")]
     Nameless(usize),
     /// Two tasks have the same name.
     #[error("two tasks are named `{0}`; names must be unique within a job")]
@@ -82,7 +82,7 @@ pub enum GraphError {
         last: usize,
     },
     /// Two edges lead from one task to another.
-    #[error("two edges lead from `{from}` to `{to}`; write one with the data of both")]
+    #[error("two edges lead from `{from}` to `{to}`; write one edge with the data of both edges")]
     DuplicateEdge {
         /// Name of the task at which the edges start.
         from: String,

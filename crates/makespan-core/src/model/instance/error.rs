@@ -31,7 +31,7 @@ pub enum InstanceError {
         processors: u32,
     },
     /// A job exceeds its walltime on every allotment.
-    #[error("job `{job}` takes at least {shortest} s and its time limit is {walltime} s; raise the limit")]
+    #[error("job `{job}` takes at least {shortest} s, but its time limit is {walltime} s; raise the limit")]
     Walltime {
         /// Name of the job.
         job: String,
@@ -41,7 +41,7 @@ pub enum InstanceError {
         walltime: Time,
     },
     /// The deadline of a job is before its release.
-    #[error("job `{job}` has its deadline at {deadline} s, before its release at {release} s; put it later")]
+    #[error("job `{job}` has its deadline at {deadline} s, before its release at {release} s; state a later deadline")]
     Deadline {
         /// Name of the job.
         job: String,
@@ -51,7 +51,7 @@ pub enum InstanceError {
         release: Time,
     },
     /// A job waits for a job that does not exist.
-    #[error("job `{job}` waits for `{after}`, and there is no such job; correct its `after`")]
+    #[error("job `{job}` waits for `{after}`, but no job has this name; correct the name in `after`")]
     UnknownJob {
         /// Name of the job that waits.
         job: String,
@@ -59,7 +59,7 @@ pub enum InstanceError {
         after: String,
     },
     /// Jobs wait for each other. The field contains the names of the jobs of a cycle.
-    #[error("the jobs wait for each other in a cycle: {}; remove one of these from `after`", cycle(.0))]
+    #[error("the jobs wait for each other in a cycle: {}; remove a name from `after` of one of these jobs", cycle(.0))]
     Cycle(Vec<String>),
     /// There are more edges between tasks than are supported. If job b waits for job a, each first task of b waits for
     /// each last task of a.
@@ -80,7 +80,8 @@ pub enum InstanceError {
     NoRoom(Box<NoRoom>),
     /// All tasks together use up more of a consumable than the platform has, whatever the allotments of the tasks are.
     #[error(
-        "all tasks together use up at least {needed} of `{resource}`, and there are {there}; raise this amount or leave tasks out"
+        "all tasks together use up at least {needed} of `{resource}`, but the platform has {there}; raise this amount \
+         or remove tasks"
     )]
     UsedUp {
         /// Name of the consumable.
@@ -92,7 +93,7 @@ pub enum InstanceError {
     },
     /// A job has times for a different number of machines than the platform has.
     #[error(
-        "job `{job}` has times on {times} machines and the platform has {nodes} nodes; give one time for each node"
+        "job `{job}` has times on {times} machines, but the platform has {nodes} nodes; give one time for each node"
     )]
     MachineTimes {
         /// Name of the job.
@@ -103,10 +104,13 @@ pub enum InstanceError {
         nodes: usize,
     },
     /// A job can run only on nodes without processors.
-    #[error("job `{0}` has a time on no node that has processors; give at least one such time")]
+    #[error("job `{0}` has no run time on any node with processors; give at least one")]
     Nowhere(String),
     /// The name of a job is also the name of a task of a bag.
-    #[error("job `{0}` is called like a task of a bag, which are numbered from 0; rename the job or the bag")]
+    #[error(
+        "job `{0}` has the name of a task of a bag (the tasks of a bag are numbered from 0); rename the job or \
+         the bag"
+    )]
     TaskName(String),
     /// The name of a task of a compound job is also the name of another job or task.
     #[error("`{0}` is a task of a compound job, and another job or task has the same name; rename one of them")]
@@ -136,21 +140,21 @@ pub enum InstanceError {
     },
     /// The unavailable periods overlap in too many ways.
     #[error(
-        "the unavailable periods overlap in too many ways: processors are closed more than {most} times, if processors that are \
-         closed at the same times count once; leave out periods that no job meets"
+        "the unavailable periods overlap in too many ways: processors become unavailable more than {most} times \
+         (processors with the same unavailable periods are counted once); remove periods that no job needs"
     )]
     TooManyPeriods {
         /// Maximum number of closed periods.
         most: u64,
     },
     /// The sum of all times exceeds half the range of [`Time`].
-    #[error("the times add up to more than 146 years; check their unit (seconds unless one is written)")]
+    #[error("the times add up to more than 146 years; check their unit (a time without a unit is in seconds)")]
     TooLong,
 }
 
 /// A job needs more of a resource than the platform has. The fields other than names are parts of the message text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("job `{job}` needs {needs} of `{resource}`{on}, and {there}")]
+#[error("job `{job}` needs {needs} of `{resource}`{on}, but {there}")]
 pub struct NoRoom {
     /// Name of the job, or of a task of a compound job.
     pub job: String,
@@ -167,5 +171,5 @@ pub struct NoRoom {
 
 fn too_many(tasks: u128) -> String {
     let most = Instance::MAX_TASKS;
-    format!("there are {tasks} tasks in all, and at most {most} are planned one by one; make fewer and longer tasks")
+    format!("there are {tasks} tasks in all, but at most {most} can be planned one by one; make fewer and longer tasks")
 }

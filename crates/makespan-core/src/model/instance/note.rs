@@ -41,7 +41,10 @@ impl Note {
                     _ if guesses == times => format!("all {times} run times are guesses"),
                     _ => format!("{guesses} of {times} run times are guesses"),
                 };
-                format!("{guesses}; the figures of the plan and its bounds hold if all tasks take as long as guessed")
+                format!(
+                    "{guesses}; the figures of the plan and its bounds hold only if every task takes as long as \
+                     guessed"
+                )
             }
         }
     }

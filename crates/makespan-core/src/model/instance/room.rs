@@ -167,9 +167,9 @@ impl<'a> AllotmentFilter<'a> {
 fn unknown(platform: &Platform, job: String, resource: String) -> InstanceError {
     let names: Vec<String> = platform.resources().iter().map(|one| format!("`{}`", one.name)).collect();
     let known = if names.is_empty() {
-        "the platform states none: give its nodes `resources`".to_owned()
+        "the platform states no resources: add `resources` to its nodes".to_owned()
     } else {
-        format!("there are {}", names.join(", "))
+        format!("the resources of the platform are {}", names.join(", "))
     };
     InstanceError::UnknownResource { job, resource, known }
 }
@@ -196,16 +196,20 @@ impl TooLittle<'_> {
         };
         let all = |there: &str| {
             let names: Vec<&str> = demands.iter().map(|demand| self.name(demand.resource)).collect();
-            (names.join("` and `"), "what it states".to_owned(), there.to_owned())
+            (names.join("` and `"), "the stated amount".to_owned(), there.to_owned())
         };
         let (resource, needs, there) = match demands.iter().find(short) {
-            _ if slow.is_some() => all("the nodes that have it are too slow for its `walltime`; raise the walltime"),
+            _ if slow.is_some() => all("the nodes with enough resources are too slow for the `walltime` of the job; \
+                                        raise the walltime"),
             Some(demand) => {
                 let name = self.name(demand.resource);
                 let needs = amount_of(name, demand.need.total(processors));
                 (name.to_owned(), needs, self.there(demand, processors))
             }
-            None => all("no nodes have enough of all these at once; lower a need, or give a node more"),
+            None => {
+                all("no nodes have enough of all these resources at once; lower a need, or raise the amounts of a \
+                         node")
+            }
         };
         let on = if processors == 1 { String::new() } else { format!(" on {processors} processors") };
         InstanceError::NoRoom(Box::new(NoRoom { job, resource, needs, on, there }))
@@ -217,9 +221,9 @@ impl TooLittle<'_> {
         let total = platform.total(demand.resource);
         let amount = |amount: u128| amount_of(self.name(demand.resource), u64::try_from(amount).unwrap_or(u64::MAX));
         if demand.kind != ResourceKind::OfNodes {
-            return format!("there are {}; lower the need, or give the platform more", amount(total));
+            return format!("the platform has {}; lower the need, or raise the amount of the platform", amount(total));
         }
-        let remedy = "lower the need, or give a node more";
+        let remedy = "lower the need, or raise the amount of a node";
         if u128::from(demand.need.total(processors)) > total {
             return format!("all nodes together have {}; {remedy}", amount(total));
         }
@@ -234,7 +238,7 @@ impl TooLittle<'_> {
             );
         }
         let room = room_on(platform, classes.0.iter(), std::slice::from_ref(demand), processors);
-        format!("the nodes, with at most {most} each, have room for {room} of these processors; {remedy}")
+        format!("each node has at most {most}, which together is enough for only {room} of these processors; {remedy}")
     }
 
     fn name(&self, resource: ResourceId) -> &str {
@@ -284,7 +288,7 @@ mod tests {
         };
         let mut instance = Instance::new(platform, vec![job("a"), job("b")], vec![]).unwrap();
         let refused = instance.append(vec![job("c")]).unwrap_err().to_string();
-        assert!(refused.contains("use up at least 6 of `budget`, and there are 5"), "{refused}");
+        assert!(refused.contains("use up at least 6 of `budget`, but the platform has 5"), "{refused}");
         assert_eq!(instance.jobs().len(), 2, "nothing was added");
     }
 
@@ -310,7 +314,7 @@ mod tests {
         assert_eq!(fitted(&[4, 3], 3), Ok((2, 2)), "on one processor, only the fast node meets the walltime");
         assert_eq!(fitted(&[4, 3], 4), Ok((1, 2)));
         let refused = fitted(&[4, 3], 2).unwrap_err();
-        assert!(refused.contains("the nodes that have it are too slow for its `walltime`"), "{refused}");
+        assert!(refused.contains("the nodes with enough resources are too slow"), "{refused}");
     }
 
     #[test]
@@ -335,7 +339,7 @@ mod tests {
         let one = refused(1, &[("memory", Need::whole(21))]);
         assert!(one.contains("needs 21 bytes of `memory`, and no node has more than 20 bytes"), "{one}");
         assert!(refused(8, &[("memory", Need::whole(90))]).contains("all nodes together have 36 bytes"));
-        assert!(refused(2, &[("solver", Need::whole(4))]).contains("needs 4 of `solver`, and there are 3"));
+        assert!(refused(2, &[("solver", Need::whole(4))]).contains("needs 4 of `solver`, but the platform has 3"));
         let unknown = refused(1, &[("gpus", Need::whole(1))]);
         assert!(unknown.contains("`gpus`, which is neither a resource of a node nor a licence"), "{unknown}");
         assert!(unknown.contains("there are `memory`, `solver`"), "{unknown}");

@@ -146,7 +146,7 @@ fn names_of_tasks_and_their_number_are_limited() {
     }
     assert_eq!(refused(vec![chain("c"), rigid("c/y", 1, 1)]), Some(InstanceError::SameName("c/y".into())));
     let many = refused(vec![bag("b", 10_000_000, 0), rigid("a", 1, 1)]).unwrap().to_string();
-    assert!(many.starts_with("there are 10000001 tasks in all, and at most 10000000"), "{many}");
+    assert!(many.starts_with("there are 10000001 tasks in all, but at most 10000000"), "{many}");
 }
 
 #[test]

@@ -117,7 +117,7 @@ mod tests {
         };
         // The job takes 5 s on processors of speed 2, but there are only two of these.
         let refused = rigid(6).unwrap_err().to_string();
-        assert!(refused.contains("takes at least 10 s and its time limit is 6 s"), "{refused}");
+        assert!(refused.contains("takes at least 10 s, but its time limit is 6 s"), "{refused}");
         assert_eq!(rigid(10), Ok(()));
         // The job takes 12 s on one processor, 10 s on two at speed 2, and 9 s on three at speed 1.
         let nodes = [(2, 2.0), (1, 1.0)];

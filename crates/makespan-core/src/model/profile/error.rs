@@ -9,7 +9,7 @@ use crate::text::counted;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ProfileError {
     /// The profile has no allotment.
-    #[error("there is no allotment; give the time on at least one number of processors")]
+    #[error("there is no allotment; give the run time on at least one number of processors")]
     Empty,
     /// A time is zero or negative.
     #[error("the time on {} is {time}; it must be positive", counted(.processors, "processor"))]
@@ -36,7 +36,7 @@ pub enum ProfileError {
         time: Time,
     },
     /// No machine can run the task.
-    #[error("no machine can run it; give the time on at least one")]
+    #[error("no machine can run the task; give the run time on at least one machine")]
     NoMachine,
     /// A parameter of a law is outside its range.
     #[error("{name} is {value}; it must be {range}")]

@@ -142,7 +142,7 @@ impl LogEntry {
                 late(finish, deadline)
             ),
             LoggedDecision::Collision { planned, resolved, penalty } => format!(
-                "collided on processor {} at {} s and runs on {} from {} s: penalty {penalty}",
+                "collided on processor {} at {} s, and now runs on processor {} from {} s (penalty: {penalty})",
                 planned.processor,
                 short(planned.start),
                 resolved.processor,
@@ -193,7 +193,11 @@ mod tests {
         let at = |processor, seconds| StartPlace { processor, start: Time::from_seconds(seconds) };
         let moved = entry(1, LoggedDecision::Collision { planned: at(0, 1), resolved: at(1, 2), penalty: 3 });
         assert_eq!(moved.name(&instance), "pair/b");
-        assert_eq!(moved.sentence(), "collided on processor 0 at 1 s and runs on 1 from 2 s: penalty 3");
+        assert_eq!(
+            moved.sentence(),
+            "collided on processor 0 at 1 s, and now runs on processor 1 from 2 s (penalty: \
+                                      3)"
+        );
         let (finish, deadline) = (Time::from_seconds(5), Time::from_seconds(3));
         let late = entry(0, LoggedDecision::Fallback { finish, deadline });
         assert_eq!((late.name(&instance), entry(3, late.what).name(&instance)), ("pair".into(), "bag".into()));

@@ -8,9 +8,7 @@ use super::{Kind, Network, NetworkError};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MacroTaskError {
     /// The weights are not in a ratio of small integers.
-    #[error(
-        "a macro-task would have more than {most} tasks of one application; give weights in a ratio of small integers"
-    )]
+    #[error("a macro-task would have more than {most} tasks of one bag; give weights in a ratio of small integers")]
     Ratio {
         /// Maximum number of tasks of one application that are combined.
         most: u32,

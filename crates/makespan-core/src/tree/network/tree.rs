@@ -87,10 +87,10 @@ pub enum NetworkError {
         what: &'static str,
     },
     /// There are more tasks than a 32-bit number can count.
-    #[error("there are more than 4294967295 tasks; make fewer and longer ones")]
+    #[error("there are more than 4294967295 tasks; make fewer and longer tasks")]
     TooManyTasks,
     /// No node has processors.
-    #[error("no node of the tree computes; give at least one node a processor")]
+    #[error("no node of the tree has processors; give at least one node a processor")]
     NoProcessors,
 }
 
@@ -262,13 +262,16 @@ fn check_kinds(kinds: &[Kind]) -> Result<(), NetworkError> {
     for (at, kind) in kinds.iter().enumerate() {
         let fail = |what| Err(NetworkError::Kind { kind: at, what });
         if !kind.data.is_finite() || kind.data < 0.0 {
-            return fail("its data must be a number of bytes, at least 0");
+            return fail("its data is not a number of bytes of at least 0");
         }
         if !positive(kind.work) {
-            return fail("its work must be a positive number");
+            return fail("its work is not a positive number");
         }
         if !positive(kind.weight) {
-            return fail("its weight must be positive; an application of weight 0 has no fair share");
+            return fail(
+                "its weight is not positive; give a positive weight, because the fair throughput is divided \
+                 by the weight",
+            );
         }
     }
     let all = kinds.iter().map(|kind| {

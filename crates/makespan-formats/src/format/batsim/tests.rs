@@ -78,20 +78,21 @@ fn errors_name_the_job_and_the_profile() {
         format!(r#"{{"id": {id}, "subtime": 0, "res": {res}, "profile": "{profile}"}}"#)
     };
     check(&job("7", "1", "dd"), "the profile `dd` is not among `profiles`; did you mean `d`?");
-    check(&job("7", "-1", "d"), "no record can be read as a job (1 record skipped: no positive number of processors");
+    check(
+        &job("7", "-1", "d"),
+        "no record can be read as a job (1 record skipped: the number of processors is \
+                                 missing or not positive",
+    );
     let twice = r#"{"jobs": [], "nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 1}, "d": {"type": "delay", "delay": 2}}}"#;
     let refused = read(twice, &ReplayOptions::default()).unwrap_err();
     assert!(refused.contains("profiles") && refused.contains("an earlier profile has this name"), "{refused}");
-    check(&job("7", "9", "d"), "more processors than the platform has");
+    check(&job("7", "9", "d"), "needs more processors than the platform has");
     check("", "no record can be read as a job");
     check(r#"{"id": 1, "subtime": 0, "res": 1}"#, "the key `profile` is missing");
-    check(
-        r#"{"id": 1, "subtime": "x", "res": 1, "profile": "d"}"#,
-        "no submit time that can be read (first at jobs[0])",
-    );
+    check(r#"{"id": 1, "subtime": "x", "res": 1, "profile": "d"}"#, "no readable submit time (first at jobs[0])");
     let strict = ReplayOptions { strict: true, ..ReplayOptions::default() };
     let error = read(&workload(OLD, JOBS), &strict).unwrap_err();
-    assert!(error.starts_with("w.json: jobs[1]: a record is refused"), "{error}");
+    assert!(error.starts_with("w.json: jobs[1]: --strict does not allow this record"), "{error}");
     let sizeless = workload(OLD, JOBS).replace("\"nb_res\": 4,", "");
     assert!(read(&sizeless, &ReplayOptions::default()).unwrap_err().contains("no `nb_res`; state the processors"));
 }

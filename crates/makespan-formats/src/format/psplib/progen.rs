@@ -135,7 +135,8 @@ fn head(lines: &mut Lines<'_>) -> Result<StatedNumbers, FileProblem> {
 }
 
 /// Error message for doubly constrained resources.
-const DOUBLY: &str = "doubly constrained resources are not supported; write each as a renewable and a nonrenewable one";
+const DOUBLY: &str = "doubly constrained resources are not supported; write each as a renewable and a nonrenewable \
+                      resource";
 
 /// Reads the release date and the due date. The section of these dates may be missing.
 fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), FileProblem> {

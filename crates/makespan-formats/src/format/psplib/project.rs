@@ -151,7 +151,7 @@ impl Project {
         let Activity { name, modes, .. } = activity;
         let short = |mode: &Mode| {
             let pair = mode.needs.iter().zip(&self.stocks).find(|(need, stock)| **need > stock.amount);
-            pair.map(|(need, stock)| format!("needs {need} of `{}`, and there are {}", stock.name, stock.amount))
+            pair.map(|(need, stock)| format!("needs {need} of `{}`, but the project has {}", stock.name, stock.amount))
         };
         let first = modes.first().and_then(short).unwrap_or_default();
         match modes.len() {
@@ -194,8 +194,10 @@ impl Project {
             let least = activity.modes.iter().map(|mode| mode.needs[at]).min().unwrap_or(0);
             if least > 0 {
                 let (name, stock) = (&activity.name, &stock.name);
-                let problem =
-                    format!("activity `{name}` takes no time and uses up {least} of `{stock}`; give it a duration");
+                let problem = format!(
+                    "activity `{name}` takes no time but uses up {least} of `{stock}`; give the activity a \
+                             duration"
+                );
                 return Err(FileProblem::at(activity.modes_line(), problem));
             }
         }
@@ -207,8 +209,8 @@ impl Project {
         match self.stocks.iter().zip(least).find(short) {
             None => Ok(()),
             Some((ResourceAmount { name, amount, .. }, least)) => Err(FileProblem::from(format!(
-                "the activities use up at least {least} of `{name}` in all, each in the mode that takes the least of it, and \
-                 there are {amount}; no plan keeps to that"
+                "the activities use up at least {least} of `{name}` in all, even if each is in its mode with the \
+                 least use, but the project has only {amount}; raise this amount"
             ))),
         }
     }
@@ -235,7 +237,8 @@ fn takes_time(activity: &Activity) -> Result<bool, FileProblem> {
     let timeless = activity.modes.iter().filter(|mode| mode.duration == 0).count();
     if timeless > 0 && timeless < activity.modes.len() {
         let problem = format!(
-            "activity `{}` takes no time in some modes and some in others; give each mode a duration above 0, or none",
+            "activity `{}` has a duration of 0 in some modes, but not in others; give all its modes a duration above \
+             0, or all a duration of 0",
             activity.name
         );
         return Err(FileProblem::at(activity.modes_line(), problem));
@@ -274,8 +277,8 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
             if size + all.len() > most {
                 let name = whole.name(number);
                 return Err(FileProblem::from(format!(
-                    "activities without duration join so many others before activity `{name}` that more than {most} edges would stand for \
-                     them; give them durations"
+                    "activities without duration before activity `{name}` would have to be replaced by more than \
+                     {most} edges between other activities; give these activities durations"
                 )));
             }
         }
@@ -298,7 +301,7 @@ fn joined(whole: &Graph, tasks: &[Option<NamedTask>], left_out: &mut LeftOut) ->
     if kept.is_empty() {
         return Err(FileProblem {
             place: FilePlace::default(),
-            problem: "no activity takes any time; give one a duration".into(),
+            problem: "no activity takes any time; give at least one activity a duration".into(),
         });
     }
     Graph::new(kept, edges).map_err(|error| FileProblem::from(error.to_string()))
@@ -313,8 +316,8 @@ fn periods(count: u64) -> Result<Time, String> {
 fn said(platform: &Platform) -> impl Iterator<Item = String> {
     let processors = platform.processors();
     std::iter::once(format!(
-        "a period is planned as a second, on {}, which is enough for all activities at once, so only \
-         the resources of the file limit the plan",
+        "each period is planned as 1 second, on a platform of {}: enough for all activities at once, so only the \
+         resources of the file limit the plan",
         counted(processors, "processor")
     ))
 }
@@ -323,19 +326,21 @@ impl LeftOut {
     fn remarks(self) -> impl Iterator<Item = String> {
         let Self { ends, between, modes } = self;
         let ends = (ends > 0).then(|| {
-            format!("activities without duration that mark the begin and the end of the project are left out: {ends}")
+            format!("activities without duration at the beginning or end of the project are not planned: {ends}")
         });
         let first = between.first().cloned();
         let between = first.map(|first| {
             format!(
-                "activities without duration are left out: {} (such as `{first}`); their successors wait for their predecessors",
+                "activities without duration are not planned: {} (such as `{first}`); their successors wait for their \
+                 predecessors instead",
                 between.len()
             )
         });
         let first = modes.first().cloned();
         let modes = first.map(|first| {
             format!(
-                "{} modes (such as one of activity `{first}`) need more than there is in all, and are left out",
+                "{} modes (such as one of activity `{first}`) need more of a resource than there is in total; these \
+                 modes are ignored",
                 modes.len()
             )
         });

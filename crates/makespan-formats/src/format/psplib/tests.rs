@@ -32,10 +32,10 @@ fn numbers_alone_are_a_project() {
         assert_eq!((need(0, "R1"), need(0, "R2"), need(1, "R2")), (Some(Need::whole(2)), None, Some(Need::whole(2))));
         let has = |part: &str| remarks.iter().any(|remark| remark.contains(part));
         assert!(
-            has("activities without duration that mark the begin and the end of the project are left out: 2"),
+            has("activities without duration at the beginning or end of the project are not planned: 2"),
             "{remarks:?}"
         );
-        assert!(has("activities without duration are left out: 1 (such as `4`)"), "{remarks:?}");
+        assert!(has("activities without duration are not planned: 1 (such as `4`)"), "{remarks:?}");
         assert!(has("on 3 processors"), "{remarks:?}");
     }
 }
@@ -74,12 +74,12 @@ fn bad_projects_are_refused_with_their_place() {
     check(
         "  4      1     2       5    3    3",
         "  4 1 2 6 3 3",
-        "x.mm:34: activity `4` needs 6 of `R1`, and there are 5",
+        "x.mm:34: activity `4` needs 6 of `R1`, but the project has 5",
     );
     check(
         "    5    9   11",
         "0 9 11",
-        "x.mm:29: none of the 3 modes of activity `2` is feasible: the first needs 4 of `R1`, and there are 0",
+        "x.mm:29: none of the 3 modes of activity `2` is feasible: the first needs 4 of `R1`, but the project has 0",
     );
     check("    5    9   11", "5 4 11", "the activities use up at least 5 of `N1` in all");
     check("constrained        :  0", "constrained : 1", "x.mm:11: doubly constrained resources are not supported");
@@ -116,7 +116,7 @@ fn bad_projects_are_refused_with_their_place() {
     check("         2     4       1    0    7", "  2 4 1 0", "expected the number of the activity");
     check("         2     4       1    0    7", "  2 4 1 0 -7", "`-7` is not a whole number from 0");
     check("         2     4       1    0    7", "  2 0 1 0 7", "x.mm:32: activity `3` takes no time in some modes");
-    check("  1      1     0       0    0", "1 1 0 0 2", "activity `1` takes no time and uses up 2 of `N1`");
+    check("  1      1     0       0    0", "1 1 0 0 2", "activity `1` takes no time but uses up 2 of `N1`");
     check("  1      1     0       0    0", "1 1 99999999999999 0 2", "too long");
     check("    5    9   11", "5 9", "there are 2 amounts for 3 resources");
     check("    5    9   11", "5 9 11\nx", "unexpected `x` after the last section");
@@ -136,14 +136,14 @@ fn bad_numbers_are_refused_with_their_place() {
     };
     check(
         "2 1\n4\n1 5 1 2\n1 1 0",
-        "x.rcp:3: activity `1` needs 5 of `R1`, and there are 4; raise this amount, or lower the need",
+        "x.rcp:3: activity `1` needs 5 of `R1`, but the project has 4; raise this amount, or lower the need",
     );
     check("2 1\n4\n1 5 1", "x.rcp:3: expected a successor of activity 1 of 2, but the text ends");
     check("2 1\n4\n1 1 1 2\n1 1 0 7", "x.rcp:4: unexpected `7` after the last of the 2 activities");
     check("2 1\n4\n1 1 1 x\n1 1 0", "x.rcp:3: `x` is not a whole number from 0");
     check("2 1\n4\n1 1 1 3\n1 1 0", "x.rcp:3: activity `1` has the successor 3, which does not exist");
     check("2 1\n4\n1 1 1 2\n1 1 1 1", "in a cycle");
-    check("2 1\n4\n0 0 1 2\n0 0 0", "no activity takes any time; give one a duration");
+    check("2 1\n4\n0 0 1 2\n0 0 0", "no activity takes any time; give at least one activity a duration");
     check("99999999999 99999999999", "the amount of resource 1 of");
     check("0 0", "there are no tasks");
 }
@@ -176,7 +176,7 @@ fn a_small_file_does_not_become_a_large_graph() {
     let last: String = (1002..=2001).map(|at| format!(" {at}")).collect();
     let text = format!("2001 0\n\n{first}0 1000{last}\n{}", "1 0\n".repeat(1000));
     let Err(error) = read(&text, "x.rcp") else { panic!("it is accepted") };
-    assert!(error.contains("activities without duration join so many others before activity `"), "{error}");
+    assert!(error.contains("activities without duration before activity `"), "{error}");
     let longer = text.replacen("\n0 1000", "\n1 1000", 1);
     assert_eq!(read(&longer, "x.rcp").unwrap().instance.edges().len(), 2000);
 }

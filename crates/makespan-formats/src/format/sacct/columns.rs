@@ -105,7 +105,7 @@ impl SacctColumns {
             !name.is_empty() && names[..*at].iter().any(|earlier| earlier.eq_ignore_ascii_case(name))
         };
         if let Some((_, name)) = names.iter().enumerate().find(repeated) {
-            return Err(format!("the column `{name}` occurs twice; remove one of both"));
+            return Err(format!("the column `{name}` occurs twice; remove one of the two"));
         }
         let place = |wanted: &str| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let needed = |wanted: &str| {
@@ -150,11 +150,11 @@ impl SacctColumns {
                 .collect(),
         };
         if columns.processors.is_empty() {
-            return Err(missing("no column of processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`)"));
+            return Err(missing("there is no column of processors (`AllocCPUS`, `NCPUS` or `ReqCPUS`)"));
         }
         let span = columns.start.is_some() && columns.end.is_some();
         if columns.elapsed_raw.or(columns.elapsed).is_none() && !span {
-            return Err(missing("no column of run times (`Elapsed`, `ElapsedRaw`, or `Start` and `End`)"));
+            return Err(missing("there is no column of run times (`Elapsed`, `ElapsedRaw`, or `Start` and `End`)"));
         }
         Ok(columns)
     }
@@ -162,6 +162,7 @@ impl SacctColumns {
 
 fn missing(what: &str) -> String {
     format!(
-        "{what}; ask for `SLURM_BITSTR_LEN=0 sacct --allusers --parsable2 --format=JobID,User,Account,Partition,QOS,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`"
+        "{what}; save the output of `SLURM_BITSTR_LEN=0 sacct --allusers --parsable2 \
+         --format=JobID,User,Account,Partition,QOS,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`"
     )
 }

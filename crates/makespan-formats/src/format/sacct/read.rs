@@ -70,10 +70,11 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<LogConte
     });
     let clock = Clock::local(first + east.unwrap_or(0));
     let shown = clock.as_ref().map_or_else(String::new, |clock| clock.shows(Time::ZERO));
-    let mut remarks = vec![format!("times are counted from the first submission, {shown} by the clock of the dump")];
+    let mut remarks = vec![format!("time 0 is the first submission ({shown} in the local time of the dump)")];
     if eligible_later > 0 {
         remarks.push(format!(
-            "{} could not start when submitted, because they waited for other jobs or a begin time; their submit time is replaced by the time when they could start (Eligible)",
+            "{} waited for other jobs or for a begin time after the submission; their submit time is replaced by the \
+             time at which they could first start (Eligible)",
             counted(eligible_later, "job")
         ));
     }

@@ -88,7 +88,7 @@ impl Submissions {
         let told: Vec<String> = told.map(|(name, count)| format!("{count} a {name}")).collect();
         if !told.is_empty() {
             remarks.push(format!(
-                "jobs name {}; only the policy slurm obeys the limits that the platform states for these names",
+                "jobs name {}; only the policy `slurm` obeys the limits of the platform for these names",
                 told.join(", ")
             ));
         }
@@ -100,7 +100,7 @@ impl Submissions {
                 reasons.iter().take(5).map(|(reason, count)| format!("{count} {reason}")).collect();
             let more = if more > 0 { format!(" and {more} more reasons") } else { String::new() };
             remarks.push(format!(
-                "jobs waited for other reasons than resources and priority: {}{more}",
+                "jobs waited for reasons other than resources and priority: {}{more}",
                 listed.join(", ")
             ));
         }

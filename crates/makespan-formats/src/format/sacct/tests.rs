@@ -62,7 +62,7 @@ fn a_dump_becomes_jobs_and_what_is_odd_is_counted() {
         (Anomaly::OutOfOrder, 1, 5),
     ];
     assert_eq!(found, expect);
-    assert!(replay.remarks.last().unwrap().starts_with("times are counted from the first submission"));
+    assert!(replay.remarks.last().unwrap().starts_with("time 0 is the first submission"));
     let planned = parse_instance(DUMP.as_bytes(), "x", &ReadOptions { processors: Some(8), ..ReadOptions::default() });
     assert_eq!(planned.unwrap().instance.jobs().len(), 6);
 }
@@ -87,13 +87,13 @@ fn errors_name_the_line_and_the_column() {
     check("JobID|Submit|Elapsed|NCPUS|Elapsed\n", "jobs.txt:1: header: the column `Elapsed` occurs twice");
     check(
         "JobID|Submit|Elapsed|NCPUS\n1|2024-02-30T00:00:00|00:01:00|1\n",
-        "no submit time that can be read (first at line 2)",
+        "no readable submit time (first at line 2)",
     );
     check("JobID|Submit|Elapsed\n", "no column of processors");
     check("JobID|Submit|NCPUS|Start\n", "no column of run times");
     check(
         "JobID|Submit|Elapsed|NCPUS\n1|yesterday|00:01:00|1\n",
-        "no record can be read as a job (1 record skipped: no submit time that can be read (first at line 2))",
+        "no record can be read as a job (1 record skipped: no readable submit time (first at line 2))",
     );
     check(
         "JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|many\n",
@@ -104,7 +104,7 @@ fn errors_name_the_line_and_the_column() {
     let sizeless = read(DUMP, &ReplayOptions::default()).unwrap_err();
     assert!(sizeless.contains("the number of processors of the machine; state the processors"), "{sizeless}");
     let strict = ReplayOptions { strict: true, ..on(8) };
-    assert!(read(DUMP, &strict).unwrap_err().starts_with("jobs.txt:5: a record is refused"));
+    assert!(read(DUMP, &strict).unwrap_err().starts_with("jobs.txt:5: --strict does not allow this record"));
 }
 
 #[test]

@@ -30,10 +30,10 @@ pub(super) fn read(text: &str, strict: bool) -> Result<ReadJobs, FileProblem> {
     let document = parse(&text)?;
     let root = document.root_element();
     if root.tag_name().name() != "compound-jobs" {
-        return Err(wrong(root, "known are <adag> (DAX) and <compound-jobs>"));
+        return Err(wrong(root, "the supported elements are <adag> (DAX) and <compound-jobs>"));
     }
     if attribute(root, "version")? != "1" {
-        return Err(wrong(root, "this version is not known; write version=\"1\""));
+        return Err(wrong(root, "this version is not supported; write version=\"1\""));
     }
     only(root, &["version"])?;
     let mut odd = ImpossibleValues::default();
@@ -82,7 +82,7 @@ fn job(node: Node<'_, '_>, odd: &mut ImpossibleValues) -> Result<Job, FileProble
         job.release = time(node, "release")?;
     }
     job.deadline = match (node.has_attribute("deadline"), node.has_attribute("walltime")) {
-        (true, true) => return Err(wrong(node, "it has both `deadline` and `walltime`; write one of them")),
+        (true, true) => return Err(wrong(node, "the job has both `deadline` and `walltime`; remove one of them")),
         (true, false) => Some(time(node, "deadline")?),
         // Older files state `walltime` instead of `deadline`: the time from the release date to the deadline.
         (false, true) => Some(job.release + time(node, "walltime")?),
@@ -131,7 +131,7 @@ fn transfer(
         format!("transfer `{}` -> `{}`", end("from"), end("to"))
     };
     let payload = match (node.attribute("data"), node.attribute("time")) {
-        (Some(_), Some(_)) => return Err(wrong(node, "it has both `data` and `time`; write one of them")),
+        (Some(_), Some(_)) => return Err(wrong(node, "the edge has both `data` and `time`; remove one of them")),
         (Some(text), None) => Payload::Bytes(odd.bytes(Some(text), owner)),
         (None, Some(text)) => Payload::Fixed(odd.transfer(text, owner)),
         (None, None) => Payload::Bytes(0),
@@ -170,7 +170,7 @@ pub fn write_compound_xml(instance: &Instance, writer: &mut dyn Write) -> io::Re
             return refused("needs besides processors");
         }
         if !job.after.is_empty() {
-            return refused("a wait for other jobs");
+            return refused("a dependency on other jobs");
         }
         write_job(instance, id, writer)?;
     }

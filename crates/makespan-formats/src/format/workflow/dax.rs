@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<ReadJobs, Fil
                 }
             }
             "dag" | "dax" => {
-                return Err(wrong(node, "a workflow within a workflow is not supported; write out its jobs"));
+                return Err(wrong(node, "a workflow within a workflow is not supported; replace it by its jobs"));
             }
             _ => {}
         }

@@ -197,8 +197,8 @@ impl Draft {
                     let name = |&task: &u32| &*self.tasks[task as usize].name;
                     let names: Vec<&str> = others.iter().take(3).map(name).collect();
                     return Err(format!(
-                        "task `{}` reads file `{file}`, which several tasks write ({} ..), and waits for none of them; \
-                         state for which",
+                        "task `{}` reads file `{file}`, which several tasks write ({} ..), but waits for none of \
+                         these tasks; state the task for which it waits",
                         name(task),
                         names.join(", ")
                     ));
@@ -214,7 +214,8 @@ impl Draft {
         if let Some(file) = self.differing.first() {
             let count = self.differing.len();
             let differing = format!(
-                "files that differ in size from an earlier use: {count} (such as `{file}`); for each task that reads the file, the size that this task states is used"
+                "files with different sizes in different tasks: {count} (such as `{file}`); for each task that reads \
+                 such a file, the size that this task states is used"
             );
             remarks.extend(remarked(Some(differing), strict)?);
         }
@@ -223,8 +224,8 @@ impl Draft {
             let (from, to) = (&self.tasks[from as usize].name, &self.tasks[to as usize].name);
             let count = implied.len();
             remarks.push(format!(
-                "{count} files are read from tasks that the file does not say are waited for, such as those of `{from}` \
-                 by `{to}`; the readers wait"
+                "{count} files are read by tasks that do not state a dependency on the task that writes the file \
+                 (such as `{to}`, which reads from `{from}`); these dependencies are added"
             ));
         }
         for (from, to) in implied {

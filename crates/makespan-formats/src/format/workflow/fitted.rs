@@ -6,7 +6,7 @@ use super::remarked;
 use crate::needs::{UNSTATED, UnstatedNeeds};
 
 /// Reason why needs that exceed the largest machine are ignored.
-const TOO_MUCH: &str = "no machine of the file has this amount, so this need is ignored";
+const TOO_MUCH: &str = "no machine of the file has this amount, so these needs are ignored";
 
 /// Returns the jobs, adapted to the machines, and warnings about the changes. A need is ignored if no machine states
 /// the resource. A task that requests more cores than the platform has runs on one core.
@@ -105,8 +105,8 @@ impl Fitting<'_> {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
-                "{count} tasks (such as `{task}`) ran on more cores than the machines have; each is planned on one, for as long \
-                 as it took"
+                "{count} tasks (such as `{task}`) ran on more cores than the machines have; each is planned on one \
+                 core, with its measured run time"
             )
         });
         let (unstated, too_much) = (self.unstated.remarks("task", UNSTATED), self.too_much.remarks("task", TOO_MUCH));

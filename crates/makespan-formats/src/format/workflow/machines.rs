@@ -70,7 +70,8 @@ fn unused(machines: &[Machine]) -> Vec<String> {
     let speeds = machines.iter().filter_map(|machine| machine.cpu.as_ref()?.speed.text()?.parse().ok());
     let speeds = range(speeds.collect()).map(|(least, most)| {
         format!(
-            "the machines state clock rates of {least} to {most} MHz; run times are planned as measured, at speed 1"
+            "the machines state clock rates of {least} to {most} MHz; the clock rates are ignored, and the run times \
+             are used as measured"
         )
     });
     let without: Vec<&Machine> = machines.iter().filter(|machine| machine.memory().is_none()).collect();
@@ -79,7 +80,7 @@ fn unused(machines: &[Machine]) -> Vec<String> {
     let stated = machines.iter().any(|machine| machine.memory_in_bytes.text().is_some());
     let without = without.first().filter(|_| stated).map(|first| {
         format!(
-            "{} of {} machines (such as `{}`) state no memory: tasks that need some do not run there",
+            "{} of {} machines (such as `{}`) state no memory; tasks that need memory do not run on these machines",
             without.len(),
             machines.len(),
             first.node_name

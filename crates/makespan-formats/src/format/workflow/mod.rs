@@ -199,7 +199,7 @@ pub(crate) fn read(
         (Some(stated), _) => stated.clone(),
         (None, Ok(Some(own))) => {
             remarks.push(format!(
-                "planned on the machines of the file ({} of speed 1); --processors or --platform selects other machines",
+                "using the machines of the file ({} of speed 1); to use other machines, add --processors or --platform",
                 counted(own.processors(), "processor")
             ));
             own
@@ -209,7 +209,7 @@ pub(crate) fn read(
                 Err(why) => format!("the machines of the file cannot be used: {why}"),
                 Ok(_) => format!("a file of {format} states no machines"),
             };
-            let problem = format!("{why}; state them: --processors N for N of speed 1, or --platform FILE");
+            let problem = format!("{why}; add --processors N (N processors of speed 1) or --platform FILE");
             return Err(FormatError::content(file, FilePlace::default(), problem));
         }
     };
@@ -229,7 +229,11 @@ pub(crate) fn read(
         carried.into_iter().any(|edge| matches!(edge.payload, makespan_core::Payload::Bytes(bytes) if bytes > 0));
     let joined = platform.interconnect().is_some() || platform.kinds().any(|(node, _)| node.link.is_some());
     if carries && !joined {
-        remarks.push("no bandwidth is stated, so data between tasks take no time (--bandwidth, --platform)".into());
+        remarks.push(
+            "no bandwidth is stated, so data between tasks take no time; state the bandwidth with \
+                      --bandwidth or --platform"
+                .into(),
+        );
     }
     let instance = Instance::new(platform, jobs, Vec::new());
     let instance = instance.map_err(|error| FormatError::content(file, FilePlace::default(), error))?;

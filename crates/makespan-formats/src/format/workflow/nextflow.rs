@@ -68,7 +68,7 @@ pub(super) fn read(graph: &str, found: &TraceTasks<'_>, name: &str, strict: bool
     };
     let tasks: Vec<Vec<u32>> = labels.iter().map(|label| tasks_of(label)).collect();
     if tasks.iter().all(Vec::is_empty) {
-        return Err("no node of the graph is a process of the trace; give the files of one run".to_owned().into());
+        return Err("no node of the graph is a process of the trace; use two files of the same run".to_owned().into());
     }
     let mut remarks: Vec<String> = found.odd.remarks().chain(found.unfinished()).collect();
     for remark in [unread, apart(rows, &tasks)] {
@@ -110,7 +110,8 @@ fn apart(rows: &[Row<'_>], tasks: &[Vec<u32>]) -> Option<String> {
     let first = apart.next()?;
     let count = 1 + apart.count();
     Some(format!(
-        "the graph lacks the processes of {} (such as `{first}`), so their dependencies are unknown and ignored",
+        "the graph does not contain the processes of {} (such as `{first}`); dependencies of these tasks are unknown \
+         and ignored",
         counted(count, "task")
     ))
 }
@@ -156,7 +157,15 @@ impl<'a> TraceTasks<'a> {
         let column = |name: &str| heading.iter().position(|one| *one == name);
         let wrong = |line: usize, problem: String| FileProblem::at(FilePlace::line(line), problem);
         let needed = |name: &str| {
-            column(name).ok_or_else(|| wrong(1, format!("there is no column `{name}`; write it with -with-trace")))
+            column(name).ok_or_else(|| {
+                wrong(
+                    1,
+                    format!(
+                        "there is no column `{name}`; run Nextflow with -with-trace \
+                                                         and this field"
+                    ),
+                )
+            })
         };
         let (name, status, time) = (needed("name")?, needed("status")?, needed("realtime")?);
         let [cores, memory] = ["cpus", "memory"].map(column);
@@ -189,7 +198,7 @@ impl<'a> TraceTasks<'a> {
             self.rows.push(Row { name, process, tag, cores, needs, time, estimate });
         }
         if self.rows.is_empty() {
-            return Err(wrong(1, "it has no task that was completed".into()));
+            return Err(wrong(1, "the trace has no completed task".into()));
         }
         Ok(())
     }
@@ -294,7 +303,7 @@ mod tests {
         for (graph, part) in [
             (
                 DAG.replace("label=\"merge\"", "label=\"join\""),
-                "the graph lacks the processes of 1 task (such as `merge (all)`)",
+                "the graph does not contain the processes of 1 task (such as `merge (all)`)",
             ),
             (DAG.replace("label=\"merge\"", "label=\"merge\",time=3"), "`time` of nodes (1)"),
         ] {

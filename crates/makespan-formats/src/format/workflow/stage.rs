@@ -14,7 +14,8 @@ const NAME: &str = "stage-in";
 pub(super) fn remark(outside: &ExternalFiles) -> Option<String> {
     (outside.bytes > 0).then(|| {
         format!(
-            "{}; they are available everywhere from the beginning (--stage-in NODE states the node that holds them)",
+            "{}, and are assumed to be available on all nodes from the beginning; if one node holds them, add \
+             --stage-in NODE",
             what(outside)
         )
     })
@@ -41,11 +42,11 @@ pub(super) fn from(
     let Some(place) = nodes.iter().position(|one| one.name == node) else {
         let near = nearest(node, nodes.iter().map(|one| one.name.as_str()));
         let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        return Err(format!("the files are to come from node `{node}`, which the platform does not have{hint}"));
+        return Err(format!("there is no node `{node}` from which the files can come{hint}"));
     };
     if nodes[place].processors == 0 {
         return Err(format!(
-            "the files are to come from node `{node}`, which has no processors; name a node with processors"
+            "the files cannot come from node `{node}`, because it has no processors; name a node with processors"
         ));
     }
     let Some(graph) = job.work.graph().filter(|_| !outside.reads.is_empty()) else {

@@ -75,7 +75,7 @@ fn wfformat_is_read_in_four_versions() {
     ] {
         assert!(remarks.contains(part), "{remarks}");
     }
-    assert!(!remarks.contains("planned on the machines of the file"), "others are stated: {remarks}");
+    assert!(!remarks.contains("using the machines of the file"), "others are stated: {remarks}");
     let new = read(&WF15.replace("\"1.5\"", "\"1.6\""), Format::WfFormat);
     assert_eq!(shown(&new.instance), shown(&found.instance));
     let own = parse_instance(WF15.as_bytes(), "f.json", &ReadOptions::default()).unwrap();
@@ -112,7 +112,7 @@ fn a_contradiction_in_dot_refuses_no_file() {
     ] {
         let found = read(text, Format::Dot);
         assert_eq!(shown(&found.instance), expect, "{text}");
-        let named = format!("1 attribute is contradicted by another one ({named}");
+        let named = format!("1 attribute is contradicted by another attribute ({named}");
         assert!(found.remarks.iter().any(|remark| remark.starts_with(&named)), "{text}: {:?}", found.remarks);
         let strict = ReadOptions { processors: Some(4), strict: true, ..ReadOptions::default() };
         let error = parse_instance(text.as_bytes(), "g.dot", &strict).unwrap_err().to_string();
@@ -130,8 +130,8 @@ fn wfformat_that_is_wrong_is_refused() {
         assert!(WF15.contains(from), "{from}");
         refused(&WF15.replacen(from, to, 1), "flow.json", expect);
     };
-    wrong("\"1.5\"", "\"2.0\"", "version 2.0 of WfFormat is not known; 1.3 to 1.6 are read");
-    wrong("\"1.5\"", "\"1.4\"", "workflow.tasks: it is missing, and version 1.3 and 1.4 have it");
+    wrong("\"1.5\"", "\"2.0\"", "version 2.0 of WfFormat is not supported; use a file of version 1.3 to 1.6");
+    wrong("\"1.5\"", "\"1.4\"", "workflow.tasks: the field is missing, but versions 1.3 and 1.4 require it");
     wrong(
         "\"parents\": [\"a\"]",
         "\"parents\": [\"aa\"]",
@@ -180,7 +180,7 @@ fn a_dax_is_read_and_files_are_waited_for() {
     wrong("</adag>", "", "the XML is broken");
     wrong("<child", "<dax/><child", "a workflow within a workflow");
     refused("<!DOCTYPE x [<!ENTITY a \"b\">]><adag/>", "f.xml", "declares entities");
-    refused("<other/>", "f.xml", "known are <adag> (DAX) and <compound-jobs>");
+    refused("<other/>", "f.xml", "the supported elements are <adag> (DAX) and <compound-jobs>");
 }
 
 const STG: &str = "   3\n 0 0 0\n 1 9 1 0\n 2 4 1 0\n 3 3 2 1 2\n 4 0 1 3\n# a remark\n";
@@ -336,7 +336,7 @@ fn compound_xml_survives_writing_and_reading() {
     assert_eq!(submitted(&again), submitted(&instance), "{text}");
     assert_eq!(again.jobs()[0].deadline, Some(Time::from_seconds(113)));
     let wrong = |from: &str, to: &str, expect: &str| refused(&text.replacen(from, to, 1), "a.xml", expect);
-    wrong("version=\"1\">", "version=\"2\">", "this version is not known");
+    wrong("version=\"1\">", "version=\"2\">", "this version is not supported");
     wrong("volume=", "volum=", "unknown attribute `volum`; known are name, volume");
     wrong("from=\"a\"", "from=\"z\"", "from: the job has no task `z`");
     let bag = r#"{"version": 1, "platform": {"processors": 3}, "jobs": [{"name": "b", "count": 3, "work": 2}]}"#;

@@ -178,7 +178,7 @@ fn version<'a>(stated: Option<&'a str>, workflow: &Workflow, remarks: &mut Vec<S
         _ => "none",
     };
     if stated.is_none() {
-        remarks.push(format!("the file states no schemaVersion; it is read as version {shown}"));
+        remarks.push(format!("the file states no `schemaVersion`; it is read as version {shown}"));
     }
     stated.unwrap_or(shown)
 }
@@ -192,7 +192,11 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<ReadJobs, For
     let mut remarks = Vec::new();
     let version = version(schema_version.as_deref(), &workflow, &mut remarks);
     if strict && schema_version.is_none() {
-        return Err(wrong("schemaVersion", &"it is missing, which --strict does not allow; 1.3 to 1.6 are supported"));
+        return Err(wrong(
+            "schemaVersion",
+            &"the field is missing, which --strict does not allow; versions 1.3 to 1.6 \
+                                            are supported",
+        ));
     }
     let mut platform = Ok(None);
     let draft = match (version, workflow) {
@@ -211,15 +215,22 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<ReadJobs, For
             together(tasks.0, &mut seen).map_err(|problem| wrong("workflow.tasks", &problem))?
         }
         ("1.5" | "1.6", _) => {
-            return Err(wrong("workflow.specification", &"it is missing, and version 1.5 and 1.6 have it"));
+            return Err(wrong("workflow.specification", &"the field is missing, but versions 1.5 and 1.6 require it"));
         }
-        ("1.3" | "1.4", _) => return Err(wrong("workflow.tasks", &"it is missing, and version 1.3 and 1.4 have it")),
+        ("1.3" | "1.4", _) => {
+            return Err(wrong(
+                "workflow.tasks",
+                &"the field is missing, but versions 1.3 and 1.4 \
+                                                                   require it",
+            ));
+        }
         ("none", _) => {
-            let problem = "it has neither `specification` (versions 1.5 and 1.6) nor `tasks` (1.3 and 1.4)";
+            let problem = "the workflow has neither `specification` (versions 1.5 and 1.6) nor `tasks` (versions 1.3 \
+                           and 1.4)";
             return Err(wrong("workflow", &problem));
         }
         (other, _) => {
-            let problem = format!("version {other} of WfFormat is not known; 1.3 to 1.6 are read");
+            let problem = format!("version {other} of WfFormat is not supported; use a file of version 1.3 to 1.6");
             return Err(wrong("schemaVersion", &problem));
         }
     };
@@ -271,7 +282,8 @@ impl TaskRemarks {
         let wide = self.wide.first().map(|task| {
             let count = self.wide.len();
             format!(
-                "tasks that ran on several cores: {count} (such as `{task}`); each is planned on the same number, rounded up"
+                "tasks that ran on several cores: {count} (such as `{task}`); each is planned on the same number of \
+                 cores, rounded up"
             )
         });
         let odd = self.odd.first().map(|figure| {
@@ -279,7 +291,7 @@ impl TaskRemarks {
         });
         let unspecified = self.unspecified.first().map(|task| {
             let count = self.unspecified.len();
-            format!("tasks that ran but are missing in the specification are ignored: {count} (such as `{task}`)")
+            format!("tasks that ran, but are not in the specification, are ignored: {count} (such as `{task}`)")
         });
         [wide, odd, unspecified]
     }

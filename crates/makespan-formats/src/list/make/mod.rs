@@ -72,7 +72,7 @@ pub fn read_make(
         return Ok(None);
     }
     let database = |text| {
-        let problem = "make has not printed its database; GNU make 4 or later is needed";
+        let problem = "make did not print its database; install GNU make 4 or later";
         Database::read(text).ok_or_else(|| wrong(problem.into()))
     };
     // The variables come from the first call, because stubs replace the shells of the targets in the dry run.
@@ -139,7 +139,8 @@ fn definition(variable: &Variable, line_of: impl Fn(&str, usize) -> Option<Strin
     if has_lines || text.contains("\\#") {
         let what = if has_lines { "several lines" } else { "a backslash before #" };
         return wrong(format!(
-            "the variable `{name}` of a target has {what}, which its prerequisites cannot inherit here; state it for all targets"
+            "the variable `{name}` of a target has {what}, which is not supported for a variable of a target; define \
+             the variable for all targets"
         ));
     }
     let line = line_of(makefile, number).unwrap_or_default();

@@ -28,9 +28,7 @@ pub fn stubs(file: &str, known: &str) -> Result<Vec<String>, FormatError> {
         if variable.is_override {
             return wrong(
                 variable.place.unwrap_or((file, 0)),
-                format!(
-                    "`{name}` overrides SHELL, so its recipe cannot be read without running it; leave `override` out"
-                ),
+                format!("`{name}` overrides SHELL, so its recipe cannot be read without running it; remove `override`"),
             );
         }
         stubs.push(format!("--eval={name}: override {STUB}"));

@@ -45,7 +45,7 @@ pub enum TemplateError {
     #[error("the template is empty; write a command such as 'gzip {{}}'")]
     Empty,
     /// A placeholder in a position in which quotation cannot make the argument one word.
-    #[error("`{place}` stands {within}, where an argument cannot be quoted safely; {remedy}")]
+    #[error("`{place}` is {within}, where an argument cannot be quoted safely; {remedy}")]
     Unsafe {
         /// The placeholder.
         place: String,
@@ -63,7 +63,7 @@ pub enum TemplateError {
         remedy: &'static str,
     },
     /// A column separator that is not a regular expression.
-    #[error("the column separator `{text}` is not a regular expression: {problem}; write one such as , or '\\t'")]
+    #[error("the column separator `{text}` is not a regular expression: {problem}; write for example a comma or '\\t'")]
     Separator {
         /// The separator.
         text: String,
@@ -77,7 +77,7 @@ pub enum TemplateError {
         mark: char,
     },
     /// A placeholder refers to a source that does not exist.
-    #[error("`{place}` is for source {number} of arguments and there {}; leave it out, or add a source",
+    #[error("`{place}` refers to source {number} of arguments, but there {}; remove the placeholder, or add a source",
         if *.sources == 1 { "is 1".to_owned() } else { format!("are {}", .sources) })]
     NoSource {
         /// The placeholder.
@@ -89,21 +89,22 @@ pub enum TemplateError {
     },
     /// A placeholder for an argument, but there are no arguments.
     #[error(
-        "`{0}` is for an argument and there are none; write ::: and the arguments after the command, read them from standard input \
-         with -a -, or run a list with this line if `{0}` belongs to the command itself"
+        "`{0}` stands for an argument, but there are no arguments; write ::: and the arguments after the command, or \
+         read the arguments from standard input with -a -; if `{0}` belongs to the command itself, write the command \
+         to a list"
     )]
     NoArguments(String),
     /// An argument with a NUL byte, which cannot be passed to a program.
     #[error("the argument `{0}` contains a NUL byte, which arguments cannot contain")]
     Nul(String),
     /// A command that is too long.
-    #[error("command {number} is longer than {LONGEST} bytes, the most that a program can be given")]
+    #[error("command {number} is longer than {LONGEST} bytes, the maximum for an argument of a program")]
     TooLong {
         /// The number of the command, from 1.
         number: usize,
     },
     /// The template makes too many commands.
-    #[error("the arguments make {0} commands; a run may have at most {MOST}")]
+    #[error("the arguments result in {0} commands, but a run may have at most {MOST}")]
     TooMany(u128),
     /// The total size of the commands is too large.
     #[error("the commands are more than {MAX_BYTES} bytes in all; start a run with fewer commands")]

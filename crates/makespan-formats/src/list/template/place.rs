@@ -137,17 +137,17 @@ pub(super) fn foreign(text: &str) -> Option<(&str, &'static str)> {
     let inner = text.strip_prefix('{')?;
     if inner.starts_with('=') {
         let end = inner.find("=}").filter(|&end| end > 0)?;
-        return Some((&text[..end + 3], "let the shell change the argument, for example: x={}; echo \"${x#a}\""));
+        return Some((&text[..end + 3], "change the argument in the shell, for example: x={}; echo \"${x#a}\""));
     }
     let end = inner.find('}')?;
     let position = inner[..end].strip_prefix('-').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
     if position.is_some_and(|part| ["", ".", "/", "//", "/."].contains(&part)) && inner.len() > 1 && end > 1 {
-        return Some((&text[..end + 2], "count from the first source, such as {1}"));
+        return Some((&text[..end + 2], "count the sources from the first, such as {1}"));
     }
     let remedy = match inner[..end].trim_start_matches(|c: char| c.is_ascii_digit()) {
-        "%" => "use {#}, which no other command has",
+        "%" => "use {#}, the number of the command, which is unique",
         "##" => "count the arguments yourself, and write their number",
-        ".." => "let the shell remove both endings: x={}; x=${x%.*}; echo ${x%.*}",
+        ".." => "remove both endings in the shell, for example: x={}; x=${x%.*}; echo ${x%.*}",
         "+/" => "use {//} for the folder, or {/} for the name",
         _ => return None,
     };
@@ -172,7 +172,7 @@ pub(super) fn safe(
         return Err(refused(text, within));
     }
     if part != ArgumentPart::Number && scanner.is_escaped() {
-        let (within, remedy) = ("after a backslash", "leave the backslash out, because arguments are quoted anyway");
+        let (within, remedy) = ("after a backslash", "remove the backslash, because arguments are always quoted");
         return Err(TemplateError::Unsafe { place: text, within, remedy });
     }
     Ok(Placeholder::new(text, source, part, scanner.within()))
@@ -184,7 +184,7 @@ pub(super) fn refused(place: String, within: ShellContext) -> TemplateError {
         ShellContext::Backquotes => ("between backquotes", "write $(..) instead"),
         ShellContext::Expansion => ("in ${..}", "assign it to a variable first, for example: x={}; echo ${x}"),
         ShellContext::Arithmetic => ("in $((..))", "assign it to a variable first, for example: x={}; echo $((x))"),
-        _ => ("in a comment", "leave the comment out"),
+        _ => ("in a comment", "remove the comment"),
     };
     TemplateError::Unsafe { place, within, remedy }
 }

@@ -61,9 +61,9 @@ pub(super) fn write_legend(out: &mut impl Write, policies: &[PolicyPanel<'_>]) -
         return Ok(());
     }
     let meaning = |phase| match phase {
-        Phase::Saturation => "all processors busy, over two tasks for each wait",
+        Phase::Saturation => "all processors busy, and more than two waiting tasks for each processor",
         Phase::Slide => "between the two",
-        Phase::Starvation => "a processor idle, nothing waits",
+        Phase::Starvation => "a processor is idle, and no task waits",
     };
     write!(out, r#"<p class="legend phases">"#)?;
     for phase in Phase::ALL {

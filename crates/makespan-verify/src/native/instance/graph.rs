@@ -92,7 +92,7 @@ pub(super) fn graph(tasks: Vec<TaskEntry>, edges: &[EdgeEntry]) -> Result<Joined
         let (from, to) = (number(at, "from", &edge.from)?, number(at, "to", &edge.to)?);
         let payload = match (&edge.data, &edge.transfer) {
             (Some(_), Some(_)) => {
-                return Err(format!("edges[{at}] has both `data` and `transfer`; write one of them"));
+                return Err(format!("edges[{at}] has both `data` and `transfer`; remove one of them"));
             }
             (data, None) => Payload::Bytes(data.map_or(0, |data| data.0.0)),
             (None, Some(time)) => Payload::Fixed(time.0),

@@ -126,8 +126,8 @@ impl JobEntry {
             if self.job.deadline.is_some() {
                 let name = &self.job.name;
                 return Err(format!(
-                    "job `{name}`: it has both `deadline` and `walltime`; in version 1, the `walltime` of a job with `tasks` is \
-                     its deadline, counted from its release; write one of them, or `version = 2`"
+                    "job `{name}`: `deadline` and `walltime` are both stated; in version 1, the `walltime` of a job \
+                     with `tasks` is its deadline, counted from its release; remove one of them, or write `version = 2`"
                 ));
             }
             self.job.deadline = Some(self.job.release + allowed);

@@ -74,7 +74,7 @@ fn profile_by_number(
     allotments: Option<Allotments>,
 ) -> Result<Profile, String> {
     match (time, work, speedup) {
-        (Some(_), Some(_), _) => Err("both `time` and `work` are stated; write one of them".to_owned()),
+        (Some(_), Some(_), _) => Err("both `time` and `work` are stated; remove one of them".to_owned()),
         (None, None, _) => Err("`time` and `work` are missing; write one of them, or `time_on`".to_owned()),
         (Some(_), None, Some(_)) => {
             Err("`speedup` requires `work` instead of `time`; write `work`, or leave `speedup` out".to_owned())
@@ -120,7 +120,7 @@ fn table(times: Vec<Scalar<Time>>, allotments: Option<Allotments>) -> Result<Pro
     let table = Profile::table(times.into_iter().map(|time| time.0).collect()).map_err(|error| error.to_string())?;
     let narrowed = table.at_most(max).and_then(|table| table.at_least(min));
     narrowed.ok_or_else(|| {
-        format!("`processors` requires at least {min}, but `time` lists only {count} times; lengthen the list")
+        format!("`processors` requires at least {min}, but `time` lists only {count} times; add times to the list")
     })
 }
 
