@@ -15,7 +15,8 @@ use makespan_core::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Returns layers of eight tasks on eight processors of speed 1 to 3. Each task waits for up to three tasks of the preceding layer.
+/// Returns layers of eight tasks on eight processors of speed 1 to 3. Each task waits for up to three tasks of the
+/// preceding layer.
 fn instance(tasks: u32) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut edges = Vec::new();

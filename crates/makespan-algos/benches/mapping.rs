@@ -1,5 +1,5 @@
-//! Time that mapping heuristics take. Targets: Min-min with 512 tasks on 16 machines in 1 ms, the genetic algorithm of the
-//! task-flow paper with 2000 tasks on 10 nodes of unequal speeds in 0.3 s.
+//! Time that mapping heuristics take. Targets: Min-min with 512 tasks on 16 machines in 1 ms, the genetic algorithm of
+//! the task-flow paper with 2000 tasks on 10 nodes of unequal speeds in 0.3 s.
 
 use std::hint::black_box;
 use std::time::Duration;

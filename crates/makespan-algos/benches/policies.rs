@@ -1,5 +1,5 @@
-//! Time that simulations under EASY and conservative backfilling take: 20,000 rigid jobs on 1,000 processors at loads of 0.7 and
-//! 1.1. `docs/decisions/policies.md` states how long the simulation of real logs takes.
+//! Time that simulations under EASY and conservative backfilling take: 20,000 rigid jobs on 1,000 processors at loads
+//! of 0.7 and 1.1. `docs/decisions/policies.md` states how long the simulation of real logs takes.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Time that planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under 1 s at n =
-//! 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`); `shelves` with 800 jobs on
-//! 64 nodes of 16 processors in 0.3 s; HEFT with 10,000 tasks on 16 processors in 50 ms.
+//! Time that planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under
+//! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`);
+//! `shelves` with 800 jobs on 64 nodes of 16 processors in 0.3 s; HEFT with 10,000 tasks on 16 processors in 50 ms.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -28,8 +28,9 @@ fn seconds(time: f64) -> Time {
     Time::from_seconds_f64(time).expect("a short time")
 }
 
-/// Returns jobs with sequential times uniform on [1, 10] s. `t(k) = t(k - 1) (X + k - 1) / k` with X uniform on [x, x + 0.2]. This
-/// is the recursion of the paper's families with a simpler X: x near 0 gives a high speed-up, and x near 0.8 a weak one.
+/// Returns jobs with sequential times uniform on [1, 10] s. The time t(k) on k processors is t(k - 1) multiplied by (X
+/// + k - 1) / k, with X uniform on [x, x + 0.2]. This is the recursion of the paper's families with a simpler X: x near
+/// 0 gives a high speed-up, and x near 0.8 gives a low one.
 fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
     instance(processors, jobs, |random| {
         let mut time: f64 = random.random_range(1.0..=10.0);
@@ -49,8 +50,8 @@ fn on_nodes(nodes: u32, each: u32, instance: &Instance) -> Instance {
     Instance::new(platform, jobs, Vec::new()).expect("a valid instance")
 }
 
-/// Returns jobs with Downey's law, with a parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]. This is the
-/// `cirne` of the lab.
+/// Returns jobs with Downey's law, with a parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]. This
+/// is the `cirne` of the lab.
 fn laws(processors: u32, jobs: usize) -> Instance {
     instance(processors, jobs, |random| {
         let parallelism = f64::from(processors).powf(random.random_range(0.0..=1.0));

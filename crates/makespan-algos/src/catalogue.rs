@@ -293,8 +293,8 @@ pub fn catalogue() -> &'static [Entry] {
     &CATALOGUE
 }
 
-/// Returns the scheduler that a spec names, such as `demt`, `demt[shuffles=50]` or `list[order=saf]`. The scheduler also plans bags
-/// of tasks ([`WithBags`]). Guarantees do not hold for instances with bags.
+/// Returns the scheduler that a spec names, such as `demt`, `demt[shuffles=50]` or `list[order=saf]`. The scheduler
+/// also plans bags of tasks ([`WithBags`]). Guarantees do not hold for instances with bags.
 ///
 /// # Errors
 /// [`SpecError`] states the unknown or invalid part of the spec, and lists the valid values.

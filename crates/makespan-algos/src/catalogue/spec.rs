@@ -63,8 +63,8 @@ impl SpecError {
         Self::Unknown { what, found: found.to_owned(), hint }
     }
 
-    /// If `is_other` accepts the unknown name, replaces the hint by a statement that the name belongs to another kind of
-    /// entry, `other`.
+    /// If `is_other` accepts the unknown name, replaces the hint by a statement that the name belongs to another kind
+    /// of entry, `other`.
     #[must_use]
     pub fn unless(self, is_other: impl Fn(&str) -> bool, other: &str) -> Self {
         match self {

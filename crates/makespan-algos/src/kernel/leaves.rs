@@ -30,7 +30,7 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
     }
 }
 
-/// A type of values. [`Tree`] can store the minima of such values.
+/// A value with a minimum, which [`Tree`] stores.
 pub(crate) trait LeafMinimum: Copy + PartialEq {
     /// A value that is greater than the value of every entry.
     const NONE: Self;

@@ -22,8 +22,8 @@ pub struct ExpectedStart {
     pub waiting: Vec<TaskId>,
 }
 
-/// Returns the expected start of each waiting task of a view, sorted by start. The forecast assumes that all tasks end as
-/// expected, no other task arrives and no processor fails. Tasks that would never start are omitted.
+/// Returns the expected start of each waiting task of a view, sorted by start. The forecast assumes that all tasks end
+/// as expected, no other task arrives and no processor fails. Tasks that would never start are omitted.
 ///
 /// Tasks that wait for other tasks ([`makespan_core::Instance::incoming`]) are not forecast.
 ///

@@ -102,7 +102,7 @@ impl QueueOrder {
     }
 }
 
-/// Returns an integer for `number`, so that a smaller number has a smaller integer.
+/// Converts a float to an integer. The integers sort like the floats.
 fn in_order(number: f64) -> i128 {
     // Adding 0 turns -0 into 0, so that both give the same integer.
     let bits = (number + 0.0).to_bits().cast_signed();

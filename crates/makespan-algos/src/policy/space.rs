@@ -35,7 +35,7 @@ impl ClosedSlot {
 struct Reserved {
     /// The processors that are open for the whole time of the task.
     processors: ProcSet,
-    /// Number of these processors that the task does not need.
+    /// Number of the reserved processors that the task does not need.
     spare: u32,
     start: Time,
     end: Time,
@@ -75,8 +75,8 @@ pub(super) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    /// Returns the space that the view shows. Running tasks are closed until their expected ends, and failures and
-    /// unavailable periods until their ends.
+    /// Returns the space that the view shows. The processors of a running task are closed until the expected end of the
+    /// task. The processors of a failure or an unavailable period are closed until it ends.
     pub(super) fn of(view: &View<'a>) -> Self {
         let now = view.now;
         let periods = || view.instance.unavailable().iter().filter(|period| period.end > now);

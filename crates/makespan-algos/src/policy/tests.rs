@@ -436,7 +436,8 @@ proptest! {
         prop_assert_eq!(starts(&moldable, rows.len()), starts(&easy, rows.len()));
     }
 
-    /// Checks that a batch begins when the previous batch has ended, and that its tasks start as planned if estimates are exact.
+    /// Checks that a batch begins when the previous batch has ended, and that its tasks start as planned if estimates
+    /// are exact.
     #[test]
     fn nothing_starts_before_the_batch_before_has_ended(rows in rows(25)) {
         let instance = flat(&rows);

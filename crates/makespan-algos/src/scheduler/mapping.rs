@@ -142,7 +142,8 @@ pub fn schedule_of(instance: &Instance, problem: &MappingProblem<'_>, mapping: &
 }
 
 /// Returns the schedule of a mapping. The tasks of each machine run one after another, in the optimal order for an
-/// objective. For the mean flow, shorter tasks come first. For other objectives, the order is Smith's.
+/// objective. For the mean flow, shorter tasks come first. For other objectives, the order is Smith's order, by time
+/// divided by weight.
 pub(super) fn schedule_for(
     instance: &Instance,
     problem: &MappingProblem<'_>,

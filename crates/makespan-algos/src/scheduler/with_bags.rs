@@ -183,7 +183,7 @@ impl Scheduler for WithBags {
 }
 
 impl WithBags {
-    /// Returns the bags that fill the holes of a schedule, and an instance of all other jobs. Checks that the inner
+    /// Returns the bags that fill the holes of a schedule, and an instance without these bags. Checks that the inner
     /// scheduler supports this instance.
     fn apart(&self, instance: &Instance) -> Result<(FillingBags, Instance), Unsupported> {
         instance.check_task_count().map_err(|error| Unsupported(error.to_string()))?;
@@ -261,7 +261,7 @@ impl FillingBags {
         Ok(())
     }
 
-    /// Returns the instance of all other jobs. The amounts that the filled bags use up are subtracted from the
+    /// Returns the instance without the filled bags. The amounts that the filled bags use up are subtracted from the
     /// consumables of its platform.
     fn others(&self, instance: &Instance) -> Instance {
         let others = instance.ids().filter(|&id| !self.has(id)).map(|id| instance.submitted(id));

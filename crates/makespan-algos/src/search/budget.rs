@@ -66,8 +66,8 @@ impl SearchCourse {
         Self { stop: stop.clone(), limit: Limit::Steps(steps), steps: 0 }
     }
 
-    /// Returns whether the caller may do additional work without using up the budget. This is so if the course counts
-    /// steps and no stop has been requested.
+    /// Returns whether the caller may do additional work without using up the budget. Such work is possible if the
+    /// course counts steps, and no stop has been requested.
     pub(crate) fn leaves_time(&self) -> bool {
         matches!(self.limit, Limit::Steps(_)) && !self.stop.is_requested()
     }

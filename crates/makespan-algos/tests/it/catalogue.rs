@@ -1,4 +1,5 @@
-//! One property harness over the whole catalogue. An algorithm that is added to the catalogue is tested here without further work.
+//! One property harness over the whole catalogue. An algorithm that is added to the catalogue is tested here without
+//! further work.
 //!
 //! The harness takes every representative of every entry, on random small instances of every kind. Every supported
 //! instance must get a valid plan. No value of the plan may be below a verified bound, or above the guaranteed multiple
@@ -110,10 +111,10 @@ proptest! {
         }
     }
 
-    /// Checks that the choice of the unit of time does not matter. If values are rounded to ticks, the results may differ for finer
-    /// ticks. So the exact statement holds for instances without rounding: all halves and means that an algorithm computes are
-    /// whole (`EXACT_UNIT`), and a power of two changes only the exponent of a float. Then each comparison has the same result, and
-    /// the plan in finer ticks is the same plan, placement by placement.
+    /// Checks that the choice of the unit of time does not matter. If values are rounded to ticks, the results may
+    /// differ for finer ticks. So the exact statement holds for instances without rounding: all halves and means that
+    /// an algorithm computes are whole (`EXACT_UNIT`), and a power of two changes only the exponent of a float. Then
+    /// each comparison has the same result, and the plan in finer ticks is the same plan, placement by placement.
     #[test]
     fn scaling_all_times_scales_the_plan(draft in exact_drafts(), power in 1_u32..12) {
         let factor = 1 << power;
@@ -130,8 +131,8 @@ proptest! {
         }
     }
 
-    /// Checks scaled instances with rounding. Each plan scales to a valid plan, and the plan in finer ticks is within the same
-    /// guarantee.
+    /// Checks scaled instances with rounding. Each plan scales to a valid plan, and the plan in finer ticks is within
+    /// the same guarantee.
     #[test]
     fn scaled_instances_are_planned_as_well(draft in drafts(), factor in 2_i64..1000) {
         let (instance, finer) = (draft.instance(1), draft.instance(factor));

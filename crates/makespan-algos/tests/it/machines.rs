@@ -65,7 +65,8 @@ fn drafts() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// Returns the least value over all mappings. Each machine runs its jobs in the order of Smith, which is optimal on one machine.
+/// Returns the least value over all mappings. Each machine runs its jobs in the order of Smith, which is optimal on one
+/// machine.
 fn optimum(instance: &Instance, objective: Objective) -> i128 {
     let (machines, jobs) = (instance.processors(), instance.jobs().len() as u32);
     let first = instance.first_release();
@@ -303,8 +304,8 @@ fn what_cannot_be_mapped_is_refused_with_the_reason() {
     }
 }
 
-/// Checks that a time limit includes all work. The time that the caller spends is subtracted, but at least a quarter is left for
-/// the search.
+/// Checks that a time limit includes all work. The time that the caller spends is subtracted, but at least a quarter is
+/// left for the search.
 #[test]
 fn time_that_is_spent_elsewhere_counts_within_the_limit() {
     let job = |at: i64| Job::new(at.to_string(), Profile::on_machines(vec![Time::from_ticks(1000 + at); 4]).unwrap());

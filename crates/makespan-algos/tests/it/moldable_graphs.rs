@@ -1,5 +1,5 @@
-//! Graphs of moldable tasks on equal processors: the whole catalogue is compared with the optimum of a brute force, within its
-//! guarantees.
+//! Graphs of moldable tasks on equal processors: the whole catalogue is compared with the optimum of a brute force,
+//! within its guarantees.
 
 use makespan_algos::kernel::packing::Packing;
 use makespan_algos::kernel::path_area;
@@ -72,7 +72,8 @@ fn drafts() -> impl Strategy<Value = Draft> {
     (1_u32..=4, tasks, edges).prop_map(|(processors, tasks, edges)| Draft { processors, tasks, edges })
 }
 
-/// Returns the least makespan over all orders and allotments, with each task at its earliest fit. Some such schedule is optimal.
+/// Returns the least makespan over all orders and allotments, with each task at its earliest fit. Some such schedule is
+/// optimal.
 fn optimum(instance: &Instance) -> i64 {
     let mut best = i64::MAX;
     descend(instance, &mut Vec::new(), &mut best);
@@ -138,8 +139,8 @@ proptest! {
         }
     }
 
-    /// Checks that the solution of the linear programme is no longer than any schedule, and that its makespan is close to its
-    /// bound.
+    /// Checks that the solution of the linear programme is no longer than any schedule, and that its makespan is close
+    /// to its bound.
     #[test]
     fn the_programme_of_path_and_area_is_a_bound(draft in drafts()) {
         let instance = draft.instance();

@@ -15,8 +15,8 @@ fn spec(objective: Objective, rest: &str) -> String {
     format!("optimise[objective={},{rest}]", objective.name().replace('_', "-"))
 }
 
-/// Returns instances without bags. Competing tasks of bags are planned as separate jobs, and best-effort bags are placed after the
-/// plan. So the statements about whole plans only hold for instances without bags.
+/// Returns instances without bags. Competing tasks of bags are planned as separate jobs, and best-effort bags are
+/// placed after the plan. So the statements about whole plans only hold for instances without bags.
 fn without_bags() -> impl Strategy<Value = Draft> {
     drafts().prop_filter("it has a bag", |draft| !draft.instance(1).has_bags())
 }
@@ -35,8 +35,8 @@ fn the_mean_flow_counts_a_bag_once() {
         let profile = Profile::rigid(1, Time::from_seconds(seconds)).unwrap();
         Job::new(name, profile).with_count(count.try_into().unwrap())
     };
-    // With short tasks first, the bags end at 10 and 15 s. With the bag of less work first, they end at 5 and 15 s, although its
-    // tasks are longer.
+    // With short tasks first, the bags end at 10 and 15 s. With the bag of less work first, they end at 5 and 15 s,
+    // although its tasks are longer.
     let jobs = vec![bag("short", 1, 20), bag("long", 5, 2)];
     let instance = Instance::new(Platform::flat(2).unwrap(), jobs, vec![]).unwrap();
     let mut context = Context::with_seed(1);
@@ -82,7 +82,8 @@ proptest! {
         }
     }
 
-    /// Checks that each point of a front keeps the limit of its bound, and that the bound holds among all schedules that keep it.
+    /// Checks that each point of a front keeps the limit of its bound, and that the bound holds among all schedules
+    /// that keep it.
     #[test]
     fn every_point_of_a_front_stands_above_its_bound(draft in without_bags()) {
         let instance = draft.instance(1);
@@ -145,8 +146,8 @@ proptest! {
     // The instances are the same in each run, because a search may miss the optimum of other instances.
     #![proptest_config(ProptestConfig { cases: 100, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
-    /// Checks platforms that are always open and allow any set of processors. With closed periods or best placement, it matters
-    /// which processors are held, and a serial insertion chooses among them by a fixed rule.
+    /// Checks platforms that are always open and allow any set of processors. With closed periods or best placement, it
+    /// matters which processors are held, and a serial insertion chooses among them by a fixed rule.
     #[test]
     fn it_is_optimal_on_tiny_instances(draft in without_bags()) {
         let instance = draft.instance(1);

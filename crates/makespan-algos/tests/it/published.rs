@@ -1,5 +1,5 @@
-//! Published figures of EASY backfilling: the outputs of the experiments of É. Gaussier, D. Glesser, V. Reis and D. Trystram, SC
-//! 2015, DOI 10.1145/2807591.2807646, for logs of the Parallel Workloads Archive.
+//! Published figures of EASY backfilling: the outputs of the experiments of É. Gaussier, D. Glesser, V. Reis and D.
+//! Trystram, SC 2015, DOI 10.1145/2807591.2807646, for logs of the Parallel Workloads Archive.
 
 use std::path::Path;
 

@@ -49,8 +49,8 @@ fn jobs(processors: u32, laws: bool, random: &mut ChaCha8Rng) -> Vec<Job> {
     jobs
 }
 
-/// Plans an instance. Checks that the plan is valid and within the guarantee of the guess on the whole platform. The guess is a
-/// lower bound on all schedules.
+/// Plans an instance. Checks that the plan is valid and within the guarantee of the guess on the whole platform. The
+/// guess is a lower bound on all schedules.
 fn check(name: &str, instance: &Instance, guarantee: Guarantee) -> i128 {
     let schedule =
         scheduler(name).unwrap().schedule(instance, &mut Context::default()).unwrap().into_schedule().unwrap();

@@ -1,5 +1,5 @@
-//! The property harness of the catalogue on trees. A scheduler of rates that is added to the catalogue is tested here without
-//! further work.
+//! The property harness of the catalogue on trees. A scheduler of rates that is added to the catalogue is tested here
+//! without further work.
 //!
 //! The harness uses random small trees with bags, and networks that are no longer trees after a change. Every supported
 //! instance is planned, and every node can sustain its rates. The throughput is no larger than any verified bound. A
@@ -22,7 +22,8 @@ type NodeFigures = (u32, u32, usize, u32, u32);
 /// An application, given by seconds of work, bytes, and weight in halves.
 type JobFigures = (i64, u64, u64);
 
-/// A small tree with bags. If `wrong` is not zero, it is the number of a defect that makes the instance invalid for trees.
+/// A small tree with bags. If `wrong` is not zero, it is the number of a defect that makes the instance invalid for
+/// trees.
 #[derive(Clone, Debug)]
 struct Draft {
     nodes: Vec<NodeFigures>,
@@ -169,7 +170,8 @@ proptest! {
         }
     }
 
-    /// Checks scaling: work, latencies and bytes are multiplied by a factor, and then the rates are divided by exactly this factor.
+    /// Checks scaling: work, latencies and bytes are multiplied by a factor, and then the rates are divided by exactly
+    /// this factor.
     #[test]
     fn scaling_all_times_scales_the_rates(draft in drafts(), power in 1_u32..6) {
         let factor = 1 << power;

@@ -150,8 +150,8 @@ impl<'a> Frame<'a> {
         self.positions[task as usize]
     }
 
-    /// Returns the predecessors or successors of a task. For each of them, returns its index in this job, and the edge
-    /// that connects it to the task.
+    /// Returns the predecessors or successors of a task. For each neighbour, returns its index in this job, and the
+    /// edge that connects it to the task.
     pub fn beside(&self, task: u32, side: GraphDirection) -> impl Iterator<Item = Neighbour> + '_ {
         let neighbours = match side {
             GraphDirection::Before => self.problem.incoming(self.first + task),

@@ -1,4 +1,4 @@
-//! The data of one job that the critical jobs method computes once.
+//! The data that the critical jobs method computes once for each job.
 
 use std::sync::OnceLock;
 

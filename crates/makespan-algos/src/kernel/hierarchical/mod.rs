@@ -204,8 +204,8 @@ pub struct Construction {
     pub last: FinalStep,
 }
 
-/// Builds a schedule of all tasks in best placement. `first_shelf` contains the choice of [`partition`] or
-/// [`makespan_bounds::dual::search`] for this guess. If all tasks are monotone, the schedule ends by
+/// Builds a schedule of all tasks in best placement. `first_shelf` states which tasks [`partition`] or
+/// [`makespan_bounds::dual::search`] chose for this guess. If all tasks are monotone, the schedule ends by
 /// [`Cluster::height`], otherwise it may end later. Takes O(n log n + m k) for n tasks, without the partition. Each
 /// task that is not monotone may add O(n m k).
 pub fn build(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Vec<PlacedTask> {

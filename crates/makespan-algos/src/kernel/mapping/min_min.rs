@@ -22,7 +22,7 @@ pub struct MinMin;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Duplex;
 
-/// Number of columns of machines that are copied together. A cache line contains this number of entries of a row.
+/// Number of machines with times that are copied together. A cache line contains this number of times of a task.
 const TOGETHER: usize = 8;
 
 /// Stands for the machine of a task that is not mapped yet.

@@ -6,9 +6,9 @@ use super::MoldableProblem;
 const PATHS: usize = 200;
 /// Approximate maximum number of tasks that are visited for all paths together.
 const LOOKED_AT: usize = 300_000;
-/// Maximum number of steps of the search for the share of the paths.
+/// Maximum number of steps of the search for the share of the paths in the combined bound.
 const STEPS: usize = 14;
-/// Precision of the share of the paths.
+/// Precision of the share of the paths in the combined bound.
 const NEAR: f64 = 1e-4;
 
 /// Returns, for each task, a time between the times of its allotments, in ticks.

@@ -4,7 +4,7 @@ use super::measure::Measure;
 use super::{List, MoldableProblem};
 
 /// For each task, the minimum time from its end to the end of all its direct and indirect successors, with the current
-/// allotments. Only successors in the task's group of the measure are considered.
+/// allotments. Only successors in the same group ([`Measure::group`]) are considered.
 #[derive(Clone, Debug)]
 pub(super) struct Tails {
     of_tasks: Vec<i64>,

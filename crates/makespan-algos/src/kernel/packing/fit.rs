@@ -208,8 +208,8 @@ impl PackingState {
         self.levels.from(processors).find(|&node| room(node) == processors)
     }
 
-    /// Finds nodes on [plain](PackingMachines::are_plain) machines. Visits only nodes with free processors, first those that
-    /// may be large enough for the whole task.
+    /// Finds nodes on [plain](PackingMachines::are_plain) machines. Visits only nodes with free processors, first those
+    /// that may be large enough for the whole task.
     fn on_levels(
         &self,
         machines: &PackingMachines,

@@ -49,8 +49,8 @@ struct Snapshot {
 pub struct EvaluationLimit {
     /// Maximum value of the schedule that the order gives.
     pub most: f64,
-    /// Maximum difference between the value at a snapshot and the value of the current order at this snapshot. This
-    /// limit is a heuristic, because the remaining tasks may reduce the difference.
+    /// Maximum excess of the value at a snapshot over the value of the current order at the same snapshot. This limit
+    /// is a heuristic, because the remaining tasks may reduce the excess.
     pub lead: f64,
     /// The last position at which the order differs from the current order. Values at snapshots are compared only
     /// after this position.

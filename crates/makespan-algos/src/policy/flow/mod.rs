@@ -51,11 +51,11 @@ pub enum MappingInstants {
 ///
 /// [`MappingInstants::Poll`] and [`MappingInstants::Events`] are the *dynamic scheduling cycle* of W. Sun, Y. Zhang, Y.
 /// Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid", section 3. Let `t_l` be
-/// the shortest time in which a machine completes its tasks, and `t_s` the time that a mapping would take. While
-/// `t_l > t_s`, tasks are not mapped. Once `t_l` is at most `t_s`, the number of waiting tasks decides. If more than 2 m tasks
-/// wait for m machines, the mapper maps them as a batch. The mapper ignores the communication cost of the tasks, and
-/// assumes the state at the instant at which the tasks are sent, `t_s` later. If at most 2 m tasks wait, each task is
-/// sent separately to the machine on which it completes earliest.
+/// the shortest time in which a machine completes its tasks, and `t_s` the time that a mapping would take. Tasks are
+/// mapped only if `t_l` is at most `t_s`. Then the number of waiting tasks decides how they are mapped. If more than 2
+/// m tasks wait for m machines, the mapper maps them as a batch. The mapper ignores the communication cost of the
+/// tasks, and assumes the state at the instant at which the tasks are sent, `t_s` later. If at most 2 m tasks wait,
+/// each task is sent separately to the machine on which it completes earliest.
 ///
 /// Deviations: all waiting tasks are mapped, not only the first m; `t_l` includes the running task. While no task
 /// waits, the polled cycle is not checked, which does not change the result. Complexity: O(m) for each event on m

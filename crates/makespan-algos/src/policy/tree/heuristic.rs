@@ -41,8 +41,7 @@ pub struct OfHeuristic {
 pub struct Setup {
     /// The network. The kinds of the network are the kinds that the heuristic sends.
     pub network: Network,
-    /// Maximum number of tasks in a buffer. If the kinds of `network` are macro-tasks, the maximum number of
-    /// macro-tasks.
+    /// Maximum number of tasks in a buffer. If the kinds of `network` are macro-tasks, this limit counts macro-tasks.
     pub buffer: u32,
     /// Whether each kind has its own lane. If so, the kinds of a node share its port and processors evenly.
     pub lanes: bool,

@@ -45,8 +45,7 @@ const ALLOTMENT: u32 = 45;
 const PLACE: u32 = 35;
 /// Percentage of changes that swap two tasks.
 const SWAP: u32 = 10;
-/// Percentage of changes in which two tasks exchange processors. The other percentages apply to the changes that are no
-/// such exchange.
+/// Percentage of changes in which two tasks exchange processors. The other percentages apply to all other changes.
 const EXCHANGES: u32 = 25;
 /// If best placement is required, the percentage of changes that align allotments with nodes. The other percentages
 /// apply to the changes that do not align allotments.

@@ -186,7 +186,7 @@ impl<'a> OptimiseRun<'a> {
         SearchResult { schedule, bound }
     }
 
-    /// Returns the value of an objective. If jobs are parts of wholes, returns the value for the wholes.
+    /// Returns the value of an objective. If jobs are parts of larger jobs, returns the value for the larger jobs.
     fn value(&self, objective: Objective, schedule: &Schedule) -> i128 {
         match &self.wholes {
             Some(wholes) => wholes.value(objective, self.instance, schedule),
@@ -290,7 +290,7 @@ pub(super) struct SharedSearchData<'a> {
     task: SearchTask,
     /// The best known schedule.
     first: &'a Schedule,
-    /// For each job, the choice that costs least at the prices.
+    /// For each job, the start and the allotment that cost least at the prices.
     priced: Option<&'a [PricedChoice]>,
 }
 

@@ -161,8 +161,8 @@ fn collisions_are_told() {
     };
     assert_eq!((planned.processor, resolved.processor), (0, 0));
     assert_eq!(resolved.start - planned.start, s(10));
-    // The penalty is three for each begun thousandth of the time until the planned end of the variant, which is at most the
-    // deadline.
+    // The penalty is three for each begun thousandth of the time until the planned end of the variant, which is at most
+    // the deadline.
     assert!(penalty % 3 == 0 && penalty >= 3 * 250, "{penalty}");
 }
 

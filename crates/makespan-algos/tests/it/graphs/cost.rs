@@ -34,8 +34,8 @@ fn check(instance: &Instance, front: &[(Time, i128)], certificate: CostPrices) -
     Ok(())
 }
 
-/// Returns the instance with a deadline for every compound job, and the instant by which each job must end: its deadline, or 1.5
-/// times its shortest time.
+/// Returns the instance with a deadline for every compound job, and the instant by which each job must end: its
+/// deadline, or 1.5 times its shortest time.
 fn with_deadlines(instance: &Instance, deadlines: &[i64]) -> (Instance, Vec<Time>) {
     let given = |(id, &deadline): (JobId, &i64)| {
         let job = instance.submitted(id);

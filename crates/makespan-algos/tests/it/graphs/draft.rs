@@ -5,7 +5,8 @@ use makespan_core::{
 };
 use proptest::prelude::*;
 
-/// A random instance in small whole numbers. Times are in units of four ticks, so that they are divisible by the speeds 2 and 4.
+/// A random instance in small whole numbers. Times are in units of four ticks, so that they are divisible by the speeds
+/// 2 and 4.
 #[derive(Clone, Debug)]
 pub struct Draft {
     nodes: Vec<(u32, u32)>,

@@ -15,7 +15,8 @@ use makespan_verify::{Bound, Proof};
 use optimum::optima;
 use proptest::prelude::*;
 
-/// Returns the schedulers of the catalogue that plan graphs. They can plan the smallest graph, but perhaps not all other graphs.
+/// Returns the schedulers of the catalogue that plan graphs. They can plan the smallest graph, but perhaps not all
+/// other graphs.
 fn schedulers() -> Vec<Box<dyn Scheduler>> {
     let specs = catalogue().iter().flat_map(|entry| entry.kind.representatives);
     let all = specs.map(|spec| scheduler(spec).unwrap_or_else(|error| panic!("{spec}: {error}")));
@@ -96,8 +97,8 @@ proptest! {
     fn scaling_all_times_scales_the_plan(draft in drafts(), power in 1_u32..12) {
         let factor = 1_i64 << power;
         for scheduler in schedulers() {
-            // Critical jobs are planned on a grid of some hundred steps between two instants. Fronts are planned under limits at
-            // quarters between two makespans. Both are rounded to ticks.
+            // Critical jobs are planned on a grid of some hundred steps between two instants. Fronts are planned under
+            // limits at quarters between two makespans. Both are rounded to ticks.
             let name = scheduler.name();
             let on_grid = ["critical-jobs", "objective=cost", "objective=pareto"].iter().any(|part| name.contains(part));
             let unit = if on_grid { 1 << 20 } else { 1 };

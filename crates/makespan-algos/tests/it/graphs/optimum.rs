@@ -1,8 +1,8 @@
 //! The exact optimum of a small instance of graphs, found by a search that is simple enough to be obviously correct.
 //!
-//! *Enumeration.* The search enumerates all orders in which no task comes before its predecessors, and for each order all
-//! processors of each task. A task starts when its data are available, its processor has ended the preceding tasks of the order,
-//! and the processor is open for all of its time.
+//! *Enumeration.* The search enumerates all orders in which no task comes before its predecessors, and for each order
+//! all processors of each task. A task starts when its data are available, its processor has ended the preceding tasks
+//! of the order, and the processor is open for all of its time.
 //!
 //! *Proof that an optimum is among the results.* No objective improves when a task ends later, and the cost does not
 //! change. Take the tasks of an optimal schedule S in the order of their starts, on their processors. Each task starts
@@ -80,8 +80,8 @@ fn descend(instance: &Instance, placed: &mut Vec<Placement>, look: &mut dyn FnMu
     }
 }
 
-/// Returns the instant at which the data of a task are available and its processor is free. Returns `None` while the task waits for
-/// an unplaced task.
+/// Returns the instant at which the data of a task are available and its processor is free. Returns `None` while the
+/// task waits for an unplaced task.
 fn ready(instance: &Instance, task: TaskId, id: u32, placed: &[Placement]) -> Option<Time> {
     let free = placed.iter().filter(|other| other.processors.contains(id)).map(|other| other.end).max();
     let mut ready = instance.release(task).max(free.unwrap_or(Time::ZERO));

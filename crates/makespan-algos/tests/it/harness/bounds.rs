@@ -13,8 +13,8 @@ use proptest::test_runner::TestCaseResult;
 use super::draft::drafts;
 use super::optimum::{optimum, optimum_until};
 
-/// Returns every bound that the project can find: the standard bounds, the bound on the mean flow, and the bound of the paper's
-/// grid.
+/// Returns every bound that the project can find: the standard bounds, the bound on the mean flow, and the bound of the
+/// paper's grid.
 pub fn all(instance: &Instance) -> Vec<Bound> {
     let mut bounds = standard(instance).unwrap();
     bounds.push(mean_flow(instance));
@@ -38,7 +38,8 @@ impl Truth {
         self.optima[Objective::OF_TIME.iter().position(|&other| other == objective).unwrap()]
     }
 
-    /// Checks that the value that the proof gives for each of its objectives is valid, and that one tick more is refused.
+    /// Checks that the value that the proof gives for each of its objectives is valid, and that one tick more is
+    /// refused.
     pub(super) fn check(&self, proof: &Proof) -> TestCaseResult {
         for &objective in proof.objectives() {
             self.check_of(objective, proof.clone())?;
@@ -65,7 +66,8 @@ impl Truth {
     }
 }
 
-/// Checks that a bound under a condition is at most the least value under the condition, and proves nothing about other schedules.
+/// Checks that a bound under a condition is at most the least value under the condition, and proves nothing about other
+/// schedules.
 fn check_conditional(instance: &Instance, bound: &Bound, least: Option<i128>) -> TestCaseResult {
     prop_assert_eq!(bound.verify(instance), Ok(()));
     prop_assert!(least.is_none_or(|least| bound.value.integer() <= least), "{:?} is above {:?}", bound, least);
@@ -240,7 +242,8 @@ proptest! {
                 let at = index.index(prices.ends.len());
                 prices.ends[at] = end.time(prices.ends[at]);
                 prices.prices[at] = price.of(prices.prices[at]);
-                // Other tests check the order. Here the prices are put in order, so that as many as possible are well formed.
+                // Other tests check the order. Here the prices are put in order, so that as many as possible are well
+                // formed.
                 prices.ends.sort_unstable();
                 prices.scale = scale.unwrap_or(prices.scale);
                 truth.check(&Proof::IntervalPrices(prices.clone()))?;
@@ -293,8 +296,8 @@ proptest! {
         truth.check(&Proof::TimePrices(TimePrices { instants, prices, scale: 0, horizon: None, widths: Vec::new() }))?;
     }
 
-    /// Checks the price of each objective by itself, and under a cap on the makespan. A bound under a condition holds for the
-    /// schedules that meet the condition, and is not accepted as a bound on more schedules.
+    /// Checks the price of each objective by itself, and under a cap on the makespan. A bound under a condition holds
+    /// for the schedules that meet the condition, and is not accepted as a bound on more schedules.
     #[test]
     fn bounds_under_a_cap_hold_for_schedules_that_keep_it(draft in drafts(), over in 0_i64..5, steps in 0_usize..40) {
         let instance = draft.instance(1);

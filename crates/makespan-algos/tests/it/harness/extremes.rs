@@ -34,7 +34,8 @@ fn check(processors: u32, jobs: Vec<Job>) {
 }
 
 fn check_closed(processors: u32, jobs: Vec<Job>, closed: Vec<Unavailable>) {
-    // The same jobs are also planned on nodes of two processors with best placement, if the number of processors allows it.
+    // The same jobs are also planned on nodes of two processors with best placement, if the number of processors allows
+    // it.
     if processors.is_multiple_of(2) && processors <= 1000 {
         let nodes = Platform::cluster(processors / 2, 2).unwrap().requiring_compact();
         check_on(nodes, jobs.clone(), closed.clone());
@@ -186,7 +187,8 @@ fn bags_of_hundreds_of_tasks() {
     check(2, vec![bag(0, rigid(0, 1, LIMIT / 200), 100, "1000000000"), bag(1, rigid(1, 2, LIMIT / 300), 100, "0")]);
 }
 
-/// Checks that instances that are too large to plan still get bounds, and that finding them does not take a step for each task.
+/// Checks that instances that are too large to plan still get bounds, and that finding them does not take a step for
+/// each task.
 #[test]
 fn bags_of_a_million_million_tasks_are_bounded() {
     let count = 1_000_000_000_000;

@@ -11,8 +11,8 @@ use makespan_algos::{Context, Scheduler};
 use makespan_algos::{catalogue, scheduler};
 use makespan_core::{Instance, Schedule};
 
-/// Returns every representative of every entry that places tasks. An entry that is added to the catalogue is tested without further
-/// work. Schedulers of rates are tested in `trees`.
+/// Returns every representative of every entry that places tasks. An entry that is added to the catalogue is tested
+/// without further work. Schedulers of rates are tested in `trees`.
 pub fn representatives() -> Vec<Box<dyn Scheduler>> {
     let placing = catalogue().iter().filter(|entry| entry.name != "steady-state");
     let specs = placing.flat_map(|entry| {

@@ -1,7 +1,7 @@
 //! The exact optimum of a small instance, found by a search that is simple enough to be obviously correct.
 //!
-//! *Enumeration.* Jobs are placed one after another, each on some set of processors. A job starts at the earliest instant from
-//! which all of them are free and open for the whole job, and not before its release.
+//! *Enumeration.* Jobs are placed one after another, each on some set of processors. A job starts at the earliest
+//! instant from which all of them are free and open for the whole job, and not before its release.
 //!
 //! *Proof that an optimum is among the results.* Neither the makespan nor the weighted completion improves when a job
 //! ends later. Take an optimal schedule S, and place the jobs again in the order of their starts on the processors that
@@ -12,9 +12,10 @@
 //! ties in any order. The search therefore discards a partial schedule as soon as `(start, job)` is lower than the pair
 //! of the preceding job.
 //!
-//! *Choice of processors.* Two processors of one class (closed at the same times) differ only in the instant from which they are
-//! free. No later job starts before the current one, so all processors that are free by its start are equal for all later jobs.
-//! Therefore only the number taken from each class matters, and the first free processors are taken.
+//! *Choice of processors.* Two processors of one class (closed at the same times) differ only in the instant from which
+//! they are free. No later job starts before the current one, so all processors that are free by its start are equal
+//! for all later jobs. Therefore only the number taken from each class matters, and the first free processors are
+//! taken.
 //!
 //! *Best placement*, if the platform requires it, forbids some sets of processors. S uses only allowed sets. Nodes are
 //! distinguished like times of closing, so the number taken from each class determines how much of each node is held.
@@ -40,8 +41,8 @@
 //! weighted completion never improves when a task ends later, and the statements above hold for tasks. Tasks of one bag
 //! are equal. Tasks of two bags are not equal, because the objective depends on which bag is complete.
 //!
-//! *Pruning.* Partial schedules are pruned if their lower bound reaches the best complete schedule. For the bound, each unplaced
-//! job needs its least area after the current starts and its shortest time.
+//! *Pruning.* Partial schedules are pruned if their lower bound reaches the best complete schedule. For the bound, each
+//! unplaced job needs its least area after the current starts and its shortest time.
 
 use makespan_core::{Instance, Objective, SimpleJob, Time};
 
@@ -68,8 +69,8 @@ pub fn optimum_until(instance: &Instance, objective: Objective, cap: Time) -> Op
     Some(1000 * (best - released) / instance.jobs().len() as i128)
 }
 
-/// Returns the number of sequences of placements before the search prunes: the number of different orders of the tasks, times the
-/// number of ways to place them.
+/// Returns the number of sequences of placements before the search prunes: the number of different orders of the tasks,
+/// times the number of ways to place them.
 pub fn sequences(instance: &Instance) -> f64 {
     let search = Search::new(instance, Objective::Makespan, Time::MAX);
     let sizes: Vec<usize> = search.classes.iter().map(|class| class.size).collect();
@@ -274,8 +275,8 @@ impl Search {
                 (0..ends.len()).filter_map(|job| Some(first(job)?.weight * first(job)?.late(ends[job]))).sum()
             }
             Objective::Makespan => {
-                // All held processors are released by the makespan, so their area counts in addition to the area of the unplaced
-                // jobs.
+                // All held processors are released by the makespan, so their area counts in addition to the area of the
+                // unplaced jobs.
                 let held: i128 = partial.free.iter().flatten().map(|&from| i128::from(from)).sum();
                 let area = held + left().map(|small| small.least_area).sum::<i128>();
                 let longest = left().map(soonest).max().unwrap_or(0);
@@ -294,9 +295,9 @@ impl Search {
             Objective::WeightedCompletion | Objective::MeanFlow => {
                 let alone: i128 = left().map(|small| small.weight * soonest(small)).sum();
                 // When the first k of the unplaced jobs have ended, all processors together have completed the areas of
-                // these k jobs since the last start. The order of Smith makes the sum least (a single fast machine).
-                // The bound ignores that some processors are still held after the last start, because they may be held
-                // longer than all unplaced jobs.
+                // these k jobs since the last start. The sum is least if the processors are one fast machine that runs
+                // the jobs in Smith's order. The bound ignores that some processors are still held after the last
+                // start, because they may be held longer than all unplaced jobs.
                 let mut area = self.processors * i128::from(partial.last.0);
                 let mut fast = 0;
                 for small in left() {

@@ -30,7 +30,8 @@ fn check(processors: u32, jobs: Vec<Job>, closed: &[(&str, i64, i64)], expect: (
 
 #[test]
 fn one_processor_follows_smith() {
-    // In the order of time divided by weight, b (1/3) runs before c (2/2) and a (3/1). The sum is 3 * 1 + 2 * 3 + 1 * 6.
+    // In the order of time divided by weight, b (1/3) runs before c (2/2) and a (3/1). The sum is
+    // 3 * 1 + 2 * 3 + 1 * 6.
     check(1, vec![job("a", &[3], 1, 0), job("b", &[1], 3, 0), job("c", &[2], 2, 0)], &[], (6, 15));
 }
 
@@ -43,7 +44,8 @@ fn waiting_for_a_heavy_job_can_pay() {
 
 #[test]
 fn allotments_are_chosen_together() {
-    // In parallel on one processor each, the jobs end at 4 and 4. One after the other on two processors, they end at 3 and 6.
+    // In parallel on one processor each, the jobs end at 4 and 4. One after the other on two processors, they end at 3
+    // and 6.
     check(2, vec![job("a", &[4, 3], 1, 0), job("b", &[4, 3], 1, 0)], &[], (4, 8));
     // With perfect speed-up, the makespan is 4 in both cases. The weighted sum is less if the jobs run one after the
     // other: 2 + 4 = 6.
@@ -105,7 +107,8 @@ fn best_placement_can_cost_time() {
         let jobs = (0..3).map(|index| rigid(&index.to_string(), 2, 4)).collect();
         optimum(&Instance::new(platform, jobs, vec![]).unwrap(), Objective::Makespan)
     };
-    // Three jobs of width 2 run on two nodes of 3 processors. They can only run in parallel if one of them uses both nodes.
+    // Three jobs of width 2 run on two nodes of 3 processors. They can only run in parallel if one of them uses both
+    // nodes.
     assert_eq!(optimum_on(Platform::cluster(2, 3).unwrap()), 4);
     assert_eq!(optimum_on(Platform::cluster(2, 3).unwrap().requiring_compact()), 8);
     assert_eq!(optimum_on(Platform::cluster(3, 2).unwrap().requiring_compact()), 4);

@@ -1,4 +1,5 @@
-//! Random small instances with resources, links, speeds and walltimes, which schedulers that only count processors do not support.
+//! Random small instances with resources, links, speeds and walltimes, which schedulers that only count processors do
+//! not support.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, Link, NamedTask, Need, Needs, Node, Payload, Platform, ProcSet, Profile, Resources,
@@ -49,8 +50,8 @@ pub struct DraftJob {
 #[derive(Clone, Debug)]
 struct DraftNetwork {
     ticks: i64,
-    /// The latency of the link to each node of a tree below the first node. For links between any two nodes, only the first value
-    /// is used.
+    /// The latency of the link to each node of a tree below the first node. For links between any two nodes, only the
+    /// first value is used.
     latencies: [i64; 3],
     is_tree: bool,
     local: bool,

@@ -1,5 +1,5 @@
-//! Tests of `optimise` on nodes that differ: it is never worse than a greedy list of insertions, and nearly always optimal on small
-//! instances.
+//! Tests of `optimise` on nodes that differ: it is never worse than a greedy list of insertions, and nearly always
+//! optimal on small instances.
 
 use makespan_algos::kernel::packing::{Inserter, ListEntry, Packing, Row};
 use makespan_algos::scheduler::{Budget, Optimise, Target};
@@ -23,7 +23,8 @@ fn optimised(instance: &Instance, objective: Objective, steps: u64) -> Option<ma
     optimise.schedule(instance, &mut Context::with_seed(3)).ok()?.into_schedule()
 }
 
-/// Returns the schedules of lists that are ordered by several rules. Each task is inserted with the choice that ends first.
+/// Returns the schedules of lists that are ordered by several rules. Each task is inserted with the choice that ends
+/// first.
 fn greedy(packing: &Packing<'_>) -> Vec<makespan_core::Schedule> {
     let instance = packing.instance();
     let choices = packing.fewest();

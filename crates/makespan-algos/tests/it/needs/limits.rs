@@ -19,7 +19,8 @@ fn largest(bounds: &[Bound]) -> Option<Time> {
     bounds.iter().filter(|bound| bound.objective == Objective::Makespan).map(Bound::ticks).max()
 }
 
-/// Returns the largest proven bound on the makespan that is reported with a plan, or that is proved for the competing jobs.
+/// Returns the largest proven bound on the makespan that is reported with a plan, or that is proved for the competing
+/// jobs.
 fn told(instance: &Instance, context: &Context) -> Time {
     let filled = filled(instance);
     let others = instance.ids().filter(|id| !filled.contains(id)).map(|id| instance.submitted(id));

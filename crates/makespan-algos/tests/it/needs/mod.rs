@@ -1,4 +1,5 @@
-//! Tests of needs, dependencies between jobs, parallel tasks in graphs and nodes of different speeds, over the whole catalogue.
+//! Tests of needs, dependencies between jobs, parallel tasks in graphs and nodes of different speeds, over the whole
+//! catalogue.
 
 mod draft;
 mod insertion;
@@ -105,8 +106,8 @@ proptest! {
                 let counted = schedule.placements().iter().filter(|one| counts(one.task));
                 counted.map(|one| (instance.name(one.task).into_owned(), one.start, one.processors.clone())).collect::<Vec<_>>()
             };
-            // The consumables of the bags are reserved for them, which may change the plan of the other jobs. Another variant of a
-            // strategy is chosen if, with the bags, it is no worse in any value.
+            // The consumables of the bags are reserved for them, which may change the plan of the other jobs. Another
+            // variant of a strategy is chosen if, with the bags, it is no worse in any value.
             if !consumes && !spec.starts_with("critical-jobs") {
                 let alone = planned(scheduler.as_ref(), &others).unwrap();
                 prop_assert_eq!(

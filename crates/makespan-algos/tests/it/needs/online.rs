@@ -124,8 +124,8 @@ proptest! {
         }
     }
 
-    /// Checks that a kept plan is carried out completely, for any real times, with or without improvement in parallel to the run.
-    /// If there is no parallel improvement, repeated runs give the same result.
+    /// Checks that a kept plan is carried out completely, for any real times, with or without improvement in parallel
+    /// to the run. If there is no parallel improvement, repeated runs give the same result.
     #[test]
     fn a_plan_that_is_kept_is_carried_out(
         draft in draft(), percent in prop::collection::vec(1_u64..250, 1..6), steps in 0_u64..30,

@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Tests two processors. One of them fails when some tasks of both bags have begun.
+/// One of two processors fails when some tasks of both bags have begun.
 #[test]
 fn the_tasks_of_bags_are_placed_one_by_one() {
     let bag = |name: &str, seconds: i64, count: u64| {

@@ -1,5 +1,5 @@
-//! EASY compared with an exhaustive search over all places: no started task delays the head of the queue, and no possible start is
-//! missed.
+//! EASY compared with an exhaustive search over all places: no started task delays the head of the queue, and no
+//! possible start is missed.
 
 use makespan_algos::policy::policy_for;
 use makespan_core::{
@@ -121,8 +121,8 @@ impl Policy for Exhaustive {
     }
 }
 
-/// Runs rigid jobs with unavailable periods under EASY with an order. Returns the first missed start, and the starts of the jobs.
-/// `keeps` states that no job takes longer than estimated.
+/// Runs rigid jobs with unavailable periods under EASY with an order. Returns the first missed start, and the starts of
+/// the jobs. `keeps` states that no job takes longer than estimated.
 fn easy_misses(order: &str, instance: &Instance, actual: &Actual, keeps: bool) -> (Option<String>, Vec<Time>) {
     let mut tasks: Vec<TaskId> = instance.task_ids().collect();
     let width = |task: TaskId| i64::from(instance.profile(task).min_processors());
@@ -149,7 +149,7 @@ fn easy_misses(order: &str, instance: &Instance, actual: &Actual, keeps: bool) -
     (missed, starts)
 }
 
-/// Tests three processors, and a job that could start at 115 on the processor that no period closes.
+/// The second job must start at 115, on the only processor that the last period does not close.
 #[test]
 fn easy_leaves_the_choice_of_processors_open() {
     let closed = |processors: &str, start: i64, end: i64| Unavailable {

@@ -1,5 +1,5 @@
-//! Tests of estimates that change during a simulation: every policy still runs every task once, and no policy plans by outdated
-//! estimates.
+//! Tests of estimates that change during a simulation: every policy still runs every task once, and no policy plans by
+//! outdated estimates.
 
 use makespan_algos::Context;
 use makespan_algos::policy::{Follow, policies, policy, policy_for};
@@ -91,7 +91,8 @@ fn real(instance: &Instance, actual: &Actual) -> Instance {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Checks that the runs are a valid schedule of all tasks by their real times, and that a repetition gives the same runs.
+    /// Checks that the runs are a valid schedule of all tasks by their real times, and that a repetition gives the same
+    /// runs.
     #[test]
     fn every_policy_bears_estimates_that_change(rows in rows(16), seed in any::<u64>(), one_in in 1_u64..5) {
         let options = SimulationOptions { estimation: Some(random(seed, one_in)), ..SimulationOptions::default() };
@@ -159,8 +160,8 @@ proptest! {
         }
     }
 
-    /// Checks policies that keep only what the view shows. After a change of times of waiting or running tasks, they decide like a
-    /// policy that begins at that instant.
+    /// Checks policies that keep only what the view shows. After a change of times of waiting or running tasks, they
+    /// decide like a policy that begins at that instant.
     #[test]
     fn nobody_plans_by_what_was_said_before(rows in rows(16), seed in any::<u64>(), one_in in 1_u64..5) {
         let options = SimulationOptions { estimation: Some(random(seed, one_in)), ..SimulationOptions::default() };
@@ -252,7 +253,8 @@ fn what_is_learned_changes_the_order() {
     ] {
         let without = flow(spec, None);
         let with = flow(spec, Some(Estimation::new(|_| Box::new(First))));
-        // All short tasks run first: from 1 s to 10 s on one processor, while the other processor runs the first long task.
+        // All short tasks run first: from 1 s to 10 s on one processor, while the other processor runs the first long
+        // task.
         assert!(with < without - 1000, "{spec}: {with} with, {without} without");
     }
 }

@@ -15,9 +15,9 @@ fn job(name: &str, width: u32, limit: i64, release: i64) -> Job {
 }
 
 proptest! {
-    /// Checks that `wide` begins on time, however long `short` would take. `first` runs on three of four processors, and `wide`
-    /// waits for all of them. `short`, with a limit of an hour, starts in parallel to `first` at the first backfill cycle, after 30
-    /// s. It gets the whole minutes until `wide` begins.
+    /// Checks that `wide` begins on time, however long `short` would take. `first` runs on three of four processors,
+    /// and `wide` waits for all of them. `short`, with a limit of an hour, starts in parallel to `first` at the first
+    /// backfill cycle, after 30 s. It gets the whole minutes until `wide` begins.
     #[test]
     fn a_job_that_got_less_than_its_limit_is_ended_by_then(
         first in 2_i64..30, least in 1_i64..30, takes in 1_i64..4000, kill in any::<bool>(),

@@ -82,7 +82,8 @@ fn run(spec: &str, instance: &Instance, actual: &Actual, options: &SimulationOpt
         Err(PolicyError::Unsupported { .. }) => return None,
         Err(wrong) => panic!("{wrong}"),
     };
-    // The simulation refuses decisions that no cluster could carry out: processors used twice, closed, or not in a best placement.
+    // The simulation refuses decisions that no cluster could carry out: processors used twice, closed, or not in a best
+    // placement.
     Some(
         simulate(instance, actual, policy.as_mut(), options, &mut Silent).unwrap_or_else(|why| panic!("{spec}: {why}")),
     )
@@ -145,8 +146,8 @@ proptest! {
     }
 }
 
-/// Checks a repair that was expected before the period ends. The job has its reservation on processors that are still down then,
-/// and no event reports that the repair is now expected later.
+/// The repair is expected before the period ends, but it is late. When the period ends, the processors that are
+/// reserved for the job are still down, and no event reports that the repair is now expected later.
 #[test]
 fn an_overdue_repair_moves_reservations() {
     let period = Unavailable { processors: "0-2,5".parse().unwrap(), start: t(1), end: t(2_800) };
@@ -204,8 +205,8 @@ fn run_starts(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
 
-    /// Checks that a period without any effect on jobs changes nothing: a past period, one long after all jobs, or one between two
-    /// logs.
+    /// Checks that a period without any effect on jobs changes nothing: a past period, one long after all jobs, or one
+    /// between two logs.
     #[test]
     fn a_period_that_nobody_meets_changes_nothing(
         rows in rows(16), first in 0_u32..8, number in 1_u32..9, length in 1_i64..1_000, which in 0_usize..4,
@@ -311,7 +312,7 @@ proptest! {
     }
 }
 
-/// Checks a processor that is down from 2 to 9 and fails once more during this time.
+/// A processor is down from 2 to 9, and fails once more during this time.
 #[test]
 fn a_failure_of_what_is_down_moves_no_reservation() {
     let seconds = Time::from_seconds;
@@ -337,7 +338,7 @@ fn a_failure_of_what_is_down_moves_no_reservation() {
     }
 }
 
-/// Checks four processors, two of which are down until 900 because of two failures that share one processor.
+/// Two failures overlap. They close the same two of four processors.
 #[test]
 fn overlapping_failures_count_once() {
     let seconds = Time::from_seconds;
@@ -356,8 +357,8 @@ fn overlapping_failures_count_once() {
     }
 }
 
-/// Checks a queue order against its definition: the first waiting job in the order always starts if it fits, until one does not
-/// fit.
+/// Checks a queue order against its definition: the first waiting job in the order always starts if it fits, until one
+/// does not fit.
 #[test]
 fn queues_by_weight_and_priority_are_read_as_defined() {
     type Key = fn(SimpleJob<'_>) -> (i64, i64, Time);

@@ -5,8 +5,8 @@ use makespan_sim::SimulationOptions;
 
 use super::{run, t};
 
-/// Returns a moldable log of sixty jobs on sixteen processors, drawn from a seed. Its laws are of one kind or of all kinds. Jobs
-/// arrive at a load of 0.1 to 1.5, or all at once.
+/// Returns a moldable log of sixty jobs on sixteen processors, drawn from a seed. Its laws are of one kind or of all
+/// kinds. Jobs arrive at a load of 0.1 to 1.5, or all at once.
 fn moldable_log(seed: u64) -> Instance {
     moldable_log_on(16, [0.1, 0.4, 0.8, 1.5, f64::INFINITY][(seed / 6 % 5) as usize], seed)
 }
@@ -60,7 +60,8 @@ fn moldable_easy_is_never_much_worse_than_the_better_of_fcfs_and_easy() {
         assert!(ratio <= 1.5, "seed {seed}: {ratio} times the better of fcfs and easy");
         (worst, sum) = (worst.max(ratio), sum + ratio);
     }
-    // The choice of allotments must be useful: on average, the result is clearly better than the better of `fcfs` and `easy`.
+    // The choice of allotments must be useful: on average, the result is clearly better than the better of `fcfs` and
+    // `easy`.
     assert!(sum / 180.0 < 0.9, "mean {}, worst {worst}", sum / 180.0);
 }
 
@@ -89,8 +90,8 @@ fn moldable_easy_runs_a_job_alone_in_less_than_twice_its_shortest_time() {
     }
 }
 
-/// Checks that jobs with little speed-up run in parallel, as under `fcfs`, and that jobs that scale perfectly run one after the
-/// other.
+/// Checks that jobs with little speed-up run in parallel, as under `fcfs`, and that jobs that scale perfectly run one
+/// after the other.
 #[test]
 fn moldable_easy_gives_the_machine_to_those_who_can_use_it() {
     let flow = |exponent: f64, spec: &str| {

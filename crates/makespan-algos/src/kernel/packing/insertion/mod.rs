@@ -249,8 +249,8 @@ impl<'p, 'a> Inserter<'p, 'a> {
         self.places.find(&packing.machines, &self.calendar, &sought)
     }
 
-    /// Updates the successors of a placed task. If a successor becomes ready after the list was read at its position,
-    /// the successor is placed next.
+    /// Updates the successors of a placed task. If a successor becomes ready after the pass over the list has reached
+    /// its position, the successor is placed next.
     fn see_ready(&mut self, list: &[ListEntry], place: usize, walked: usize) {
         let packing = self.packing;
         for edge in packing.instance.outgoing(list[place].task) {

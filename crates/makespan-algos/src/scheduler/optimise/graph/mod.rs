@@ -1,5 +1,5 @@
-//! Graphs of tasks: makes several list schedules, and anneals the best. Annealing either moves one task at a time to
-//! another position, or changes an order and a processor for each task.
+//! The search for graphs of tasks makes several list schedules, and anneals the best one. Annealing either moves one
+//! task at a time to another position, or changes an order and a processor for each task.
 
 mod annealing;
 pub(super) mod cost;
