@@ -308,8 +308,8 @@ fn later(start: Time, length: Time) -> Time {
     Time::from_ticks(start.ticks().saturating_add(length.ticks()))
 }
 
-/// Returns the fewest processors with which a task meets one of the limits. To meet a limit, the task must use at most
-/// its number of processors, for at most its time.
+/// Returns the fewest processors with which a task meets one of the limits. A limit is a number of processors and a
+/// time. A task meets the limit if it uses at most this number of processors, for at most this time.
 pub fn fewest(profile: &Profile, limits: &[OpenLimit]) -> Option<u32> {
     limits.iter().find_map(|&(level, longest)| profile.min_allotment(longest).filter(|&fewest| fewest <= level))
 }

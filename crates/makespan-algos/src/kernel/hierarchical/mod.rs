@@ -206,8 +206,8 @@ pub struct Construction {
 
 /// Builds a schedule of all tasks in best placement. `first_shelf` states which tasks [`partition`] or
 /// [`makespan_bounds::dual::search`] chose for this guess. If all tasks are monotone, the schedule ends by
-/// [`Cluster::height`], otherwise it may end later. Takes O(n log n + m k) for n tasks, without the partition. Each
-/// task that is not monotone may add O(n m k).
+/// [`Cluster::height`], otherwise it may end later. Takes O(n log n + m k) for n tasks on m nodes of k processors,
+/// without the partition. Each task that is not monotone may add O(n m k).
 pub fn build(profiles: &[&Profile], cluster: Cluster, first_shelf: &[bool], guess: Time) -> Vec<PlacedTask> {
     construct(profiles, cluster, first_shelf, guess).placed
 }

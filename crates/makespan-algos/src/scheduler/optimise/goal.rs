@@ -29,8 +29,8 @@ pub(crate) struct Goal<'a> {
     /// The cost of all tasks during their shortest run times.
     runs: f64,
     /// The earliest possible end of each task, in ticks, or its deadline if lateness is minimised. Only the time after
-    /// this instant has a cost. Otherwise, the large costs of heavy or late tasks would hide small differences between
-    /// schedules.
+    /// this instant has a cost. If earlier time also had a cost, the large costs of heavy or late tasks would hide
+    /// small differences between schedules.
     earliest: Vec<i64>,
     /// The target of the maximum lateness, in ticks. If a task ends later than its deadline plus this time, each of its
     /// processors costs `lateness_price` for each later tick.

@@ -242,8 +242,8 @@ proptest! {
                 let at = index.index(prices.ends.len());
                 prices.ends[at] = end.time(prices.ends[at]);
                 prices.prices[at] = price.of(prices.prices[at]);
-                // Other tests check the order. Here the prices are put in order, so that as many as possible are well
-                // formed.
+                // Other tests check the order. Here, the ends of the prices are sorted, so that most of the modified
+                // lists of prices are well formed.
                 prices.ends.sort_unstable();
                 prices.scale = scale.unwrap_or(prices.scale);
                 truth.check(&Proof::IntervalPrices(prices.clone()))?;

@@ -46,7 +46,8 @@ fn twist_scale(scale: &mut Scale, at: prop::sample::Index, size: Twist, value: T
         let at = at.index(steps.len());
         steps[at].0 = size.of(steps[at].0);
         steps[at].1 = u32::try_from(value.of(i64::from(steps[at].1)).clamp(0, 100_000)).unwrap();
-        // Other tests check the order. Here the steps are put in order, so that as many as possible are well formed.
+        // Other tests check the order. Here, the steps are sorted, so that most of the modified functions are well
+        // formed.
         steps.sort_unstable();
         steps.dedup_by(|later, kept| later.0 == kept.0 || later.1 <= kept.1);
     }

@@ -1,7 +1,7 @@
 //! The exact optimum of a small instance, found by a search that is simple enough to be obviously correct.
 //!
 //! *Enumeration.* Jobs are placed one after another, each on some set of processors. A job starts at the earliest
-//! instant from which all of them are free and open for the whole job, and not before its release.
+//! instant, not before its release, from which all processors of the set are free and open for the whole job.
 //!
 //! *Proof that an optimum is among the results.* Neither the makespan nor the weighted completion improves when a job
 //! ends later. Take an optimal schedule S, and place the jobs again in the order of their starts on the processors that

@@ -11,7 +11,7 @@ use crate::kernel::packing::{Inserter, ListEntry, NodeSet, Packer, Packing, Rema
 pub(crate) enum Scheme {
     /// Forward in time: at each event, each task that fits starts.
     Events,
-    /// Task by task: each task is placed on the processors and at the instant with which it ends first.
+    /// Task by task: each task gets the processors and the start with which it ends first.
     Insertion,
 }
 
