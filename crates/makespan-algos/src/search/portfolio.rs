@@ -17,7 +17,7 @@ pub(crate) struct Portfolio {
     pub(crate) searches: u32,
     pub(crate) seed: u64,
     pub(crate) stop: Stop,
-    /// The beginning of the budget, if it is a time.
+    /// The instant at which a time budget begins.
     pub(crate) begin: Instant,
 }
 

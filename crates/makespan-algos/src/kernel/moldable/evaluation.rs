@@ -43,7 +43,8 @@ pub struct ListSchedule<'p> {
     since: i64,
     /// The first position that the changes may affect.
     from: usize,
-    /// The tasks by ascending end, each after its end. The list is empty until [`ListSchedule::by_end`] is called.
+    /// The tasks by ascending end. Each entry is the end of a task, and the task. The list is empty until
+    /// [`ListSchedule::by_end`] is called.
     by_end: Vec<(i64, u32)>,
 }
 
@@ -120,7 +121,7 @@ impl<'p> ListSchedule<'p> {
         &self.present.ends
     }
 
-    /// Returns the tasks by ascending end in the current schedule, each after its end.
+    /// Returns the tasks by ascending end in the current schedule. Each entry is the end of a task, and the task.
     pub fn by_end(&mut self) -> &[(i64, u32)] {
         if self.by_end.is_empty() {
             self.by_end.extend(self.present.ends.iter().copied().zip(0..));

@@ -118,7 +118,7 @@ impl<'p, 'a> WorstCaseRun<'p, 'a> {
         let can = |row: &Row| self.is_ready(*row) && self.fits(*row, &self.free);
         let rows: Vec<Row> = self.packing.rows().filter(can).collect();
         let slack = |row: Row| {
-            // Another task of the same bag is also another candidate.
+            // If several tasks of a bag wait, they are separate candidates.
             let others = rows.iter().filter(|&&other| other != row || self.waiting[row.index()] > 1);
             let latest = others.map(|&other| self.earliest_beside(row, other)).max().unwrap_or(self.now);
             self.latest_start[row.index()] - latest as f64

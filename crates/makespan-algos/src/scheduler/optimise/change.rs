@@ -20,7 +20,7 @@ pub(crate) struct Solution {
 pub(super) struct Change {
     places: Places,
     choice: Option<OtherChoice>,
-    /// The change of the allotment of another task, and the position of this task in the order.
+    /// The change of the allotment of another task, and the position of the other task in the order.
     second: Option<(OtherChoice, usize)>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Goal<'a> {
     /// The larger jobs (wholes), if the jobs are parts of larger jobs, such as tasks of a bag. The last part of a whole
     /// determines its end.
     wholes: Option<&'a NumberedWholes>,
-    /// The cost of a tick of completion, for each task.
+    /// For each task, the cost of each tick by which the task ends later.
     weights: Vec<f64>,
     /// The cost of all tasks during their shortest run times.
     runs: f64,
@@ -67,7 +67,7 @@ const DEAREST: f64 = 100.0;
 /// The data of a task that a goal needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GoalTask {
-    /// The cost of a tick of completion, for objectives with weights.
+    /// The cost of each tick by which the task ends later, for objectives with weights.
     pub(crate) weight: f64,
     /// The earliest possible end of the task, in ticks.
     pub(crate) alone: i64,

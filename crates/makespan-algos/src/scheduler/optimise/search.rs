@@ -357,7 +357,7 @@ impl SharedSearchData<'_> {
     }
 }
 
-/// Returns the bounds that are reported with every schedule but that the search itself does not prove.
+/// Returns the bounds that are reported with every schedule, and that the search itself does not prove.
 fn told(instance: &Instance, optimise: &Optimise, clock: &Clock) -> Vec<Bound> {
     let is_proved = |objective: Objective| match objective {
         Objective::Makespan => true,

@@ -55,7 +55,7 @@ pub struct Inserter<'p, 'a> {
     ready: Vec<i64>,
     /// The position of each task in the list.
     place_of: Vec<u32>,
-    /// The positions of the tasks that became ready only after the list was read at their position.
+    /// The positions of the tasks that became ready only after the pass over the list had reached their position.
     passed: BinaryHeap<Reverse<u32>>,
     starts: Vec<i64>,
     ends: Vec<i64>,

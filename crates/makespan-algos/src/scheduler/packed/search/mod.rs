@@ -31,7 +31,7 @@ const PROBED: f64 = 0.5;
 const SLOWER: f64 = 4.0;
 /// Maximum number of tasks for insertion. Each insertion examines the steps of all placed tasks.
 const MAX_INSERTED: usize = 5000;
-/// Maximum number of remaining tasks for choosing their allotments anew at an event.
+/// Maximum number of remaining tasks for which allotments are chosen anew at an event.
 const TASKS_A_START: usize = 300;
 
 /// Returns the best list found, and its value. The search begins with known lists, and with several lists for each set
