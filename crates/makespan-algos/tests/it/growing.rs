@@ -68,7 +68,7 @@ impl Policy for Revealing<'_> {
 enum Kind {
     /// Jobs on any number of equal processors, including bags.
     Moldable,
-    /// Jobs on one processor of nodes that differ.
+    /// Sequential jobs on nodes that differ.
     Sequential,
     /// Graphs of sequential tasks on nodes with links, in addition to simple jobs and bags.
     Compound,

@@ -230,7 +230,7 @@ proptest! {
             instance = Instance::new(instance.platform().clone(), jobs, periods).unwrap();
         }
         for target in ["makespan", "weighted-completion", "mean-flow", "pareto"] {
-            // The makespan itself has no limit.
+            // If the makespan is the objective, no limit on the makespan is tested.
             for limit in ["", ",makespan-at-most=3"].into_iter().filter(|limit| target != "makespan" || limit.is_empty()) {
                 let spec = format!("optimise[objective={target}{limit},steps=60,searches=1]");
                 let mut context = Context::with_seed(3);

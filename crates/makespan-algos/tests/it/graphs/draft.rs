@@ -24,7 +24,7 @@ struct DraftJob {
     weight: u64,
     /// The deadline. If the release is later, the release is used as the deadline.
     deadline: Option<i64>,
-    /// The difference between the walltime and the least walltime that leaves some node for every task.
+    /// The difference between the walltime and the least walltime within which every task can run on some node.
     spare: Option<i64>,
     /// The time of each task, and its time on each node if it has separate times.
     tasks: Vec<(i64, Option<Vec<i64>>)>,
@@ -50,7 +50,7 @@ impl Draft {
         };
         let mut platform = Platform::new(self.nodes.iter().enumerate().map(node).collect()).unwrap();
         if let Some(each) = self.network {
-            // A byte takes this number of units.
+            // The transfer of one byte takes `each` units.
             let bandwidth = 1e9 / (each * UNIT * factor) as f64;
             let link = Link { bandwidth, latency: Time::ZERO };
             platform = platform.with_interconnect(link).unwrap();

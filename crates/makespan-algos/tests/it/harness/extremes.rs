@@ -118,7 +118,8 @@ fn releases_and_closed_periods_near_the_limit() {
         start: Time::from_ticks(start),
         end: Time::from_ticks(end),
     };
-    // Processors are closed for 73 years from the start. The period counts twice in the limited sum.
+    // Processors are closed for 73 years from the start. In the sum of times that an instance limits, this period
+    // counts twice.
     check_closed(2, vec![rigid(0, 1, 10), table(1, &[30, 20])], vec![all(0, LIMIT / 2 - 100)]);
     let everyone = |start| all(start, start + 3);
     check_closed(

@@ -75,7 +75,7 @@ proptest! {
                 twist_scale(&mut term.widths, at, size, value);
                 twist_scale(&mut term.times, at, size, value);
                 truth.check(&Proof::DualFeasible(twisted.clone()))?;
-                // Uses the same functions at deadlines at which a wrong function would be detected.
+                // Use these functions at deadlines at which a wrong function would be detected.
                 for late in 0..2 {
                     let deadline = Time::from_ticks(i64::try_from(truth.least(Objective::Makespan)).unwrap() + late);
                     truth.check(&Proof::DualFeasible(DualFeasible { deadline, ..twisted.clone() }))?;

@@ -64,7 +64,7 @@ fn guessed(instance: &Instance) -> Instance {
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }
 
-/// Returns every policy, and some specs that keep data other than the defaults do.
+/// Returns every policy, and some specs of policies that store other data than with default parameters.
 fn specs() -> Vec<String> {
     let plain = policies().iter().map(|entry| entry.name.to_owned());
     let lists = super::SPECS.into_iter().chain(super::QUEUES).chain(super::PLANNERS).chain(bags::SPECS);

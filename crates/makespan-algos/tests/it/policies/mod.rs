@@ -100,7 +100,7 @@ fn all_ended(spec: &str, instance: &Instance, simulation: &Simulation) -> Result
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
 
-    /// Checks that no job waits for ever, for any real times and failures.
+    /// Checks that no job waits forever, for any real times and failures.
     #[test]
     fn every_job_ends_once(
         rows in rows(16), periods in prop::collection::vec((0_u32..6, 0_i64..80, 1_i64..40), 0..3),
@@ -290,7 +290,7 @@ proptest! {
         rows in rows(14),
         failures in prop::collection::vec((0_u32..8, 1_u32..5, 0_i64..90, 1_i64..60), 1..6), second in any::<bool>(),
     ) {
-        // In ticks, a repair is never overdue. In seconds, it may be.
+        // If times are in ticks, a repair is never overdue. If times are in seconds, a repair may be overdue.
         let unit = if second { Time::TICKS_PER_SECOND } else { 1 };
         let rows: Vec<Row> = rows.into_iter().map(|row| (row.0, row.1 * unit, row.2 * unit, row.3, row.4)).collect();
         let failure = |(first, number, down, length): (u32, u32, i64, i64)| Failure {
