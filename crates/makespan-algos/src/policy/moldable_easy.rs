@@ -131,9 +131,9 @@ struct Load<'a> {
 
 /// The free processors over time.
 trait Outlook {
-    /// Returns pairs (t, n) for a task that starts at `start`, in ascending order of t. If the task ends by t, but
-    /// after the instant of the previous pair, it can have as many processors as the minimum of n over this pair and
-    /// all earlier pairs.
+    /// Returns pairs (t, n) for a task that starts at `start`, in ascending order of t. Suppose that the task ends by
+    /// t, but after the instant of the previous pair. Then the task can have as many processors as the minimum of n
+    /// over this pair and all earlier pairs.
     fn caps<'a>(&'a self, start: Time) -> Box<dyn Iterator<Item = (Time, u32)> + 'a>;
     /// Returns, in ascending order, the instants after `after` at which processors may become free.
     fn openings(&self, after: Time) -> Vec<Time>;

@@ -1,5 +1,6 @@
-//! Test that no policy depends on the future. A policy must make the same decisions in two cases: the jobs of an
-//! instance are revealed one by one when they are submitted, or the instance is complete from the start.
+//! Test that no policy depends on the future. In one case, the jobs of an instance are revealed one by one when they
+//! are submitted. In the other case, the instance is complete from the start. A policy must make the same decisions in
+//! both cases.
 
 use makespan_algos::policy::{PolicyError, policies, policy_for};
 use makespan_core::{

@@ -97,8 +97,8 @@ fn is_alike(platform: &Platform) -> bool {
     nodes.iter().all(|node| node.parent.is_none()) && !(links && platform.has_local_transfers())
 }
 
-/// Returns three lists: the kind of the route of each pair of nodes, the route of each kind, and, for each kind, the
-/// number of pairs of different nodes with this kind.
+/// Returns three lists. The first list contains the kind of the route of each pair of nodes. The second list contains
+/// the route of each kind. The third list contains, for each kind, the number of pairs of different nodes.
 fn kinds(platform: &Platform, computing: &[usize]) -> (Vec<u32>, Vec<Route>, Vec<u64>) {
     let nodes = computing.len() as u64;
     if is_alike(platform) {

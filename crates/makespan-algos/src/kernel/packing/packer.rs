@@ -26,8 +26,8 @@ enum Event {
 
 /// Executes lists. At each event, the list is read from its head. A task starts if its predecessors have ended and the
 /// task fits until its end. Events are ends, releases, arrivals of data and openings of processors. A task starts on
-/// the fastest processors that suffice. If a task does not fit at an instant, some other tasks are skipped at this
-/// instant: the tasks that need at least as many processors and as much of each resource.
+/// the fastest processors that suffice. If a task does not fit at an instant, the tasks that need at least as many
+/// processors and as much of each resource are skipped at this instant.
 ///
 /// Source: R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17, 1969, DOI 10.1137/0117039.
 /// With resources, this is the parallel scheme of J. Kelley, "The critical-path method: resources planning and

@@ -60,7 +60,8 @@ const COLDEST: f64 = 0.01;
 /// The coefficient of the initial temperature if the objective is a sum over all tasks. For n tasks, the initial
 /// temperature is the maximum of `HOT_SUM * FEW / n` and `HOT * (FEW / n)^3`. Beyond `MANY` tasks, the first number
 /// also decreases with the square root of n. Reason: with 25 tasks, a search that begins at a low temperature sometimes
-/// stays 10 % above the bound, but with 50 tasks, a high temperature gives values that are 1.5 % worse.
+/// stays 10 % above the bound. With 50 tasks, a search that begins at a high temperature gives values that are 1.5 %
+/// worse.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
 /// The initial temperature if a sum is minimised under a limit on the makespan. Time after the limit is expensive, so

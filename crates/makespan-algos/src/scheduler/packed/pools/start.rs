@@ -94,8 +94,8 @@ impl ModeStarts {
     }
 }
 
-/// Returns a mode for each task. A draw has one of three kinds: known modes with changes for some tasks; random modes;
-/// or, for each task, two random modes, of which the mode with the smaller area is used.
+/// Returns a mode for each task. A draw has one of three kinds. Known modes are changed for some tasks, all modes are
+/// random, or each task gets the mode with the smaller area of two random modes.
 fn random_modes(
     problem: &CumulativeProblem<'_>,
     known: &[u32],
