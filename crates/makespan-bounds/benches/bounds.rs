@@ -9,9 +9,10 @@ use makespan_core::{Instance, Job, Platform, Profile, Time, Weight};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Builds jobs whose sequential times are uniform on [1, 10] s, with `t(k) = t(k - 1) (X + k - 1) / k` and X uniform on
-/// [x, x + 0.2]. The DEMT paper uses this recursion with a different distribution of X. If x is near 0, jobs speed up
-/// well on more processors. If x is near 0.8, jobs hardly speed up.
+/// Builds jobs with sequential times that are uniform on [1, 10] s. The time on k processors is
+/// `t(k) = t(k - 1) (X + k - 1) / k`, with X uniform on [x, x + 0.2]. The DEMT paper uses this recursion with a
+/// different distribution of X. If x is near 0, jobs speed up well on more processors. If x is near 0.8, jobs hardly
+/// speed up.
 fn instance(jobs: usize, processors: u32, x: f64) -> Instance {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let job = |index: usize| {

@@ -1,5 +1,5 @@
-//! Maximises a dual function: a concave function of prices whose value at any prices is a lower bound. The gradient
-//! steps are as in Adam, on a smoothed form of the function.
+//! Maximises a dual function: a concave function of prices. The value of the function at any prices is a lower bound.
+//! The gradient steps are as in Adam, on a smoothed form of the function.
 //!
 //! Source: D. P. Kingma, J. Ba, "Adam", ICLR 2015, arXiv 1412.6980. Deviation: the smoothing width decreases from step
 //! to step.

@@ -79,7 +79,7 @@ impl FlowOptions {
     }
 }
 
-/// Generates a flow: a Poisson process whose rate is `mean (1 + swing sin(2 pi t / period + phase))`, with a random
+/// Generates a flow: a Poisson process with the rate `mean (1 + swing sin(2 pi t / period + phase))`, with a random
 /// phase.
 ///
 /// A task of size `s` takes `s` seconds at speed 1, and the speed of a node is its capacity. Each task has its own

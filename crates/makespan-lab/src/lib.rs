@@ -1,5 +1,4 @@
-//! The laboratory: campaigns of many runs, their statistics, and one module for each paper whose experiments are
-//! reproduced.
+//! The laboratory: campaigns of many runs, their statistics, and one module for each paper with reproduced experiments.
 //!
 //! All random draws follow from a seed. Equal seeds give equal bytes with any number of threads.
 

@@ -62,7 +62,7 @@ fn moldable(times: &[i64], unit: i64) -> CaseJob {
     CaseJob { release: 0, weight: 1_000_000, modes: modes.collect(), profile: profile.clone() }
 }
 
-/// Returns a job whose times follow Amdahl's law, rounded to whole seconds.
+/// Returns a job with times by Amdahl's law, rounded to whole seconds.
 fn by_law(rng: &mut ChaCha8Rng, processors: u32) -> CaseJob {
     let (sequential, serial) = (rng.random_range(5..=60_i64), [0.02, 0.1, 0.3][rng.random_range(0..3)]);
     let time = |width: u32| (sequential as f64 * (serial + (1.0 - serial) / f64::from(width))).round().max(1.0) as i64;
@@ -157,8 +157,8 @@ fn project(path: &Path, kind: &str) -> Result<Case, Box<dyn std::error::Error>> 
     Ok(Case { name, kind: kind.into(), unit: Time::TICKS_PER_SECOND, supplies, jobs, edges })
 }
 
-/// Reads projects of PSPLIB whose optimum is known. From j30, reads all of these projects. From j60 and j120, reads up
-/// to 30 projects each, and only projects whose optimum is longer than the critical path.
+/// Reads projects of PSPLIB with a known optimum. From j30, reads all of these projects. From j60 and j120, reads up to
+/// 30 projects each, and only projects with an optimum that is longer than the critical path.
 fn projects(group: &str, data: &Path) -> Result<Vec<Case>, Box<dyn std::error::Error>> {
     let table = data.join("best.csv");
     let table = std::fs::read_to_string(&table)

@@ -30,7 +30,7 @@ struct Arguments {
     conflicts: u64,
     /// Folder that contains the folders `j30`, `j60` and `j120`, and the file `best.csv`.
     data: PathBuf,
-    /// Part of a name. Only instances whose names contain this text are searched.
+    /// Part of a name. An instance is searched only if its name contains this text.
     name: String,
 }
 

@@ -10,8 +10,8 @@ use crate::cases::Case;
 /// The total number of job starts that the local search computes, over all plans that it tries.
 const STARTS: usize = 600_000;
 
-/// The priority and the mode of each job. Among the jobs whose predecessors are planned, the job with the least key is
-/// planned next.
+/// The priority and the mode of each job. A job is ready if its predecessors are planned. The ready job with the least
+/// key is planned next.
 #[derive(Clone)]
 struct List {
     keys: Vec<f64>,

@@ -263,8 +263,7 @@ impl Units {
         i64::try_from(ticks.div_euclid(self.grid.into()) + i128::from(ticks.rem_euclid(self.grid.into()) > 0)).ok()
     }
 
-    /// Returns the value of a bound in these units, rounded down. Returns 0 for objectives whose bounds have another
-    /// unit.
+    /// Returns the value of a bound in these units, rounded down. Returns 0 for objectives with bounds in another unit.
     fn of_bound(&self, bound: &Bound) -> i64 {
         let unit = match self.objective {
             Objective::Makespan | Objective::MaxLateness => 1,

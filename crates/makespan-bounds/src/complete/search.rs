@@ -54,8 +54,8 @@ pub(super) enum Outcome {
 /// A search that can continue with a smaller value after it has found a solution.
 pub(super) struct Search {
     engine: Engine,
-    /// The task whose middle is restricted to the first half of the schedule. `None` if reversing the time could make a
-    /// schedule invalid.
+    /// The task with a middle that is restricted to the first half of the schedule. `None` if reversing the time could
+    /// make a schedule invalid.
     mirrored: Option<usize>,
     ascent: Option<Ascent>,
     is_open: bool,
@@ -213,7 +213,7 @@ impl Engine {
         is_open || self.learn()
     }
 
-    /// Returns the certificate of a search whose last record states that there is no solution.
+    /// Returns the certificate of a search. The last record of the search states that there is no solution.
     fn refuted(&self, work: &Work) -> Outcome {
         if self.log.trimmed().len() > MAX_NUMBERS {
             return Outcome::TooLong;

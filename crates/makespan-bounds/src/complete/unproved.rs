@@ -28,8 +28,8 @@ pub enum Unproved {
     TooLong,
 }
 
-/// The unsupported feature of an instance whose times, multiplied by amounts or weights, are too large for the 64-bit
-/// numbers of the search.
+/// The unsupported feature of an instance with times that, multiplied by amounts or weights, are too large for the
+/// 64-bit numbers of the search.
 pub(super) const DIGITS: &str = "times with this many digits";
 
 impl Unproved {

@@ -166,8 +166,8 @@ impl<'a> AllotmentBoard<'a> {
     }
 
     /// Adds choices in descending order of time. The first choice is the smallest allotment that takes at most
-    /// `longest`. Each later choice is the smallest allotment whose time is in a lower class than the time of the
-    /// choice before.
+    /// `longest`. Each later choice is the smallest allotment with a time in a lower class than the time of the choice
+    /// before.
     fn add_narrowest(&mut self, job: &SimpleJob<'_>, longest: Time, whole: &Shares) {
         let profile = job.profile();
         let mut limit = longest;

@@ -47,7 +47,7 @@ struct Flow {
     /// The flow along each area arc. The key contains the positions of the tasks at both ends of the arc. `None` stands
     /// for the beginning or the end of the schedule.
     arcs: BTreeMap<(Option<usize>, Option<usize>), u64>,
-    /// For each distinct task, the total flow along the area arcs whose length includes the area of the task.
+    /// For each distinct task, the total flow along the area arcs with a length that includes the area of the task.
     over: Vec<u64>,
     /// The sum of the weights of all paths.
     all: u64,

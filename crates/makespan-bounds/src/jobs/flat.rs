@@ -157,7 +157,7 @@ impl JobProgramme {
             }
             job.work /= rate * self.unit;
             job.weight /= self.worth;
-            // All prices are zero after the last period. So a job whose cost begins later costs nothing. Limit `from`,
+            // All prices are zero after the last period. So a job costs nothing if its cost begins later. Limit `from`,
             // because the search examines all ends up to `from`.
             let ways = job.tasks.clone().flat_map(|task| &self.ways[self.tasks[task].clone()]);
             let longest = ways.map(|way| way.time + way.tail).fold(0.0, f64::max);

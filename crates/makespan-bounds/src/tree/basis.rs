@@ -79,7 +79,8 @@ impl Basis {
 }
 
 impl Variable {
-    /// Returns the node whose elimination contains the variable. For a surplus, returns the root.
+    /// Returns the node of the variable: the elimination of this node contains the variable. For a surplus, returns the
+    /// root.
     pub fn node(self) -> usize {
         match self {
             Self::Work(share) => share.node as usize,

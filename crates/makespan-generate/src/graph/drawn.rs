@@ -12,7 +12,7 @@ impl DrawnGraph {
         Self { shares: Vec::new(), edges: Vec::new() }
     }
 
-    /// Adds a task that waits for the tasks whose numbers are in `after`. Returns the number of the new task.
+    /// Adds a task that waits for the tasks with the numbers in `after`. Returns the number of the new task.
     pub(super) fn add(&mut self, kind: &'static str, share: f64, after: &[u32]) -> u32 {
         let task = self.shares.len() as u32;
         self.shares.push((kind, share));

@@ -16,7 +16,7 @@ use crate::LabError;
 pub trait Campaign: Args + Sync {
     /// The name on the command line.
     const NAME: &'static str;
-    /// The paper whose experiments are repeated, or the subject of the measurements.
+    /// The paper with the experiments to repeat, or the subject of the measurements.
     const PAPER: &'static str;
     /// The plural noun for the runs in messages, such as `graphs`.
     const UNIT: &'static str;
@@ -89,7 +89,7 @@ pub trait AnyCampaign {
     /// `LabError` if an option is invalid, or this program cannot be read.
     fn version(&self) -> Result<String, LabError>;
 
-    /// Returns the size of the campaign. Runs whose results are already in the folder are not missing.
+    /// Returns the size of the campaign. Runs with results in the folder are not missing.
     ///
     /// # Errors
     /// `LabError` if an option is invalid, or a file cannot be read.
@@ -133,7 +133,7 @@ pub struct Summary {
     pub claims: Vec<Claim>,
     /// Number of runs in the results.
     pub runs: usize,
-    /// Number of runs whose results an earlier campaign had stored in the journal.
+    /// Number of runs with results that an earlier campaign had stored in the journal.
     pub reused: usize,
     /// The whole result as text.
     pub text: String,

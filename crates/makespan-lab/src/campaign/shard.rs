@@ -52,7 +52,7 @@ pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTre
     Ok(runs)
 }
 
-/// Returns the size of the campaign. Runs whose results are already in the folder are not missing.
+/// Returns the size of the campaign. Runs with results in the folder are not missing.
 pub(super) fn size<C: Campaign>(campaign: &C, folder: &Path) -> Result<CampaignSize, LabError> {
     campaign.check()?;
     let version = version(campaign)?;

@@ -54,7 +54,7 @@ const EIGHT: Cluster = Cluster { nodes: 4, each: 8 };
 const TWO: Cluster = Cluster { nodes: 2, each: 4 };
 
 pub(super) const SHOWN: [FigureSubject; 6] = [
-    shown(2, "Shape of the schedule: the columns of P_full, and beside them P_1 with P_2 above it", FOUR, &ALL, 20),
+    shown(2, "Shape of the schedule: the columns of P_full, and next to them P_1 with P_2 above it", FOUR, &ALL, 20),
     shown(
         5,
         "P_full from the left: first the columns on whole nodes, then the columns on parts of nodes, largest part first",
@@ -64,8 +64,8 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
     ),
     shown(6, "P_full from the left and P_1 from the right, idle processors between", FOUR, FULL_AND_FIRST, 20),
     shown(7, "P_2 in its boxes, with the idle processors in them", FOUR, &[ConstructionPart::Second], 2),
-    shown(8, "The last job of P_2 beside P_full and P_1, on idle processors that are grouped", TWO, &ALL, 210),
-    shown(9, "One of the last two jobs of P_2 beside P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
+    shown(8, "The last job of P_2 next to P_full and P_1, on idle processors that are grouped", TWO, &ALL, 210),
+    shown(9, "One of the last two jobs of P_2 next to P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
 /// Describes a figure. Figures 8 and 9 need a random first shelf. With a first shelf from the knapsack, the last job

@@ -187,7 +187,7 @@ impl Campaign for OptimiserOptions {
         for bound in &planned.bounds {
             let proved = verified(bound, &instance, drawn)?;
             if bound.makespan_at_most.is_some() {
-                // This bound holds only for schedules whose makespan is at most `makespan_at_most`.
+                // This bound holds only for schedules with a makespan of at most `makespan_at_most`.
                 continue;
             }
             let value = bound.objective.value(&instance, schedule);

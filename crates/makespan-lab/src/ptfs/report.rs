@@ -88,7 +88,7 @@ pub(super) fn figures(points: &Points) -> Result<Vec<File>, LabError> {
     Ok(figures)
 }
 
-/// Returns a figure whose horizontal axis is the rate of arrival.
+/// Returns a figure with the rate of arrival on the horizontal axis.
 fn against_rate(title: String, y_label: &str, lines: Vec<Series>) -> Figure {
     Figure { log_x: true, ..plot(title, "mean rate of arrival / balance line", y_label, lines) }
 }

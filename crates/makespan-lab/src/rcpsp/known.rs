@@ -87,7 +87,7 @@ impl Id {
 }
 
 impl KnownValues {
-    /// Reads a table whose header has at least the columns `instance` and `best_known_makespan`. The column
+    /// Reads a table. The header must have at least the columns `instance` and `best_known_makespan`. The column
     /// `best_known_lower_bound` is optional. An empty or negative value means that the value is unknown.
     pub fn read(path: &Path) -> Result<Self, LabError> {
         let wrong = |reason: String| LabError::Option {

@@ -201,10 +201,10 @@ def _nodes(nodes: Any) -> Any:
 class Graph:
     """A graph of tasks with dependencies: the work of a compound job.
 
-    Tasks are :class:`Job` objects or dicts with their keys. Edges are pairs of names, or triples whose third part states
-    the data: bytes, or a dict with ``data`` (bytes) or ``transfer`` (a time). Instead of tasks and edges, you can give a
-    networkx ``DiGraph``. The attributes of its nodes are the keys of tasks, and its edges have the attributes ``data`` or
-    ``transfer``.
+    Tasks are :class:`Job` objects or dicts with their keys. Edges are pairs of names, or triples with a third part that
+    states the data: bytes, or a dict with ``data`` (bytes) or ``transfer`` (a time). Instead of tasks and edges, you can
+    give a networkx ``DiGraph``. The attributes of its nodes are the keys of tasks, and its edges have the attributes
+    ``data`` or ``transfer``.
 
     >>> graph = Graph([Job("split", time=1), Job("sort", time=4)], edges=[("split", "sort", 1_000_000)])
     >>> graph.edges
@@ -233,7 +233,7 @@ class Graph:
 
 def _networkx(graph: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     if not graph.is_directed():
-        raise InputError("the graph is not directed; give a networkx.DiGraph, whose edges are dependencies")
+        raise InputError("the graph is not directed; give a networkx.DiGraph with dependencies as edges")
     if graph.is_multigraph():
         raise InputError("the graph may have several edges between two nodes; give a networkx.DiGraph")
     tasks = [_node(node, attributes) for node, attributes in graph.nodes(data=True)]

@@ -70,7 +70,7 @@ def read_log(
     seed: int = 0,
     strict: bool = False,
 ) -> Log:
-    """Reads a log for a replay: SWF, Batsim, ``sacct``, or an instance whose actual times equal its estimates.
+    """Reads a log for a replay: SWF, Batsim, ``sacct``, or an instance with actual times that equal its estimates.
 
     Args:
         estimates: The times that policies see: ``"user"`` (the requested times), ``"clairvoyant"`` (the actual run times)

@@ -165,7 +165,7 @@ def simulate_tree(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> TreeSimulations:
-    """Simulates bags of tasks whose data are sent down a tree of machines, once for each policy of the nodes.
+    """Simulates bags of tasks with data that are sent down a tree of machines, once for each policy of the nodes.
 
     Args:
         instance: Nodes with a ``parent``, and jobs with a ``count`` and ``data``.

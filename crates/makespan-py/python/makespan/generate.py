@@ -132,7 +132,7 @@ def project(
     strength: float = 0.5,
     seed: int = 1,
 ) -> Instance:
-    """Generates a project whose activities share resources, as in PSPLIB."""
+    """Generates a project of activities that share resources, as in PSPLIB."""
     return _drawn(
         "project",
         activities=activities,
@@ -182,7 +182,7 @@ def tree(
     data: int = 1_000_000,
     seed: int = 1,
 ) -> Instance:
-    """Generates bags of tasks whose data are sent down a tree of machines. They are planned as a steady state."""
+    """Generates bags of tasks with data that are sent down a tree of machines. They are planned as a steady state."""
     return _drawn(
         "tree",
         nodes=nodes,

@@ -49,7 +49,7 @@ impl<'a> FutureInstants<'a> {
         if due { self.ends.pop().map(|Reverse(end)| end) } else { None }
     }
 
-    /// Removes and returns the next job whose release date is at or before `now`.
+    /// Removes and returns the next job with a release date at or before `now`.
     pub fn release(&mut self, instance: &Instance, now: Time) -> Option<JobId> {
         let job = *self.releases.get(self.released).filter(|&&id| instance.job(id).release <= now)?;
         self.released += 1;

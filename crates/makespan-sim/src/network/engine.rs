@@ -18,7 +18,7 @@ pub(super) struct Engine<'a, P, O> {
     pub(super) observer: &'a mut O,
     pub(super) options: &'a NetworkOptions,
     pub(super) events: Events,
-    /// Nodes whose policies must be called. Each node occurs at most once.
+    /// Nodes with policies to call. Each node occurs at most once.
     asking: VecDeque<u32>,
     is_asking: Vec<bool>,
     pub(super) completions: Vec<Vec<Time>>,

@@ -12,7 +12,7 @@ pub enum SimulationDefect {
     /// A policy made an invalid decision.
     #[error("the policy of node {node} decided {decision:?}, which is not possible in the current state")]
     Decision {
-        /// The node whose policy made the decision.
+        /// The node with the policy that made the decision.
         node: usize,
         /// The invalid decision.
         decision: NodeDecision,

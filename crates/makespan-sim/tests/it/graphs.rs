@@ -1,4 +1,4 @@
-//! Properties of all simulations of compound jobs, whose tasks wait for each other.
+//! Properties of all simulations of compound jobs. The tasks of a compound job wait for each other.
 
 use crate::common;
 

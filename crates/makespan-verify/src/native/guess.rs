@@ -1,4 +1,4 @@
-//! Guessed run times for tasks whose run times are not stated.
+//! Guessed run times for tasks without stated run times.
 
 use makespan_core::{Job, Profile, ProfileError, SpeedupLaw, Task, Time};
 

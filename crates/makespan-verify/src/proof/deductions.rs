@@ -51,8 +51,8 @@ pub struct Deductions {
     pub deadline: Time,
     /// Length of the unit of time of the steps, in ticks.
     pub unit: i64,
-    /// The processors, resources and groups of tasks whose capacity is limited. A step refers to an entry by its
-    /// position in this list.
+    /// The processors, resources and groups of tasks with a limited capacity. A step refers to an entry by its position
+    /// in this list.
     pub held: Vec<LimitedAmount>,
     /// The deductions. Each deduction follows from the deductions before it.
     pub steps: Vec<Step>,

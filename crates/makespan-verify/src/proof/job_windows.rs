@@ -12,7 +12,7 @@ use makespan_core::{Instance, JobId, Objective};
 /// schedule, the job ends at least a tick after this deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobWindows {
-    /// For each job of the instance, in file order, a window whose deadline the job cannot meet.
+    /// For each job of the instance, in file order, a window with a deadline that the job cannot meet.
     pub windows: Vec<TimeWindow>,
 }
 

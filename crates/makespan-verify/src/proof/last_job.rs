@@ -84,7 +84,7 @@ mod tests {
         Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap()
     }
 
-    /// Returns a certificate whose inner proof shows, by areas, that the makespan is at least 10 s.
+    /// Returns a certificate with an inner proof, by areas, that the makespan is at least 10 s.
     fn ten_seconds() -> LastJob {
         let deadline = s(10) - Time::TICK;
         let selection = Selection::Price(0);

@@ -202,7 +202,7 @@ impl MachinePrices {
         Ok(Some(all.0))
     }
 
-    /// Returns the nodes whose price is positive. Nodes with price zero are omitted, because on platforms with millions
+    /// Returns the nodes with a positive price. Nodes with price zero are omitted, because on platforms with millions
     /// of nodes most prices are zero.
     fn priced<'a>(&self, instance: &'a Instance) -> Vec<(i64, OpenProcessors<'a>)> {
         let priced = self.prices.iter().enumerate().filter(|(_, price)| **price > 0);

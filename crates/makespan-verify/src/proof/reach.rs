@@ -24,13 +24,13 @@ const NEVER: i128 = i128::MAX / 4;
 /// The tasks of one compound job, each on one processor: their times by kind of node, and the minimum times of
 /// transfers between them.
 ///
-/// Consider a node on which a task may run, and an instant s. The predecessors whose data cannot arrive from another
-/// node by s must run on this node before s, and share its processors. So the task starts on this node no earlier than
-/// the smallest s for which these predecessors fit onto the processors of the node. This argument is from C. H.
-/// Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI 10.1137/0219021. In contrast to the source, tasks
-/// are not duplicated here. The check applies the same argument to the successors of a task, backwards from the end. If
-/// a task cannot meet the deadline on a node, the node is excluded for this task. Then the earliest starts are computed
-/// again.
+/// Consider a node on which a task may run, and an instant s. If the data of a predecessor cannot arrive from another
+/// node by s, the predecessor must run on this node before s. These predecessors share the processors of the node. So
+/// the task starts on this node no earlier than the smallest s for which these predecessors fit onto the processors of
+/// the node. This argument is from C. H. Papadimitriou and M. Yannakakis, SIAM J. Comput. 19(2), 1990, DOI
+/// 10.1137/0219021. In contrast to the source, tasks are not duplicated here. The check applies the same argument to
+/// the successors of a task, backwards from the end. If a task cannot meet the deadline on a node, the node is excluded
+/// for this task. Then the earliest starts are computed again.
 ///
 /// Consider paths that begin at a common first task and meet again at a common last task. The time between these two
 /// tasks has a minimum, which depends on the kinds of their nodes (module `phases`). A task between these two tasks

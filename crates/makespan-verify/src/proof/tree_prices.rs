@@ -26,7 +26,7 @@ use makespan_core::{Instance, Objective, Time, tree::TreeProblem};
 /// `m_u` per second, because it is busy for at most a second in each second. So
 /// `r sum of w_k y_k <= sum of m_u + sum of C_v L_v`. ∎
 ///
-/// The prices are integers, whose units cancel in the quotient. `P_v` and `Q_v` are rounded down, and earnings are
+/// The prices are integers. Their units cancel in the quotient. `P_v` and `Q_v` are rounded down, and earnings are
 /// rounded up, to multiples of 2^-256 of a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

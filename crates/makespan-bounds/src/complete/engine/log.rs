@@ -83,7 +83,7 @@ impl Log {
         self.records.push(Record::Other(vec![22, first as u64, second as u64]));
     }
 
-    /// Adds the record of the task whose middle is restricted to the first half of the schedule.
+    /// Adds the record of the task with a middle that is restricted to the first half of the schedule.
     pub(in crate::complete) fn mirror(&mut self, task: usize) {
         self.records.push(Record::Other(vec![23, task as u64]));
     }

@@ -7,12 +7,12 @@ use crate::Clock;
 /// The cause of a limit on a window.
 #[derive(Clone, Debug)]
 pub(super) enum Cause {
-    /// An edge between the task whose window is limited and the task with this index.
+    /// An edge between the task with the limited window and the task with this index.
     Edge(u32),
     /// Energy: if the task violated the limit, the tasks would hold more of a resource than its capacity in a span of
     /// time. The fields are the index of the resource, and the start and the end of the span.
     Window(u32, i64, i64),
-    /// The task with this index cannot run at the same time as the task whose window is limited.
+    /// The task with this index cannot run at the same time as the task with the limited window.
     Pair(u32),
     /// The supposition that the task violates the limit leads to a contradiction.
     Refuted(Box<RefutedSupposition>),

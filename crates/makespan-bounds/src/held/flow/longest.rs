@@ -94,7 +94,7 @@ impl<'a> Paths<'a> {
         self.place[self.instance.different(self.instance.edges()[edge as usize].from)]
     }
 
-    /// Returns the instant at which a path begins whose first task is `task`. If the path begins with an area arc to
+    /// Returns the instant at which a path with the first task `task` begins. If the path begins with an area arc to
     /// this task, this instant is the first release date of the tasks on the arc.
     pub(super) fn begins(&self, task: usize) -> f64 {
         if self.reached[task] == PathStep::Release { self.releases[task] } else { self.first[task] }

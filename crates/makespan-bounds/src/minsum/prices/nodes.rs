@@ -1,4 +1,4 @@
-//! Prices in time for each node of a platform whose nodes differ.
+//! Prices in time for each node of a platform with different nodes.
 
 use makespan_core::{Availability, Instance, JobId, Objective, ProcSet, Unavailable};
 

@@ -215,8 +215,8 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
     Ok(JobEntry { job, nodes })
 }
 
-/// Returns the default weight of a job. A bag whose tasks state no `data` has weight 0 (best effort). A bag with
-/// `data` is an application on a tree and has weight 1, like all other jobs.
+/// Returns the default weight of a job. A bag of tasks without `data` has weight 0 (best effort). A bag with `data` is
+/// an application on a tree and has weight 1, like all other jobs.
 pub fn usual_weight(bag: bool, data: Option<u64>) -> Weight {
     if bag && data.is_none() { Weight::ZERO } else { Weight::ONE }
 }

@@ -23,8 +23,8 @@ const MAX_TERMS: usize = 16;
 /// release dates and unavailable processors.
 ///
 /// Let f and g be non-decreasing functions: f of a width (a number of processors), and g of a time. Let F(c) be the
-/// maximum sum of f over widths whose total is at most c. Let G(l) be the maximum sum of g over times whose total is at
-/// most l.
+/// maximum sum of f over widths with a total of at most c. Let G(l) be the maximum sum of g over times with a total of
+/// at most l.
 ///
 /// *Theorem.* Consider a schedule on m processors that lasts from 0 to d, in which job i runs on `k_i` processors for a
 /// time `p_i`. Then `sum_i f(k_i) g(p_i) <= F(m) G(d)`.

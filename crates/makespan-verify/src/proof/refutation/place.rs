@@ -65,7 +65,7 @@ impl Place {
         field << 12 | if matches!(field, RECORD | LITERALS | STEPS | NOGOOD) { 0 } else { self.about & 4095 }
     }
 
-    /// Moves to the place after the next number, whose value is `number`.
+    /// Moves to the place after the next number, which is `number`.
     pub(super) fn advance(&mut self, number: u64) {
         let field = self.field();
         if let Some((_, count)) = self.follow.last_mut() {

@@ -158,8 +158,8 @@ impl<'a> CostMinimiser<'a> {
         }
     }
 
-    /// Returns a lower bound on the cost of all cells of a block. For a single cell whose paid time has been computed,
-    /// the bound is exact. For a block without cells, returns the maximum value.
+    /// Returns a lower bound on the cost of all cells of a block. For a single cell with a computed paid time, the
+    /// bound is exact. For a block without cells, returns the maximum value.
     fn bound(&self, search: &Search, side: RangeKind, block: Block, range: Range) -> i128 {
         let (from, until) = (self.events(side)[range.first], self.events(side)[range.last]);
         let Block { processors, shortest, paid, .. } = block;

@@ -1,4 +1,5 @@
-//! Bounds from prices that change over time, with separate prices for each node of a platform whose processors differ.
+//! Bounds from prices that change over time, with separate prices for each node of a platform with different
+//! processors.
 
 use serde::{Deserialize, Serialize};
 

@@ -43,7 +43,7 @@ const ONE: u64 = 1_000_000;
 /// Here, the minimum is over all allotments k and starts s for which k processors are open during the whole of
 /// `[s, s + p_i(k))`.
 ///
-/// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag whose tasks all take k processors may
+/// Each task of a bag is treated as a job of weight [`Job::task_weight`]. A bag of tasks that all take k processors may
 /// have more tasks than can run at the same time. Then the bound uses the end C of the bag, which is the last end of
 /// its tasks. The cost of the bag is its weight multiplied by C, plus the payments of its tasks, which all end by C.
 /// The bound contains the minimum of this cost over all C.
@@ -81,11 +81,11 @@ const ONE: u64 = 1_000_000;
 /// by H on at least one of its allotments.
 ///
 /// *Widths.* Let f be a non-decreasing function of the number of processors, and F(c) the maximum sum of f over widths
-/// whose total is at most c. Let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149, 2003,
-/// DOI 10.1016/S0377-2217(02)00763-4). The values f of the jobs that run at an instant t sum to at most `F(open(t))`.
-/// So a job on k processors also pays the integral of `f(k) lambda_f` over its run, and the bound subtracts the
-/// integral of `lambda_f * F(open)`. The proof is the proof above. In this way, wide jobs also pay for processors that
-/// stay idle because no other job fits on them.
+/// with a total of at most c. Let `lambda_f(t) >= 0` be an additional price (as in J. Carlier, E. Néron, EJOR 149,
+/// 2003, DOI 10.1016/S0377-2217(02)00763-4). The values f of the jobs that run at an instant t sum to at most
+/// `F(open(t))`. So a job on k processors also pays the integral of `f(k) lambda_f` over its run, and the bound
+/// subtracts the integral of `lambda_f * F(open)`. The proof is the proof above. In this way, wide jobs also pay for
+/// processors that stay idle because no other job fits on them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimePrices {
     /// The instants `t_0 .. t_J`, ascending and not negative. Between successive instants, the price is constant.

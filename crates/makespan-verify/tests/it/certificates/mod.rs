@@ -32,7 +32,7 @@ fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attem
         let Some(instance) = instances::draw(family, extent, &mut rng) else { continue };
         let outcomes = outcomes::all(&instance);
         if outcomes.is_empty() && instance.has_demands() {
-            // Skips an instance whose tasks use up more of a consumable than the platform has.
+            // Skips an instance if its tasks use up more of a consumable than the platform has.
             continue;
         }
         let optimum =
