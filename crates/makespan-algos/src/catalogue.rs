@@ -385,7 +385,7 @@ mod tests {
         refused("demt[shufles=3]", "did you mean `shuffles`");
         refused("demt[shuffles=many]", "a number from 0 to 1000000");
         refused("list[order=random]", "one of shelf, weighted-lptf, smith or saf");
-        refused("sequential[order=saf]", "takes no parameters");
+        refused("sequential[order=saf]", "has no parameters");
         refused("gang[packed=perhaps]", "yes or no");
         refused("priority[rule=wcs]", "parallel with rule=wcs");
         refused("priority[rule=wcs,scheme=serial]", "parallel with rule=wcs");

@@ -227,9 +227,9 @@ mod tests {
             let said = parse(text).unwrap_err();
             assert!(said.contains(expected), "{said}");
         };
-        check("", "f.csv: it is empty; the first line names the columns");
+        check("", "f.csv: the file is empty; the first line must name the columns");
         check("proc,down,up", "f.csv:1: unknown column `proc`; did you mean `processors`?");
-        check("node,processors,down,up", "two columns, processors and node");
+        check("node,processors,down,up", "the columns `processors` and `node` exclude each other");
         check("node,down,down", "twice");
         check("node,down", "a column is missing");
         check("node,down,up\nn3,0,1", "f.csv:2: node: the platform has no node `n3`");
@@ -239,7 +239,7 @@ mod tests {
         check("processors,down,up\n,0,1", "at least one");
         check("processors,down,up\n# so\n1,0,x", "f.csv:3: up: `x` is not a time");
         check("processors,down,up\n1,5,5", "up: `up` (5 s) is not after `down` (5 s)");
-        check("processors,down,up,expected_up\n1,5,6,5", "leave it empty if unknown");
+        check("processors,down,up,expected_up\n1,5,6,5", "leave the field empty");
     }
 
     proptest! {

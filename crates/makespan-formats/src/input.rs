@@ -239,7 +239,7 @@ mod tests {
         let read = |bytes: &[u8]| open(bytes, u64::MAX).unwrap().read_to_end(&mut Vec::new());
         let bomb = packed(|| "0".repeat(4096));
         let error = read(&bomb).unwrap_err();
-        assert!(error.to_string().contains("decompress it first"), "{error}");
+        assert!(error.to_string().contains("decompress the file first"), "{error}");
         let mut state = 1_u64;
         let log = packed(|| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -267,7 +267,7 @@ mod tests {
             assert_eq!(read(&pack(b"x").repeat(few)).unwrap().len(), few);
             let error = read(&pack(b"").repeat(few + 1)).unwrap_err().to_string();
             assert!(
-                error.contains("more than 1000 compressed files") && error.contains("decompress it first"),
+                error.contains("more than 1000 compressed files") && error.contains("decompress the file first"),
                 "{error}"
             );
             // Members with content are not limited in number.

@@ -193,7 +193,7 @@ mod tests {
         assert!(problem(&format!("<a{}/>", attributes(100_000))).contains("more than 256 attributes"));
         let deep = |depth: usize| format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
         parse(&deep(MAX_DEPTH)).unwrap();
-        assert!(problem(&deep(MAX_DEPTH + 1)).contains("within each other"));
+        assert!(problem(&deep(MAX_DEPTH + 1)).contains("are nested"));
         let spaces = |count: usize| format!("<a>{}</a>", "<b xmlns:c='d'/>".repeat(count));
         parse(&spaces(MAX_NAMESPACES)).unwrap();
         assert!(problem(&spaces(MAX_NAMESPACES + 1)).contains("namespaces"));

@@ -35,9 +35,9 @@ fn follows(own: &str, place: &str) -> Result<(), String> {
     let here = match place {
         "" => return Ok(()),
         place if place == own => return Ok(()),
-        PILOTS => "in pilots of Slurm; resume it with --on slurm",
-        JOBS => "as jobs of Slurm; resume it with --on slurm:jobs",
-        _ => "on the machine where it was begun; resume it there without --on, or end them",
+        PILOTS => "in pilots of Slurm; resume the run with --on slurm",
+        JOBS => "as jobs of Slurm; resume the run with --on slurm:jobs",
+        _ => "on the machine where the run began; resume the run on this machine without --on, or end these jobs",
     };
     Err(format!("jobs of this run may still run {here}"))
 }

@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(planned.ratio(&instance, Objective::Makespan), None);
         assert_eq!(bound(&instance).unwrap()[0].objective, Objective::Throughput);
         let refused = planned.into_schedule().unwrap_err().to_string();
-        assert!(refused.contains("no placements; choose another algorithm"), "{refused}");
+        assert!(refused.contains("no start times or processors; choose another algorithm"), "{refused}");
     }
 
     #[test]

@@ -211,7 +211,7 @@ fn without_nodes_to_come_a_run_ends_and_can_be_resumed() {
 #[test]
 fn a_task_that_takes_its_node_with_it_again_and_again_has_failed() {
     let folder = tempfile::tempdir().unwrap();
-    let lost = (0..4).map(|at| (300 * at + 200, Notice::Lost(TaskId(0), "its node is gone".into()))).collect();
+    let lost = (0..4).map(|at| (300 * at + 200, Notice::Lost(TaskId(0), "its node is unavailable".into()))).collect();
     let mut engine = Nodes::new(lost);
     engine.lasts = Duration::from_secs(3);
     let (runs, reports) = run(&mut engine, &options(folder.path())).unwrap();

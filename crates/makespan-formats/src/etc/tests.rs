@@ -49,11 +49,11 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("1 2 2\n1 2 3", None, "a:2: the matrix has more times");
     check("2 0 1\n", None, "at least 1");
     check("1.5 2 3 4\n1 2 3", None, "a:2: the line has 3 times, but the first line has 4");
-    check("1.5\n2\n3\n", None, "a:1: the matrix is one column");
+    check("1.5\n2\n3\n", None, "a:1: the matrix has only one column");
     check("1.5\n2\n3\n", Some(2), "not a multiple of the number of machines, 2");
     check("1.5\n2\n3\n", Some(0), "0 machines");
-    check("1.5 2 3 4\n", Some(2), "states its machines itself");
-    check("1 2\n1 2\n", Some(2), "states its machines itself");
+    check("1.5 2 3 4\n", Some(2), "has a column for each machine");
+    check("1 2\n1 2\n", Some(2), "has a column for each machine");
     check("0 2\n", None, "at least 1");
     check("1 2\n1 -2\n", None, "negative");
     check("1 2\n1 x\n", None, "`x` is not a time");

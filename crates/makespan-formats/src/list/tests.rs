@@ -50,7 +50,7 @@ fn a_line_that_is_no_whole_command_is_refused() {
     for text in
         ["cd b &&\nrm -f *", "a ||\nb", "a |\nb", "a | # on\nb", "a |&\nb", "a && \\\n  b &&\nc", "a\n&& b", "a\n| b"]
     {
-        refused(text, &["continues", "write it on one line"]);
+        refused(text, &["continues", "write the command on one line"]);
     }
     for text in [
         "(a\nb)",
@@ -68,7 +68,7 @@ fn a_line_that_is_no_whole_command_is_refused() {
     for text in
         ["cd build\nmake", "A=b", "export A=b", "set -e", "f() { a; }\nf", "f () (a)", "f( )", "function f { a; }"]
     {
-        refused(text, &["list:1", "a shell of its own"]);
+        refused(text, &["list:1", "its own shell"]);
     }
     let fine = "cd b && rm -f *\nA=b make\n(a; b) | c &\n{ a; b; }\nfor i in 1 2; do a; done\necho 'a &&'\necho \"(\" \\&\\& \\|\ncase a in a) b;; esac\n";
     assert_eq!(list(fine).unwrap().jobs().len(), fine.lines().count());
@@ -119,10 +119,10 @@ fn notes_stand_before_a_command_and_at_its_end() {
 
 #[test]
 fn what_is_wrong_is_said_with_its_line() {
-    refused("", &["no command", "one shell command a line"]);
+    refused("", &["no command", "one shell command on each line"]);
     refused("# a\n\n", &["none of the 2 lines"]);
     refused("#: cores=2\n", &["list:1", "no command follows"]);
-    refused("a\nb 'c\nd\n", &["list:2:3", "`'`", "ends its lines with"]);
+    refused("a\nb 'c\nd\n", &["list:2:3", "`'`", "end its lines with"]);
     refused("a `b\n", &["list:1:3"]);
     refused("a \\\n \"b\n", &["list:2:2"]);
     refused("cat <<EOF\nb\nEOF\n", &["list:1:6", "here-document"]);
@@ -153,7 +153,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("memory=much", &["list:2: memory", "`much`"]),
         ("gpus=3", &["2-b", "gpus"]),
         ("gpus=-1", &["`-1` is not a number of GPUs"]),
-        ("name=12", &["a name with a letter"]),
+        ("name=12", &["a name that contains a letter"]),
         ("name=1-a", &["list:2", "the command on line 1 is named `1-a`, too"]),
         ("after=7", &["list:2: after", "line 7 holds no command", "line 2"]),
         ("after=5-3", &["empty range"]),
@@ -163,7 +163,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("weight=-1", &["list:2: weight"]),
         ("deadline=", &["has no value"]),
         ("name=\"x", &["is not closed"]),
-        ("cores=1 cores=2", &["noted twice"]),
+        ("cores=1 cores=2", &["given twice for one command"]),
         ("timeout=1 time=2", &["2-b", "time limit"]),
     ] {
         let text = format!("a\nb #: {note}\n");

@@ -211,6 +211,6 @@ fn laws_are_fitted_to_jobs_that_tell_their_cpu_time() {
     let (told, real) = seconds(&replay, 0, 1);
     assert!((told - 240.0).abs() < 1e-6 && (real - 200.0).abs() < 1e-6, "{told} {real}");
     assert!(replay.instance.profile(TaskId(1)).is_rigid());
-    assert!(replay.remarks.last().unwrap().contains("assumed of 1 of 2 jobs"), "{:?}", replay.remarks);
+    assert!(replay.remarks.last().unwrap().contains("1 of 2 jobs become moldable"), "{:?}", replay.remarks);
     assert!(read(&log(), &options).unwrap_err().contains("no speed-up can be fitted"));
 }

@@ -73,7 +73,7 @@ fn hosts_that_cannot_be_are_refused_with_their_lines() {
     let cluster = "<platform><cluster id='c' prefix='n' suffix='' radical='0-3' speed='1Gf' bw='1Bps' lat='0' core='0'/></platform>";
     assert!(read(cluster).unwrap_err().contains("`0` is not a number of cores"));
     refused("</zone>", "", &["the XML is broken"]);
-    refused("<router id=\"middle\"/>", "<include file=\"x\"/>", &["p.xml:9", "<include> stands for elements"]);
+    refused("<router id=\"middle\"/>", "<include file=\"x\"/>", &["p.xml:9", "<include> refers to elements"]);
     assert!(read("<html/>").unwrap_err().contains("not a `platform`"));
     assert!(read("<platform><zone id='a'/></platform>").unwrap_err().contains("no host"));
 }
@@ -86,14 +86,14 @@ fn a_network_that_is_no_tree_is_ignored() {
         ("50us", "-1", "negative"),
         ("dst=\"slow\"><link_ctn id=\"l3\"/>", "dst=\"slwo\"><link_ctn id=\"l3\"/>", "no host or router `slwo`"),
         ("<link_ctn id=\"l3\"/>", "<link_ctn id=\"l4\"/>", "no link `l4`; did you mean"),
-        ("<link_ctn id=\"l3\"/>", "<link_ctn id=\"l2\"/>", "`l2` is shared"),
+        ("<link_ctn id=\"l3\"/>", "<link_ctn id=\"l2\"/>", "`l2` joins several pairs"),
         (
             "<link_ctn id=\"l1\"/><link_ctn id=\"l3\"/>",
             "<link_ctn id=\"l1\"/><link_ctn id=\"l2\"/>",
-            "line 16: the route from `master` to `slow` leaves the tree",
+            "line 16: the route from `master` to `slow` does not follow the tree",
         ),
         ("  <route src=\"fast\" dst=\"middle\"><link_ctn id=\"l2\"/></route>\n", "", "join 2 pairs"),
-        ("src=\"fast\" dst=\"middle\"", "src=\"master\" dst=\"slow\"", "`fast` is not joined"),
+        ("src=\"fast\" dst=\"middle\"", "src=\"master\" dst=\"slow\"", "`fast` is not connected"),
         ("SHARED", "FATPIPE", "FATPIPE"),
         ("<link id=\"l1\" ", "<bypassRoute/><link id=\"l1\" ", "<bypassRoute> is not supported"),
     ] {

@@ -147,7 +147,10 @@ fn a_bag_is_written_as_a_record_a_task() {
     let text = String::from_utf8(bytes).unwrap();
     assert!(text.contains("\n3 0 12 4 1 ") && text.contains("\n4 0 8 4 1 "), "{text}");
     let refused = write_swf(&instance(20_000_000), None, &mut Vec::new()).unwrap_err().to_string();
-    assert!(refused.contains("one record a task") && refused.contains("make fewer and longer tasks"), "{refused}");
+    assert!(
+        refused.contains("one record for each task") && refused.contains("make fewer and longer tasks"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -176,7 +179,7 @@ fn a_trace_is_written_and_read_back_for_replay() {
     let mut bytes = Vec::new();
     write_swf_trace(&replay.instance, &Trace { runs }, &mut bytes).unwrap();
     let written = String::from_utf8(bytes.clone()).unwrap();
-    assert!(written.contains("; Note: 1 interrupted runs are left out"), "{written}");
+    assert!(written.contains("; Note: 1 interrupted runs are omitted"), "{written}");
     assert!(written.contains("\n1 0 80 100 4 -1 -1 4 120 -1 1 7 "), "{written}");
     assert!(written.contains("\n2 5 25 50 2 -1 -1 2 40 -1 0 8 "), "{written}");
     assert!(written.contains("\n9 6 -1 -1 -1 -1 -1 1 60 -1 5 -1 "), "{written}");
@@ -244,7 +247,7 @@ fn memory_is_needed_for_each_processor() {
         remarks.contains("1 record skipped: needs more of a resource than the platform has (first at line 7)"),
         "{remarks}"
     );
-    assert!(remarks.contains("1 job (the first at line 6) without a request for memory"), "{remarks}");
+    assert!(remarks.contains("1 job (the first at line 6) did not request memory"), "{remarks}");
     assert_eq!(read(memory(1 << 50)).instance.jobs().len(), 4);
     // If the machines do not state memory, no job is skipped.
     let bare = read(None);
@@ -252,7 +255,9 @@ fn memory_is_needed_for_each_processor() {
     assert_eq!(bare.instance.jobs().len(), 4);
     let remarks = bare.remarks.join("; ");
     assert!(
-        remarks.contains("`memory` is needed by 3 jobs (largest need: 9.22 TB, of job `3`); the machines state none"),
+        remarks.contains(
+            "`memory` is needed by 3 jobs (largest need: 9.22 TB, of job `3`); the machines state no such resource"
+        ),
         "{remarks}"
     );
     assert!(!remarks.contains("request no amount"), "{remarks}");

@@ -38,11 +38,11 @@ const NAMES: [(&str, &str); 23] = [
 /// # Errors
 /// A message that states what is wrong with the document.
 pub fn jobs_of_json(text: &str) -> Result<Vec<Record>, String> {
-    let document: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-    let jobs = document.get("jobs").and_then(Value::as_array).ok_or("it has no list `jobs`")?;
+    let document: Value = serde_json::from_str(text).map_err(|error| format!("the text is not JSON: {error}"))?;
+    let jobs = document.get("jobs").and_then(Value::as_array).ok_or("the document has no list `jobs`")?;
     // A command that fails prints a document that contains only errors.
     if let Some(problem) = problem(&document).filter(|_| jobs.is_empty()) {
-        return Err(format!("it contains no jobs, but this error: {problem}"));
+        return Err(format!("the document contains no jobs, but this error: {problem}"));
     }
     jobs.iter().map(|job| job.as_object().map(record).ok_or_else(|| "a job is not an object".to_owned())).collect()
 }

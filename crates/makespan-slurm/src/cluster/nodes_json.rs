@@ -29,8 +29,8 @@ const NAMES: [(&str, &[&str]); 15] = [
 /// # Errors
 /// A message that states what is wrong with the document.
 pub fn nodes_of_json(text: &str) -> Result<Vec<Record>, String> {
-    let document: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
-    let nodes = document.get("nodes").and_then(Value::as_array).ok_or("it has no list `nodes`")?;
+    let document: Value = serde_json::from_str(text).map_err(|error| format!("the text is not JSON: {error}"))?;
+    let nodes = document.get("nodes").and_then(Value::as_array).ok_or("the document has no list `nodes`")?;
     nodes.iter().map(|node| node.as_object().map(record).ok_or_else(|| "a node is not an object".to_owned())).collect()
 }
 

@@ -59,7 +59,8 @@ impl Commands {
                     jobs.items.iter().filter(|job| job.is_doubtful).map(|job| job.id.to_string()).collect();
                 let mut remarks = jobs.remarks;
                 remarks.push(format!(
-                    "jobs {} have a name or a comment that looks like a field of Slurm, so their fields may be wrong; `squeue --json` does not help: {problem}",
+                    "jobs {} have a name or a comment that looks like a field of Slurm, so their fields may be wrong; \
+                     `squeue --json` cannot replace them: {problem}",
                     doubtful.join(", ")
                 ));
                 Ok(QueryReading { items: jobs.items, remarks })
@@ -88,7 +89,11 @@ impl Commands {
             Err(error) if error.refusal() == Some(crate::Refusal::NoSuchJob) => return Ok(None),
             printed => printed?,
         };
-        let job = records(Kind::Job, &printed.out).0.into_iter().next().ok_or_else(|| "it has no job".to_owned());
+        let job = records(Kind::Job, &printed.out)
+            .0
+            .into_iter()
+            .next()
+            .ok_or_else(|| "the output contains no job".to_owned());
         job.and_then(Job::of)
             .map(Some)
             .map_err(|problem| CommandError::nonsense(Program::Scontrol, &arguments, shown(&problem)))
@@ -102,7 +107,7 @@ impl Commands {
         let arguments = ["show", "config"];
         let config = Config::parse(&self.run(Program::Scontrol, arguments)?.out);
         if config.version().is_none() {
-            let problem = "it does not state SLURM_VERSION";
+            let problem = "the output does not state SLURM_VERSION";
             return Err(CommandError::nonsense(Program::Scontrol, &arguments, problem));
         }
         Ok(config)
@@ -120,7 +125,7 @@ impl Commands {
         // item is an error.
         let nothing = printed.out.trim();
         if reading.items.is_empty() && !(kind == Kind::Job && (nothing.is_empty() || nothing.starts_with("No jobs"))) {
-            let problem = reading.remarks.first().cloned().unwrap_or_else(|| "it is empty".to_owned());
+            let problem = reading.remarks.first().cloned().unwrap_or_else(|| "the output is empty".to_owned());
             return Err(CommandError::nonsense(Program::Scontrol, arguments, problem));
         }
         let remarks = if reading.items.is_empty() { Vec::new() } else { reading.remarks };
@@ -132,7 +137,11 @@ impl Commands {
 pub(crate) fn read_records<T>(kind: Kind, text: &str, read: impl Fn(Record) -> Result<T, String>) -> QueryReading<T> {
     let (records, strange) = records(kind, text);
     let (items, mut remarks) = read_all(records, read);
-    remarks.extend(strange.iter().map(|line| format!("a line does not begin with {}: `{}`", kind.head(), shown(line))));
+    remarks.extend(
+        strange
+            .iter()
+            .map(|line| format!("the output has a line that does not begin with {}: `{}`", kind.head(), shown(line))),
+    );
     QueryReading { items, remarks }
 }
 

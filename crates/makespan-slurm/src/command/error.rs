@@ -16,15 +16,15 @@ use super::{Program, Refusal};
 pub enum CommandError {
     /// The program was not found.
     #[error(
-        "cannot run `{program}`: there is no such program on PATH; Slurm is not installed on this machine, or its commands are \
-         elsewhere: run on a login node, or add their folder to PATH"
+        "cannot run `{program}`: there is no such program on PATH; either Slurm is not installed on this machine, or \
+         its commands are in another folder: use a login node, or add the folder to PATH"
     )]
     Missing {
         /// The program that was not found.
         program: Program,
     },
     /// The program could not be started.
-    #[error("cannot run `{command}`: {problem}; check that the program may be executed")]
+    #[error("cannot run `{command}`: {problem}; check that you may execute the program")]
     Start {
         /// The command with its arguments.
         command: String,
@@ -119,7 +119,7 @@ impl CommandError {
             Problem::TimedOut(said) => {
                 Self::TimedOut { command, limit, said: behind_a_colon(&one_line(&String::from_utf8_lossy(&said))) }
             }
-            Problem::TooMuch => Self::Nonsense { command, program, problem: "it is more than 1 GiB".into() },
+            Problem::TooMuch => Self::Nonsense { command, program, problem: "the output is larger than 1 GiB".into() },
         }
     }
 
@@ -137,7 +137,7 @@ impl CommandError {
             };
         }
         let code = status.code().unwrap_or_default();
-        let said = said.unwrap_or_else(|| format!("it ended with status {code} and said nothing"));
+        let said = said.unwrap_or_else(|| format!("the command ended with status {code} and printed no message"));
         let refusal = Refusal::of(&said);
         Self::Refused { command: command.to_owned(), said, tried: String::new(), refusal }
     }

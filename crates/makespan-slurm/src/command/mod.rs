@@ -174,7 +174,9 @@ impl Commands {
                         let left = last.saturating_duration_since(Instant::now());
                         let left = self.deadlines.map_or(self.patience, |_| left);
                         let seconds = left.as_secs_f64().ceil();
-                        tell(&format!("Slurm's controller does not answer {program}; asking again for {seconds} s"));
+                        tell(&format!(
+                            "Slurm's controller does not answer {program}; repeating the request for {seconds} s"
+                        ));
                     }
                     thread::sleep(pause);
                     pause = (pause * 2).min(Self::MAX_PAUSE);

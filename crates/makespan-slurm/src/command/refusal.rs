@@ -142,8 +142,8 @@ impl Refusal {
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::Unreachable => {
-                "the controller (slurmctld) does not run or cannot be reached from here; `scontrol ping` says where it should be; \
-                 try again when it is back"
+                "the controller (slurmctld) does not run, or cannot be reached from this machine; `scontrol ping` \
+                 shows its host; try again when it answers"
             }
             Self::Unanswered => {
                 "the controller did not answer in time, but may have carried out the request; check `squeue --me` first"
@@ -151,34 +151,38 @@ impl Refusal {
             Self::Busy => "the controller is busy; try again later",
             Self::NoRights => "ask the administrators of the cluster for this permission, or let them run the command",
             Self::Identity => {
-                "this machine and the controller do not trust each other or do not know this user; munged must run on both, with \
-                 one key and the same time (`munge -n | unmunge`), and Slurm must be of a version that the controller accepts"
+                "this machine and the controller do not trust each other, or do not know this user; munged must run \
+                 on both machines, with the same key and the same time (test: `munge -n | unmunge`), and the \
+                 controller must support the Slurm version of this machine"
             }
             Self::NoConfiguration => {
-                "this machine belongs to no cluster; go to a login node, or name its configuration: export SLURM_CONF=/etc/slurm/slurm.conf"
+                "this machine belongs to no cluster; use a login node, or state the configuration file of the \
+                 cluster: export SLURM_CONF=/etc/slurm/slurm.conf"
             }
-            Self::Partition => "`sinfo -s` lists the partitions and their limits; choose one: --partition NAME",
+            Self::Partition => "`sinfo -s` lists the partitions and their limits; choose a partition: --partition NAME",
             Self::Account => {
-                "`sacctmgr show assoc user=$USER` lists accounts and qualities of service; choose: --account NAME, --slurm=--qos=NAME"
+                "`sacctmgr show assoc user=$USER` lists the accounts and the qualities of service; choose an account \
+                 (--account NAME) or a QOS (--slurm=--qos=NAME)"
             }
             Self::TimeLimit => {
-                "`sinfo -o '%P %l'` shows the longest time of each partition; ask for less: --time MINUTES"
+                "`sinfo -o '%P %l'` shows the maximum time limit of each partition; request a shorter time limit: \
+                 --time MINUTES"
             }
             Self::Resources => {
                 "`sinfo -N -o '%N %c %m %G %f'` shows the resources of each node; request a combination that some nodes have"
             }
             Self::Reservation => {
-                "`scontrol show reservations` lists the reservations with their times and users; name one of them, or none"
+                "`scontrol show reservations` lists the reservations with their times and users; name a valid \
+                 reservation, or no reservation"
             }
             Self::NoSuchJob => {
-                "the job has ended longer ago than the controller remembers (MinJobAge), or no job had this number"
+                "there is no such job; either it ended so long ago that the controller has forgotten it (MinJobAge), \
+                 or its number is wrong"
             }
-            Self::JobEnding => "the job has ended or is ending; there is nothing left to do",
-            Self::NoAccounting => {
-                "this cluster keeps no accounts; what is needed is read from `squeue` and `scontrol` instead"
-            }
+            Self::JobEnding => "the job has ended or is ending; nothing needs to be done",
+            Self::NoAccounting => "this cluster keeps no accounting; `squeue` and `scontrol` are used instead",
             Self::Option => {
-                "this version of Slurm does not know the option; `makespan slurm doctor` shows the versions"
+                "this version of Slurm does not support the option; `makespan slurm doctor` shows the versions"
             }
             Self::Other => "`makespan slurm doctor` shows what this cluster allows",
         }

@@ -36,7 +36,7 @@ impl Commands {
         match job.parse() {
             Ok(job) => Ok(SubmittedJob { job, cluster: cluster.map(str::to_owned), warnings: printed.warnings }),
             Err(_) => {
-                let problem = format!("it printed `{line}` instead of a job number");
+                let problem = format!("the command printed `{line}` instead of a job number");
                 Err(CommandError::nonsense(Program::Sbatch, &arguments, problem))
             }
         }

@@ -34,13 +34,17 @@ pub(super) fn here(folder: &Path, is_probed: bool) -> Finding {
     const TOPIC: &str = "folder";
     let shown = folder.display();
     if let Err(error) = moves(folder) {
-        return Finding::bad(TOPIC, format!("{shown}: {error}"), "name a writable folder that all nodes see: --folder");
+        return Finding::bad(
+            TOPIC,
+            format!("{shown}: {error}"),
+            "choose a writable folder on a file system that all nodes share: --folder",
+        );
     }
     match kind(folder) {
         Some(kind) if SHARED.contains(&kind.as_str()) => Finding::good(TOPIC, format!("{shown} is writable ({kind})")),
         Some(kind) if !is_probed => {
-            let remedy =
-                "nodes may not see such a file system; run a test job (--nodes 2), or name another folder: --folder";
+            let remedy = "this file system may be invisible on the nodes; run a test job (--nodes 2), or choose \
+                          another folder: --folder";
             Finding::doubtful(TOPIC, format!("{shown} is writable ({kind})"), remedy)
         }
         Some(kind) => Finding::good(TOPIC, format!("{shown} is writable ({kind})")),

@@ -124,6 +124,6 @@ impl Examination {
 
 /// Splits an error at the first semicolon into the problem and the remedy.
 fn split(error: &str) -> (String, String) {
-    let (problem, remedy) = error.split_once("; ").unwrap_or((error, "look at the log of the controller"));
+    let (problem, remedy) = error.split_once("; ").unwrap_or((error, "see the log of the controller"));
     (problem.to_owned(), remedy.to_owned())
 }

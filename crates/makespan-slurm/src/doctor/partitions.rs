@@ -21,8 +21,11 @@ pub(super) fn examine(commands: &Commands, name: Option<&str>) -> Vec<Finding> {
     let is_it = |partition: &&Partition| name.map_or(partition.is_default, |name| partition.name == name);
     let Some(partition) = partitions.iter().find(is_it) else {
         let known: Vec<&str> = partitions.iter().map(|partition| partition.name.as_str()).collect();
-        let found = name.map_or_else(|| "there is no default".to_owned(), |name| format!("there is no `{name}`"));
-        return vec![Finding::bad(TOPIC, found, format!("choose one: --partition {}", known.join("|")))];
+        let found = name.map_or_else(
+            || "the cluster has no default partition".to_owned(),
+            |name| format!("there is no partition `{name}`"),
+        );
+        return vec![Finding::bad(TOPIC, found, format!("choose a partition: --partition {}", known.join("|")))];
     };
     vec![limits(partition), nodes(commands, name, partition), rights(commands, &partition.name)]
 }
@@ -43,14 +46,15 @@ fn limits(partition: &Partition) -> Finding {
     match default {
         _ if !partition.is_up() => Finding::bad(
             TOPIC,
-            format!("{found}; it is {}", partition.state),
-            "choose another partition, or wait until it is UP",
+            format!("{found}; the partition is {}", partition.state),
+            "choose another partition, or wait until the partition is UP",
         ),
         _ if partition.root_only => {
             Finding::bad(TOPIC, format!("{found}; only root may use it"), "choose another partition")
         }
         OptionalLimit::At(seconds) if partition.default_time.is_some() && default != partition.max_time => {
-            let remedy = format!("state the time limit of pilots (--time), or each ends after {}", span(seconds));
+            let remedy =
+                format!("state the time limit of pilots (--time); otherwise, each pilot ends after {}", span(seconds));
             Finding::doubtful(TOPIC, found, remedy)
         }
         _ => Finding::good(TOPIC, found),
@@ -75,8 +79,9 @@ fn nodes(commands: &Commands, name: Option<&str>, partition: &Partition) -> Find
             );
             if there < all {
                 let away = machines.remarks.join("; ");
-                let remedy =
-                    format!("--nodes {all} would first wait for all nodes, but --nodes {there} would not: {away}");
+                let remedy = format!(
+                    "with --nodes {all}, a run first waits until all nodes are available; use --nodes {there}: {away}"
+                );
                 return Finding::doubtful(TOPIC, found, remedy);
             }
             if machines.remarks.is_empty() {

@@ -40,7 +40,7 @@ pub(super) fn programs(commands: &Commands) -> Finding {
         }
         some => {
             let remedy =
-                "go to a login node, or add the folder of Slurm's programs to PATH (module load slurm at some sites)";
+                "use a login node, or add the folder of Slurm's programs to PATH (module load slurm at some sites)";
             Finding::bad(TOPIC, format!("missing on PATH: {}", names(some)), remedy)
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn controller(commands: &Commands) -> Finding {
             Finding::doubtful(
                 TOPIC,
                 found,
-                "a controller that is slow or has no backup may delay runs, but no run is lost; try later",
+                "a slow controller, or one without a backup, may delay runs, but does not lose them; try again later",
             )
         }
         Err(error) => {
@@ -90,17 +90,19 @@ pub(super) fn versions(commands: &Commands, config: &Config) -> Finding {
     } else {
         format!("controller {controller}, programs {programs}, nodes {}", others.join(" "))
     };
-    let old = "ask the administrators for a newer Slurm; pilots need steps that overlap (version 20.11 or later)";
+    let old = "ask the administrators for a newer Slurm; pilots need overlapping steps (version 20.11 or later)";
     match major(controller) {
-        None => Finding::unknown(TOPIC, found, "the version number has an unknown form; runs are attempted anyway"),
+        None => Finding::unknown(TOPIC, found, "the version number has an unknown form; runs may work"),
         Some(version) if version < MeasuredVersion::OVERLAPPING => Finding::bad(TOPIC, found, old),
-        Some(version) if version < MeasuredVersion::OLDEST => {
-            Finding::doubtful(TOPIC, found, "it is older than every tested version (22.05); run a short test first")
-        }
+        Some(version) if version < MeasuredVersion::OLDEST => Finding::doubtful(
+            TOPIC,
+            found,
+            "this version is older than every tested version (from 22.05); test a short run first",
+        ),
         Some(_) if others.iter().any(|other| major(other) != major(controller)) => Finding::doubtful(
             TOPIC,
             found,
-            "the cluster is being upgraded; steps on nodes of another version may fail, and are tried again",
+            "the cluster is being upgraded; steps on nodes of another version may fail, and are then repeated",
         ),
         Some(_) => Finding::good(TOPIC, found),
     }

@@ -24,10 +24,11 @@ pub(super) fn examine(commands: &Commands, config: &Config) -> Vec<Finding> {
 fn accounting(commands: &Commands, config: &Config) -> Finding {
     const TOPIC: &str = "accounting";
     let kept = config.number("MinJobAge").and_then(OptionalLimit::value).map_or_else(|| "a while".to_owned(), span);
-    let own = "runs need no accounting, because each run keeps a record in its folder; tell the administrators";
+    let own = "runs need no accounting, because each run keeps a record in its folder; to repair the accounting, ask \
+               the administrators";
     match config.get("AccountingStorageType") {
         None | Some("accounting_storage/none") => {
-            Finding::good(TOPIC, format!("none, and none is needed; the controller remembers ended jobs for {kept}"))
+            Finding::good(TOPIC, format!("none (not required); the controller remembers ended jobs for {kept}"))
         }
         Some(kind) => match commands.run(Program::Sacct, ["-X", "-n", "-P", "-S", "now-1minutes", "-o", "JobIDRaw"]) {
             Ok(_) => Finding::good(TOPIC, kind.trim_start_matches("accounting_storage/")),
@@ -103,7 +104,7 @@ fn wait(config: &Config) -> Finding {
         0 => Finding::good(TOPIC, "0: a step continues when one of its tasks has ended"),
         seconds => Finding::good(
             TOPIC,
-            format!("{}: pilots start their steps with --wait=0, which overrides it", span(seconds)),
+            format!("{}: pilots start their steps with --wait=0, which overrides this setting", span(seconds)),
         ),
     }
 }
@@ -116,7 +117,8 @@ fn ending(config: &Config) -> Finding {
         0..=1 => Finding::doubtful(
             TOPIC,
             format!("{}: at their time limit, jobs are killed almost immediately after SIGTERM", span(seconds)),
-            "pilots stop before their time limit; give them a time limit that is longer than the longest job needs",
+            "pilots stop shortly before their time limit; give pilots a time limit longer than the run time of the \
+             longest job",
         ),
         seconds => Finding::good(TOPIC, format!("{} between SIGTERM and SIGKILL", span(seconds))),
     }
@@ -131,7 +133,9 @@ fn jobs(config: &Config) -> Finding {
             let array = array.map(|array| format!(", arrays up to {array}")).unwrap_or_default();
             Finding::good(TOPIC, format!("at most {jobs} in the queue of all users{array}"))
         }
-        (None, _) => Finding::unknown(TOPIC, "MaxJobCount is not stated", "nothing: a pilot is one job"),
+        (None, _) => {
+            Finding::unknown(TOPIC, "MaxJobCount is not stated", "nothing needs to be done: a pilot is one job")
+        }
     }
 }
 
@@ -141,9 +145,9 @@ fn privacy(config: &Config) -> Finding {
     match config.get("PrivateData") {
         Some(private) if private.contains("jobs") || private.contains("all") => Finding::doubtful(
             TOPIC,
-            format!("jobs of others are hidden (PrivateData={private})"),
+            format!("jobs of other users are hidden (PrivateData={private})"),
             "nothing needs to be done: only the predicted starts of pilots become less accurate",
         ),
-        _ => Finding::good(TOPIC, "jobs of all users can be seen"),
+        _ => Finding::good(TOPIC, "jobs of all users are visible"),
     }
 }

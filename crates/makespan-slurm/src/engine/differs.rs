@@ -71,20 +71,22 @@ impl Pilots {
             let names = compress(nodes.iter().map(|node| node.0.as_str()));
             self.tell(match differs {
                 NodeDifference::Cores(planned, there) => format!(
-                    "the plan counts {planned} processors on {names}, where jobs may use {there}: several share one; ask for whole nodes \
-                     (leave out what --slurm says of sharing), or have Slurm count what there is"
+                    "the plan has {planned} processors on {names}, but jobs may use only {there} there, so several \
+                     jobs share a processor; request whole nodes (remove options on sharing from --slurm), or correct \
+                     the number of processors in Slurm's configuration"
                 ),
                 NodeDifference::Gpus(planned, held) => format!(
-                    "the plan counts {planned} GPUs on {names}, where pilots hold {held}: jobs wait there for each other's GPUs; begin a run \
-                     with --slurm=--gres=gpu:{} or as many as jobs need",
+                    "the plan has {planned} GPUs on {names}, but pilots hold only {held} there, so jobs wait for \
+                     GPUs; begin a new run with --slurm=--gres=gpu:{}, or with the number of GPUs that jobs need",
                     if held == 0 { planned } else { held as u64 }
                 ),
                 NodeDifference::Clock => {
                     let most = nodes.iter().map(|node| node.1).max_by_key(|apart| apart.abs()).unwrap_or(0);
                     let direction = if most > 0 { "ahead of" } else { "behind" };
                     format!(
-                        "clocks differ: up to {:.1} s {direction} this machine's on {names}; times of jobs are as wrong; ask the \
-                         administrators to synchronise them (chrony)",
+                        "the clocks of {names} are up to {:.1} s {direction} the clock of this machine, so the times \
+                         of jobs there are wrong by this difference; ask the administrators to synchronise the clocks \
+                         (chrony)",
                         most.abs() as f64 / 1e9
                     )
                 }

@@ -59,7 +59,7 @@ impl Pilots {
             let seconds = DEAF.as_secs();
             self.is_over(
                 job,
-                &format!("its agents gave no sign of life for {seconds} s, although Slurm reports that it runs"),
+                &format!("its agents did not report for {seconds} s, although Slurm reports that the pilot runs"),
             );
         }
     }
@@ -74,7 +74,9 @@ impl Pilots {
         let last = said.as_deref().and_then(|said| said.lines().rfind(|line| !line.trim().is_empty()));
         Some(match last {
             Some(line) => format!("`{}` in {}", line.trim(), log.display()),
-            None => "it has left no log, so its nodes may not share the folder of the run; `makespan slurm doctor` tries that".into(),
+            None => "the pilot wrote no log, so its nodes may not share the folder of the run; `makespan slurm \
+                     doctor` tests this"
+                .into(),
         })
     }
 }

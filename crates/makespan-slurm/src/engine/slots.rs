@@ -41,7 +41,8 @@ impl Slots {
         let asked: usize = sizes.iter().sum();
         if asked != all.len() {
             return Err(format!(
-                "the plan is for {} nodes, but the pilots have {asked}; request pilots with as many nodes as the plan has",
+                "the plan is for {} nodes, but the pilots have {asked}; request pilots with the number of nodes of \
+                 the plan",
                 all.len()
             ));
         }

@@ -39,7 +39,7 @@ impl Pilots {
         let mut nodes = Vec::new();
         for (slot, here) in &parts {
             let Some(place) = self.place_of(*slot) else {
-                return Err(passing(format!("the node {} is gone", self.nodes.slots.name(*slot))));
+                return Err(passing(format!("the node {} is unavailable", self.nodes.slots.name(*slot))));
             };
             nodes.push((place.node.clone(), here.len()));
         }
@@ -47,7 +47,7 @@ impl Pilots {
             return Err(Refusal { reason, passing: false, closing: true });
         }
         let Some((head, here)) = parts.first() else { return Err(passing("it has no processors".into())) };
-        let Some(place) = self.place_of(*head).cloned() else { return Err(passing("its node is gone".into())) };
+        let Some(place) = self.place_of(*head).cloned() else { return Err(passing("its node is unavailable".into())) };
         let join = |words: Vec<String>| words.join(",");
         let environment = vec![
             ("MAKESPAN_NODES".to_owned(), join(nodes.iter().map(|(name, _)| name.clone()).collect())),
@@ -138,7 +138,7 @@ impl Pilots {
             // The task has not started.
             held.fate = Some(AttemptEnd::Gone);
             self.drop_task(task);
-            self.run.notices.push_back(Notice::Lost(task, "it was withdrawn before it started".into()));
+            self.run.notices.push_back(Notice::Lost(task, "the job was withdrawn before its start".into()));
             return;
         }
         // If the request fails, it is repeated.
@@ -168,10 +168,8 @@ impl Pilots {
             AttemptEnd::Refused(reason) => Notice::Refused(task, reason),
             AttemptEnd::Gone => {
                 self.drop_task(task);
-                let text = format!(
-                    "it was killed on {} together with the process that wraps it, or its pilot has ended",
-                    place.node
-                );
+                let text =
+                    format!("the job was killed on {} together with its shim, or its pilot has ended", place.node);
                 self.run.notices.push_back(Notice::Lost(task, text));
                 return true;
             }
@@ -244,12 +242,9 @@ impl Pilots {
         let text = match (taken.len() - ended, ended) {
             (0, 0) => return taken,
             (0, ended) => format!("{} ended since the last session", jobs(ended)),
-            (open, 0) => format!("{} went on since the last session: taken over", jobs(open)),
+            (open, 0) => format!("{} of the last session are still running, and are taken over", jobs(open)),
             (open, ended) => {
-                format!(
-                    "{} ended since the last session, and {open} did not: this session takes them over",
-                    jobs(ended)
-                )
+                format!("{} ended since the last session, and {open} are still running and are taken over", jobs(ended))
             }
         };
         self.tell(text);
@@ -286,7 +281,7 @@ impl Pilots {
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(2) {
                 told = true;
-                tell("jobs of an earlier session are still running; the run continues as soon as they have ended");
+                tell("jobs of an earlier session are still running; the run continues when these jobs have ended");
             }
             while let Ok(heard) = self.hearing.heard.try_recv() {
                 self.take_in(heard);

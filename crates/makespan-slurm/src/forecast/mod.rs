@@ -178,7 +178,8 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let mut remarks = remarks(queue);
     if options.draws < asked {
         remarks.push(format!(
-            "the spread of starts comes from {} simulations instead of {asked}, which would take too long for a queue of this size",
+            "the ranges of starts are from {} simulations, because {asked} simulations would take too long for this \
+             queue",
             options.draws
         ));
     }
@@ -199,7 +200,8 @@ fn chances(
     let all = drawn.len();
     let missed = drawn.iter().filter(|starts| starts[job].is_none()).count();
     if start.is_some() && missed > 0 {
-        why.text += &format!("; in {missed} of {all} simulations its deadline {} passes first", clock(deadline));
+        why.text +=
+            &format!("; in {missed} of {all} simulations, its deadline {} passes before the start", clock(deadline));
     } else if start.is_none() && why.kind == "deadline" && missed < all {
         why.text += &format!("; in {} of {all} simulations it starts in time", all - missed);
     }
@@ -308,13 +310,17 @@ fn remarks(queue: &Queue) -> Vec<String> {
     let partial: Vec<&str> =
         queue.reservations.iter().filter(|kept| kept.is_partial).map(|kept| kept.name.as_str()).collect();
     if !partial.is_empty() {
-        remarks.push(format!("reservations of parts of nodes count as whole nodes: {}", partial.join(", ")));
+        remarks.push(format!(
+            "reservations of parts of nodes are treated as reservations of whole nodes: {}",
+            partial.join(", ")
+        ));
     }
     let suspended: Vec<&str> =
         queue.jobs.iter().filter(|job| job.state == crate::JobState::Suspended).map(|job| job.shown.as_str()).collect();
     if let Some(first) = suspended.first() {
         remarks.push(format!(
-            "suspended jobs hold memory, and only the processors that their nodes report as allocated; their ends are predicted as if they went on now: {}, such as job {first}",
+            "suspended jobs: {} (such as job {first}); they hold their memory, but only the processors that their \
+             nodes report as allocated; their ends are predicted as if they continued now",
             suspended.len()
         ));
     }

@@ -193,8 +193,10 @@ impl Reasons<'_> {
     fn partition(&self, bid: JobCandidate) -> Option<WaitReason> {
         let partition = &self.model.queue.partitions[bid.partition];
         let text = || format!("partition {} is {}", partition.name, partition.state.to_lowercase());
-        (!partition.is_up())
-            .then(|| WaitReason::new("partition", text(), text()).with("another partition, or an operator opens it"))
+        (!partition.is_up()).then(|| {
+            WaitReason::new("partition", text(), text())
+                .with("another partition, or an operator must open the partition")
+        })
     }
 
     /// Returns a reason if the job is a component of a heterogeneous job and only its team does not fit: the job would
@@ -205,7 +207,10 @@ impl Reasons<'_> {
         let is_other = |other: &usize| *other != index && self.model.queue.jobs[*other].together == Some(first);
         let others: Vec<usize> = (0..self.model.queue.jobs.len()).filter(is_other).collect();
         (!others.is_empty() && self.free(world, shape).fits).then(|| {
-            let text = format!("it starts together with {}, and there is no room for all of them", self.names(&others));
+            let text = format!(
+                "it starts together with {}, and there are too few free resources for all these jobs",
+                self.names(&others)
+            );
             WaitReason::new("resources", format!("starts together with {}", self.brief_names(&others)), text)
         })
     }
@@ -256,7 +261,7 @@ impl Reasons<'_> {
         if !busy.is_empty() {
             lack += &format!(", and not {}", busy.join(","));
         } else if shape.counted.is_some() && fits >= shape.min_nodes as usize {
-            lack += ", too few of them of a kind";
+            lack += ", but too few nodes of the same kind";
         }
         let partition = &self.model.queue.partitions[bid.partition].name;
         let free = match (fits, is_for_any_nodes(job, shape)) {
@@ -335,7 +340,7 @@ impl Reasons<'_> {
                 let name = &self.model.queue.jobs[kept.job].shown;
                 let at = (self.clock)(kept.from);
                 let latest = if self.outcome.started[kept.job].is_some_and(|start| start <= kept.from) {
-                    " and starts by then at the latest, because the running jobs end by their time limits"
+                    " and starts at this time at the latest, because the running jobs end by their time limits"
                 } else {
                     ""
                 };
@@ -407,9 +412,9 @@ impl Reasons<'_> {
 }
 
 /// The reason for the first job of the queue if nodes are free for it.
-const LATER: &str = "nodes are free, and no job comes before it: the scheduler considers it again later";
+const LATER: &str = "its nodes are free, and no job comes before it: the scheduler will consider the job again later";
 const LATER_BRIEF: &str = "considered again later";
-const NO_PARTITION: &str = "no partition takes it";
+const NO_PARTITION: &str = "no partition accepts the job";
 
 /// Formats the number of jobs that the scheduler considers before a job, such as `10 jobs before it`.
 fn before(position: usize) -> String {
@@ -428,8 +433,7 @@ fn next(job: &QueueJob) -> WaitReason {
     }
     let brief = format!("Slurm says {}", job.reason.trim());
     let text = format!("{brief}; no other reason is known");
-    WaitReason::new("slurm", brief, text)
-        .with("the reason that Slurm names: its scheduler may have checked before the change")
+    WaitReason::new("slurm", brief, text).with("check the reason that Slurm states: it may be older than the change")
 }
 
 /// Returns a smaller number of nodes with which the job could start now. Returns `None` if its processors do not fit

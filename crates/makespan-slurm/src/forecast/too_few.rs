@@ -42,7 +42,7 @@ impl Model<'_> {
                 format!("of {} such nodes of {name} {gone} {} away", there + gone, if gone == 1 { "is" } else { "are" })
             }
         };
-        let text = format!("too few nodes: it asks for {}, and {such}", wanted(self.queue, job, shape));
+        let text = format!("too few nodes: it asks for {}, but {such}", wanted(self.queue, job, shape));
         let brief = format!("too few nodes: {such}");
         let hidden = away.len().saturating_sub(3);
         away.truncate(3);

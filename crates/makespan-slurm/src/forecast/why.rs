@@ -59,21 +59,21 @@ impl WaitReason {
 
     pub(super) fn too_long(partition: &Partition, asked: Option<u64>, most: u64) -> Self {
         let asked = asked.map_or("no time limit".to_owned(), |asked| format!("a limit of {}", span(asked)));
-        let text = format!("it asks for {asked}, and partition {} allows {}", partition.name, span(most));
+        let text = format!("it asks for {asked}, but partition {} allows {}", partition.name, span(most));
         let brief = format!("partition {} allows {}", partition.name, span(most));
         Self::new("partition", brief, text).with(format!("a limit of at most {}", span(most)))
     }
 
     pub(super) fn too_many(partition: &Partition, asked: u64) -> Self {
         let most = partition.max_nodes.value().unwrap_or(0);
-        let text = format!("it asks for {asked} nodes, and partition {} allows {most}", partition.name);
+        let text = format!("it asks for {asked} nodes, but partition {} allows {most}", partition.name);
         let brief = format!("partition {} allows {most} nodes", partition.name);
         Self::new("partition", brief, text).with(format!("at most {most} nodes, or another partition"))
     }
 
     /// Returns the reason for a job that would exceed the limit of a counter even if no other job ran.
     pub(super) fn beyond(counter: &Counter, asked: u64) -> Self {
-        let text = format!("limit on {}: it asks for {asked}, and the maximum is {}", counter.what, counter.total);
+        let text = format!("limit on {}: it asks for {asked}, but the maximum is {}", counter.what, counter.total);
         let brief = format!("limit on {}: {asked} of {}", counter.what, counter.total);
         Self::new("limit", brief, text).with("a smaller request, or a higher limit")
     }
@@ -81,7 +81,7 @@ impl WaitReason {
     /// Returns the reason for a job that cannot meet its deadline.
     pub(super) fn too_late(job: &QueueJob) -> Self {
         let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
-        let text = format!("it needs {needs}, and its deadline comes before it could end: Slurm will cancel it");
+        let text = format!("it needs {needs}, so it cannot end by its deadline: Slurm will cancel the job");
         let brief = "cannot end by its deadline";
         Self::new("deadline", brief, text).with("to be submitted again with a later deadline or a shorter time limit")
     }
@@ -94,7 +94,7 @@ impl WaitReason {
         let whom = format!("{}{}", named(&kept.users, "user"), named(&kept.accounts, "account"));
         let text = format!("it may not use its reservation {}{whom}", kept.name);
         let brief = format!("may not use reservation {}", kept.name);
-        Self::new("reservation", brief, text).with("another reservation, or none, or an operator lets it in")
+        Self::new("reservation", brief, text).with("another reservation, or none, or an operator must admit the job")
     }
 
     pub(super) fn no_reservation(name: &str) -> Self {
@@ -105,7 +105,11 @@ impl WaitReason {
 
     pub(super) fn longer_than(kept: &SlurmReservation, now: i64) -> Self {
         let left = kept.end.saturating_sub(kept.start.max(now)).max(0) as u64;
-        let text = format!("its time limit is longer than the rest of its reservation {}, {}", kept.name, span(left));
+        let text = format!(
+            "its time limit is longer than the remaining time of its reservation {}, {}",
+            kept.name,
+            span(left)
+        );
         let brief = format!("longer than reservation {}", kept.name);
         Self::new("reservation", brief, text).with(format!("a limit of at most {}", span(left)))
     }

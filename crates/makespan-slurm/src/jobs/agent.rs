@@ -52,21 +52,23 @@ pub fn run_job(options: &JobOptions) -> Result<u8, String> {
     let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
     let (Some(job), Some(node)) = (job, variable("SLURMD_NODENAME")) else {
         return Err(
-            "a job is started by `makespan run --on slurm:jobs`, and Slurm sets SLURM_JOB_ID and SLURMD_NODENAME"
+            "this command is started only by `makespan run --on slurm:jobs`, in a Slurm job with SLURM_JOB_ID and \
+             SLURMD_NODENAME"
                 .into(),
         );
     };
     let board = JobBoard::of(&options.folder);
     if board.claimant(&options.id).is_some() {
-        eprintln!("makespan: `{}` was started by another job, or withdrawn", options.id);
+        eprintln!("makespan: `{}` was already started by another Slurm job, or was withdrawn", options.id);
         return Ok(REFUSED);
     }
     let order = board.order(&options.id).map_err(|error| {
-        format!("{}: the attempt `{}` cannot be read here: {error}", options.folder.display(), options.id)
+        format!("{}: cannot read the record of the attempt `{}`: {error}", options.folder.display(), options.id)
     })?;
     if let Some(name) = missing(&board, &order, &options.stop) {
         eprintln!(
-            "makespan: Slurm has started `{}`, but its predecessor `{name}` has not succeeded: another job has its job id",
+            "makespan: Slurm has started `{}`, but its predecessor `{name}` has not succeeded: another Slurm job has \
+             the job id of the predecessor",
             order.name
         );
         return Ok(REFUSED);

@@ -120,7 +120,7 @@ pub fn inexpressible(instance: &Instance, commands: &Commands) -> Result<Option<
     let platform = instance.platform();
     if let Some((name, _)) = platform.consumables().iter().next() {
         return Ok(Some(format!(
-            "`{name}` is used up by jobs, which Slurm cannot count; leave it out, or run with --on slurm"
+            "jobs use up `{name}`, but Slurm cannot count consumables; remove this consumable, or run with --on slurm"
         )));
     }
     let mut licences = platform.licences().iter().map(|(name, _)| name).peekable();
@@ -131,7 +131,8 @@ pub fn inexpressible(instance: &Instance, commands: &Commands) -> Result<Option<
     let known = |name: &str| printed.out.split_whitespace().any(|word| word.strip_prefix("LicenseName=") == Some(name));
     Ok(licences.find(|name| !known(name)).map(|name| {
         format!(
-            "the licence `{name}` is unknown to Slurm (`scontrol show licenses`); ask the administrators for it, or run with --on slurm"
+            "the licence `{name}` is unknown to Slurm (see `scontrol show licenses`); ask the administrators to \
+             define the licence, or run with --on slurm"
         )
     }))
 }

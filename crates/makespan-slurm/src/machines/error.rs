@@ -20,14 +20,15 @@ pub enum MachinesError {
         known: String,
     },
     /// There are several partitions, and no default.
-    #[error("the cluster has no default partition; name one of {known}, such as --from slurm:NAME")]
+    #[error("the cluster has no default partition; choose one of {known}, for example with --from slurm:NAME")]
     NoDefault {
         /// The existing partitions.
         known: String,
     },
     /// No node accepts jobs.
     #[error(
-        "{place} has no node that takes jobs: {why}; `sinfo -R` says why nodes are away; choose another partition or wait"
+        "{place} has no node that accepts jobs: {why}; `sinfo -R` shows why nodes are unavailable; choose another \
+         partition, or wait"
     )]
     NoNodes {
         /// The partition or the job.
@@ -42,7 +43,8 @@ pub enum MachinesError {
     NoJob(u64),
     /// The job has no nodes.
     #[error(
-        "job {id} holds no nodes: it is {state}{reason}; wait until it runs, or unset SLURM_JOB_ID to look at the whole cluster"
+        "job {id} holds no nodes: it is {state}{reason}; wait until the job runs, or unset SLURM_JOB_ID to use the \
+         whole cluster"
     )]
     HoldsNothing {
         /// The id of the job.
@@ -53,7 +55,7 @@ pub enum MachinesError {
         reason: String,
     },
     /// The text is not a job id.
-    #[error("SLURM_JOB_ID is `{0}`, which is not a job number; unset it to look at the whole cluster")]
+    #[error("SLURM_JOB_ID is `{0}`, which is not a job number; unset this variable to use the whole cluster")]
     JobNumber(String),
     /// The resources of a node are invalid.
     #[error("node `{node}`: {error}")]
@@ -72,7 +74,7 @@ pub enum MachinesError {
         problem: String,
     },
     /// The run sets this option of `sbatch` itself.
-    #[error("{option} is given to sbatch by the run itself; write {instead}")]
+    #[error("the run itself sets the sbatch option {option}; {instead}")]
     OwnOption {
         /// The option.
         option: String,
@@ -80,7 +82,10 @@ pub enum MachinesError {
         instead: String,
     },
     /// The pilots together request more nodes than are available.
-    #[error("{asked} nodes are asked for at once, and {place} has {there} that take jobs with these options; ask for fewer nodes{}", because(.why))]
+    #[error(
+        "{asked} nodes are requested at the same time, but {place} has only {there} nodes that accept jobs with these \
+         options; request fewer nodes{}", because(.why)
+    )]
     TooFew {
         /// The partition.
         place: String,
@@ -93,8 +98,8 @@ pub enum MachinesError {
     },
     /// A pilot requests more nodes than a job may have.
     #[error(
-        "a pilot is to have {asked} nodes, and a job in the partition `{partition}` may have at most {most}; ask for fewer nodes, or \
-         for several pilots, such as --pilots 2x{most}nodes"
+        "a pilot of {asked} nodes is requested, but a job in the partition `{partition}` may have at most {most}; \
+         request fewer nodes, or several pilots, such as --pilots 2x{most}nodes"
     )]
     MaxNodes {
         /// The partition.
@@ -106,8 +111,9 @@ pub enum MachinesError {
     },
     /// The plan is for another number of nodes.
     #[error(
-        "the plan is for {planned} nodes, and the pilots have {there} together: a run keeps the nodes that it began with; ask for as many, or, \
-         where not all can be had at once, for single ones that come as they can: --pilots {planned}x1nodes"
+        "the run began with {planned} nodes, but the pilots have {there} nodes in total, and the number of nodes of a \
+         run cannot change; request {planned} nodes, or pilots of one node that start independently: --pilots \
+         {planned}x1nodes"
     )]
     Sizes {
         /// The number of nodes in the plan.
@@ -117,8 +123,8 @@ pub enum MachinesError {
     },
     /// The plan needs nodes that are not available.
     #[error(
-        "the run is planned for {asked} {} {node}, and {place} has {there}; continue on a cluster with such nodes, or begin a new run in \
-         another folder", if *.asked == 1 { "node" } else { "nodes" }
+        "the run is planned for {asked} {} {node}, but {place} has only {there}; continue on a cluster with such \
+         nodes, or begin a new run in another folder", if *.asked == 1 { "node" } else { "nodes" }
     )]
     NoSuchNodes {
         /// The partition or the job.
@@ -131,7 +137,7 @@ pub enum MachinesError {
         node: String,
     },
     /// The nodes cannot form a platform.
-    #[error("{place} as a platform: {error}")]
+    #[error("{place} cannot be used as a platform: {error}")]
     Platform {
         /// The partition or the job.
         place: String,

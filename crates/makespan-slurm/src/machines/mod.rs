@@ -72,7 +72,8 @@ impl Commands {
         if !reserved.is_empty() {
             let some = reserved.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
             remarks.push(format!(
-                "{} of these nodes are reserved, and jobs outside the reservation wait for its end: {some}{}",
+                "{} of these nodes are reserved; jobs outside the reservation wait for the end of the reservation: \
+                 {some}{}",
                 reserved.len(),
                 if reserved.len() > SHOWN { " .." } else { "" }
             ));
@@ -145,13 +146,13 @@ fn left_out(nodes: &[&Node]) -> Option<String> {
         list.push(format!("{} more", nodes.len() - SHOWN));
     }
     let are = if nodes.len() == 1 { "node is" } else { "nodes are" };
-    Some(format!("{} {are} left out, as no jobs start there: {}", nodes.len(), list.join("; ")))
+    Some(format!("{} {are} not used, because no jobs can start there: {}", nodes.len(), list.join("; ")))
 }
 
 fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<PlanMachines, MachinesError> {
     if parts.is_empty() {
         let why = remarks.join("; ");
-        let why = if why.is_empty() { "it has none".to_owned() } else { why };
+        let why = if why.is_empty() { "it has no nodes".to_owned() } else { why };
         return Err(MachinesError::NoNodes { place: place.to_owned(), why });
     }
     let mut nodes = Vec::with_capacity(parts.len());
@@ -162,7 +163,7 @@ fn machines(parts: &[Part], place: &str, mut remarks: Vec<String>) -> Result<Pla
     }
     remarks.extend(resources::remarks(parts.iter().map(|part| (part.node, part.share))));
     if parts.iter().any(|part| part.node.threads_per_core > 1 && part.node.cpus > part.node.cores) {
-        remarks.push("processors are hardware threads, and a core has several".to_owned());
+        remarks.push("the processors of Slurm are hardware threads; a core has several processors".to_owned());
     }
     let platform = Platform::new(nodes).map_err(|error| MachinesError::Platform { place: place.to_owned(), error })?;
     Ok(PlanMachines { platform: platform.requiring_compact(), remarks })

@@ -140,7 +140,8 @@ impl Pool {
         let least = match &self.wish.unclear {
             Some(option) if kinds.len() > 1 => {
                 remarks.push(format!(
-                    "the nodes differ, and `{option}` chooses: the plan uses the least of each resource"
+                    "the nodes differ, and Slurm chooses nodes by `{option}`: for each resource, the plan uses the \
+                     smallest amount of these nodes"
                 ));
                 Some(least(&candidates))
             }
@@ -152,8 +153,8 @@ impl Pool {
             Some(sample) if total < candidates.len() || least.is_some() => {
                 if kinds.len() > 1 && least.is_none() {
                     remarks.push(format!(
-                        "the nodes differ; pilots have those like {}, of which there are {}; --slurm='--constraint=FEATURE' or \
-                         --slurm='--gres=gpu:1' chooses others",
+                        "the nodes differ; pilots use the {1} nodes that are equal to {0}; to choose other nodes, use \
+                         --slurm='--constraint=FEATURE' or --slurm='--gres=gpu:1'",
                         sample.name,
                         kinds[0].len()
                     ));
@@ -161,7 +162,7 @@ impl Pool {
                 let among = if least.is_some() { &candidates } else { &kinds[0] };
                 let names = among.iter().map(|machine| machine.name.as_str());
                 remarks.push(format!(
-                    "the plan names its nodes n0, n1 and so on, and Slurm chooses them among {}",
+                    "the nodes of the plan are called n0, n1, and so on; Slurm chooses the real nodes among {}",
                     compress(names)
                 ));
                 let equal = Platform::cluster(total as u32, sample.processors);

@@ -51,7 +51,7 @@ pub(super) fn remarks<'a>(nodes: impl Iterator<Item = (&'a Node, Option<&'a Shar
     let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
     let mut remarks = Vec::new();
     if kinds.len() > 1 {
-        remarks.push(format!("GPUs of all types count as `gpus`: {}", list(kinds)));
+        remarks.push(format!("GPUs of all types are treated as one resource, `gpus`: {}", list(kinds)));
     }
     if !parts.is_empty() {
         remarks.push(format!("parts of GPUs are not planned: {}", list(parts)));
@@ -61,7 +61,8 @@ pub(super) fn remarks<'a>(nodes: impl Iterator<Item = (&'a Node, Option<&'a Shar
     }
     if without_memory > 0 {
         remarks.push(format!(
-            "the cluster does not state the memory of {without_memory} nodes; tasks that need memory cannot run there"
+            "the cluster does not state the memory of {without_memory} nodes; tasks that need memory cannot run on \
+             these nodes"
         ));
     }
     remarks

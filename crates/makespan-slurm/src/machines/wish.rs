@@ -9,12 +9,12 @@ use crate::{Node, Partition};
 /// Options of `sbatch` that a run sets itself. Each entry contains the long form, the short form, and a remedy for the
 /// user.
 const OWN: [(&str, &str, &str); 6] = [
-    ("nodes", "N", "--nodes or --pilots"),
-    ("time", "t", "--time or --pilots"),
-    ("job-name", "J", "another --folder, because pilots have its name"),
-    ("output", "o", "nothing: the output of pilots is in the folder of the run"),
-    ("array", "a", "--pilots, such as 2x4nodes"),
-    ("no-requeue", "", "nothing: pilots are never requeued"),
+    ("nodes", "N", "use --nodes or --pilots instead"),
+    ("time", "t", "use --time or --pilots instead"),
+    ("job-name", "J", "pilots have the name of the folder, so use another --folder instead"),
+    ("output", "o", "remove the option, because the output of pilots is in the folder of the run"),
+    ("array", "a", "use --pilots instead, such as --pilots 2x4nodes"),
+    ("no-requeue", "", "remove the option, because pilots are never requeued"),
 ];
 
 /// Options with which a job requests GPUs.
@@ -62,8 +62,10 @@ impl NodeRequest {
         };
         let number = |long: &str, read: &dyn Fn(&str) -> Option<u64>| {
             let Some(text) = value(options, long, "") else { return Ok(None) };
-            let wrong =
-                || MachinesError::Option { option: format!("--{long}={text}"), problem: "it is not an amount".into() };
+            let wrong = || MachinesError::Option {
+                option: format!("--{long}={text}"),
+                problem: "the value is not an amount".into(),
+            };
             read(&text).map(Some).ok_or_else(wrong)
         };
         let constraint = value(options, "constraint", "C").unwrap_or_default();

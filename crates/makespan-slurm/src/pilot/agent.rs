@@ -114,7 +114,11 @@ fn place() -> Result<PilotNode, String> {
     let job = variable("SLURM_JOB_ID").and_then(|job| job.parse().ok());
     match (job, variable("SLURMD_NODENAME")) {
         (Some(job), Some(node)) => Ok(PilotNode { job, node }),
-        _ => Err("an agent is started by `makespan run --on slurm` in a step of Slurm, which sets SLURM_JOB_ID and SLURMD_NODENAME".into()),
+        _ => {
+            Err("this command is started only by `makespan run --on slurm`, in a step of Slurm with SLURM_JOB_ID and \
+                 SLURMD_NODENAME"
+                .into())
+        }
     }
 }
 

@@ -84,7 +84,10 @@ impl Use {
         }
         (self.needed.elapsed() >= wait).then(|| {
             let seconds = wait.as_secs();
-            format!("for {seconds} s, no planner gave a sign of life and no task was left; resuming the run requests another pilot")
+            format!(
+                "for {seconds} s, makespan run did not report, and no task was left; resuming the run requests \
+                 another pilot"
+            )
         })
     }
 }
@@ -131,7 +134,9 @@ impl Step {
 pub fn lead(options: &HeadOptions) -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let Some(job) = variable("SLURM_JOB_ID") else {
-        return Err("the head of a pilot runs in a job of Slurm, which sets SLURM_JOB_ID".into());
+        return Err(
+            "this command is started only by `makespan run --on slurm`, in a job of Slurm with SLURM_JOB_ID".into()
+        );
     };
     let nodes = match &options.nodes {
         Some(nodes) => nodes.split(',').count() as u64,

@@ -119,7 +119,7 @@ impl Agent {
             // Without this record, no other agent could find the attempt. So it must not run.
             self.local.call_off(order.task);
             self.board.unclaim(id);
-            return self.delay(id, &format!("cannot record which agent starts it: {error}"));
+            return self.delay(id, &format!("cannot record which agent starts the task: {error}"));
         }
         self.local.go(order.task, &order.claim);
         let begun = BegunAttempt { id: id.to_owned(), order, since: Instant::now(), asked: None, timed_out: false };
@@ -140,7 +140,8 @@ impl Agent {
         if wanted.len() > own {
             let (needs, node) = (wanted.len(), &self.place.node);
             return Err(format!(
-                "it needs {needs} GPUs on {node}, where the pilot holds {own}; ask for more in a new run: --slurm=--gres=gpu:{needs}"
+                "the job needs {needs} GPUs on {node}, but the pilot holds only {own} there; request more GPUs in a \
+                 new run: --slurm=--gres=gpu:{needs}"
             ));
         }
         let orders = self.running.values().map(|begun| &begun.order).chain(self.inherited.iter().map(|one| &one.order));

@@ -96,7 +96,7 @@ impl Queue {
             }
             (amount > 0 && is_safe && used.saturating_add(more) > budget.total).then(|| {
                 let brief = format!("limit on {what} of {whose}");
-                let text = format!("{brief}: {used} of {} are used, and the job may use {more}", budget.total);
+                let text = format!("{brief}: {used} of {} are used, and the job may use {more} more", budget.total);
                 Bar { brief, text, remedy: WAIT }
             })
         })
@@ -110,7 +110,7 @@ fn too_long(job: &QueueJob, rule: &Rule<'_>) -> Option<Bar> {
     }
     let asked = job.limit.map_or("no time limit".into(), |limit| format!("a limit of {} min", limit.div_ceil(60)));
     let brief = format!("{} allows {} min", rule.whose, most / 60);
-    let text = format!("it asks for {asked}, and {brief}");
+    let text = format!("it asks for {asked}, but {brief}");
     Some(Bar { brief, text, remedy: ASK })
 }
 
@@ -150,11 +150,11 @@ fn too_much(job: &QueueJob, rules: &[Rule<'_>]) -> Option<Bar> {
                     _ => (name.clone(), amount, *limit, amount > *limit),
                 };
                 if is_too_much {
-                    let allows = if kind == "at least " { "wants at least" } else { "allows" };
+                    let allows = if kind == "at least " { "requires at least" } else { "allows" };
                     let asked = if amount == u64::MAX { "no limit".to_owned() } else { amount.to_string() };
                     let brief = format!("{} {allows} {limit} {what} for a job", rule.whose);
                     let text =
-                        format!("limit on {what} of a job: it asks for {asked}, and {} {allows} {limit}", rule.whose);
+                        format!("limit on {what} of a job: it asks for {asked}, but {} {allows} {limit}", rule.whose);
                     return Some(Bar { brief, text, remedy: ASK });
                 }
             }

@@ -88,9 +88,12 @@ impl Queue {
         let found: Vec<usize> = (0..self.jobs.len()).filter(|&job| is(&self.jobs[job])).collect();
         if found.is_empty() {
             let some: Vec<&str> = self.jobs.iter().rev().take(3).map(|job| job.shown.as_str()).collect();
-            let such =
-                if some.is_empty() { String::new() } else { format!("; it has jobs such as {}", some.join(", ")) };
-            return Err(format!("the queue has no job {name} that waits or runs{such}"));
+            let such = if some.is_empty() {
+                String::new()
+            } else {
+                format!("; the queue has jobs such as {}", some.join(", "))
+            };
+            return Err(format!("the queue has no pending or running job {name}{such}"));
         }
         Ok(found)
     }
@@ -103,7 +106,7 @@ impl Queue {
                 let end = run.started.saturating_add_unsigned(seconds);
                 if end <= now {
                     let ran = now.saturating_sub(run.started).unsigned_abs().div_ceil(60);
-                    return Err(format!("job {} already runs for {ran} min; state a longer limit", job.shown));
+                    return Err(format!("job {} has already run for {ran} min; state a longer limit", job.shown));
                 }
                 run.ends_by = Some(end);
             }
@@ -134,12 +137,12 @@ impl Queue {
 
     fn set_qos_jobs(&mut self, name: &str, jobs: NumberChange) -> Result<(), String> {
         if self.qos.is_empty() {
-            return Err("no QOS is known; save what `sacctmgr -P show qos` prints as sacctmgr.qos.txt".to_owned());
+            return Err("no QOS is known; save the output of `sacctmgr -P show qos` as sacctmgr.qos.txt".to_owned());
         }
         let names: Vec<String> = self.qos.iter().map(|qos| qos.name.clone()).collect();
         let mut found = self.qos.iter_mut().filter(|qos| qos.name == name).peekable();
         if found.peek().is_none() {
-            return Err(format!("there is no QOS {name}; there are {}", names.join(", ")));
+            return Err(format!("there is no QOS {name}; the cluster has {}", names.join(", ")));
         }
         let mut is_limited = false;
         for qos in found {
@@ -157,7 +160,8 @@ impl Queue {
                 Ok(())
             }
             (false, _) => Err(format!(
-                "QOS {name} does not limit the number of running jobs, so nothing changes; jobs=4 sets a limit of 4"
+                "QOS {name} does not limit the number of running jobs, so nothing changes; to set a limit of 4, write \
+                 jobs=4"
             )),
         }
     }
@@ -169,7 +173,7 @@ impl Queue {
             return Err(format!("there is no node {unknown}; the nodes are {there}"));
         }
         if start < self.now || end.is_some_and(|end| end <= start) {
-            return Err("the period must begin now or later, and end after its begin".to_owned());
+            return Err("the period must not begin in the past, and must end after its beginning".to_owned());
         }
         let taken = |name: &String| self.reservations.iter().any(|kept| kept.name == *name);
         let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
@@ -238,15 +242,15 @@ mod tests {
             end,
         };
         for (change, part) in [
-            (limit("9", 60), "no job 9 that waits or runs; it has jobs such as 4"),
-            (limit("1", 30), "already runs for 1 min; state a longer limit"),
+            (limit("9", 60), "no pending or running job 9; the queue has jobs such as 4"),
+            (limit("1", 30), "has already run for 1 min; state a longer limit"),
             (top("1"), "job 1 runs"),
             (top("4"), "scontrol release 4"),
             (jobs("low", NumberChange::More(1)), "there are high, free"),
-            (jobs("free", NumberChange::More(1)), "jobs=4 sets a limit"),
+            (jobs("free", NumberChange::More(1)), "write jobs=4"),
             (closed(&["n7"], 2000, None), "the nodes are n[0-1]"),
-            (closed(&["n1"], 1000, None), "now or later"),
-            (closed(&["n1"], 2000, Some(2000)), "after its begin"),
+            (closed(&["n1"], 1000, None), "in the past"),
+            (closed(&["n1"], 2000, Some(2000)), "after its beginning"),
         ] {
             let mut changed = queue();
             let error = changed.change(&change).unwrap_err();

@@ -10,7 +10,7 @@ use super::now::TOLERANCE;
 /// Dates of jobs. Each entry contains the name in the text output, the name in JSON, and the assumption if the date is
 /// invalid.
 const DATES: [(&str, &str, &str); 5] = [
-    ("SubmitTime", "SubmitTime", "it counts as missing"),
+    ("SubmitTime", "SubmitTime", "it is treated as missing"),
     ("EligibleTime", "eligible_time", "the job may start at once"),
     ("StartTime", "StartTime", "a running job is assumed to have started now"),
     ("EndTime", "EndTime", "a running job is assumed to end at its time limit"),
@@ -35,8 +35,8 @@ pub(super) fn dates(jobs: &[Job], now: i64) -> Vec<String> {
             let at = time(job).filter(|at| at.saturating_sub(now) > TOLERANCE)?;
             Some(format!("{key}={} of job {}", date(at), job.id))
         });
-        let told = counted(late, "lies", "lie");
-        remarks.extend(told.map(|text| format!("{text} after the instant of the queue, {} (UTC)", date(now))));
+        let told = counted(late, "is", "are");
+        remarks.extend(told.map(|text| format!("{text} later than the instant of the queue, {} (UTC)", date(now))));
     }
     remarks
 }
@@ -68,9 +68,9 @@ pub(super) fn idle(jobs: &[QueueJob], nodes: &[Node]) -> Option<String> {
     let (job, node) = found.first()?;
     let (job, node, count) = (&job.shown, &node.name, found.len());
     let runs = if count == 1 {
-        format!("job {job} runs on a node that is idle, {node}")
+        format!("job {job} runs on {node}, but this node is idle")
     } else {
-        format!("{count} jobs run on nodes that are idle, such as job {job} on {node}")
+        format!("{count} jobs run on idle nodes, such as job {job} on {node}")
     };
     Some(format!("{runs}: nodes and jobs are from different times or clusters"))
 }
@@ -88,10 +88,11 @@ fn counted(mut found: impl Iterator<Item = String>, one: &str, several: &str) ->
 pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
     let looks = match jobs {
         [] => return None,
-        [_] => "a text in its record looks like fields, so these fields may be wrong",
-        _ => "texts in their records look like fields, so these fields may be wrong",
+        [_] => "a text in the record of this job looks like fields, so these fields may be wrong",
+        _ => "texts in the records of these jobs look like fields, so these fields may be wrong",
     };
-    let help = if lacks_json { "; `squeue --json --states=all` separates texts and fields" } else { "" };
+    let help =
+        if lacks_json { "; to separate texts and fields, save the output of `squeue --json --states=all`" } else { "" };
     Some(format!("{}: {looks}{help}", named(jobs)))
 }
 
@@ -99,8 +100,8 @@ pub(super) fn texts(jobs: &[u64], lacks_json: bool) -> Option<String> {
 pub(super) fn part_of_a_name(jobs: &[u64], json: &str) -> Option<String> {
     let is = match jobs {
         [] => return None,
-        [_] => "is left out: its record may be a part of another job's name",
-        _ => "are left out: their records may be parts of other jobs' names",
+        [_] => "is ignored: its record may be a part of another job's name",
+        _ => "are ignored: their records may be parts of other jobs' names",
     };
     Some(format!("{} {is}, and {json} does not know {}", named(jobs), if jobs.len() == 1 { "it" } else { "them" }))
 }
@@ -119,5 +120,5 @@ pub(super) fn unread(problems: &[String], of: usize) -> Option<String> {
     let first = problems.first()?;
     let count = problems.len();
     let (is, are) = if count == 1 { ("is", "it cannot") } else { ("are", "they cannot") };
-    Some(format!("{count} of {} {is} left out, as {are} be read: {first}", makespan_core::counted(of, "record")))
+    Some(format!("{count} of {} {is} ignored, because {are} be read: {first}", makespan_core::counted(of, "record")))
 }

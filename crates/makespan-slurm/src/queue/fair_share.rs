@@ -38,8 +38,8 @@ impl Queue {
             return Ok(());
         }
         if self.associations.iter().all(|one| one.fair_share.is_none()) {
-            return Err("the shares and the usage of users are unknown, so the fair share has no effect; save what \
-                 `scontrol -o show assoc_mgr` prints as scontrol.assoc.txt"
+            return Err("the shares and the usage of users are unknown, so the fair share has no effect; save the \
+                        output of `scontrol -o show assoc_mgr` as scontrol.assoc.txt"
                 .to_owned());
         }
         let weight = f64::from(self.fair_share_weight());
@@ -80,7 +80,7 @@ impl Queue {
         names.dedup();
         let what = if user.is_some() { "user" } else { "account" };
         let name = user.or(account).unwrap_or_default();
-        Err(format!("there is no {what} {name} with shares; there are {}", names.join(", ")))
+        Err(format!("there is no {what} {name} with shares; shares are known of {}", names.join(", ")))
     }
 
     fn fair_share_of(&self, job: &QueueJob) -> Option<FairShare> {
@@ -97,14 +97,16 @@ impl Queue {
         let first = users.next()?;
         let is_known = self.associations.iter().any(|one| one.fair_share.is_some());
         let how = if is_known {
-            format!("the scenario 'policy=slurm[weight_fairshare={weight}]' of `makespan simulate` lets them change")
+            format!(
+                "to let them change, use the scenario 'policy=slurm[weight_fairshare={weight}]' of `makespan simulate`"
+            )
         } else {
-            "scontrol.assoc.txt would state shares and usage".to_owned()
+            "the file scontrol.assoc.txt, which states shares and usage, is missing".to_owned()
         };
         (weight > 0 && users.any(|other| other != first)).then(|| {
             format!(
-                "the priorities of jobs change with the usage of their users ({WEIGHT}={weight}), and starts are predicted with the present \
-                 priorities; {how}"
+                "the priorities of jobs change with the usage of their users ({WEIGHT}={weight}), but starts are \
+                 predicted with the present priorities; {how}"
             )
         })
     }

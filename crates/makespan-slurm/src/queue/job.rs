@@ -93,7 +93,7 @@ impl JobContext<'_> {
         let waits = job.state.is_waiting();
         if !waits && !job.state.holds_nodes() {
             if let JobState::Other(word) = &job.state {
-                self.remarks.push(format!("job {} is left out: its state `{word}` is not known", job.id));
+                self.remarks.push(format!("job {} is ignored: its state `{word}` is unknown", job.id));
             }
             return Vec::new();
         }
@@ -104,21 +104,18 @@ impl JobContext<'_> {
         if known.is_some() {
             let count = found.as_ref().map_or(0, |found| found.0.len());
             self.remarks.push(format!(
-                "job {}: Slurm has cut the list of its array's tasks, `{tasks}`: {count} are known, and at least 1 is missing; save the \
-                 jobs with SLURM_BITSTR_LEN=0",
+                "job {}: Slurm has cut off the list of the tasks of this array, `{tasks}`: only {count} of them are \
+                 known; set SLURM_BITSTR_LEN=0 in the environment, and save the list of jobs again",
                 job.id
             ));
         }
         let Some((numbers, at_once, left_out)) = found else {
-            self.remarks.push(format!("job {}: `{tasks}` is not a list of tasks; the job counts as one task", job.id));
+            self.remarks
+                .push(format!("job {}: `{tasks}` is not a list of tasks; the job is treated as one task", job.id));
             return vec![one];
         };
         if left_out > 0 {
-            self.remarks.push(format!(
-                "job {}: its array is too large; {} left out",
-                job.id,
-                counted(left_out, "task")
-            ));
+            self.remarks.push(format!("job {}: its array is too large; {} ignored", job.id, counted(left_out, "task")));
         }
         self.room -= numbers.len();
         let throttle = ["ArrayTaskThrottle", "array_max_tasks"].iter().find_map(|key| job.record.get(key));
@@ -138,7 +135,7 @@ impl JobContext<'_> {
         self.remarks.extend(remarks);
         let (waits_for, strange) = Dependency::list(job.dependency.as_deref().unwrap_or_default());
         for part in strange {
-            self.remarks.push(format!("job {}: its dependency `{part}` cannot be understood and is left out", job.id));
+            self.remarks.push(format!("job {}: its dependency `{part}` cannot be understood and is ignored", job.id));
         }
         let partitions: Vec<String> = job.partition.split(',').map(str::to_owned).collect();
         let limit = self.limit(job, &partitions);
@@ -188,8 +185,10 @@ impl JobContext<'_> {
     fn run(&mut self, job: &Job, limit: Option<u64>) -> RunningJobData {
         let (holds, strange) = holdings(job, &self.nodes);
         if let Some(name) = strange.first() {
-            self.remarks
-                .push(format!("job {} runs on `{name}`, which is not one of the nodes; this node is ignored", job.id));
+            self.remarks.push(format!(
+                "job {} runs on `{name}`, which is not in the list of nodes; this node is ignored",
+                job.id
+            ));
         }
         let started = job.start.unwrap_or(self.now);
         let by_limit = limit.and_then(|limit| started.checked_add_unsigned(limit));

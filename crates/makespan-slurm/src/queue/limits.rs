@@ -172,7 +172,7 @@ pub(super) fn of_accounts(text: &str) -> Result<Vec<Qos>, String> {
     let columns: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
     let find = |name: &str| columns.iter().position(|&column| column == name);
     if find("Name").is_none() {
-        return Err("it has no column Name in its first line".into());
+        return Err("the first line has no column Name".into());
     }
     let row = |line: &str| {
         let words: Vec<&str> = line.split('|').collect();

@@ -25,7 +25,7 @@ impl<T> OutputRecords<T> {
         let head = kind.head();
         let strange = match &strange[..] {
             [] => None,
-            [line] => Some(format!("a line does not begin with {head}: `{}`", shown(line))),
+            [line] => Some(format!("the output has a line that does not begin with {head}: `{}`", shown(line))),
             [line, ..] => Some(format!("{} lines do not begin with {head}, such as `{}`", strange.len(), shown(line))),
         };
         Self { strange, ..Self::of_records(found, read) }
@@ -59,5 +59,5 @@ pub(super) fn once<T>(items: &mut Vec<T>, what: &str, key: impl Fn(&T) -> String
         is_new
     });
     let first = first?;
-    Some(format!("repeated records of {what}s, such as {what} {first}, are left out: {count}"))
+    Some(format!("repeated records of {what}s are ignored: {count}, such as {what} {first}"))
 }

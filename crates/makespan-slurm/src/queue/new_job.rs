@@ -100,7 +100,8 @@ impl NewJob {
         }
         if job.options.is_empty() {
             return Err(
-                "it states no job; write words such as nodes=4 time=2h partition=p, or the path of a job script".into(),
+                "the text states no job; write options such as nodes=4 time=2h partition=p, or the path of a job script"
+                    .into(),
             );
         }
         Ok((job, Vec::new()))
@@ -269,7 +270,7 @@ impl Queue {
         let named: Vec<&str> = job.get("partition").map_or_else(Vec::new, |text| text.split(',').collect());
         let all = || self.partitions.iter().map(|own| own.name.as_str()).collect::<Vec<_>>().join(", ");
         if let Some(unknown) = named.iter().find(|name| self.partition(name).is_none()) {
-            return Err(format!("there is no partition {unknown}; there are {}", all()));
+            return Err(format!("there is no partition {unknown}; the partitions are {}", all()));
         }
         let default = || self.partitions.iter().find(|own| own.is_default).or(self.partitions.first());
         let partition =
@@ -284,12 +285,12 @@ impl Queue {
             job.get("qos").filter(|name| !self.qos.is_empty() && self.qos.iter().all(|qos| qos.name != **name))
         {
             let names: Vec<&str> = self.qos.iter().map(|qos| qos.name.as_str()).collect();
-            return Err(format!("there is no QOS {qos}; there are {}", names.join(", ")));
+            return Err(format!("there is no QOS {qos}; the cluster has {}", names.join(", ")));
         }
         let id = self.jobs.iter().map(|job| job.id).max().unwrap_or(0).saturating_add(1);
         let (found, strange) = records(Kind::Job, &job.record(id, self, partition));
         let record =
-            found.into_iter().next().filter(|_| strange.is_empty()).ok_or("the options are not those of a job")?;
+            found.into_iter().next().filter(|_| strange.is_empty()).ok_or("the options do not describe a job")?;
         let read = Job::of(record)?;
         let nodes = self.nodes.iter().enumerate().map(|(index, node)| (node.name.as_str(), index)).collect();
         let mut context =
@@ -302,7 +303,7 @@ impl Queue {
             let stated = partition.default_time.unwrap_or(partition.max_time).value();
             remarks.push(match stated {
                 Some(_) => format!("the time limit is the default of partition {}", partition.name),
-                None => "the job has no time limit; time=2h states one".to_owned(),
+                None => "the job has no time limit; to set a limit, write for example time=2h".to_owned(),
             });
             stated
         });
@@ -344,11 +345,12 @@ impl Queue {
                 Some(&account) => {
                     job.options.insert("account", account.to_owned());
                     if of_user.len() > 1 {
-                        remarks.push(format!("the account is {account}; account=NAME selects another"));
+                        remarks.push(format!("the account is {account}; to use another account, write account=NAME"));
                     }
                 }
                 None => remarks.push(format!(
-                    "user `{user}` has no account here, so no limits of accounts apply; user=NAME selects another"
+                    "user `{user}` has no account here, so no limits of accounts apply; to use another user, write \
+                     user=NAME"
                 )),
             }
         }
@@ -369,7 +371,9 @@ impl Queue {
             .or_else(|| lowest(&qos).map(|lowest| (lowest, "of this QOS")))
             .or_else(|| lowest(&|_| true).map(|lowest| (lowest, "of all pending jobs")));
         let Some((priority, whose)) = found else { return 1 };
-        remarks.push(format!("the assumed priority is {priority}, the lowest {whose}; priority=N states another"));
+        remarks.push(format!(
+            "the assumed priority is {priority}, the lowest {whose}; to use another priority, write priority=N"
+        ));
         priority
     }
 }

@@ -112,7 +112,8 @@ impl Texts {
         let partitions = self.partitions(&nodes, &mut remarks);
         let mut listed = self.jobs(&mut remarks)?;
         let part = if self.get(ClusterOutput::Jobs).is_some() { ClusterOutput::Jobs } else { ClusterOutput::JobsJson };
-        let missing = "the jobs state no instant; state the instant of the queue (--at 2026-11-22T02:04:10Z)";
+        let missing = "the jobs contain no date, so the instant of the queue is unknown; state the instant (--at \
+                       2026-11-22T02:04:10Z)";
         let now = now
             .or_else(|| self.told(&listed))
             .or_else(|| listed.is_empty().then(|| self.told_without_jobs(&nodes, &mut remarks))?)
@@ -175,7 +176,7 @@ impl Texts {
             None => "the last change of the file of the jobs".to_owned(),
         };
         let at = told.or(self.changed)?;
-        remarks.push(format!("there are no jobs, so the instant of the outputs is unknown: it is taken to be {from}"));
+        remarks.push(format!("there are no jobs, so the instant of the outputs is unknown; {from} is used instead"));
         Some(at)
     }
 
@@ -183,7 +184,7 @@ impl Texts {
         let (part, mut reading) = match (self.get(ClusterOutput::Nodes), self.get(ClusterOutput::NodesJson)) {
             (Some(text), _) => (ClusterOutput::Nodes, OutputRecords::of_text(Kind::Node, text, Node::of)),
             (None, Some(json)) => {
-                let help = "save again what `scontrol show nodes --json` prints";
+                let help = "save the output of `scontrol show nodes --json` again";
                 let records = crate::cluster::nodes_of_json(json)
                     .map_err(|problem| (ClusterOutput::NodesJson, format!("{problem}; {help}")))?;
                 (ClusterOutput::NodesJson, OutputRecords::of_records(records, Node::of))
@@ -208,7 +209,9 @@ impl Texts {
                 return reading.items;
             }
         }
-        remarks.push("the partitions are missing: they are derived from the nodes, without limits".into());
+        remarks.push(
+            "the outputs contain no partitions; the partitions are derived from the nodes, without limits".into(),
+        );
         let mut names: Vec<&String> = nodes.iter().flat_map(|node| &node.partitions).collect();
         names.sort_unstable();
         names.dedup();
@@ -232,7 +235,7 @@ impl Texts {
             self.get(ClusterOutput::JobsJson)
                 .map(|text| jobs_of_json(text).map(|records| OutputRecords::of_records(records, Job::of)))
         };
-        let help = "save what `squeue --json --states=all` of the cluster prints";
+        let help = "save the output of `squeue --json --states=all` on the cluster";
         let Some(text) = self.get(ClusterOutput::Jobs) else {
             let reading = json().ok_or((ClusterOutput::Jobs, "they are missing".to_owned()))?;
             let reading = reading.map_err(|problem| (ClusterOutput::JobsJson, format!("{problem}; {help}")))?;
@@ -296,7 +299,7 @@ impl Texts {
         }
         if reading.items.is_empty() {
             let problem = said.first().cloned();
-            return Err((ClusterOutput::Jobs, problem.unwrap_or_else(|| "it lists no job".into())));
+            return Err((ClusterOutput::Jobs, problem.unwrap_or_else(|| "the output lists no job".into())));
         }
         self.remark(ClusterOutput::Jobs, said, remarks);
         Ok(reading.items)
@@ -367,8 +370,9 @@ impl Texts {
             if qos.iter().any(|qos| stated(&qos.all) || stated(&qos.each_user))
                 || associations.iter().any(|one| stated(&one.all))
             {
-                remarks
-                    .push("limits of users, accounts and QOS are not enforced here (AccountingStorageEnforce)".into());
+                remarks.push(
+                    "this cluster does not enforce limits of users, accounts and QOS (AccountingStorageEnforce)".into(),
+                );
             }
             return (Vec::new(), Vec::new());
         }
@@ -404,7 +408,7 @@ impl Texts {
         };
         if strange > 0 {
             remarks.push(format!(
-                "lines of the accounts of ended jobs that cannot be understood and are left out: {strange}"
+                "lines of the records of ended jobs (sacct) that cannot be understood are ignored: {strange}"
             ));
         }
         let known: std::collections::HashSet<u64> = runs.iter().map(|run| run.id).collect();

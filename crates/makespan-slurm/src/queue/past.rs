@@ -62,7 +62,7 @@ impl PastRun {
         let Some(heading) = lines.next() else { return Ok((Vec::new(), 0)) };
         let columns: Vec<&str> = heading.split('|').collect();
         let find = |name: &str| columns.iter().position(|&column| column == name);
-        let need = |name: &str| find(name).ok_or_else(|| format!("it has no column {name} in its first line"));
+        let need = |name: &str| find(name).ok_or_else(|| format!("the first line has no column {name}"));
         let (id, user, name) = (need("JobIDRaw")?, need("User")?, need("JobName")?);
         let (partition, elapsed, state) = (need("Partition")?, need("ElapsedRaw")?, need("State")?);
         let (account, limit) = (find("Account"), find("TimelimitRaw"));

@@ -35,7 +35,7 @@ pub struct Present {
 #[derive(Debug, Error)]
 pub enum PresentError {
     /// There are no machines.
-    #[error("the cluster has no node that takes jobs")]
+    #[error("the cluster has no node that accepts jobs")]
     NoNodes,
     /// The platform is invalid.
     #[error(transparent)]
@@ -122,7 +122,7 @@ fn leave_out_too_wide(works: &mut Vec<Work>, nodes: usize, notes: &mut JobNotes)
     let mut gone: HashMap<String, &'static str> = works
         .iter()
         .filter(|job| is_too_wide(job))
-        .map(|job| (job.name.clone(), "it asks for more nodes than there are"))
+        .map(|job| (job.name.clone(), "it asks for more nodes than the cluster has"))
         .collect();
     add_what_waits(&mut gone, works);
     for job in works.iter() {
@@ -160,7 +160,8 @@ impl Queue {
             match builder.work(job, &processors, width) {
                 Ok((work, is_less)) => {
                     if is_less {
-                        let remark = "the share of a resource that its processors imply is not free on its nodes, so this resource is not counted";
+                        let remark = "too little of a resource is free on its nodes for its number of processors, so \
+                                      this resource is not counted";
                         remarks.add(job, remark);
                     }
                     if job.run.is_some() {
@@ -358,7 +359,7 @@ impl Builder<'_> {
             return Err("its processors are unknown".into());
         }
         if width > self.platform.processors() {
-            return Err("it asks for more processors than there are".into());
+            return Err("it asks for more processors than the cluster has".into());
         }
         if let Some(why) = self.without_reservation(job).filter(|_| job.run.is_none()) {
             return Err(why.into());

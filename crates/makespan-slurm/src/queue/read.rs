@@ -14,7 +14,7 @@ use super::{ClusterOutput, Queue, Texts, beside};
 
 /// Optional parts. For each part, the consequence if the part is missing.
 const HELPFUL: [(ClusterOutput, &str); 4] = [
-    (ClusterOutput::Config, "the scheduler's intervals and the resources that it counts are assumed"),
+    (ClusterOutput::Config, "the intervals of the scheduler and the resources that it counts are assumed"),
     (ClusterOutput::Reservations, "no reservation is known"),
     (ClusterOutput::Licences, "no licence is known"),
     (ClusterOutput::Limits, "no limit of users and accounts is known"),
@@ -120,7 +120,7 @@ impl Queue {
             if stated.saturating_sub(told) > TOLERANCE {
                 let (stated, told) = (date(stated), date(told));
                 texts.remarks.push(format!(
-                    "the stated instant is {stated} (UTC), and the outputs contain nothing after {told}"
+                    "the stated instant is {stated} (UTC), but the outputs contain nothing after {told}"
                 ));
             }
         }
@@ -164,19 +164,20 @@ impl UnusableFile {
             .as_ref()
             .map_or_else(|| "is empty".to_owned(), |problem| format!("was cut off or is damaged ({problem})"));
         if group.is_empty() {
-            let unknown = HELPFUL.iter().find(|known| known.0 == self.part).map_or("it is left out", |known| known.1);
+            let unknown =
+                HELPFUL.iter().find(|known| known.0 == self.part).map_or("this file is ignored", |known| known.1);
             texts.remarks.push(format!("{name} {what}: {unknown}"));
             return Ok(texts);
         }
         match (names.iter().find(|taken| group.contains(&taken.0)), &self.problem) {
-            (Some((_, taken)), _) => texts.remarks.push(format!("{name} {what}: {taken} is taken")),
+            (Some((_, taken)), _) => texts.remarks.push(format!("{name} {what}: {taken} is used instead")),
             // The parser of the part reports an empty file.
             (None, None) if texts.get(self.part).is_none() => {
                 texts = texts.with_file(self.part, &name, String::new());
             }
             (None, None) => {}
             (None, Some(problem)) => {
-                let help = format!(": save again what `{}` prints", command(self.part));
+                let help = format!(": save the output of `{}` again", command(self.part));
                 return Err(SavedError::Damaged { path: self.path.clone(), problem: problem.clone(), help });
             }
         }
@@ -267,11 +268,11 @@ fn helpful(commands: &Commands, part: ClusterOutput, mut texts: Texts, days: u32
         // A cluster without an accounting database is no error.
         Err(error) => {
             if part == ClusterOutput::Past {
-                texts.past_missing = Some(format!("the {} are not known: {NO_PAST} ({error})", part.name()));
+                texts.past_missing = Some(format!("the {} are unknown: {NO_PAST} ({error})", part.name()));
             } else if part != ClusterOutput::Qos {
                 let unknown = HELPFUL.iter().find(|known| known.0 == part).map_or("", |known| known.1);
                 let colon = if unknown.is_empty() { "" } else { ": " };
-                texts.remarks.push(format!("the {} are not known{colon}{unknown} ({error})", part.name()));
+                texts.remarks.push(format!("the {} are unknown{colon}{unknown} ({error})", part.name()));
             }
             Ok(texts)
         }

@@ -90,7 +90,7 @@ impl JobRequest {
         let features = Features::parse(&features_text);
         if features.is_none() && !features_text.is_empty() {
             let problem =
-                format!("job {}: its features `{features_text}` cannot be understood and are left out", job.id);
+                format!("job {}: its features `{features_text}` cannot be understood and are ignored", job.id);
             remarks.push(problem);
         }
         // The job needs at least all required nodes.

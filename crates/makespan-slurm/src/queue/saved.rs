@@ -26,7 +26,7 @@ pub enum SavedError {
     },
     /// A required file is missing.
     #[error(
-        "{} has no {}: save what `{command}` prints as {}", folder.display(), part.name(), file(*part)
+        "{} has no {}: save the output of `{command}` as {}", folder.display(), part.name(), file(*part)
     )]
     Missing {
         /// The folder that was searched.
@@ -56,7 +56,8 @@ pub enum SavedError {
     },
     /// The stated instant is before the instant of the outputs.
     #[error(
-        "{} is before the outputs in {}: they are from {} (UTC), and contain nothing earlier; leave the instant out, or state a later one",
+        "the stated instant, {}, is before the outputs in {}, which are from {} (UTC); remove the instant, or state a \
+         later one",
         date(*stated), folder.display(), date(*told)
     )]
     Early {
@@ -117,7 +118,7 @@ pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String
             return Err(SavedError::Read { path, problem });
         }
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(SavedError::Nonsense { path, problem: "it is more than 1 GiB".into() });
+            return Err(SavedError::Nonsense { path, problem: "the file is larger than 1 GiB".into() });
         }
         // If a command failed, its file is empty.
         if bytes.iter().all(u8::is_ascii_whitespace) && is_json {
@@ -126,12 +127,12 @@ pub(super) fn saved(folder: &Path, name: &str) -> Result<Option<(PathBuf, String
         // The file begins as a JSON document. If the end of the document is missing, the file was cut off.
         let end = bytes.trim_ascii();
         if is_json && end.first() == Some(&b'{') && end.last() != Some(&b'}') {
-            let problem = "it is not JSON: it ends within its document".to_owned();
+            let problem = "the JSON document is incomplete".to_owned();
             return Err(SavedError::Damaged { path, problem, help: String::new() });
         }
         // A name may have any encoding, but a text never contains a zero byte.
         if bytes.contains(&0) {
-            return Err(SavedError::Nonsense { path, problem: "it is not text".into() });
+            return Err(SavedError::Nonsense { path, problem: "the file is not text".into() });
         }
         return Ok(Some((path, String::from_utf8_lossy(&bytes).into_owned())));
     }

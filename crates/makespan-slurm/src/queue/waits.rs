@@ -43,7 +43,7 @@ pub(super) fn add_what_waits(gone: &mut HashMap<String, &'static str>, works: &[
         before = gone.len();
         for work in works.iter().filter(|work| !work.after.is_empty()) {
             if !gone.contains_key(&work.name) && work.after.iter().any(|name| gone.contains_key(name.as_ref())) {
-                gone.insert(work.name.clone(), "it waits for another job that is left out, too");
+                gone.insert(work.name.clone(), "it waits for a job that is left out");
             }
         }
     }
@@ -83,7 +83,7 @@ impl<'a> Places<'a> {
         let all = self.targets.jobs(self.jobs[by], wait);
         let named: Vec<usize> = all.iter().filter_map(|index| self.place_of.get(index)).copied().collect();
         if named.is_empty() && !all.is_empty() && wait.condition != Condition::Singleton {
-            return Err("it waits for another job that is left out, too");
+            return Err("it waits for a job that is left out");
         }
         match wait.condition {
             Condition::Failed => {
@@ -91,7 +91,10 @@ impl<'a> Places<'a> {
             }
             Condition::Started(_) if named.iter().all(|&place| self.job(place).run.is_some()) => Ok(Vec::new()),
             Condition::Started(_) => {
-                notes.add(self.job(by), "a dependency on the start of others counts as a dependency on their end");
+                notes.add(
+                    self.job(by),
+                    "a dependency on the start of other jobs is treated as a dependency on their end",
+                );
                 Ok(named)
             }
             _ => Ok(named),
@@ -118,7 +121,7 @@ impl Waits {
                 }
             }
             if job.waits_for.len() > 1 && job.waits_for.iter().any(|wait| wait.any) {
-                notes.add(job, "a dependency on one of several others counts as a dependency on all of them");
+                notes.add(job, "a dependency on one of several jobs is treated as a dependency on all of them");
             }
             if job.together.is_some() {
                 notes.add(

@@ -13,10 +13,10 @@ const MAX_BRACKETS: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostlistError {
     /// A bracket without a matching bracket.
-    #[error("`{0}` has a bracket without its partner; a list of hosts is such as n[0-3,7],login1")]
+    #[error("`{0}` has an unmatched bracket; write a list of hosts such as n[0-3,7],login1")]
     Bracket(String),
     /// Brackets that contain something other than ranges of numbers.
-    #[error("`{range}` in `{text}` is not a range of numbers; a list of hosts is such as n[0-3,7],login1")]
+    #[error("`{range}` in `{text}` is not a range of numbers; write a list of hosts such as n[0-3,7],login1")]
     Range {
         /// The invalid text in brackets.
         range: String,
@@ -24,13 +24,13 @@ pub enum HostlistError {
         text: String,
     },
     /// A comma without a name next to it.
-    #[error("`{0}` has a name that is empty; a list of hosts is such as n[0-3,7],login1")]
+    #[error("`{0}` has an empty name; write a list of hosts such as n[0-3,7],login1")]
     Empty(String),
     /// A name that is too long or has too many brackets.
     #[error("`{0}` has a name of more than {MAX_NAME} characters or {MAX_BRACKETS} brackets")]
     Long(String),
     /// More hosts than the maximum.
-    #[error("`{0}` stands for more than {MAX_HOSTS} hosts")]
+    #[error("`{0}` contains more than {MAX_HOSTS} hosts")]
     TooMany(String),
 }
 

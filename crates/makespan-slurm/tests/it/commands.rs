@@ -52,7 +52,7 @@ fn a_controller_that_is_away_for_a_while_is_asked_again() {
         echo 'slurm_load_node error: Unable to contact slurm controller (connect failure)' >&2; exit 1";
     let fakes = Fakes::new().with("scontrol", text);
     let teller = |text: &str| {
-        assert_eq!(text, "Slurm's controller does not answer scontrol; asking again for 30 s");
+        assert_eq!(text, "Slurm's controller does not answer scontrol; repeating the request for 30 s");
         TOLD.fetch_add(1, Ordering::Relaxed);
     };
     let printed = fakes.commands().with_teller(teller).run(Program::Scontrol, ["-o", "show", "nodes"]).unwrap();
@@ -115,8 +115,9 @@ sbatch: error: Batch job submission failed: Invalid partition name specified' >&
     assert_eq!(error.refusal(), Some(Refusal::Partition));
     assert_eq!(
         error.to_string(),
-        "`sbatch --parsable -p nope`: invalid partition specified: nope / Batch job submission failed: Invalid partition \
-         name specified; `sinfo -s` lists the partitions and their limits; choose one: --partition NAME"
+        "`sbatch --parsable -p nope`: invalid partition specified: nope / Batch job submission failed: Invalid \
+         partition name specified; `sinfo -s` lists the partitions and their limits; choose a partition: --partition \
+         NAME"
     );
 }
 
@@ -139,7 +140,7 @@ fn cancelling_what_has_ended_is_no_error() {
 #[test]
 fn a_program_that_says_nothing_or_dies_is_told() {
     let error = Fakes::new().with("sinfo", "exit 3").commands().run(Program::Sinfo, ["-h"]).unwrap_err();
-    assert!(error.to_string().contains("status 3 and said nothing"), "{error}");
+    assert!(error.to_string().contains("status 3 and printed no message"), "{error}");
     let error = Fakes::new().with("sinfo", "kill -9 $$").commands().run(Program::Sinfo, ["-h"]).unwrap_err();
     assert!(error.to_string().contains("ended by signal 9"), "{error}");
     // A submission may have succeeded although its program died or printed something else.

@@ -42,7 +42,7 @@ fn a_cluster_that_works_is_well() {
     assert!(
         about(&diagnosis, "accounting")
             .found
-            .starts_with("none, and none is needed; the controller remembers ended jobs for 5 min")
+            .starts_with("none (not required); the controller remembers ended jobs for 5 min")
     );
     assert!(diagnosis.findings.iter().all(|finding| finding.verdict == Verdict::Good || finding.remedy.is_some()));
     let left = std::fs::read_dir(&folder)
@@ -125,10 +125,10 @@ fn clocks_apart_and_a_folder_that_is_not_shared_are_found() {
     assert_eq!(clocks.verdict, Verdict::Doubtful, "{clocks:?}");
     assert!(clocks.found.starts_with("n1 is ") && clocks.found.ends_with("s ahead of this machine"), "{clocks:?}");
     let shared = about(&diagnosis, "shared folder");
-    assert_eq!((shared.verdict, shared.found.as_str()), (Verdict::Bad, "n1 does not see it"));
+    assert_eq!((shared.verdict, shared.found.as_str()), (Verdict::Bad, "n1 does not see this folder"));
     assert!(about(&diagnosis, "program").found.ends_with("is not on n1"));
     assert_eq!(about(&diagnosis, "rename").verdict, Verdict::Unknown);
-    assert!(about(&diagnosis, "partition").remedy.as_ref().unwrap().contains("each ends after 10 min"));
+    assert!(about(&diagnosis, "partition").remedy.as_ref().unwrap().contains("each pilot ends after 10 min"));
 }
 
 #[test]

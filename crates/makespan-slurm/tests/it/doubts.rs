@@ -46,7 +46,7 @@ fn queue(nodes: &str, jobs: &str) -> Queue {
 fn outputs_of_one_instant_are_not_doubted() {
     for version in ["22.05", "24.11", "26.05"] {
         let remarks = remarks(&recorded(version));
-        for word in ["instant", "cut off", "idle", "not a date", "left out, as"] {
+        for word in ["instant", "cut off", "idle", "not a date", "ignored, because"] {
             assert!(!remarks.contains(word), "{version}: {word}: {remarks}");
         }
     }
@@ -70,7 +70,7 @@ fn files_of_two_instants_and_of_two_clusters_are_told_apart() {
     assert!(remarks(folder.path()).contains("scontrol.nodes.json contains the instant 2026-11-22T02:03:57"));
     let idle = "NodeName=n0 CPUTot=8 CPUAlloc=0 State=IDLE Partitions=p\n";
     let said = queue(idle, &(runs(1, "") + &runs(2, ""))).remarks.join("; ");
-    assert!(said.contains("2 jobs run on nodes that are idle, such as job 1 on n0"), "{said}");
+    assert!(said.contains("2 jobs run on idle nodes, such as job 1 on n0"), "{said}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn dates_that_cannot_be_are_counted_and_named() {
         "StartTime=0000-00-00 of job 1 is not a date: ",
         "EligibleTime=99999-01-01T00:00:00 of job 2 is not a date: ",
         "Deadline=2026-11-22T25:00:00 of job 3 is not a date: ",
-        "SubmitTime=2031-01-01T00:00:00 of job 4 lies after the instant of the queue, 2026-11-22T02:01:00 (UTC)",
+        "SubmitTime=2031-01-01T00:00:00 of job 4 is later than the instant of the queue, 2026-11-22T02:01:00 (UTC)",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
@@ -122,7 +122,7 @@ fn an_instant_before_the_outputs_is_refused_and_one_long_after_is_said() {
     for early in [0, -5, i64::MIN, now - 3600] {
         let said = Queue::from_folder(&folder, Some(early)).unwrap_err().to_string();
         assert!(
-            said.contains("they are from 2026-11-22T01:50:14 (UTC)") && said.contains("state a later one"),
+            said.contains("which are from 2026-11-22T01:50:14 (UTC)") && said.contains("state a later one"),
             "{said}"
         );
     }
@@ -141,14 +141,17 @@ fn json_of_which_nothing_can_be_read_is_an_error_and_some_is_counted() {
     let (part, problem) = read(r#"{"jobs": [{"id": 1}, {"id": 2}]}"#).unwrap_err();
     assert!(
         part == ClusterOutput::JobsJson
-            && problem.contains("2 of 2 records are left out")
+            && problem.contains("2 of 2 records are ignored")
             && problem.contains("squeue --json"),
         "{problem}"
     );
     let good = r#"{"job_id": 5, "name": "a", "user_name": "u", "job_state": ["PENDING"], "partition": "p"}"#;
     let queue = read(&format!(r#"{{"jobs": [{{"id": 1}}, {good}, {{"job_id": 6}}]}}"#)).unwrap();
     let said = queue.remarks.join("\n");
-    assert!(queue.jobs.len() == 1 && said.contains("2 of 3 records are left out, as they cannot be read: "), "{said}");
+    assert!(
+        queue.jobs.len() == 1 && said.contains("2 of 3 records are ignored, because they cannot be read: "),
+        "{said}"
+    );
     assert!(read(r#"{"jobs": []}"#).unwrap().jobs.is_empty());
     let (_, problem) =
         read(r#"{"jobs": [], "errors": [{"description": "Unable to contact slurm controller"}]}"#).unwrap_err();
@@ -193,11 +196,11 @@ fn what_is_listed_twice_is_one_and_said_with_its_file() {
     assert_eq!((counts, queue.jobs.len(), queue.hidden.len()), ((2, 1, 1, 1), 1, 0));
     let said = queue.remarks.join("\n");
     for part in [
-        "scontrol.nodes-d.txt: repeated records of nodes, such as node n0, are left out: 2",
-        "scontrol.partitions.txt: repeated records of partitions, such as partition p, are left out: 1",
-        "scontrol.reservations.txt: repeated records of reservations, such as reservation r, are left out: 1",
-        "scontrol.licenses.txt: repeated records of licences, such as licence l, are left out: 1",
-        "scontrol.jobs-d.txt: repeated records of jobs, such as job 1, are left out: 1",
+        "scontrol.nodes-d.txt: repeated records of nodes are ignored: 2, such as node n0",
+        "scontrol.partitions.txt: repeated records of partitions are ignored: 1, such as partition p",
+        "scontrol.reservations.txt: repeated records of reservations are ignored: 1, such as reservation r",
+        "scontrol.licenses.txt: repeated records of licences are ignored: 1, such as licence l",
+        "scontrol.jobs-d.txt: repeated records of jobs are ignored: 1, such as job 1",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
@@ -209,7 +212,7 @@ fn an_array_that_is_too_long_to_count_is_said_to_be() {
         let queue = queue(NODE, &(runs(1, "") + &waits(2, &format!("ArrayJobId=2 ArrayTaskId={tasks}"))));
         let said = queue.remarks.join("\n");
         assert!(
-            said.contains(&format!("job 2: `{tasks}` is not a list of tasks; the job counts as one task")),
+            said.contains(&format!("job 2: `{tasks}` is not a list of tasks; the job is treated as one task")),
             "{said}"
         );
         assert_eq!(queue.jobs.len(), 2);
@@ -223,12 +226,12 @@ fn a_queue_without_jobs_has_the_instant_of_its_nodes_or_of_its_files() {
     let queue = said_of(&[none, ("scontrol.nodes-d.txt", busy.as_bytes())]).unwrap();
     let said = queue.remarks.join("\n");
     assert_eq!(queue.now, 1_795_312_800);
-    assert!(said.contains("taken to be the last instant in scontrol.nodes-d.txt"), "{said}");
+    assert!(said.contains("the last instant in scontrol.nodes-d.txt is used instead"), "{said}");
     let queue = said_of(&[none, ("scontrol.nodes-d.txt", NODE.as_bytes())]).unwrap();
     let said = queue.remarks.join("\n");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
     assert!((now - queue.now).abs() < 600, "{}", queue.now);
-    assert!(said.contains("taken to be the last change of the file of the jobs"), "{said}");
+    assert!(said.contains("the last change of the file of the jobs is used instead"), "{said}");
     // No file states the instant.
     let texts = Texts::default().with(ClusterOutput::Nodes, NODE).with(ClusterOutput::Jobs, "No jobs in the system\n");
     assert!(texts.queue(None).unwrap_err().1.contains("--at"));
@@ -246,7 +249,7 @@ fn records_that_cannot_be_read_are_counted_whatever_takes_their_place() {
     let files = [nodes, ("scontrol.jobs-d.txt", jobs.as_bytes()), ("scontrol.jobs.txt", whole.as_bytes())];
     let alone = said_of(&files).unwrap().remarks.join("\n");
     assert!(
-        alone.contains("scontrol.jobs-d.txt: 2 of 3 records are left out, as they cannot be read: ")
+        alone.contains("scontrol.jobs-d.txt: 2 of 3 records are ignored, because they cannot be read: ")
             && alone.contains(first),
         "{alone}"
     );
@@ -274,7 +277,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
         ("squeue.json", half, "squeue --json --states=all"),
     ] {
         let said = said_of(&[nodes, (name, bytes)]).unwrap_err();
-        let remedy = format!(": save again what `{command}` prints");
+        let remedy = format!(": save the output of `{command}` again");
         assert!(said.contains(&format!("{name} was cut off or is damaged (")) && said.ends_with(&remedy), "{said}");
         for (other, whole) in [("scontrol.jobs.txt", jobs.as_bytes()), ("scontrol.jobs.json", json)] {
             let queue = said_of(&[nodes, (name, bytes), (other, whole)]).unwrap();
@@ -345,7 +348,12 @@ fn remarks_name_their_file() {
     let jobs = runs(1, "");
     let partitions = ("scontrol.partitions.txt", &b"slurm_load_partitions error: Unable to contact\n"[..]);
     let said = said_of(&[nodes, ("scontrol.jobs.txt", jobs.as_bytes()), partitions]).unwrap().remarks.join("\n");
-    assert!(said.contains("scontrol.partitions.txt: a line does not begin with PartitionName: `slurm_load"), "{said}");
+    assert!(
+        said.contains(
+            "scontrol.partitions.txt: the output has a line that does not begin with PartitionName: `slurm_load"
+        ),
+        "{said}"
+    );
     // Many such lines lead to one warning.
     let lines = "nonsense\n".repeat(50);
     let partitions = ("scontrol.partitions.txt", lines.as_bytes());
@@ -395,9 +403,9 @@ fn a_name_that_holds_a_record_is_no_job() {
         if name.contains("777") {
             let several = name.matches("777").count() > 1;
             let why = if several {
-                "jobs 777, 777 are left out"
+                "jobs 777, 777 are ignored"
             } else {
-                "job 777 is left out: its record may be a part of another job's name, and squeue --json does not know it"
+                "job 777 is ignored: its record may be a part of another job's name, and squeue --json does not know it"
             };
             assert!(said.contains(why), "{name}: {said}");
         }

@@ -131,8 +131,8 @@ NodeName=n1 CPUTot=4 RealMemory=1 State=DOWN* Partitions=all Reason=no answer";
     assert!(n0.resources.is_empty());
     let remarks = machines.remarks.join("\n");
     for part in [
-        "1 node is left out, as no jobs start there: n1 (DOWN*, no answer)",
-        "1 of these nodes are reserved, and jobs outside the reservation wait for its end: n0",
+        "1 node is not used, because no jobs can start there: n1 (DOWN*, no answer)",
+        "1 of these nodes are reserved; jobs outside the reservation wait for the end of the reservation: n0",
         "starts no jobs now: it is DRAIN",
         "may have at most 1 nodes",
         "a100, v100",
@@ -149,10 +149,10 @@ fn a_cluster_without_nodes_that_take_jobs_says_why() {
     let script = "case \"$*\" in *partitions) echo 'PartitionName=p Default=YES State=UP';; \
         *) echo 'NodeName=n0 CPUTot=4 State=DOWN Partitions=p Reason=flood';; esac";
     let error = Fakes::new().with("scontrol", script).commands().machines(None).unwrap_err().to_string();
-    assert!(error.contains("the partition `p` has no node that takes jobs") && error.contains("flood"), "{error}");
+    assert!(error.contains("the partition `p` has no node that accepts jobs") && error.contains("flood"), "{error}");
     let script = "echo 'PartitionName=p Default=NO State=UP'";
     let error = Fakes::new().with("scontrol", script).commands().machines(None).unwrap_err().to_string();
-    assert!(error.contains("no default partition; name one of p"), "{error}");
+    assert!(error.contains("no default partition; choose one of p"), "{error}");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     // The run gets two of the three equal nodes. The test does not depend on the choice.
     let two = pool.choose(&[2]).unwrap();
     assert_eq!(names(&two), ["n0:4", "n1:4"]);
-    assert!(two.remarks.iter().any(|remark| remark.contains("like a0, of which there are 2")), "{:?}", two.remarks);
+    assert!(two.remarks.iter().any(|remark| remark.contains("the 2 nodes that are equal to a0")), "{:?}", two.remarks);
     let placed = pool.place(&two.platform, &[2]).unwrap();
     assert_eq!((placed[0].options.join(" "), &placed[0].names), ("--mem=0".into(), &None));
     // More nodes are requested than there are equal nodes, so the result contains all nodes. The nodes of each pilot
@@ -201,8 +201,8 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     let placed = pool.place(&one.platform, &[1]).unwrap();
     assert_eq!(placed[0].options, ["--mem=0", "--gres=gpu:1", "--exclude=a0,a1,a2,gone"]);
     let error = pool.place(&pool.choose(&[2]).unwrap().platform, &[1]).unwrap_err().to_string();
-    assert!(error.contains("for 2 nodes, and the pilots have 1"), "{error}");
-    for (sizes, part) in [(vec![5], "may have at most 4; ask for fewer"), (vec![3, 3], "6 nodes are asked for")] {
+    assert!(error.contains("began with 2 nodes, but the pilots have 1"), "{error}");
+    for (sizes, part) in [(vec![5], "may have at most 4; ask for fewer"), (vec![3, 3], "6 nodes are requested")] {
         let error = pool.choose(&sizes).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }

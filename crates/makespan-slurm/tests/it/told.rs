@@ -69,7 +69,7 @@ impl<'a> Told<'a> {
         {
             return Some(format!("{} starts at {start}: {why}", job.shown));
         }
-        if why.contains("starts by then at the latest")
+        if why.contains("starts at this time at the latest")
             && let (Some(name), Some(at)) = (between(why, " on for job ", ","), between(why, "reserved from ", " on"))
             && self.starts.get(name).is_none_or(|&start| start > at.parse().unwrap())
         {

@@ -110,7 +110,7 @@ fn every_mapper_of_the_list_is_one() {
     let refused = |spec: &str| mapper(spec).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(refused("minmin").contains("did you mean `min-min`"));
     assert!(refused("ga[fitness=x]").contains("one of printed, makespan"));
-    assert!(refused("mct[x=1]").contains("takes no parameters"));
+    assert!(refused("mct[x=1]").contains("has no parameters"));
     assert!(MAPPERS.contains("sufferage"));
     assert!(mapper("ga[subset=4,generations=10]").is_ok() && mapper("braun-ga[iterations=5]").is_ok());
 }

@@ -76,12 +76,12 @@ fn values_of_another_kind() {
 
 #[test]
 fn what_is_written_twice_is_named() {
-    json("{\"name\": \"a\", \"time\": 3, \"time\": 4}", &["a.json:2:", "jobs[0]", "the key `time` is written twice"]);
-    toml("time = 1\ntime = 2", &["a.toml:6:1", "the key `time` is written twice"]);
+    json("{\"name\": \"a\", \"time\": 3, \"time\": 4}", &["a.json:2:", "jobs[0]", "the key `time` occurs twice"]);
+    toml("time = 1\ntime = 2", &["a.toml:6:1", "the key `time` occurs twice"]);
     refused(
         "a.toml",
         "version = 2\nplatform = {processors = 2}\n[platform]\nprocessors = 3\n",
-        &["a.toml:3", "the key `platform` is written twice"],
+        &["a.toml:3", "the key `platform` occurs twice"],
     );
 }
 
@@ -99,7 +99,7 @@ fn files_of_other_kinds_are_told_apart() {
     let sandbox = Sandbox::with_small();
     sandbox.makespan("plan small.toml -o plan.json").succeeds();
     for line in ["plan plan.json", "bound plan.json", "run plan.json", "simulate plan.json", "compare plan.json"] {
-        sandbox.makespan(line).refused(&["plan.json", "this is a plan", "give the instance that it plans"]);
+        sandbox.makespan(line).refused(&["plan.json", "this is a plan", "use the instance of the plan"]);
     }
     let all = ["a list of shell commands, native JSON or TOML, SWF, Batsim, sacct", "WfFormat", "DOT", "PSPLIB"];
     let kinds: [(&str, &[u8], &str); 6] = [
@@ -168,7 +168,7 @@ fn lists_that_cannot_run() {
         }
     };
     refused("", &["empty"]);
-    refused("# nothing\n\n", &["none of the 2 lines holds a command"]);
+    refused("# nothing\n\n", &["none of the 2 lines contains a command"]);
     refused("a #: after=2\nb #: after=3\nc #: after=1\n", &["wait for each other", "1-a", "2-b", "3-c"]);
     refused("a #: memory=900TB\n", &["1-a", "memory"]);
     refused("a #: cores=4096\n", &["1-a", "at least 4096 processors"]);

@@ -137,7 +137,7 @@ fn what_no_plan_can_hold_is_refused() {
     let parts = ["20000000 tasks in all", "at most 10000000", "make fewer and longer tasks"];
     sandbox.makespan("plan many.toml").refused(&parts);
     sandbox.makespan("run many.toml").refused(&parts);
-    sandbox.makespan("convert many.toml many.swf").refused(&["many.swf", "one record a task", "make fewer"]);
+    sandbox.makespan("convert many.toml many.swf").refused(&["many.swf", "one record for each task", "make fewer"]);
     assert!(sandbox.makespan("bound many.toml").succeeds().contains("makespan >= 2222223 s"));
     for (count, part) in [("0", "from 1 to 10^18"), ("1.5", "from 1 to 10^18"), ("'3'", "from 1 to 10^18")] {
         sandbox.write("bad.toml", instance(count));
@@ -196,7 +196,7 @@ fn a_job_called_like_a_task_cannot_run_beside_it() {
     let job = "[[jobs]]\nname = \"bag/4\"\ntime = 1\ncommand = [\"true\"]\n";
     sandbox.write("i.toml", shell_bag("true") + job);
     sandbox.makespan("plan i.toml").succeeds();
-    sandbox.makespan("run i.toml").refused(&["i.toml", "`bag/4` is called like a task of a bag", "rename"]);
+    sandbox.makespan("run i.toml").refused(&["i.toml", "`bag/4` has the name of a task of a bag", "rename"]);
     assert_eq!(sandbox.entries(), ["i.toml"]);
 }
 

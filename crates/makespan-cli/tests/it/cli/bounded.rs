@@ -105,7 +105,7 @@ fn compressed_files_of_many_empty_parts_are_refused() {
     let gzip = GzEncoder::new(Vec::new(), Compression::fast()).finish().unwrap();
     for part in [&gzip[..], b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0"] {
         sandbox.write("x", part.repeat(700_000 / part.len()));
-        sandbox.bounded("plan x").refused(&["x: cannot read", "compressed files that hold hardly anything"]);
+        sandbox.bounded("plan x").refused(&["x: cannot read", "compressed files with hardly any content"]);
     }
     sandbox.write("x.gz", packed("", " ", 40 << 20, ""));
     sandbox.bounded("plan x.gz").refused(&["only white space"]);
@@ -138,7 +138,7 @@ fn many_reservations_are_planned_around() {
     sandbox.bounded("verify i.json p.json").succeeds();
     sandbox.bounded("plan i.json --makespan-at-most 2").refused(&["unavailable in too many different periods"]);
     sandbox.write("i.json", instance(&|at| format!("{at}-999999")));
-    sandbox.bounded("plan i.json --algorithm list").refused(&["i.json", "closed more than 4194304 times"]);
+    sandbox.bounded("plan i.json --algorithm list").refused(&["i.json", "unavailable more than 4194304 times"]);
 }
 
 /// A log that repeats one job has one job, if the file is not too large.
@@ -147,9 +147,9 @@ fn a_log_of_one_job_is_read_until_it_expands_too_far() {
     let sandbox = Sandbox::new();
     let record = "1 0 -1 1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n";
     sandbox.write("x.gz", packed("; MaxProcs: 4\n", record, 15 << 20, ""));
-    assert!(sandbox.bounded("plan x.gz --algorithm list").succeeds().contains("repeated job number"));
+    assert!(sandbox.bounded("plan x.gz --algorithm list").succeeds().contains("the job number or name occurs twice"));
     sandbox.write("x.gz", packed("; MaxProcs: 4\n", record, 300 << 20, ""));
-    sandbox.bounded("plan x.gz").refused(&["x.gz", "decompress it first"]);
+    sandbox.bounded("plan x.gz").refused(&["x.gz", "decompress the file first"]);
 }
 
 #[test]

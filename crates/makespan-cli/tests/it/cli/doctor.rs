@@ -86,7 +86,11 @@ fn machines_of_a_cluster_are_planned_on() {
     for from in ["slurm", "slurm:long"] {
         let said = said(&sandbox, &["plan", "one.toml", "--from", from], None);
         assert!(said.status == Some(0) && said.out.contains("on 4 processors"), "{}{}", said.out, said.err);
-        assert!(said.out.contains("1 node is left out, as no jobs start there: n1 (IDLE+DRAIN, bad"), "{}", said.out);
+        assert!(
+            said.out.contains("1 node is not used, because no jobs can start there: n1 (IDLE+DRAIN, bad"),
+            "{}",
+            said.out
+        );
     }
 }
 

@@ -168,7 +168,7 @@ fn the_cost_is_minimised_within_deadlines() {
     sandbox.makespan(line).succeeds();
     sandbox
         .makespan("plan g.toml --algorithm optimise[deadline=2]")
-        .refused(&["deadline", "unless the objective is cost"]);
+        .refused(&["deadline", "the objective is not cost"]);
     sandbox.makespan("plan g.toml --objective cost --makespan-at-most 3 --time-limit 200ms").succeeds();
     sandbox.write(
         "wide.json",

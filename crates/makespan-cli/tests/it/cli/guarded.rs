@@ -275,7 +275,7 @@ fn a_run_waits_for_its_folder() {
     sandbox.write("i.toml", shell_jobs(2, &jobs).replacen("[[jobs]]", "[[jobs]]\nweight = 9", 1));
     let said = sandbox.makespan(&format!("{RUN} --algorithm list"));
     assert!(said.status == Some(0) && said.err.contains("4 of 4 jobs succeeded"), "{said:?}");
-    assert!(said.err.contains("not here any more") && said.err.contains("the run continues"), "{said:?}");
+    assert!(said.err.contains("no longer at this path") && said.err.contains("the run continues"), "{said:?}");
     let mut ran: Vec<String> = sandbox.read("ran").lines().map(str::to_owned).collect();
     ran.sort();
     assert_eq!(ran, ["away", "b", "c", "d"]);
@@ -384,7 +384,7 @@ fn of_two_runs_in_a_folder_one_is_refused_and_changes_nothing() {
     sandbox.makespan(&format!("{RUN} --algorithm list")).succeeds();
     let plan = sandbox.read("f/plan.json");
     assert!(plan.contains("list"), "{plan}");
-    Said::new(&slow, &child.wait_with_output().unwrap()).refused(&["f holds a run already"]);
+    Said::new(&slow, &child.wait_with_output().unwrap()).refused(&["f already contains a run"]);
     assert_eq!(sandbox.read("f/plan.json"), plan);
     assert_eq!(sandbox.read("ran").lines().count(), 3);
 }

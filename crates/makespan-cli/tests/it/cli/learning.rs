@@ -282,7 +282,7 @@ fn a_run_that_is_resumed_is_not_edited_by_what_was_learned() {
         let (wide, tries) = (sandbox.read("wide"), sandbox.read("tries"));
         for _ in 0..2 {
             let said = sandbox.makespan(&format!("{run} --resume"));
-            assert!(said.status == Some(1) && !said.err.contains("the journal until now is kept"), "{said:?}");
+            assert!(said.status == Some(1) && !said.err.contains("the previous journal is kept"), "{said:?}");
         }
         assert_eq!((sandbox.read("wide"), sandbox.read("tries")), (wide, tries), "nothing ran again");
         assert!(!sandbox.path(&format!("{folder}/journal-before-1.jsonl")).exists());

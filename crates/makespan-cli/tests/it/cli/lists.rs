@@ -91,7 +91,7 @@ fn standard_input_is_a_list_or_any_instance() {
         says(&sandbox.fed(line, "a\nb\n").succeeds(), &["2 jobs on "]);
     }
     sandbox.fed("plan -", "").refused(&["standard input", "empty"]);
-    sandbox.fed("plan -", "# nothing\n").refused(&["standard input", "the list holds no command"]);
+    sandbox.fed("plan -", "# nothing\n").refused(&["standard input", "the list contains no command"]);
 }
 
 #[test]

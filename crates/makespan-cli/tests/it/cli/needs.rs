@@ -66,10 +66,10 @@ fn more_than_the_machine_has_is_refused_before_anything_happens() {
     let sandbox = Sandbox::new();
     let write = |keys: &str| sandbox.write("i.toml", on(1, keys, &[job("a", "", "true")]));
     write("resources = { memory = '1PiB' }");
-    sandbox.makespan("run i.toml").refused(&["states 1024 TiB of memory", "state at most that", "oversubscribe"]);
+    sandbox.makespan("run i.toml").refused(&["states 1024 TiB of memory", "state at most ", "oversubscribe"]);
     write("resources = { gpus = 3 }");
-    run_with(&sandbox, "0,1", "").refused(&["states 3 GPUs", "may use 2, as CUDA_VISIBLE_DEVICES tells"]);
-    run_with(&sandbox, "", "").refused(&["may use 0"]);
+    run_with(&sandbox, "0,1", "").refused(&["states 3 GPUs", "may use only 2 (source: CUDA_VISIBLE_DEVICES)"]);
+    run_with(&sandbox, "", "").refused(&["may use only 0"]);
     assert_eq!(sandbox.entries(), ["i.toml"]);
     run_with(&sandbox, "0,1", "--oversubscribe").succeeds();
     write("resources = { gpus = 5000 }");

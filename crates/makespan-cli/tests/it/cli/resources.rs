@@ -62,7 +62,9 @@ fn memory_of_a_log_is_kept_on_machines_that_state_it() {
     let said = sandbox.makespan("convert log.swf a.json").succeeds();
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        words.contains("`memory` is needed by 1 job (largest need: 4.19 MB, of job `1`); the machines state none"),
+        words.contains(
+            "`memory` is needed by 1 job (largest need: 4.19 MB, of job `1`); the machines state no such resource"
+        ),
         "{said}"
     );
     assert!(!sandbox.read("a.json").contains("needs"));

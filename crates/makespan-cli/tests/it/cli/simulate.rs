@@ -325,7 +325,7 @@ fn a_log_may_be_replayed_on_slower_processors() {
     let machines = format!("version = 1\nplatform = {{ nodes = {nodes} }}\n[[jobs]]\nname = \"a\"\ntime = 1\n");
     sandbox.write("machines.toml", machines);
     let text = sandbox.makespan("simulate log.swf --platform machines.toml --policy fcfs").succeeds();
-    assert!(text.contains("the times of the log are taken as times at speed 1"), "{text}");
+    assert!(text.contains("the times of the log are read as times at speed 1"), "{text}");
     // Job 2 takes all processors for twice its time, from 60 s to 160 s. Then job 3 runs on fast processors, and job 4
     // on a slow one for 180 s.
     assert_eq!(row(&text, "makespan"), ["340.000"]);

@@ -140,7 +140,7 @@ fn a_run_goes_on_in_a_folder_that_also_holds_files_of_somebody_else() {
     sandbox.makespan("run l.txt --folder . --resume --retry-failed -q");
     assert_eq!((sandbox.read("sim.out").as_str(), sandbox.read("kept").as_str()), ("two\n", "one\n"));
     assert_eq!(sandbox.read("sim.dat"), "theirs");
-    sandbox.makespan("run l.txt --folder .").refused(&["holds a run already"]);
+    sandbox.makespan("run l.txt --folder .").refused(&["already contains a run"]);
 }
 
 /// A job does not start if an earlier job has already created a file with the name of this job's output file. The error
@@ -151,7 +151,7 @@ fn what_a_job_has_written_is_not_emptied_by_another() {
     sandbox.write("l.txt", "echo theirs > second.out #: name=first\necho ours #: name=second after=first\n");
     let said = sandbox.makespan("run l.txt --folder .");
     assert!(said.status == Some(1) && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
-    assert!(said.err.contains("second.out") && said.err.contains("move it away"), "{said:?}");
+    assert!(said.err.contains("second.out") && said.err.contains("move the file away"), "{said:?}");
     assert_eq!(sandbox.read("second.out"), "theirs\n");
 }
 
@@ -165,7 +165,10 @@ fn what_appears_between_two_sessions_is_not_emptied() {
     sandbox.write("two.out", "theirs");
     sandbox.write("l.txt", "echo one #: name=one\necho again #: name=again\necho ours #: name=two\n");
     let said = sandbox.makespan("run l.txt --folder . --resume");
-    assert!(said.status == Some(1) && said.err.contains("two.out") && said.err.contains("move it away"), "{said:?}");
+    assert!(
+        said.status == Some(1) && said.err.contains("two.out") && said.err.contains("move the file away"),
+        "{said:?}"
+    );
     assert_eq!((sandbox.read("two.out").as_str(), sandbox.read("again.out").as_str()), ("theirs", "again\n"));
     fs::remove_file(sandbox.path("two.out")).unwrap();
     sandbox.makespan("run l.txt --folder . --resume --retry-failed -q").succeeds();

@@ -95,7 +95,7 @@ fn a_period_is_unrolled_into_every_transfer_and_computation() {
     );
     sandbox.makespan("plan t.json --period 60s --output p.json").succeeds();
     sandbox.makespan("verify t.json p.json").succeeds();
-    sandbox.makespan("plan t.json --period 1ms").refused(&["--period 0.001", "choose a longer one"]);
+    sandbox.makespan("plan t.json --period 1ms").refused(&["--period 0.001", "choose a longer period"]);
     sandbox.makespan("plan t.json --period soon").refused(&["--period soon"]);
     sandbox.makespan("plan t.json --period 0").refused(&["longer than 0"]);
     let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "processors": 1, "time": 3}]}"#;

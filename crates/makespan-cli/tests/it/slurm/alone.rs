@@ -37,7 +37,7 @@ fn a_pilot_without_a_planner_does_what_it_was_given_and_is_given_back() {
     assert_eq!(queue(cluster, &job), job, "it has work{}", space.logs());
     space.write("stop", "");
     space.wait("the pilot ends", || queue(cluster, &job).is_empty());
-    assert!(space.logs().contains("no planner gave a sign of life and no task was left"), "{}", space.logs());
+    assert!(space.logs().contains("makespan run did not report, and no task was left"), "{}", space.logs());
     let said = space.makespan("run list.txt --on slurm --no-history --folder run --resume");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
     assert_eq!(space.read("log").matches("done").count(), 2, "{}", space.read("log"));

@@ -87,7 +87,7 @@ fn what_runs_on_while_the_planner_is_gone_is_taken_over() {
     space.write("stop", "");
     let said = space.said(second);
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["6 jobs went on since the last session"]);
+    said.holds(&["6 jobs of the last session are still running"]);
     for index in 0..6 {
         assert_eq!(space.read(&format!("log.{index}")), "begun\ndone\n");
     }
@@ -179,7 +179,7 @@ fn a_pilot_that_ends_with_work_left_is_followed_by_another() {
     cluster.ask("scancel", &[&job]);
     let said = space.said(planner);
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["has ended (cancelled)", "work remains: pilot"]);
+    said.holds(&["has ended (cancelled)", "jobs remain: pilot"]);
     assert_eq!(pilots().count(), 2);
     for index in 0..12 {
         let log = space.read(&format!("log.{index}"));
@@ -202,7 +202,7 @@ fn a_pilot_takes_nothing_that_would_outlast_it() {
     let begun = Instant::now();
     let said = space.makespan("run batch.toml --on slurm --time 1m --no-history --folder run");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["is expected to take longer: no more jobs start in this pilot", "work remains: pilot"]);
+    said.holds(&["is expected to take longer: no more jobs start in this pilot", "jobs remain: pilot"]);
     assert!(begun.elapsed() < Duration::from_secs(100), "{said:#?}");
 }
 
@@ -231,8 +231,8 @@ fn small_tasks_use_the_end_of_a_pilot() {
     assert_ne!(pilot("long"), pilot("first"), "{said:#?}");
     assert_eq!(std::fs::read_dir(space.path("run/pilot/pilots")).unwrap().count(), 2);
     said.holds(&[
-        "every job that waits is expected to take longer: no more jobs start in this pilot",
-        "work remains: pilot",
+        "every pending job is expected to take longer: no more jobs start in this pilot",
+        "jobs remain: pilot",
     ]);
 }
 

@@ -42,7 +42,7 @@ fn a_gpu_is_held_by_one_job_at_a_time_whatever_the_pilot_has() {
         let said = space.makespan(&run);
         assert_eq!(said.status, Some(0), "{name}: {said:#?}{}", space.logs());
         assert_eq!(most_held(&space, &said), most, "{name}: {}{said:#?}{}", space.read("held"), space.logs());
-        assert_eq!(said.err.matches("the plan counts 2 GPUs on n").count(), usize::from(told), "{name}: {said:#?}");
+        assert_eq!(said.err.matches("the plan has 2 GPUs on n").count(), usize::from(told), "{name}: {said:#?}");
         let planned = space.read("run/pilot/platform.json");
         assert_eq!(planned.contains("\"gpus\":2"), most == 2 || told, "{name}: {planned}");
     }
@@ -53,7 +53,7 @@ fn a_gpu_is_held_by_one_job_at_a_time_whatever_the_pilot_has() {
     assert_eq!(said.status, Some(255), "{said:#?}");
     said.holds(&["gpus"]);
     let said = space.makespan(&line.replace("--gres=gpu:1", "--gpus=1"));
-    said.holds(&["it needs 2 GPUs on n", "where the pilot holds 1"]);
+    said.holds(&["the job needs 2 GPUs on n", "but the pilot holds only 1"]);
     let said = space.makespan("slurm doctor --folder . --nodes 0");
     let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("2 of 2 nodes take jobs, with 8 processors, 4 gpus on 2 of them"), "{said:#?}");

@@ -120,7 +120,7 @@ fn a_pilot_of_which_nothing_is_heard_is_lost_though_slurm_says_that_it_runs() {
     let run = space.path("run");
     let frozen: Vec<Process> = heads(&run).into_iter().chain(agents(&run)).collect();
     send(Signal::SIGSTOP, &frozen);
-    space.wait("the message", || space.read("told").contains("its agents gave no sign of life"));
+    space.wait("the message", || space.read("told").contains("its agents did not report"));
     // The next pilot gets the nodes when all processes of this one have ended.
     let again = |index: u32| space.read(&format!("log.{index}")).matches("begun").count() == 2;
     space.wait("all begin again", || (0..3).all(again));

@@ -45,7 +45,7 @@ fn nodes_that_differ_are_planned_as_they_are() {
     space.write("list.txt", &list);
     let said = space.makespan("run list.txt --on slurm --nodes 2 --no-history --folder some");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["8 processors", "pilots have those like a0"]);
+    said.holds(&["8 processors", "that are equal to a0"]);
     let both = [space.read("some/1-echo-SLURMD_NODENAME.out"), space.read("some/2-echo-SLURMD_NODENAME.out")];
     assert!(both.iter().all(|node| node.starts_with('a')), "{both:?}{said:#?}");
     let line = "run list.txt --on slurm --slurm=--constraint=fast --no-history --folder fast";
@@ -54,8 +54,8 @@ fn nodes_that_differ_are_planned_as_they_are() {
     assert_eq!(space.read("fast/1-echo-SLURMD_NODENAME.out"), "big\n");
     for (line, parts) in [
         ("run batch.toml --on slurm --nodes 2 --no-history", vec!["large", "no node has more than 8 GiB"]),
-        ("run list.txt --on slurm --nodes 2 --slurm=-Cfast", vec!["2 nodes", "has 1", "ask for fewer nodes"]),
-        ("run list.txt --on slurm --slurm=--nodes=3", vec!["--nodes is given to sbatch by the run itself"]),
+        ("run list.txt --on slurm --nodes 2 --slurm=-Cfast", vec!["2 nodes", "has 1", "request fewer nodes"]),
+        ("run list.txt --on slurm --slurm=--nodes=3", vec!["the run itself sets the sbatch option --nodes"]),
     ] {
         let said = space.makespan(line);
         assert_eq!(said.status, Some(255), "{line}: {said:#?}");

@@ -46,7 +46,7 @@ fn a_node_that_is_down_keeps_nothing_from_the_others() {
     lose(&cluster);
     let said = space.makespan(RUN);
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["only 1 of the 2 nodes", "take jobs now"]);
+    said.holds(&["only 1 of the 2 nodes", "accept jobs now"]);
     for index in 0..4 {
         assert_eq!(space.read(&format!("j{index}.begun")), "n0\n", "{said:#?}");
     }

@@ -158,9 +158,9 @@ fn pilots_that_fail_at_once_are_given_up_with_a_word() {
         "before any of its agents had reported",
         "may not share the folder",
         "slurm doctor",
-        "no pilot is left",
+        "all pilots have ended",
     ]);
-    assert_eq!(said.err.matches("work remains").count(), 2, "{said:#?}");
+    assert_eq!(said.err.matches("jobs remain").count(), 2, "{said:#?}");
 }
 
 #[test]
@@ -177,7 +177,11 @@ fn jobs_that_fail_before_they_begin_are_given_up_with_a_word() {
     let fakes = Fakes::new().with("sbatch", &text);
     let said = space.said(with(&fakes, &space, "run list.txt --on slurm:jobs --no-history --folder run"));
     assert!(matches!(said.status, Some(1..=100)), "{said:#?}");
-    said.holds(&["none of 8 Slurm jobs of this run began", "may not share the folder", "slurm doctor"]);
+    said.holds(&[
+        "8 Slurm jobs of this run ended without starting their task",
+        "may not share the folder",
+        "slurm doctor",
+    ]);
     let said = space.makespan("run list.txt --on slurm:jobs --no-history --folder run --resume");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
 }

@@ -67,10 +67,10 @@ fn what_cannot_be_copied_is_told_and_leaves_nothing() {
     for (name, part) in [("none", "is not in"), ("folder", "not a regular file"), ("../a", "without `..`")] {
         wrong(Scratch::fill(&staging(above.path(), &[name], &[]), &mut always), part);
     }
-    wrong(Scratch::fill(&staging(above.path(), &[], &["/etc/a"]), &mut always), "not within the working folder");
+    wrong(Scratch::fill(&staging(above.path(), &[], &["/etc/a"]), &mut always), "not in the working folder");
     assert!(matches!(Scratch::fill(&staging(above.path(), &["a"], &[]), &mut || false), Err(StagingFailure::Stopped)));
     let nowhere = Staging { scratch: "/proc/none".into(), ..staging(above.path(), &["a"], &[]) };
-    wrong(Scratch::fill(&nowhere, &mut always), "another one with --scratch");
+    wrong(Scratch::fill(&nowhere, &mut always), "another folder with --scratch");
     let scratch = above.path().join(format!("scratch-{}", host()));
     assert!(fs::read_dir(scratch).unwrap().next().is_none());
     // A device that is always full.

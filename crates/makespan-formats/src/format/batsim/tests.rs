@@ -94,7 +94,7 @@ fn errors_name_the_job_and_the_profile() {
     let error = read(&workload(OLD, JOBS), &strict).unwrap_err();
     assert!(error.starts_with("w.json: jobs[1]: --strict does not allow this record"), "{error}");
     let sizeless = workload(OLD, JOBS).replace("\"nb_res\": 4,", "");
-    assert!(read(&sizeless, &ReplayOptions::default()).unwrap_err().contains("no `nb_res`; state the processors"));
+    assert!(read(&sizeless, &ReplayOptions::default()).unwrap_err().contains("(`nb_res`); state the processors"));
 }
 
 #[test]

@@ -115,7 +115,11 @@ fn bad_projects_are_refused_with_their_place() {
     check("         2     4       1    0    7", "  3 4 1 0 7", "expected mode 2, found mode 3");
     check("         2     4       1    0    7", "  2 4 1 0", "expected the number of the activity");
     check("         2     4       1    0    7", "  2 4 1 0 -7", "`-7` is not a whole number from 0");
-    check("         2     4       1    0    7", "  2 0 1 0 7", "x.mm:32: activity `3` takes no time in some modes");
+    check(
+        "         2     4       1    0    7",
+        "  2 0 1 0 7",
+        "x.mm:32: activity `3` has a duration of 0 in some modes",
+    );
     check("  1      1     0       0    0", "1 1 0 0 2", "activity `1` takes no time but uses up 2 of `N1`");
     check("  1      1     0       0    0", "1 1 99999999999999 0 2", "too long");
     check("    5    9   11", "5 9", "there are 2 amounts for 3 resources");

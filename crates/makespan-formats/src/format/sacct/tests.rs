@@ -133,7 +133,9 @@ fn what_jobs_need_is_read_where_the_machines_state_it() {
     assert_eq!(bare.instance.jobs().len(), 6);
     let remarks = bare.remarks.join("; ");
     assert!(
-        remarks.contains("`memory` is needed by 4 jobs (largest need: 96.64 GB, of job `6`); the machines state none"),
+        remarks.contains(
+            "`memory` is needed by 4 jobs (largest need: 96.64 GB, of job `6`); the machines state no such resource"
+        ),
         "{remarks}"
     );
     assert!(remarks.contains("`gpus` is needed by 1 job (largest need: 1, of job `3`); "), "{remarks}");
@@ -169,7 +171,7 @@ fn a_list_of_tasks_that_slurm_has_cut_is_expanded_and_counted() {
     assert_eq!(names, ["204_1", "204_3", "204_5"]);
     let remarks = replay.remarks.join("; ");
     assert!(
-        remarks.contains("1 record: Slurm has cut the list") && remarks.contains("SLURM_BITSTR_LEN=0"),
+        remarks.contains("1 record: Slurm has cut off the list") && remarks.contains("SLURM_BITSTR_LEN=0"),
         "{remarks}"
     );
     assert!(read(text, &ReplayOptions { strict: true, ..on(8) }).is_err());

@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn files_that_do_not_fit_are_refused() {
         assert!(failed(DAG, "name\tstatus\n").contains("no column `realtime`"));
-        assert!(failed(DAG, "name\tstatus\trealtime\n").contains("no task that was completed"));
+        assert!(failed(DAG, "name\tstatus\trealtime\n").contains("no completed task"));
         assert!(failed(DAG, "name\tstatus\trealtime\na\tCOMPLETED\t1s\na\tCOMPLETED\t1s\n").contains("two tasks"));
         assert!(failed(DAG, "name\tstatus\trealtime\na\tCOMPLETED\t1s\n").contains("files of one run"));
         assert!(failed("digraph {", TRACE).contains("expected"));

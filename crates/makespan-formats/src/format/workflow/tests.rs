@@ -144,7 +144,7 @@ fn wfformat_that_is_wrong_is_refused() {
     let error = parse_instance(WF15.as_bytes(), "flow.json", &strict).unwrap_err().to_string();
     assert!(error.contains("task `c`: `0.0`: the run time is 0 s, which --strict does not allow"), "{error}");
     let unplaced = parse_instance(WF14.as_bytes(), "flow.json", &ReadOptions::default()).unwrap_err().to_string();
-    assert!(unplaced.contains("a file of WfFormat states no machines; state them: --processors N"), "{unplaced}");
+    assert!(unplaced.contains("a file of WfFormat states no machines; add --processors N"), "{unplaced}");
 }
 
 const DAX: &str = r#"<?xml version="1.0"?>
@@ -160,7 +160,7 @@ fn a_dax_is_read_and_files_are_waited_for() {
     let found = read(DAX, Format::Dax);
     assert_eq!(shown(&found.instance), "A:14 B:1.5 C:2 A>B:2300 A>C:50");
     assert_eq!(found.instance.jobs()[0].name, "flow");
-    assert!(found.remarks[0].contains("such as those of `A` by `C`"), "{:?}", found.remarks);
+    assert!(found.remarks[0].contains("such as `C`, which reads from `A`"), "{:?}", found.remarks);
     let wrong = |from: &str, to: &str, expect: &str| refused(&DAX.replacen(from, to, 1), "f.xml", expect);
     wrong(
         "<parent ref=\"A\"/>",
@@ -171,11 +171,7 @@ fn a_dax_is_read_and_files_are_waited_for() {
     wrong("id=\"B\"", "id=\"A\"", "two tasks are named `A`");
     let differing = read(&DAX.replacen("size=\"2250\"/>", "size=\"2251\"/>", 1), Format::Dax);
     assert_eq!(shown(&differing.instance), "A:14 B:1.5 C:2 A>B:2300 A>C:50");
-    assert!(
-        differing.remarks[0].contains("size differs from an earlier use: 1 (such as `f`)"),
-        "{:?}",
-        differing.remarks
-    );
+    assert!(differing.remarks[0].contains("sizes in different tasks: 1 (such as `f`)"), "{:?}", differing.remarks);
     wrong("<child ref=\"B\"><parent ref=\"A\"/>", "<child ref=\"A\"><parent ref=\"B\"/>", "in a cycle: A -> B -> A");
     wrong("</adag>", "", "the XML is broken");
     wrong("<child", "<dax/><child", "a workflow within a workflow");
@@ -359,7 +355,7 @@ fn a_platform_and_a_network_are_for_workflows() {
     let none = ReadOptions::default;
     check(ReadOptions { platform: Some(platform.clone()), ..options() }, DAX, "state one");
     check(ReadOptions { network: Some(link), platform: Some(platform.clone()), ..none() }, DAX, "in the platform");
-    check(ReadOptions { network: Some(link), ..none() }, DAX, "state their number");
+    check(ReadOptions { network: Some(link), ..none() }, DAX, "state this number");
     check(ReadOptions { speedup: "linear".parse().ok(), ..options() }, DAX, "allowed only for logs");
     let native = "{\"version\": 1}";
     check(ReadOptions { network: Some(link), ..none() }, native, "allowed only for workflows");
@@ -404,7 +400,9 @@ fn wfformat_states_cores_and_memory() {
     let (instance, remarks) = planned(&with(""), &ReadOptions::default());
     assert_eq!([0, 1].map(|task| needed(&instance, task, "memory")), [None, None]);
     assert!(
-        remarks.contains("`memory` is needed by 2 tasks (largest need: 5.00 GB, of task `b`); the machines state none"),
+        remarks.contains(
+            "`memory` is needed by 2 tasks (largest need: 5.00 GB, of task `b`); the machines state no such resource"
+        ),
         "{remarks}"
     );
     // The platform has fewer cores than the task used.

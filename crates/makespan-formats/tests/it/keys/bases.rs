@@ -251,7 +251,7 @@ pub(super) const BASES: [Base; 17] = [
             ("X\n", "hostname\n", "hostname"),
             ("X\nsplit\tCOMPLETED\t1s\t2", "cpus\nsplit\tCOMPLETED\t1s\tx", "number of cores"),
             ("align (b)\tCOMPLETED", "align (b)\tFAILED", "not being completed"),
-            ("align (b)", "sort (b)", "lacks the processes"),
+            ("align (b)", "sort (b)", "does not contain the processes"),
         ],
     },
     Base {

@@ -26,7 +26,8 @@ pub(super) fn clocks(nodes: &Nodes) -> Finding {
     };
     let direction = if most > 0.0 { "ahead of" } else { "behind" };
     let found = format!("{name} is {:.1} s {direction} this machine", most.abs());
-    let remedy = "ask the administrators to synchronise the clocks (chrony); files of one node seem too old or too new to other nodes";
+    let remedy = "ask the administrators to synchronise the clocks (chrony); otherwise, the times of files are wrong \
+                  by this difference on other nodes";
     match most.abs() {
         close if close <= CLOSE => {
             Finding::good(TOPIC, format!("nodes and this machine differ by at most {:.1} s", close.max(0.1)))
@@ -38,7 +39,7 @@ pub(super) fn clocks(nodes: &Nodes) -> Finding {
 
 pub(super) fn program(nodes: &Nodes, path: &Path) -> Finding {
     const TOPIC: &str = "program";
-    const REMEDY: &str = "install it where all nodes see it, and start it from there";
+    const REMEDY: &str = "install makespan in a folder that all nodes share, and start it from this folder";
     let names = |is_it: &dyn Fn(&NodeAnswers) -> bool| -> String {
         let found = nodes.iter().filter(|(_, said)| is_it(said)).map(|(name, _)| name.as_str());
         found.collect::<Vec<_>>().join(", ")
@@ -52,10 +53,10 @@ pub(super) fn program(nodes: &Nodes, path: &Path) -> Finding {
     if !other.is_empty() {
         let found =
             format!("{} on {other} differs from the file on this machine, perhaps in its version", path.display());
-        return Finding::bad(TOPIC, found, format!("{REMEDY}, or copy the file of this machine there"));
+        return Finding::bad(TOPIC, found, format!("{REMEDY}, or copy the file of this machine to these nodes"));
     }
     let same = here.is_some() && nodes.values().all(|said| said.sum.is_some());
-    let found = if same { "is on the nodes, the same file as here" } else { "is on the nodes" };
+    let found = if same { "is on the nodes, and is the same file as on this machine" } else { "is on the nodes" };
     Finding::good(TOPIC, format!("{} {found}", path.display()))
 }
 
@@ -64,19 +65,19 @@ pub(super) fn shared(nodes: &Nodes, asked: u32) -> Finding {
     let with = |answer: &str| -> Vec<&str> {
         nodes.iter().filter(|(_, said)| said.shared.as_deref() == Some(answer)).map(|(name, _)| name.as_str()).collect()
     };
-    let remedy = "name a folder on a file system that all nodes share, such as your home or scratch: --folder";
+    let remedy = "choose a folder on a file system that all nodes share, such as your home or scratch folder: --folder";
     let (unseen, closed) = (with("no"), with("readonly"));
     if !unseen.is_empty() {
-        return Finding::bad(TOPIC, format!("{} does not see it", unseen.join(", ")), remedy);
+        return Finding::bad(TOPIC, format!("{} does not see this folder", unseen.join(", ")), remedy);
     }
     if !closed.is_empty() {
-        return Finding::bad(TOPIC, format!("{} cannot write to it", closed.join(", ")), remedy);
+        return Finding::bad(TOPIC, format!("{} cannot write to this folder", closed.join(", ")), remedy);
     }
     if nodes.len() < asked as usize {
         return Finding::unknown(
             TOPIC,
             format!("{} of {asked} nodes answered", nodes.len()),
-            "look at the test job above",
+            "see the finding `test job` above",
         );
     }
     let rounds: Vec<Option<u32>> =
@@ -92,14 +93,14 @@ pub(super) fn shared(nodes: &Nodes, asked: u32) -> Finding {
         );
     }
     // The measured time includes the time until all nodes had begun.
-    Finding::good(TOPIC, format!("all see each other's files within {:.1} s", f64::from(most + 1) / 10.0))
+    Finding::good(TOPIC, format!("all nodes see each other's files within {:.1} s", f64::from(most + 1) / 10.0))
 }
 
 pub(super) fn renames(nodes: &Nodes) -> Finding {
     const TOPIC: &str = "rename";
     let counts: Vec<u32> = nodes.values().filter_map(|said| said.taken).collect();
     if counts.len() < nodes.len() {
-        return Finding::unknown(TOPIC, "not every node moved files", "mend the shared folder first");
+        return Finding::unknown(TOPIC, "not every node moved files", "solve the problem of the shared folder first");
     }
     let taken: u32 = counts.iter().sum();
     let distinct: BTreeSet<u32> = counts.iter().copied().collect();
@@ -109,7 +110,11 @@ pub(super) fn renames(nodes: &Nodes) -> Finding {
         return Finding::good(TOPIC, format!("atomic: {between} moved {FILES} files, each exactly once{alone}"));
     }
     let found = format!("not atomic: {between} moved {FILES} files {taken} times");
-    Finding::bad(TOPIC, found, "runs could repeat or lose tasks there; choose another file system: --folder")
+    Finding::bad(
+        TOPIC,
+        found,
+        "runs in this folder could repeat or lose tasks; choose a folder on another file system: --folder",
+    )
 }
 
 #[cfg(test)]
@@ -140,11 +145,11 @@ mod tests {
             ];
             program(&nodes(&lines.each_ref().map(String::as_str)), &path)
         };
-        assert!(judged(&said).found.ends_with("the same file as here"));
+        assert!(judged(&said).found.ends_with("the same file as on this machine"));
         let finding = judged("1:2");
         assert_eq!(finding.verdict, Verdict::Bad);
         assert!(finding.found.contains("on n1 differs from the file on this machine"), "{finding:?}");
-        assert!(finding.remedy.unwrap().contains("where all nodes see it"));
+        assert!(finding.remedy.unwrap().contains("that all nodes share"));
     }
 
     #[test]

@@ -48,10 +48,11 @@ pub(super) fn listen(mut child: Child, limit: Duration) -> (Nodes, Option<String
     let said = said.map(|line| line.trim_start_matches("srun: ").trim_start_matches("error: ")).take(3);
     let said: Vec<&str> = said.collect();
     let problem = match (late, failed) {
-        (true, _) => Some(format!("it did not end within {} s; look at `squeue --me`", limit.as_secs())),
+        (true, _) => Some(format!("the test job did not end within {} s; check `squeue --me`", limit.as_secs())),
         (false, true) => {
             let said = if said.is_empty() { "srun failed and printed no message".to_owned() } else { said.join(" / ") };
-            let busy = "; the nodes are busy: wait longer (--wait 10m), ask for fewer (--nodes 1), or run it inside an allocation";
+            let busy = "; the nodes are busy: wait longer (--wait 10m), test fewer nodes (--nodes 1), or run the test \
+                        in an allocation";
             let remedy = if said.to_lowercase().contains("immediate") || said.contains("temporarily") {
                 busy.to_owned()
             } else {

@@ -45,7 +45,7 @@ type Nodes = BTreeMap<String, NodeAnswers>;
 pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Finding> {
     const TOPIC: &str = "test job";
     if examination.nodes == 0 {
-        return vec![Finding::unknown(TOPIC, "none was run", "leave --nodes 0 out to examine clocks and the folder")];
+        return vec![Finding::unknown(TOPIC, "none was run", "to check the clocks and the folder, remove --nodes 0")];
     }
     // If the cluster has fewer nodes than requested, the test uses all nodes of the cluster. If the number of nodes is
     // unknown, the test requests `nodes` nodes, and srun reports the problem.
@@ -79,7 +79,7 @@ pub(super) fn examine(examination: &Examination, commands: &Commands) -> Vec<Fin
                 renames(&nodes),
             ]
         }
-        Err(error) => vec![Finding::unknown(TOPIC, error.to_string(), "name a writable folder: --folder")],
+        Err(error) => vec![Finding::unknown(TOPIC, error.to_string(), "choose a writable folder: --folder")],
     }
 }
 

@@ -20,9 +20,9 @@ impl Pilots {
             SlurmReport::Job(job, state) => self.heard_of_job(job, state),
             SlurmReport::NodeGone(place) => {
                 if let Some(agent) = self.nodes.agents.get_mut(&place).filter(|agent| agent.gone.is_none()) {
-                    agent.gone = Some(format!("Slurm reports that its node {} is gone", place.node));
+                    agent.gone = Some(format!("Slurm reports that node {} is unavailable", place.node));
                     let slot = agent.slot;
-                    self.tell(format!("Slurm reports that the node {} of pilot {} is gone", place.node, place.job));
+                    self.tell(format!("Slurm reports that node {} of pilot {} is unavailable", place.node, place.job));
                     self.close(slot, None);
                     let seat = self.nodes.slots.seat(slot);
                     self.nodes.seats[seat].lost += usize::from(self.nodes.seats[seat].job == Some(place.job));
@@ -61,7 +61,7 @@ impl Pilots {
                 if let Some(seat) = seat {
                     let ends = left.map(|left| Instant::now() + left);
                     if self.nodes.seats[seat].waits.take().is_some_and(|reason| !reason.is_empty()) {
-                        self.tell(format!("pilot {job} has begun"));
+                        self.tell(format!("pilot {job} has started"));
                     }
                     (self.nodes.seats[seat].lacking, self.nodes.seats[seat].wants) = (None, PilotNodes::Some);
                     self.nodes.seats[seat].life = Life::Runs;
@@ -76,7 +76,7 @@ impl Pilots {
                 let begins = |life: &mut Life| std::mem::replace(life, Life::Rests) != Life::Rests;
                 if let Some(seat) = seat.filter(|&seat| begins(&mut self.nodes.seats[seat].life)) {
                     let job = self.nodes.seats[seat].job.unwrap_or(0);
-                    self.tell(format!("pilot {job} is suspended by Slurm, with all tasks in it"));
+                    self.tell(format!("Slurm has suspended pilot {job} and all its tasks"));
                 }
             }
         }

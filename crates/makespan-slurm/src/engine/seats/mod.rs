@@ -127,7 +127,7 @@ impl Pilots {
             let most = if start.is_guess { self.nodes.seats[seat].whole / 2 } else { Duration::MAX };
             if left < expected.min(most).saturating_add(SLACK) {
                 let text = format!(
-                    "pilot {} ends in {} s, and job `{}` is expected to take longer",
+                    "pilot {} ends in {} s, but job `{}` is expected to take longer",
                     self.nodes.seats[seat].job.unwrap_or(0),
                     left.as_secs(),
                     start.name
@@ -176,7 +176,7 @@ impl Pilots {
             if left < shortest + MARGIN {
                 let job = self.nodes.seats[seat].job.unwrap_or(0);
                 let text = format!(
-                    "pilot {job} ends in {} s, and every job that waits is expected to take longer",
+                    "pilot {job} ends in {} s, but every pending job is expected to take longer",
                     left.as_secs()
                 );
                 self.drain(seat, &text);
@@ -220,10 +220,10 @@ impl Pilots {
                 match self.submit(seat, None) {
                     Ok(()) => {
                         let job = self.nodes.seats[seat].job.unwrap_or(0);
-                        self.tell(format!("work remains: pilot {job} is requested"));
+                        self.tell(format!("jobs remain: pilot {job} is requested"));
                     }
                     Err((text, passing)) => {
-                        self.tell(format!("cannot get a pilot: {text}"));
+                        self.tell(format!("cannot submit a pilot: {text}"));
                         self.nodes.seats[seat].closed = !passing;
                         self.nodes.seats[seat].again = Some(Instant::now() + PAUSE);
                     }
@@ -233,7 +233,9 @@ impl Pilots {
         let none = self.nodes.seats.iter().all(|seat| seat.job.is_none() && seat.closed);
         if none && self.run.tasks.is_empty() && !self.nodes.over {
             self.nodes.over = true;
-            let text = "no pilot is left, and no other one is requested; resuming the run requests pilots again".into();
+            let text = "all pilots have ended, and no other pilot will be requested; resuming the run requests pilots \
+                        again"
+                .into();
             self.run.notices.push_back(Notice::Over(text));
         }
     }

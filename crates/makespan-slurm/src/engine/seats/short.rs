@@ -42,13 +42,14 @@ impl Pilots {
         // gone.
         self.write_off(job, &format!("pilot {job} has left the queue"));
         self.tell(format!(
-            "only {} of the {} nodes that pilot {job} waits for take jobs now: it is submitted again without the other nodes",
+            "only {} of the {} nodes of the pending pilot {job} accept jobs now: the pilot is submitted again without \
+             the other nodes",
             there.len(),
             waiting.nodes
         ));
         self.nodes.seats[seat].job = None;
         if let Err((text, passing)) = self.submit(seat, Some(&there)) {
-            self.tell(format!("cannot get a pilot: {text}"));
+            self.tell(format!("cannot submit a pilot: {text}"));
             self.nodes.seats[seat].closed = !passing;
             self.nodes.seats[seat].again = Some(Instant::now() + super::PAUSE);
         }
@@ -76,7 +77,7 @@ impl Pilots {
             let slots = self.nodes.slots.of_seat(seat);
             let (all, there) = (slots.len(), slots.filter(|&slot| self.place_of(slot).is_some()).count());
             let job = self.nodes.seats[seat].job.unwrap_or(0);
-            let text = format!("pilot {job} has {there} of its {all} nodes, and no job that waits can start there");
+            let text = format!("pilot {job} has only {there} of its {all} nodes, and no pending job can start on them");
             self.drain(seat, &text);
             if matches!(self.options.allocation, Allocation::Here { .. }) {
                 // An existing allocation cannot be replaced. So end its agents.

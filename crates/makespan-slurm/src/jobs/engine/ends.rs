@@ -81,7 +81,7 @@ impl SlurmJobEngine<'_> {
     /// Requests the end of an attempt.
     pub(super) fn ask_end(&mut self, task: TaskId, kill: bool) {
         if self.take_back(task) {
-            self.run.notices.push_back(Notice::Lost(task, "it was withdrawn before it started".into()));
+            self.run.notices.push_back(Notice::Lost(task, "the job was withdrawn before its start".into()));
             return;
         }
         let Some(held) = self.run.tasks.get(&task) else { return };
@@ -123,7 +123,7 @@ impl SlurmJobEngine<'_> {
         }
         if !taken.is_empty() {
             let jobs = if taken.len() == 1 { "1 job is".into() } else { format!("{} jobs are", taken.len()) };
-            self.tell(format!("{jobs} submitted to Slurm by the last session, and taken over by this one"));
+            self.tell(format!("{jobs} of the last session are still in Slurm's queue, and are taken over"));
         }
         let all: Vec<TaskId> = taken.iter().map(|taken| taken.task).collect();
         all.into_iter().for_each(|task| self.see_begin(task));
@@ -169,7 +169,7 @@ impl SlurmJobEngine<'_> {
             }
             if !told && begun.elapsed() > grace + Duration::from_secs(5) {
                 told = true;
-                tell("jobs of an earlier session are still running; the run continues as soon as they have ended");
+                tell("jobs of an earlier session are still running; the run continues when these jobs have ended");
             }
             sleep(if kill { GLANCE * 10 } else { GLANCE });
         }

@@ -290,7 +290,7 @@ impl Engine for SlurmJobEngine<'_> {
     }
 
     fn limit_memory(&mut self) -> Result<(), String> {
-        Err("in Slurm jobs, only Slurm's setting ConstrainRAMSpace limits memory".into())
+        Err("the memory of Slurm jobs is limited only by Slurm's setting ConstrainRAMSpace".into())
     }
 
     fn outlives_us(&self) -> bool {

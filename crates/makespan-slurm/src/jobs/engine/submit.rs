@@ -166,7 +166,8 @@ impl SlurmJobEngine<'_> {
         self.submissions.again = Some(Instant::now() + PAUSE);
         self.submissions.kept_waiting += u32::from(limit);
         if !limit || !std::mem::replace(&mut self.submissions.has_told_limit, true) {
-            let text = if limit { "the other jobs are submitted when jobs end" } else { "trying again" };
+            let text =
+                if limit { "the other jobs are submitted when submitted jobs have ended" } else { "trying again" };
             self.tell(format!("Slurm accepts no more jobs now: {error}; {text}"));
         }
     }

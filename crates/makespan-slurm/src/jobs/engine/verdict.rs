@@ -32,7 +32,7 @@ const NEVER: &str = "DependencyNeverSatisfied";
 
 /// The probable cause, for a job that has left no log.
 const NO_LOG: &str =
-    "it has left no log; perhaps its node does not share the folder of the run, which `makespan slurm doctor` checks";
+    "the job wrote no log; its node may not share the folder of the run, which `makespan slurm doctor` tests";
 
 /// If this number of jobs ended without a log and no job has started, no further job is submitted.
 const MAX_STILLBORN: u32 = 8;
@@ -86,7 +86,7 @@ impl SlurmJobEngine<'_> {
             None if since >= ABSENT => {
                 let name = held.number.map_or_else(|| "its job".into(), |number| format!("its job {number}"));
                 if held.is_stopped || self.is_silent(task) {
-                    Verdict::Lost(format!("Slurm does not know {name} any more, and its end was not recorded"))
+                    Verdict::Lost(format!("Slurm has forgotten {name}, and its end was not recorded"))
                 } else {
                     Verdict::Goes
                 }
@@ -108,26 +108,22 @@ impl SlurmJobEngine<'_> {
                 if waits {
                     Verdict::Goes
                 } else {
-                    Verdict::Lost(format!("its job {job} waited for a job that is gone"))
+                    Verdict::Lost(format!("its Slurm job {job} waited for a job that no longer exists"))
                 }
             }
             // A controller that has lost its state may report the end of an earlier job with the same id.
             JobState::Cancelled if !has_begun && self.is_doubtful() => {
-                Verdict::Lost(format!("its job {job} was cancelled when Slurm's controller restarted"))
+                Verdict::Lost(format!("its Slurm job {job} was cancelled by a restart of Slurm's controller"))
             }
             JobState::Cancelled if !has_begun => {
-                Verdict::Cancelled(format!("its job {job} was cancelled in Slurm before it began"))
+                Verdict::Cancelled(format!("its Slurm job {job} was cancelled before it started"))
             }
-            JobState::Deadline if !has_begun => {
-                Verdict::Cancelled(format!("its job {job} missed its deadline in Slurm"))
-            }
-            JobState::Cancelled => Verdict::Ended(STOPPED, format!("its job {job} was cancelled in Slurm")),
-            JobState::Timeout if has_begun => {
-                Verdict::TimedOut(format!("its job {job} reached its time limit in Slurm"))
-            }
+            JobState::Deadline if !has_begun => Verdict::Cancelled(format!("its Slurm job {job} missed its deadline")),
+            JobState::Cancelled => Verdict::Ended(STOPPED, format!("its Slurm job {job} was cancelled")),
+            JobState::Timeout if has_begun => Verdict::TimedOut(format!("its Slurm job {job} reached its time limit")),
             JobState::OutOfMemory if has_begun => Verdict::Ended(
                 KILLED,
-                format!("Slurm reports that its job {job} used more memory than it had requested"),
+                format!("Slurm reports that its Slurm job {job} used more memory than it had requested"),
             ),
             state => {
                 let state = format!("{state:?}").to_lowercase();
@@ -137,7 +133,7 @@ impl SlurmJobEngine<'_> {
                     self.board.last_words(&held.id).map_or_else(String::new, |words| format!(": {words}"))
                 };
                 let when = if has_begun { "did not record its end" } else { "never began" };
-                Verdict::Lost(format!("its job {job} is over ({state}) and {when}{words}"))
+                Verdict::Lost(format!("its Slurm job {job} has ended ({state}) and {when}{words}"))
             }
         }
     }
@@ -184,7 +180,10 @@ impl SlurmJobEngine<'_> {
                     *count
                 });
                 if count == Some(MAX_STILLBORN) {
-                    let text = format!("none of {MAX_STILLBORN} Slurm jobs of this run began; for each job: {NO_LOG}");
+                    let text = format!(
+                        "{MAX_STILLBORN} Slurm jobs of this run ended without starting their task; for each of them: \
+                         {NO_LOG}"
+                    );
                     self.run.notices.push_back(Notice::Over(text));
                 }
             }

@@ -87,7 +87,7 @@ fn what_others_cancel_is_recorded() {
     space.write("go", "");
     let said = space.said(planner);
     assert!(matches!(said.status, Some(1..=100)), "{said:#?}{}{}", space.logs(), logs(&space));
-    said.holds(&["was cancelled in Slurm", "was cancelled in Slurm before it began", "succeeded=1"]);
+    said.holds(&["was cancelled", "was cancelled before it started", "succeeded=1"]);
     let states = ends(&space);
     assert_eq!(states["runs"], "COMPLETED_SUCCESSFULLY");
     assert!(!space.path("waits.begun").exists());
