@@ -36,7 +36,7 @@ impl Counts {
         Self(counts)
     }
 
-    /// Returns each group and rule whose number is larger in `now`, with the old and the new number.
+    /// Returns each group and rule with a number that is larger in `now`, and the old and the new number.
     pub fn rises_to(&self, now: &Self) -> Vec<(String, Rule, usize, usize)> {
         let rise = |((group, rule), &to): (&(String, Rule), &usize)| {
             let from = self.0.get(&(group.clone(), *rule)).copied().unwrap_or(0);
