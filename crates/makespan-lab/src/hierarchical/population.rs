@@ -18,7 +18,7 @@ use crate::campaign::parsed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// The time decreases as fast as possible. The work is constant.
+    /// The time is inversely proportional to the number of processors, so the work is constant.
     Linear,
     /// The time of a job is the same on any number of processors.
     Flat,

@@ -1,4 +1,4 @@
-//! Means of the runs by mean size, swing, rate and scheduler.
+//! The runs, averaged for each combination of mean size, swing, rate and scheduler.
 
 use std::collections::BTreeMap;
 

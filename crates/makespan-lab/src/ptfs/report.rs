@@ -67,8 +67,8 @@ fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&Point) -> St
 
 /// Returns figures 9 to 12. Figures 9 and 10 show the makespan of every scheduler divided by its bound. Figures 11 and
 /// 12 show the advantage of PTFS over the best other scheduler of Table 2, with 95 % confidence intervals. The paper
-/// draws figures 9 and 10 only at a high rate and a swinging rate. Here, every swing has its own figures. For each mean
-/// size, an additional figure compares the advantages at all swings.
+/// draws figures 9 and 10 for two settings only: a high rate, and a rate that swings. Here, every swing has its own
+/// figures. For each mean size, an additional figure compares the advantages at all swings.
 pub(super) fn figures(points: &Points) -> Result<Vec<File>, LabError> {
     let mut figures = Vec::new();
     for (number, size) in [(9, 50_000), (10, 5000)] {

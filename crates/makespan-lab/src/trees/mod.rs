@@ -35,8 +35,8 @@ use crate::campaign::{self, Campaign, CampaignReport, failed, positive, refuse, 
 use reading::{LatencyReading, PaperReading};
 use statements::Evidence;
 
-/// The values of the largest ratio of communication to computation, in millionths of a byte per operation. The first
-/// value is near the paper's smallest ratio, and the last value is the paper's largest ratio.
+/// The maximum ratios of communication to computation that the campaign tries, in millionths of a byte per operation.
+/// The first value is near the paper's smallest ratio, and the last value is the paper's largest ratio.
 const RATIOS: [u32; 6] = [2_000, 10_000, 50_000, 250_000, 1_000_000, 4_600_000];
 /// The numbers of nodes of the trees.
 const NODES: [usize; 5] = [5, 10, 20, 50, 100];

@@ -50,7 +50,7 @@ pub enum LatencyReading {
 const MATRIX: u64 = 98_000_000;
 
 impl PaperReading {
-    /// The default reading. In short runs, at most 8 of the 15 statements of section 5.2 are true under any reading.
+    /// The default reading. In short runs, no reading makes more than 8 of the 15 statements of section 5.2 true.
     /// This is the simplest of the readings under which 8 statements are true.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 

@@ -153,7 +153,7 @@ impl<'a> Evidence<'a> {
         self.of(group, name)?.geometric_mean()
     }
 
-    /// Returns the mean deviation from theory over the heuristics that have a theory.
+    /// Returns the mean deviation from theory. The mean includes only heuristics with a theoretical result.
     pub(super) fn deviation(&self, setting: Setting) -> Option<f64> {
         let names = ["lp", "data-centric", "cgbc"].into_iter();
         let sums = names.filter_map(|name| self.at(setting, TreeGroup::All, name).map(|ratios| ratios.deviations));

@@ -11,7 +11,8 @@ type Figure = fn(&CriticalJobsOutcome) -> Option<f64>;
 /// A function that returns true if two means compare as claimed.
 type Compared = fn(f64, f64) -> bool;
 
-/// Returns the mean of a figure over the flows at each gap, or `None` for gaps without flows.
+/// For each gap between arrivals, returns the mean of `figure` over the flows with this gap, or `None` if there are
+/// none.
 fn at_gaps(runs: &[Run], policy: &str, figure: Figure) -> [Option<f64>; GAPS.len()] {
     means(runs, |run| figure(run.of(policy)?))
 }

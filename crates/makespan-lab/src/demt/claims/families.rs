@@ -10,7 +10,7 @@ use crate::demt::points::Points;
 
 const OTHERS: [&str; 4] = [SEQUENTIAL, SHELF, LPTF, SAF];
 const ALL: [&str; 5] = [GANG, SEQUENTIAL, SHELF, LPTF, SAF];
-/// Minimum quotient of the last and the first ratio of a curve, if the paper says that the curve "greatly increases".
+/// A curve that "greatly increases" in the paper must end at least this many times as high as it begins.
 const GREATLY: f64 = 1.5;
 
 /// Returns the claims about weakly parallel jobs.
