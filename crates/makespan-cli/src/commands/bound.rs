@@ -210,7 +210,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             "no plan costs less than the sum of the least costs of all tasks".to_owned()
         },
         Proof::CostPrices(_) => {
-            "even if tasks could use more processors than there are, and start before the tasks for which they wait have ended, but paid for both, no plan would cost less (Lagrangian duality)".to_owned()
+            "suppose that a plan may use too many processors and start tasks too early, and pays a price for each: even then, no plan costs less (Lagrangian duality)".to_owned()
         }
         Proof::TreePrices(_) => {
             "at some prices of tasks, processors and links, no rates earn more than this (linear programming duality)".to_owned()

@@ -14,7 +14,7 @@ pub fn job(options: &JobOptions) -> Result<ExitCode> {
     match (&options.target, &options.job) {
         (JobTarget::Number(number), None) => job_of_service(*number, options),
         (JobTarget::Number(number), Some(job)) => Err(miette!(
-            "two arguments name a folder and a job; for job {job} of the run in ./{number}, write: makespan job ./{number} {job}; for a job of the service, give only its number"
+            "the first of two arguments must be the folder of a run, and {number} is a number; for job {job} of the run in ./{number}, write: makespan job ./{number} {job}; for a job of the service, give only its number"
         )),
         (JobTarget::Folder(_), _) if options.format == Format::Json => {
             Err(miette!("--format json is for jobs of a service; leave it out for a job of a run"))

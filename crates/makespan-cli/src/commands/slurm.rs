@@ -55,8 +55,8 @@ fn lines(diagnosis: &Diagnosis) -> Vec<Line> {
     let (bad, doubtful) = (count(Verdict::Bad), count(Verdict::Doubtful));
     let (text, tone) = match (bad, doubtful) {
         (0, 0) => ("Everything is as it should be.".to_owned(), Tone::Good),
-        (0, 1) => ("Runs work; 1 thing could be better.".to_owned(), Tone::Good),
-        (0, doubtful) => (format!("Runs work; {doubtful} things could be better."), Tone::Good),
+        (0, 1) => ("You can run jobs here; 1 thing could be better.".to_owned(), Tone::Good),
+        (0, doubtful) => (format!("You can run jobs here; {doubtful} things could be better."), Tone::Good),
         (1, _) => ("Runs would fail: 1 problem must be solved.".to_owned(), Tone::Bad),
         (bad, _) => (format!("Runs would fail: {bad} problems must be solved."), Tone::Bad),
     };

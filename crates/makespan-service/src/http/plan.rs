@@ -160,7 +160,7 @@ pub(super) async fn what_if(
     params(
         ("start" = Option<f64>, Query, description = "The start, in seconds since 1970; a week before the end by default"),
         ("end" = Option<f64>, Query, description = "The end, in seconds since 1970; now by default"),
-        ("spans" = Option<usize>, Query, minimum = 1, maximum = 1000, description = "The number of spans, 1 to 1000; 48 by default"),
+        ("spans" = Option<usize>, Query, minimum = 1, maximum = 1000, description = "The number of equal periods into which the time is divided, 1 to 1000; 48 by default"),
     ),
     responses(
         (status = 200, description = "The spans", body = Vec<Span>),

@@ -23,7 +23,7 @@ pub enum Verdict {
     Good,
     /// The check was not possible.
     Unknown,
-    /// Runs work, but with a disadvantage.
+    /// Jobs can run, but with a disadvantage.
     Doubtful,
     /// Runs fail until the user follows the remedy.
     Bad,

@@ -182,7 +182,7 @@ impl Agent {
                 // The file system may have reported an error although it wrote the claim. So read the claim.
                 Ok(made) => return made || self.board.claimant(&self.id).as_ref() == Some(&claim),
                 Err(error) => {
-                    eprintln!("makespan: cannot record which job starts `{}`: {error}; trying again", self.id);
+                    eprintln!("makespan: cannot record the job that starts task `{}`: {error}; trying again", self.id);
                     sleep(PAUSE);
                 }
             }

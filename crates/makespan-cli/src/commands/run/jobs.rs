@@ -49,7 +49,7 @@ impl ClusterOfJobs {
         }
         if options.policy.is_some() {
             return Err(miette!(
-                "--policy decides when jobs start, but with --on slurm:jobs the cluster does this; choose sizes by --algorithm, or use --on slurm"
+                "--policy decides when jobs start, but with --on slurm:jobs the cluster decides this; use --algorithm to choose the number of processors of each job, or use --on slurm"
             ));
         }
         if options.failures.limit_memory {

@@ -39,7 +39,7 @@ pub fn stubs(file: &str, known: &str) -> Result<Vec<String>, FormatError> {
             database.targets().into_iter().find(|(_, target)| target.needs.iter().any(|need| asks(need)))
         {
             let problem = format!(
-                "the prerequisites of `{name}` call a shell in a second expansion (.SECONDEXPANSION), which cannot be read without running recipes; assign them to a variable with `:=`"
+                "the prerequisites of `{name}` call a shell in a second expansion (.SECONDEXPANSION), so they cannot be read without running recipes; assign the output of the shell to a variable with `:=`"
             );
             return Err(FormatError::content(file, FilePlace::default(), problem));
         }
