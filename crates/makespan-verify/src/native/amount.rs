@@ -12,7 +12,7 @@ pub fn parse_amount(text: &str) -> Result<u64, String> {
     Amount::from_literal(text, true).map(|amount| amount.0)
 }
 
-/// Units of memory and their sizes in bytes. The first unit of the list with which a text ends is the unit of the
+/// Units of memory and their sizes in bytes. The unit of a text is the first entry of this list that is a suffix of the
 /// text. Every unit ends with `B`, so the unit `B` comes last.
 const UNITS: [(&str, u64); 14] = [
     ("KiB", 1 << 10),

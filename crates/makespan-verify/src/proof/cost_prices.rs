@@ -166,8 +166,9 @@ impl CostPrices {
         Ok(())
     }
 
-    /// Returns, for each task of a job, the sums of the prices of its edges. `first` is the position of the job's first
-    /// edge. When the function returns, `first` is the position of the next job's first edge.
+    /// Returns, for each task of the job `id`, the sum of the prices of the edges into the task, and the sum of the
+    /// prices of the edges out of it. `first` is the position of the job's first edge. When the function returns,
+    /// `first` is the position of the next job's first edge.
     fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<EdgePrices> {
         let job = instance.job(id);
         let mut flows = vec![EdgePrices::default(); job.different_tasks() as usize];

@@ -5,7 +5,8 @@ use makespan_core::{Instance, Objective, Payload, ProcSet, Route, TaskId, Time, 
 
 /// Maximum number of allotments of a task. If a task has more, the grid is one tick.
 const MAX_ALLOTMENTS: u32 = 4096;
-/// Maximum number of nodes of the platform if tasks send data. If there are more, the grid is one tick.
+/// Maximum number of nodes of a platform on which tasks send data. On platforms with more nodes, the time grid has a
+/// step of one tick.
 const MAX_NODES: usize = 64;
 /// Maximum product of the number of edges and the number of distinct routes. If the product is larger, the grid is one
 /// tick.

@@ -20,8 +20,8 @@ use makespan_core::{Instance, Job, JobId, Objective, Rows, Time};
 /// `sum_i min { lambda_k p_ik : r_i + p_ik <= T }  <=  sum_k lambda_k A_k(T)`
 ///
 /// As `T` grows, the left side never rises and the right side never falls. So the smallest `T` for which the inequality
-/// holds is a lower bound on the makespan. The prices are the dual variables of J. K. Lenstra, D. Shmoys, E. Tardos,
-/// Math. Programming 46, 1990, DOI 10.1007/BF01585745.
+/// holds is a lower bound on the makespan. Source of the linear programme: J. K. Lenstra, D. Shmoys, E. Tardos, Math.
+/// Programming 46, 1990, DOI 10.1007/BF01585745.
 ///
 /// For weighted completion, let `Lambda` be the sum of the prices of all processors for one tick. Job `i` needs at
 /// least `q_i = N_i / Lambda` units of service. On node `k`, the job is served at a rate of at most `lambda_k /

@@ -140,7 +140,7 @@ impl DualFeasible {
             let times = MaxSum::by_value(&term.times, longest.ticks())?;
             let bounded = Bounded { term, widths, times };
             let price = i128::from(term.price);
-            // No job and no closed period costs more than the whole platform for the longest time.
+            // No job and no closed period costs more than all processors for the longest run time.
             let largest = bounded.product(i64::from(instance.processors()), longest.ticks());
             let cost = largest.and_then(|largest| largest.checked_mul(price));
             limit = cost

@@ -3,8 +3,8 @@ use makespan_core::{Edge, Graph, Job, NamedTask, Payload, Platform, ProcSet, Pro
 
 use crate::proof::Proof;
 
-/// Returns a task of 2, six tasks of 3, and a task of 4. The six tasks wait for the first task, and the last task waits
-/// for the six. On two processors, these tasks take 2 + 9 + 4.
+/// Returns an instance of eight tasks: the first takes 2 ticks, six take 3 ticks, and the last takes 4. The six tasks
+/// wait for the first task, and the last task waits for the six. On two processors, these tasks take 2 + 9 + 4.
 fn fork_join(closed: Vec<Unavailable>) -> Instance {
     let task = |at: u32| {
         let time = [2, 3, 3, 3, 3, 3, 3, 4][at as usize];

@@ -86,9 +86,9 @@ impl Refutation {
         code::encoded(numbers)
     }
 
-    /// Returns two results: the weights of the ends of all tasks, divided by their greatest common divisor, and this
-    /// divisor in millionths. The divisor is 0 if no task has a weight. All weights are 0 unless the objective is a sum
-    /// of ends ([`Objective::is_sum_of_ends`]).
+    /// Returns the integer weights of the ends of all tasks, and the divisor. The weights are the stated weights
+    /// divided by their greatest common divisor. The divisor is in millionths. The divisor is 0 if no task has a
+    /// weight. All weights are 0 unless the objective is a sum of ends ([`Objective::is_sum_of_ends`]).
     pub fn weights(objective: Objective, instance: &Instance) -> (Vec<i64>, i64) {
         if !objective.is_sum_of_ends() {
             return (vec![0; usize::try_from(instance.tasks()).unwrap_or(0)], 0);
@@ -106,8 +106,8 @@ impl Kind for Refutation {
         Scope::Any
     }
 
-    /// Returns the proven value. Takes at most about 2^30 elementary operations. The memory is linear in the number of
-    /// tasks, the length of the certificate, the number of amounts of all modes, and the number of points of all cost
+    /// Returns the proven value. Takes at most about 2^30 elementary operations. The memory is linear in the sum of
+    /// four numbers: tasks, bytes of the certificate, amounts that all modes of all tasks need, and points of all cost
     /// functions (at most 2^20).
     fn value(&self, objective: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         if self.steps.len() > MAX_BYTES {

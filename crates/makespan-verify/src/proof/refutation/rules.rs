@@ -16,7 +16,8 @@ pub(super) struct Rules {
     pub(super) relaxation: Relaxation,
     /// Pairs of equal tasks. The first task of a pair starts no later than the second.
     pub(super) ordered: FxHashSet<(usize, usize)>,
-    /// The proved nogoods. In each nogood, at least one literal is true.
+    /// The proved nogoods. A nogood is a clause: in every schedule that reaches the claim, at least one of its literals
+    /// is true.
     pub(super) nogoods: Vec<Vec<Literal>>,
     pub(super) prices: Vec<PriceVector>,
     pub(super) meter: Meter,

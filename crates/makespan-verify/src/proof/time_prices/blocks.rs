@@ -9,7 +9,7 @@ pub(super) struct Block {
     pub(super) processors: u32,
     /// Shortest time of the choices, in ticks.
     pub(super) shortest: i64,
-    /// Time, in ticks, for which every choice pays at least the price of `processors` processors.
+    /// Number of ticks during which every choice pays at least the price of `processors` processors.
     pub(super) paid: i64,
     /// Minimum work of all choices.
     work: i128,
