@@ -31,7 +31,7 @@ pub(super) struct Scale {
 ///   and J. Schepers (DOI 10.1007/s101070100243) round amounts down to a few steps.
 /// * Then the amounts of one task after the other are raised, as far as the capacity of the scale allows. The longest
 ///   task comes first. The capacity of a scale is the maximum sum of its amounts over tasks that fit into the supply
-///   together (J. Carlier, E. Néron, DOI 10.1016/S0377-2217(02)00764-5).
+///   together (J. Carlier, E. Néron, DOI 10.1016/S0377-2217(02)00763-4).
 pub(super) fn all(model: &Model) -> Vec<Scale> {
     let own = model.supplies.len();
     let count = MAX_SCALES.0.min((MAX_SCALES.1 / own).max(2));

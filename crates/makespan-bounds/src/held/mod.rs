@@ -12,7 +12,7 @@ use makespan_verify::{Bound, Proof};
 use crate::Clock;
 use energy::RefutedDeadline;
 
-/// Maximum number of elementary steps for deductions during planning. These steps take about a second.
+/// Maximum number of elementary steps for deductions during planning.
 pub(crate) const WORK: u64 = 100_000_000;
 /// Maximum number of elementary steps for deductions if the user requests only a bound, without a plan.
 pub(crate) const THOROUGH: u64 = 10 * WORK;
