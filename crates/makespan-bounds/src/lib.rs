@@ -13,10 +13,10 @@
 //! * [`weighted_completion_on`]: the corrected interval linear programme of the DEMT paper, solved through its dual.
 //! * [`machines`]: prices for time on machines that differ in speed, or on which each job has its own run time.
 //! * [`best`] for instances with task graphs: windows of time between the predecessors and successors of tasks, with
-//!   prices for machines. If tasks have dependences, need resources, or hold several processors of unequal speeds,
-//!   [`best`] also uses three other kinds of proof: windows in which tasks hold too much of a resource, flows along
-//!   paths of tasks combined with prices of resources, and deductions from a deadline. For the lateness, [`best`] also
-//!   bounds the jobs with early deadlines as a separate instance.
+//!   prices for machines. Three other kinds of proof apply if tasks have dependences, need resources, or hold several
+//!   processors of unequal speeds. The first kind is windows in which tasks hold too much of a resource. The second
+//!   kind is flows along paths of tasks, combined with prices of resources. The third kind is deductions from a
+//!   deadline. For the lateness, [`best`] also bounds the jobs with early deadlines as a separate instance.
 //! * [`complete`]: a complete search with learning for small instances. It proves that a schedule is optimal, or finds
 //!   a better one.
 //! * [`cost`]: prices for processor time and for the time between dependent tasks, under a horizon.

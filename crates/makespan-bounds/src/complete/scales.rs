@@ -94,8 +94,8 @@ fn raise(held: &mut Held, own: &Held, most: usize, order: &[usize]) {
     }
 }
 
-/// Returns a table. Entry c is the maximum sum of the amounts of the scale over all sets of tasks that together hold at
-/// most c of the supply. The sets do not contain the task `except`.
+/// Returns a table. Consider all sets of tasks, without the task `except`, that together hold at most c of the supply.
+/// Entry c is the maximum, over these sets, of the sum of the amounts of the scale.
 fn most_within(held: &Held, own: &Held, most: usize, except: Option<usize>) -> Vec<i64> {
     let mut sums = vec![0; most + 1];
     for (_, (held, own)) in held.iter().zip(own).enumerate().filter(|one| Some(one.0) != except) {

@@ -33,8 +33,8 @@ const PERIODS: usize = 16;
 const LOOKED_AT: usize = 1 << 20;
 /// Approximate number of binary digits of the largest price in a certificate.
 const PLACES: i32 = 40;
-/// Parameters of the search. Let c be the mean over all tasks of the least cost of a task, and let t be the mean run
-/// time of the choices with least cost. Step lengths are relative to c / t. Smoothing widths are relative to c.
+/// Parameters of the search. Consider the cheapest choice of each task. Let c be the mean cost of these choices, and
+/// let t be their mean run time. Step lengths are relative to c / t. Smoothing widths are relative to c.
 const PACE: AscentParameters = AscentParameters { kept: (0.9, 0.99), length: (0.1, 0.001), width: (0.1, 0.003) };
 
 /// The node and the start at which a task pays least at the best prices.

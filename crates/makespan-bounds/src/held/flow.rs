@@ -202,8 +202,9 @@ impl<'a> Search<'a> {
         self.instance.different(self.paths.order[task])
     }
 
-    /// Returns the bound in which the paths have the share `share`, and the prices of the held amounts have the share
-    /// `1 - share`. If `choose` is set, stores the run that each task chooses.
+    /// Returns the bound that follows from a combination of two inequalities: `share` times the inequality of the
+    /// paths, plus `1 - share` times the inequality of the held amounts. If `choose` is set, stores the run that each
+    /// task chooses.
     fn value(&mut self, share: f64, choose: bool) -> f64 {
         let path = share / self.flow.all as f64;
         let mut sum = path * self.flow.released + (1.0 - share) * self.first;

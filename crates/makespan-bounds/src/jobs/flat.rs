@@ -131,9 +131,9 @@ impl JobProgramme {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();
         self.worth = self.jobs.iter().map(|job| job.weight).sum::<f64>() / self.jobs.len() as f64;
-        // All prices are zero after a span of two parts. The first part is the time until all work is done, if all
-        // processors are busy whenever a released job has work left. The second part is half of the mean time from the
-        // release to the earliest end of a job.
+        // After a certain time, all prices are zero. This time is the sum of two parts. The first part is the time
+        // until all work is done, if all processors are busy whenever a released job has work left. The second part is
+        // half of the mean time from the release to the earliest end of a job.
         let mut order: Vec<&JobRow> = self.jobs.iter().collect();
         order.sort_by(|a, b| a.released.total_cmp(&b.released));
         let end = order.iter().fold(0.0_f64, |end, job| end.max(job.released) + job.work / rate);

@@ -123,7 +123,7 @@ pub fn completion_by(
     let found = (known.is_none() && !clock.is_over() && are_positions_meant(instance, objective))
         .then(|| positions_by(instance, &clock.part(0.5)));
     let of_positions = known.or(found.as_ref()).and_then(|found| found.bound(instance, objective));
-    // If all jobs are released together, the prices of positions prove the optimum, so no other bound can be larger.
+    // If all jobs are released together, the bound `of_positions` is the optimum, so no other bound can be larger.
     let is_solved = of_positions.is_some() && !instance.has_release_dates();
     let in_time = if is_solved { None } else { minsum::on_nodes_until(instance, objective, clock) };
     crate::best_of(objective, [Some(bound), of_positions, in_time].into_iter().flatten().collect())

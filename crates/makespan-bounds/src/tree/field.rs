@@ -9,7 +9,7 @@ pub(super) trait Field: Clone {
     fn zero() -> Self;
     /// Returns one.
     fn one() -> Self;
-    /// Returns the number of the field that is nearest to a rational.
+    /// Returns the number in this field that is nearest to `value`.
     fn of(value: &RBig) -> Self;
     /// Computes `self += a * b`.
     fn add_product(&mut self, a: &Self, b: &Self);

@@ -6,8 +6,8 @@ use makespan_core::tree::{Periodic, PeriodicError, SteadyState, TreeProblem, flo
 
 use super::Throughput;
 
-/// Number of tasks of the application with the least weight in a rounded period. On each node, rounding down loses less
-/// than one task of this application, which is at most about a thousandth of the throughput.
+/// Number of tasks in a rounded period that belong to the application with the least weight. On each node, rounding
+/// down loses less than one task of this application, which is at most about a thousandth of the throughput.
 const TASKS: u32 = 1000;
 
 impl Throughput {

@@ -161,9 +161,9 @@ impl Sweep {
     }
 }
 
-/// Narrows windows by the energy in a span. Consider a task that starts as early, or ends as late, as its window
-/// allows. If all tasks together then hold more than the capacity within the span, the window becomes narrower. `left`
-/// is the capacity of the span minus the minimum energy of all tasks.
+/// Narrows windows of tasks if the energy within a span requires it. Consider a task that starts as early, or ends as
+/// late, as its window allows. If all tasks together then hold more than the capacity within the span, the window
+/// becomes narrower. `left` is the capacity of the span minus the minimum energy of all tasks.
 fn within(
     state: &mut DeductionState<'_>,
     number: usize,
