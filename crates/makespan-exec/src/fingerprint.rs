@@ -178,7 +178,8 @@ impl Fields {
         }
     }
 
-    /// Adds the needs of a task for the resources that `of` selects by name.
+    /// Adds the needs of a task for all resources for which `of` returns true. The argument of `of` is the name of the
+    /// resource.
     fn needs(&mut self, instance: &Instance, task: TaskId, of: impl Fn(&str) -> bool) {
         for demand in instance.demands(task) {
             let name = &instance.platform().resource_of(demand.resource).name;

@@ -41,7 +41,7 @@ struct Building<'a> {
     guess: Time,
     /// The height of both shelves together: one and a half times `guess`.
     height: Time,
-    /// The end of the second shelf: the height, or slightly more if times were rounded up.
+    /// The end of the second shelf. It equals the height of the shelves, or is slightly later if times were rounded up.
     end: Time,
     processors: u32,
     /// Full columns, in which no other task fits. Each contains one long task, or two sequential tasks one above the

@@ -156,8 +156,8 @@ impl Scheduler for WithBags {
                     let schedule = original(&competing, schedule);
                     FrontPoint { schedule, bound: bound.clone() }
                 });
-                // Compute the values again. Only the last task of a competing bag determines its end, but the
-                // scheduler evaluated every task.
+                // Compute the values again. The end of a bag is the end of its last task, but the scheduler evaluated
+                // every task.
                 Plan::Front(Front::new(instance, each.collect()).map(|FrontPoint { schedule, bound }| {
                     let schedule = fills.filled(instance, schedule);
                     let holds = |bound: &Bound| bound.speaks_of(&schedule) && bound.verify(instance).is_ok();

@@ -185,10 +185,10 @@ impl Platform {
         Self { list, processors, compact, unit_speed, interconnect, local_transfers, held: Arc::default(), site: None }
     }
 
-    /// Requires best placement: a job holds all processors of each of its nodes, except for at most one node. On m
-    /// nodes of k processors each, a job on p = a k + r processors (r < k) holds all processors of exactly a nodes,
-    /// and r processors of one more node. Source: the minimal penalty hypothesis of P.-F. Dutot and D. Trystram,
-    /// "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1.
+    /// Requires best placement: a job holds all processors of each of its nodes, except for at most one node. Let each
+    /// node have k processors, and let p = q k + r with r < k. Then a job on p processors holds all processors of
+    /// exactly q nodes, and r processors of one more node. Source: the minimal penalty hypothesis of P.-F. Dutot and D.
+    /// Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, hypothesis 1.
     ///
     /// If nodes differ in size, two more rules apply. A job that fits on the largest node is on one node. A wider job
     /// holds all processors of a node of the largest size. On nodes of equal size, these two rules follow from the

@@ -37,7 +37,7 @@ pub enum ResourceKind {
 pub struct Resource {
     /// Unique name.
     pub name: Box<str>,
-    /// The owner of the resource, and whether tasks return amounts.
+    /// States who owns the resource (a node or the platform), and whether a task gives its amount back when it ends.
     pub kind: ResourceKind,
 }
 

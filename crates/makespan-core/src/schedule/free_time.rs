@@ -11,8 +11,8 @@ pub trait FreeTime {
     /// Reserved processors, with the data to release them.
     type Held;
 
-    /// Returns the first instant, not before `after`, from which `width` processors are free for `duration` without a
-    /// change of processors.
+    /// Returns the earliest instant at or after `after` at which a job can start that needs `width` processors for
+    /// `duration`. The processors of the job do not change while it runs.
     ///
     /// # Panics
     /// Panics if this number of processors is never free for `duration`.

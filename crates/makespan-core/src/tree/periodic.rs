@@ -183,9 +183,9 @@ impl Periodic {
 
     /// Returns the start of each node's clock: 0 for the root, and for any other node one period after the start of
     /// its parent's clock. The *start-up* lasts until the latest start of a node with work. After the start-up, the
-    /// tree is in its steady state. After the root has sent the tasks of its last period, the *clean-up* takes as long
-    /// as the start-up, plus the time in which processors complete their turns. The start of a node is `None` if it
-    /// exceeds the range of a schedule.
+    /// tree is in its steady state. The *clean-up* begins when the root has sent the tasks of its last period. It takes
+    /// as long as the start-up, plus the time until each processor has completed the tasks of its last period. The
+    /// start of a node is `None` if it exceeds the range of a schedule.
     pub fn starts(&self, problem: &TreeProblem) -> Vec<Option<Time>> {
         let mut starts = vec![Some(Time::ZERO); problem.nodes().len()];
         for &node in problem.order() {

@@ -68,7 +68,7 @@ pub struct Attempt {
     pub pid_start: u64,
     /// The GPUs of the attempt, if the journal states them.
     pub gpus: Option<Vec<u64>>,
-    /// The reason why a session was about to end the attempt, if it was.
+    /// The reason why a session was about to end the attempt. `None` if no session was about to end it.
     pub ending: Option<Cause>,
 }
 

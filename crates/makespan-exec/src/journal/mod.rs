@@ -310,8 +310,8 @@ fn header(instance: &Instance, now: SystemTime, grows: bool) -> JournalRecord {
     JournalRecord::Header { version: VERSION, fingerprint, origin: nanoseconds(now), grows }
 }
 
-/// Locks the folder of a run with this file. Returns the locked file, and whether it already existed. Writes the mark
-/// of a run into a new lock file.
+/// Locks the folder of a run through the lock file `path`. Returns the locked file, and whether it already existed.
+/// Writes the mark of a run into a new lock file.
 pub(crate) fn locked(path: &Path) -> Result<(File, bool), JournalError> {
     let fail = |source| JournalError::Io { path: path.to_owned(), source };
     let (mut file, is_new) = match created(path) {

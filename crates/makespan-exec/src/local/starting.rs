@@ -30,8 +30,8 @@ impl Local {
         };
         self.empty(start.files)
             .map_err(|(name, error)| Refusal { reason: format!("{name}: {error}"), ..refuse(error) })?;
-        // Checks that disk space for the status is available. The shim reserves the space again later, but a shim
-        // without space would have to wait and could not report the problem.
+        // Checks that disk space for the status is available. The shim reserves the space again later. If there were no
+        // space at that time, the shim would have to wait and could not report the problem.
         StatusSlot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));

@@ -429,7 +429,7 @@ impl Shim {
     /// each failure, and syncs the status to disk before the function returns. Otherwise, the session records the end
     /// and syncs the folder.
     fn leave(&mut self, slot: &mut StatusSlot, claim: AttemptClaim, status: i32) {
-        // A signal that was sent to all processes may have reached the job before this process.
+        // A signal to all processes may have reached the job earlier than it reached this process.
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);

@@ -61,8 +61,8 @@ pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: 
 /// colour.
 ///
 /// If each unit is one rectangle, the graph of touching units is planar. So at most five neighbours of a unit get a
-/// colour before the unit. Eight colours with two similar pairs suffice to give touching units different colours that
-/// are not similar.
+/// colour before the unit. The palette has eight colours, of which two pairs are similar. So touching units get
+/// different colours that are not similar.
 pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8], given: &[bool]) -> Vec<u8> {
     pairs.sort_unstable();
     pairs.dedup();

@@ -103,7 +103,7 @@ pub(super) fn time(field: &[u8]) -> Result<Option<Time>, ()> {
     if field.starts_with(b"-") {
         return Ok(None);
     }
-    // A number of seconds with up to nine digits does not overflow 64 bits in nanoseconds.
+    // A number of seconds with up to nine digits, converted to nanoseconds, fits in 64 bits.
     if field.len() <= 9 && field.iter().all(u8::is_ascii_digit) {
         let seconds = field.iter().fold(0, |value, &byte| value * 10 + i64::from(byte - b'0'));
         return Ok(Some(Time::from_seconds(seconds)));

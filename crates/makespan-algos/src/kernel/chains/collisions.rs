@@ -18,8 +18,8 @@ use crate::kernel::graph::{NEVER, ProcessorId, TaskPlace};
 /// weights does not overflow.
 const IMPOSSIBLE: i64 = i64::MAX >> 16;
 
-/// Weight per thousandth of lateness, for a task that ends too late for its successors. The lateness is measured in
-/// thousandths of the time from the release of the job to its deadline.
+/// Penalty for a task that ends too late for its successors: this weight times the lateness. The lateness is measured
+/// in thousandths of the time from the release of the job to its deadline.
 const LATE: i64 = 1 << 30;
 
 /// Weights of the penalty for a task that is moved from its planned place.

@@ -73,9 +73,10 @@ impl Draft<'_> {
     }
 
     /// Returns earliest starts and latest ends of `tasks` that leave enough time for the unplaced tasks. Each unplaced
-    /// task is assumed to take its fastest time. The windows also leave enough time for all processors together to run
-    /// all predecessors before a task, and all successors after it. With [`TransferRoom::Least`], no schedule that
-    /// keeps the places of this draft is excluded.
+    /// task is assumed to take its fastest time. Before each task, the window leaves enough time to run all its
+    /// predecessors on all processors together. After each task, the window leaves enough time to run all its
+    /// successors in this way. With [`TransferRoom::Least`], no schedule that keeps the places of this draft is
+    /// excluded.
     ///
     /// Complexity: O(e log e), where e counts the edges of unplaced tasks that lead to `tasks` or can be reached from
     /// `tasks`.

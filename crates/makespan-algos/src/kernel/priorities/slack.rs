@@ -16,8 +16,8 @@ use crate::kernel::packing::{Packing, Row};
 /// Source: R. Kolisch, "Efficient priority rules for the resource-constrained project scheduling problem", J.
 /// Operations Management 14, 1996, DOI 10.1016/0272-6963(95)00032-1. If slacks are equal, the candidate with the
 /// earliest latest start comes first, and then the first candidate in the instance. Every resource must be one pool
-/// that is never closed. Complexity: O(n w^2 a r) for n tasks and r resources, if there are w candidates and a running
-/// tasks.
+/// that is never closed. Complexity: O(n w^2 k r) for n tasks, r resources, at most w candidates at a time, and at most
+/// k running tasks.
 pub fn worst_case_slack(packing: &Packing<'_>, choices: &[u32]) -> Option<Vec<i64>> {
     WorstCaseRun::new(packing, choices).run()
 }

@@ -16,8 +16,7 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
-    /// Returns the outlook of a view. Takes into account the unavailable periods that have begun or begin before
-    /// `told`.
+    /// Returns the outlook of a view. Takes into account the unavailable periods that begin before `told`.
     pub fn of(view: &View<'_>, told: Time) -> Self {
         let View { now, instance, .. } = *view;
         let running = view.running.iter().map(|run| (&run.processors, run.expected_end(instance, now)));

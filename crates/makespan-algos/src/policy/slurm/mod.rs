@@ -312,7 +312,8 @@ impl State {
     }
 }
 
-/// Removes the pairs of some tasks from a queue. `waiting_in` is the number of pairs of each partition.
+/// Removes from a queue all pairs (task, partition) with a task for which `is_gone` returns true. `waiting_in` is the
+/// number of pairs of each partition.
 fn remove(queue: &mut Vec<Waiting>, waiting_in: &mut [usize], is_gone: impl Fn(TaskId) -> bool) {
     for gone in queue.extract_if(.., |waiting| is_gone(waiting.asked.task)) {
         waiting_in[gone.pair.partition] -= 1;

@@ -14,7 +14,7 @@ use super::columns::SacctColumns;
 pub(super) struct Submissions {
     known: FxHashSet<Arc<Submission>>,
     names: FxHashSet<Arc<str>>,
-    /// Number of jobs for each reason for waiting. The reasons `Priority` and `Resources` are not counted.
+    /// Number of jobs for each reason for waiting. Jobs with the reason `Priority` or `Resources` are not counted.
     reasons: BTreeMap<String, usize>,
     /// Names of the nodes on which jobs ran.
     nodes: FxHashSet<String>,

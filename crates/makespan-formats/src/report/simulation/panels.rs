@@ -17,7 +17,7 @@ use crate::gantt::ticks;
 const WIDTH: f64 = 1200.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 18.0;
-/// Height above the plots of a policy for its name.
+/// Height of the line with the name of a policy, above the plots of this policy.
 const NAME: f64 = 30.0;
 /// Height above the plots of a policy for its phases, if it has phases.
 const PHASES: f64 = 17.0;

@@ -194,8 +194,8 @@ impl Proved {
     }
 }
 
-/// Returns a course that ends after the fraction `share` of the aim's time or steps. One step of the course uses
-/// `steps_a_step` steps of the budget.
+/// Returns the course of a search that stops after the fraction `share` of the time or steps in `aim`. One step of the
+/// course uses `steps_a_step` steps of the budget.
 fn course(portfolio: &Portfolio, aim: Aim, share: f64, steps_a_step: u64) -> SearchCourse {
     let part = (aim.until - aim.from) * share;
     portfolio.course(aim.from + part, |steps| (steps as f64 * (aim.until - aim.from) * share) as u64 / steps_a_step + 1)
