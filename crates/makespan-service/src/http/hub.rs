@@ -102,8 +102,8 @@ impl Hub {
         more.last().map_or(0, |happening| happening.sequence)
     }
 
-    /// Returns the text of up to `most` events with numbers above `after` that `who` may see, and the number of the
-    /// last event that was checked. Returns `None` if event `after + 1` is not in memory.
+    /// Returns the text of the first `most` events after event `after` that `who` may see. Also returns the number of
+    /// the last event that was examined. Returns `None` if event `after + 1` is not in memory.
     pub(super) fn after(&self, who: &Who, after: u64, most: usize) -> Option<(String, u64)> {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
         if kept.front()?.sequence > after + 1 {

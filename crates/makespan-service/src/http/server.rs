@@ -122,10 +122,11 @@ struct Listening {
     acceptor: Option<TlsAcceptor>,
 }
 
-/// Checks whether a server could listen on addresses with these files, and then leaves the addresses again.
+/// Checks whether a server could listen on the addresses with these files. Listens for a moment, then closes the
+/// sockets.
 ///
 /// # Errors
-/// [`ServerError`], as of [`bind`].
+/// A [`ServerError`], as [`bind`] returns it.
 pub fn check_listening(listen: &[SocketAddr], tls: Option<&TlsFiles>, behind_proxy: bool) -> Result<(), ServerError> {
     listening(listen, tls, behind_proxy).map(drop)
 }

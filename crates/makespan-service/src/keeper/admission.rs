@@ -86,7 +86,7 @@ impl Admission {
             let Some((owned, _)) = owners.of(task) else { continue };
             let used = used.entry(&owned.user).or_default();
             let limit = limits.processors.get(&owned.user).copied().unwrap_or(u32::MAX);
-            // A task that exceeds the limit alone delays no other task.
+            // A task that needs more than the limit never starts, so it delays no other task.
             if most(task) > limit || full.contains(&*owned.user) {
                 continue;
             }

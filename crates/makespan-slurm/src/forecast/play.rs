@@ -34,7 +34,7 @@ enum Event {
     Eligible(usize),
     Turn,
     Look,
-    /// Jobs that are not in the queue release their part of a counter.
+    /// Jobs that are not in the queue end, so the counter of their limit falls.
     Release(usize),
 }
 

@@ -8,7 +8,7 @@ use makespan_core::NodeRequest;
 use super::shape::PartitionRequest;
 use super::world::World;
 
-/// Maximum number of nodes of a job for which the search is limited to the nodes that become free first.
+/// Jobs on at most this number of nodes are tested only on the nodes that become free first.
 const MAX_SOONEST: u64 = 256;
 /// Number of instants that together take as long to examine as one node.
 const STEPS_AS_A_LOOK: u64 = 4;

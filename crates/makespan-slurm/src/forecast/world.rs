@@ -401,7 +401,7 @@ impl<'a> World<'a> {
     /// Returns the time for which enough sites are free for a job from now on, and the reservation that ends this
     /// time.
     pub(super) fn gap_of(&self, shape: &PartitionRequest) -> Option<Gap> {
-        // The free nodes may have too few counted features, or too few processors together.
+        // The free nodes may have too few nodes with a counted feature (`rack1*2`), or too few processors in total.
         let may_lack = shape.counted.is_some() || shape.needs_more_together();
         if may_lack && self.find(&PartitionRequest { lasts: 1, ..shape.clone() }, None, false).is_none() {
             return None;

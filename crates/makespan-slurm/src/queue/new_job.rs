@@ -259,9 +259,10 @@ fn in_megabytes(text: &str) -> String {
 }
 
 impl Queue {
-    /// Returns this queue with a job that is submitted now, the indices of the job or of its tasks, and notes about
-    /// assumptions. The user, the account, the QOS, the partition and the time limit are defaults of the cluster if the
-    /// job does not state them. The job comes after the pending jobs of its user in its QOS.
+    /// Adds a job that is submitted now. Returns the new queue, the indices of the job (of its tasks, if it is an
+    /// array), and notes about assumptions. The user, the account, the QOS, the partition and the time limit are
+    /// defaults of the cluster if the job does not state them. The job comes after the pending jobs of its user in its
+    /// QOS.
     ///
     /// # Errors
     /// A sentence with a remedy.

@@ -38,7 +38,7 @@ pub enum ClusterOutput {
 }
 
 impl ClusterOutput {
-    /// Returns the name of the part for messages.
+    /// Returns the word that messages use for this output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Config => "settings",

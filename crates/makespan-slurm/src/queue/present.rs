@@ -13,7 +13,7 @@ use super::waits::{JobNotes, Waits, add_what_waits};
 use super::{Memory, Queue, QueueJob};
 use crate::JobState;
 
-/// A queue as an instance. Time 0 is the instant of the queue.
+/// A Slurm queue, converted to a Makespan instance. Time 0 is the instant at which the queue was read.
 #[derive(Clone, Debug)]
 pub struct Present {
     /// The instance. Its machines are the nodes that accept jobs or run jobs. Its jobs are the running jobs and the

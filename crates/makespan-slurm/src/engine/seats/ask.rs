@@ -48,7 +48,8 @@ impl Pilots {
         }
     }
 
-    /// Submits the missing pilots. In an existing allocation, starts the head of the pilot instead.
+    /// Submits the missing pilots. In an existing allocation, starts the first process of the pilot and submits
+    /// nothing.
     pub(in crate::engine) fn ask_first(&mut self) -> Result<(), String> {
         if let Allocation::Here { job, up, .. } = &self.options.allocation {
             return self.lead_here(*job, up);

@@ -32,7 +32,7 @@ const MAX_FRUITLESS: u32 = 3;
 /// Pause after Slurm has temporarily refused a submission.
 const PAUSE: Duration = Duration::from_secs(15);
 
-/// A seat for one pilot.
+/// The state of one pilot job, from its submission to its replacement.
 #[derive(Debug, Default)]
 pub(super) struct PilotSeat {
     /// The id of the job that fills the seat.

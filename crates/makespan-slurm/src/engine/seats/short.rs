@@ -55,8 +55,8 @@ impl Pilots {
         }
     }
 
-    /// Replaces pilots that lack nodes by pilots with all nodes. Does so if tasks wait, none runs, and none can start
-    /// because of the missing nodes.
+    /// Cancels pilots that lack nodes, and submits pilots with all nodes instead. Does this only if tasks wait, no task
+    /// runs, and the missing nodes prevent every start.
     pub(super) fn look_for_stuck(&mut self) {
         let begun =
             |seat: &PilotSeat| seat.job.is_none_or(|job| self.nodes.agents.keys().any(|place| place.job == job));

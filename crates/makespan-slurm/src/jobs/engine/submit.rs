@@ -107,8 +107,8 @@ impl SlurmJobEngine<'_> {
         let word = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
         let (program, folder) = (word(&self.options.program), word(&self.options.folder));
         let script = format!("#!/bin/sh\nexec {program} agent --job '{}' --folder {folder}\n", held.id);
-        // A controller that has lost its state reuses job ids. Then a dependency may refer to another job. So the
-        // order also names the attempts.
+        // A controller that has lost its state reuses job ids. Then a dependency may refer to another job. So the order
+        // also contains the ids of the attempts that must end first.
         let (id, order) = (held.id.clone(), AttemptOrder { after: attempts, ..held.order.clone() });
         let written = self.board.write_order(&id, &order).and_then(|()| self.submissions.log.note(&id, None));
         if let Err(error) = written {
