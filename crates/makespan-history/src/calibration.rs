@@ -14,7 +14,7 @@ const TAILS: (f64, f64) = (0.02, 0.4);
 /// Maximum number of starts that [`Calibration::held`] takes into account: the latest starts with a stated range.
 const COUNTED: usize = 500;
 
-/// Factors that make a range contain the stated share of starts.
+/// Factors by which ranges are stretched, so that the stated share of starts lies within them.
 ///
 /// The distance between an expected start and the actual start is divided by a scale: the distance between the expected
 /// start and the end of the simulated range, plus 0.3 times the predicted wait, plus a cycle of the scheduler. The
@@ -51,8 +51,8 @@ pub struct Calibration {
 impl Calibration {
     /// Learns from earlier forecasts. Forecasts for jobs that have not started are ignored.
     ///
-    /// `percent` is the share of starts that a range must contain, and `cycle` the seconds between two cycles of the
-    /// scheduler.
+    /// `percent` is the percentage of starts that a range must contain. `cycle` is the number of seconds between two
+    /// cycles of the scheduler.
     pub fn learn(forecasts: &[StartForecast], percent: u32, cycle: i64) -> Self {
         let cycle = cycle.max(1);
         let mut known: Vec<(i64, &StartForecast)> =

@@ -44,8 +44,8 @@ impl Instance {
     }
 }
 
-/// Reads a format that accepts a platform but no number of processors. The platform has `options.processors` equal
-/// processors.
+/// Reads a format for which you can state a platform, but not a number of processors. The platform has
+/// `options.processors` equal processors.
 fn on_flat(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,

@@ -41,8 +41,8 @@ impl Log {
     }
 }
 
-/// Reads a format that accepts a platform but no number of processors. The platform has `options.processors` equal
-/// processors.
+/// Reads a format for which you can state a platform, but not a number of processors. The platform has
+/// `options.processors` equal processors.
 fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay> {
     let flat = Platform::flat(options.processors.take()?).ok()?;
     options.platform.is_none().then_some(())?;

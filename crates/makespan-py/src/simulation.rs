@@ -139,7 +139,7 @@ impl Observer for Count<'_> {
     }
 }
 
-/// Simulates policies of the catalogue on a log, several at the same time.
+/// Simulates policies of the catalogue on a log. Simulates several policies at the same time.
 #[pyfunction]
 pub fn simulate(
     py: Python<'_>,

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::columns::{Columns, Table};
 
 /// Returns a table with one row for each placement. Times are in seconds, `processors` is a set such as `0-3,8`, and
-/// `allotment` is the size of the set. If the algorithm states groups, there is a column `group`.
+/// `allotment` is the size of the set. If the algorithm assigns tasks to groups, the table has a column `group`.
 pub fn schedule(instance: &Instance, schedule: &Schedule) -> PyResult<Columns> {
     let placements = schedule.placements();
     let table = Table::default()

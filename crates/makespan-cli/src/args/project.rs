@@ -26,8 +26,8 @@ pub struct GenerateProjectOptions {
     /// Resource factor: the share of the kinds of resources that an activity needs
     #[arg(long, default_value_t = 0.5, value_name = "SHARE", allow_negative_numbers = true)]
     pub factor: f64,
-    /// Resource strength: the amount of each resource, from 0 (the least feasible amount) to 1 (no activity waits for
-    /// the resource if each starts as early as possible)
+    /// Resource strength, from 0 to 1: with 0, the amount of each resource is the least feasible amount; with 1, no
+    /// activity ever waits for a resource
     #[arg(long, default_value_t = 0.5, value_name = "SHARE", allow_negative_numbers = true)]
     pub strength: f64,
     /// Seed of every random choice

@@ -111,7 +111,7 @@ pub enum KnownTimes {
     /// Learn from ended jobs of this cluster; without such jobs, as `usual`
     #[default]
     Learned,
-    /// Learn nothing; jobs use the share of their limits that jobs of public logs used
+    /// Learn nothing. Assume that jobs use as much of their time limits as the jobs in public logs do
     Usual,
     /// Learn nothing; every job runs until its time limit
     Limits,

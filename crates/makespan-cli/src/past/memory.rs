@@ -68,7 +68,8 @@ impl Memory {
     }
 
     #[cfg(feature = "service")]
-    /// Records an ended process. `folder` is the working directory of the process, if the run has another one.
+    /// Records an ended process. `folder` is the working directory of the process, if it differs from the working
+    /// directory of the run.
     pub fn measured_in(&mut self, folder: Option<&str>, measured: &MeasuredAttempt<'_>) {
         let Some(folder) = folder else { return self.measured(measured) };
         let own = std::mem::replace(&mut self.place.folder, folder.to_owned());

@@ -38,9 +38,9 @@ pub struct Trial {
 /// The work that trials may still use.
 ///
 /// Trials may use at most 5 % of the work of a machine: of its latest 10,000 records and of the planned work. The work
-/// of a trial is its allotment times its expected time. The expected time is pessimistic: more processors do not make
-/// the task faster, and fewer processors lose a perfect speed-up. If the task accepts twice the largest known
-/// allotment, and the law predicts that the task is at least 10 % faster there, a trial uses this allotment.
+/// of a trial is the product of its allotment and its expected time. The expected time is pessimistic: more processors
+/// do not make the task faster, and fewer processors lose a perfect speed-up. If the task accepts twice the largest
+/// known allotment, and the law predicts that the task is at least 10 % faster there, a trial uses this allotment.
 /// Otherwise, a trial halves the smallest known allotment. The trials with the least work are chosen first.
 #[derive(Clone, Copy, Debug)]
 pub struct Exploration {

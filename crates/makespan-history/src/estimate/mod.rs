@@ -1,4 +1,4 @@
-//! Estimates times of tasks without stated times from the history.
+//! Estimates from the history the times of tasks that state no times.
 //!
 //! An estimate uses runs of the same command. If these runs do not suffice, the estimate also uses runs of other
 //! commands with the same template. An estimate uses only successful runs: the latest runs of each allotment, and runs
@@ -9,7 +9,7 @@
 //! processor.
 //!
 //! Pinned runs and unpinned runs are kept apart, because the time of an unpinned run depends on the jobs that run at
-//! the same time. A pinned task learns only from pinned runs. Unpinned runs give no speed-up.
+//! the same time. A pinned task learns only from pinned runs. No speed-up is learned from unpinned runs.
 //!
 //! A learned profile has the allotments from the smallest to the largest known allotment. Trials measure other
 //! allotments, within a budget ([`Exploration`]).

@@ -5,7 +5,7 @@ use rusqlite::{Error, TransactionBehavior, params};
 use super::History;
 use crate::HistoryError;
 
-/// Maximum number of known starts that are kept for each cluster and share.
+/// Maximum number of known starts that are kept for each cluster and each percentage of `--range`.
 const KEPT: i64 = 4000;
 /// Seconds after which a forecast is forgotten if its job has not started.
 const PATIENCE: i64 = 90 * 86_400;
@@ -23,7 +23,7 @@ pub struct StartForecast {
     pub start: i64,
     /// The last instant of the range from simulations.
     pub late: i64,
-    /// The range that was stated, if it was calibrated.
+    /// The calibrated range of the start that was printed. `None` if the printed range was not calibrated.
     pub range: Option<(i64, i64)>,
     /// The actual start, once it is known.
     pub started: Option<i64>,

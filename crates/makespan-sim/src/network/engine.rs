@@ -27,8 +27,8 @@ pub(super) struct Engine<'a, P, O> {
     pub(super) resent: u64,
 }
 
-/// Simulates the policies, one for each node in the network's order, until all tasks are done or the options end the
-/// run.
+/// Simulates the network until all tasks are done or the options end the run. `policies` has a policy for each node, in
+/// the network's order.
 ///
 /// Equal networks, policies and options give equal runs. A task makes one hop on each link of its path. Apart from the
 /// time that the policies take, the simulation takes O(h log b) for h hops and b busy nodes.

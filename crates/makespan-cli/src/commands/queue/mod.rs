@@ -280,7 +280,7 @@ fn is_named(jobs: &[makespan_slurm::queue::QueueJob], job: usize, name: &str) ->
     jobs[job].shown == *name || jobs[job].id.to_string() == *name || of_array(jobs, job, name)
 }
 
-/// Returns true if `name` is the number of the array of this job.
+/// Returns true if the job is a task of the array job with the id `name`.
 fn of_array(jobs: &[makespan_slurm::queue::QueueJob], job: usize, name: &str) -> bool {
     jobs[job].array.is_some_and(|member| member.array.to_string() == name)
 }

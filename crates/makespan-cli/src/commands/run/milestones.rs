@@ -8,7 +8,7 @@ const INTERVAL: Duration = Duration::from_mins(1);
 /// Minimum time between two progress lines.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Number of equal parts of the jobs. A progress line is due when one part has ended.
+/// Maximum number of progress lines of a run. Each line is due after the same number of ended jobs.
 const PARTS: u64 = 20;
 
 /// The time of the last progress line, and the number of ended tasks at this time.

@@ -55,7 +55,7 @@ pub fn refuse_other(work: &ShardWork<'_>) -> Result<()> {
     ShardPlan::read(work.folder)?.map_or(Ok(()), |plan| plan.checked(work, None).map(drop))
 }
 
-/// Runs all shards without results. Returns false if the user stopped the run.
+/// Runs all shards that have no results yet. Returns false if the user stopped the run.
 pub fn carry_out(work: &ShardWork<'_>, options: &ShardOptions) -> Result<bool> {
     let run = |words: &[String]| run_options(words, options);
     // If Slurm does not accept the options, the error occurs before a file is written.

@@ -17,7 +17,7 @@ pub(super) const SIZES: &str = "pilot/sizes.txt";
 /// Maximum number of pilots. If there are more nodes, each pilot has several nodes.
 const MOST: usize = 32;
 
-/// Maximum makespan of an acceptable plan, in percent of the proven bound for all nodes.
+/// Maximum makespan of an acceptable plan on fewer nodes, in percent of the proven bound for a plan on all nodes.
 const WORTH: i128 = 110;
 
 /// Time in seconds that is added to 5/4 of the planned makespan. The sum is the time limit of a pilot.

@@ -38,8 +38,8 @@ impl Variant {
         Ok(variant)
     }
 
-    /// Changes the queue of a cluster: adds nodes, with the jobs that fit only on the larger cluster, and applies the
-    /// changes that only a queue can have. Returns true if nodes were added.
+    /// Changes the queue of a cluster: adds nodes, adds the jobs that fit only on the larger cluster, and applies the
+    /// changes of the scenario that do not apply to logs. Returns true if nodes were added.
     fn change_queue(&mut self, scenario: &Scenario) -> Result<bool, String> {
         let amount = scenario.changes.iter().find_map(|change| match change {
             ScenarioChange::Nodes(amount) => Some(*amount),
