@@ -55,7 +55,8 @@ const SLOPE: f64 = -0.0054;
 const INTERCEPT: f64 = 0.78;
 /// Logarithm of the longest run time in seconds (about two days).
 const LONGEST: f64 = 12.0;
-/// Shape and scale of the gamma distribution of the logarithms of gaps at the mean arrival rate of a day. The factor
+/// Shape and scale of a gamma distribution: the distribution of the logarithm of the gap between two arrivals, at the
+/// mean arrival rate of a day. The factor
 /// 1.0225 converts the authors' shape for the rush hours to all hours.
 const GAP: (f64, f64) = (10.2303 * 1.0225, 0.4871);
 /// Logarithm of the longest gap in seconds (about five days).

@@ -17,10 +17,10 @@ const STEP: u64 = 1 << 20;
 const STREAMS: u64 = 1 << 62;
 /// Options for memory and GPUs of the nodes, and for the requests of tasks.
 ///
-/// *Memory.* Each node has `memory` bytes for each of its processors. For each of its processors, a task requests this
-/// amount multiplied by a factor. The factor is log-uniform on [1/16, 2]. Half of the moldable tasks request a fixed
-/// total instead. The total is the amount for one processor, multiplied by a factor that is log-uniform on [1, maximum
-/// number of processors]. Requests for more memory than the nodes have are reduced.
+/// *Memory.* Each node has `memory` bytes for each of its processors. A task requests, for each processor that it uses,
+/// this amount multiplied by a factor. The factor is log-uniform on [1/16, 2]. Half of the moldable tasks request a
+/// fixed total instead. The total is the amount for one processor, multiplied by a factor that is log-uniform on [1,
+/// maximum number of processors]. Requests for more memory than the nodes have are reduced.
 ///
 /// *GPUs.* GPUs are distributed over the nodes in turn. A quarter of the tasks request GPUs. The requested number is a
 /// power of two, at most the largest number of GPUs of any node. All powers of two up to this limit are equally

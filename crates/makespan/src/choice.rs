@@ -75,8 +75,8 @@ pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
     algorithm_with(instance, (tenths < 10).then(|| format!("time-limit=0.{tenths}")))
 }
 
-/// Like [`algorithm_of_run`], but with a maximum number of changes of the plan that the search may try, instead of a
-/// time limit. Equal instances then have equal plans.
+/// Like [`algorithm_of_run`], but the search ends after it has tried `steps` changes of the plan, and has no time
+/// limit. Equal instances then have equal plans.
 pub fn algorithm_of_steps(instance: &Instance, steps: u64) -> String {
     algorithm_with(instance, Some(format!("steps={steps}")))
 }
@@ -139,7 +139,7 @@ pub fn policy_of_plan(
     }
 }
 
-/// Returns a fast scheduler that supports the instance, and its spec.
+/// Returns the spec of a fast scheduler that supports the instance, and the scheduler.
 fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
     let specs = match objective_of_run(instance) {
         _ if instance.has_compound_jobs() => ["heft", "list"],

@@ -27,8 +27,8 @@ const LONG_SHARES: Shares = Shares { before: 0.15, after: 0.5 };
 const LONG: Duration = Duration::from_secs(5);
 /// The share of a search's time for a first schedule.
 const FIRST: f64 = 0.3;
-/// Maximum time for a first schedule. The complete search improves a schedule itself, so a long time limit does not
-/// delay the proof.
+/// Maximum time for a first schedule. The complete search improves this schedule, so it may start early, even if the
+/// time limit of the plan is long.
 const LONGEST_FIRST: Duration = Duration::from_secs(1);
 /// The share of the remaining work for an objective, if other objectives follow.
 const PART: f64 = 0.7;
@@ -76,7 +76,8 @@ impl Aim {
             [only] if scheduler.is_anytime() && scheduler.makespan_at_most().is_none() => Some(only),
             _ => None,
         };
-        // The search ignores that best-effort bags delay no other job, so its schedules are no plans of such bags.
+        // In schedules of the search, best-effort bags may delay other jobs. So the search is not used for instances
+        // with such bags.
         let goal = sought.filter(|&goal| is_meant(instance, goal) && !has_best_effort(instance));
         Self { minimised, sought, goal }
     }
@@ -200,10 +201,10 @@ pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: 
     }
 }
 
-/// For each bound on a minimised objective that is below the value of the schedule, searches for a better bound and
-/// replaces it. If no objective is minimised, improves the bounds on all objectives. If a better schedule for the goal
-/// is found, it replaces the schedule. Returns the reason if the search does not prove that the schedule is optimal for
-/// the sought objective.
+/// Searches for better bounds on the minimised objectives, if the value of the schedule is above the bound. Better
+/// bounds replace the old bounds. If no objective is minimised, improves the bounds on all objectives. If a better
+/// schedule for the goal is found, it replaces the schedule. Returns the reason if the search does not prove that the
+/// schedule is optimal for the sought objective.
 pub(crate) fn improve(
     instance: &Instance,
     aim: Aim,

@@ -73,8 +73,8 @@ impl TreeScene {
         }
     }
 
-    /// Creates the scene of a problem from its optimal steady state, which [`makespan_bounds::tree::throughput`] has
-    /// computed.
+    /// Prepares simulations of `problem`. `best` is its optimal steady state, as [`makespan_bounds::tree::throughput`]
+    /// computes it.
     ///
     /// # Errors
     /// [`NetworkError`] if an application has too many tasks.

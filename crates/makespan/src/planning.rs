@@ -326,8 +326,8 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
     makespan_bounds::standard(instance).map_err(PlanError::Unproved)
 }
 
-/// Proves the bounds of [`bound`]. If a longer search may improve these bounds, a second search follows. The second
-/// search takes about ten times as long as the first search, unless the time limit expires earlier.
+/// Proves the same bounds as [`bound`]. If a longer search may improve these bounds, a second search follows. The
+/// second search takes about ten times as long as the first search, unless the time limit expires earlier.
 ///
 /// # Errors
 /// The errors of [`bound`].
