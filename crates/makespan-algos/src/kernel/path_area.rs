@@ -111,7 +111,8 @@ struct FictitiousPlay<'p, 'a> {
     /// The index of the first corner of each row of equal tasks, and finally the number of corners.
     begins: Vec<usize>,
     counts: Vec<f64>,
-    /// For each row of equal tasks, the part of the mixture of paths that goes through the row.
+    /// For each row of equal tasks, the total share of the paths that go through the row. The shares of all paths sum
+    /// to 1.
     through: Vec<f64>,
     /// The weighted mean of the times of all rounds.
     times: Vec<f64>,

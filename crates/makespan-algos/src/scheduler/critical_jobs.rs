@@ -206,8 +206,8 @@ impl<'a> Planner<'a> {
         (variants, remarks)
     }
 
-    /// Plans all jobs. Each job must end within the fraction `share` of the time from HEFT's end to the job's
-    /// deadline.
+    /// Plans all jobs. Each job must end by an own limit: HEFT's end, plus the fraction `share` of the time from HEFT's
+    /// end to the deadline of the job.
     fn pass(&self, share: Share, context: &Context) -> PassPlans {
         let Some(first) = self.jobs.first() else {
             return PassPlans { schedules: Vec::new(), remarks: Vec::new() };

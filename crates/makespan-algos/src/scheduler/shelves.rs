@@ -156,7 +156,7 @@ impl Nodes {
 /// Let d be the optimum on m nodes of k processors. On m nodes of k' processors, the guessed makespan is at most 2 d.
 /// So the ratio of the construction doubles. Proof that the guess 2 d is accepted: since k < 2 k', the tasks do less
 /// than 2 d m k' work with the allotments for d. At most one task needs more than m k' processors for d, because such a
-/// task does at least m k' d work. For 2 d, this task needs at most half of its processors, which is at most m k'. This
+/// task does at least m k' d work. For 2 d, this task needs at most half of these processors, so at most m k'. This
 /// task is chosen for the first shelf, of length 2 d. All other tasks are chosen for the second shelf, of length d.
 ///
 /// Afterwards, wide tasks again get all processors of their nodes ([`widened`]).

@@ -15,7 +15,7 @@ pub struct ChainAim {
     pub criterion: Criterion,
     /// The rule that chooses among equally good schedules.
     pub tie_break: TieBreak,
-    /// Latest end of every task, in ticks.
+    /// Deadline of the job, in ticks: all its tasks must end by this instant.
     pub end: i64,
     /// The transfer times that are assumed for tasks without places.
     pub room: TransferRoom,

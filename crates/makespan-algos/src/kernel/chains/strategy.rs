@@ -150,7 +150,8 @@ pub fn heft<'a>(frame: &'a Frame<'a>, calendars: &[Calendar]) -> Draft<'a> {
 ///   combinations.
 /// * The time windows of tasks depend on the whole graph.
 /// * If the unplaced tasks of a chain do not fit, the whole chain is planned again.
-/// * Plans are made for several latest ends, up to the end of the job. For each latest end, one plan assumes minimum
+/// * The method plans for several deadlines, up to the deadline of the job. For each latest end, one plan assumes
+///   minimum
 ///   transfer times and one plan assumes mean transfer times.
 /// * [`ChainBase::Heft`] is not in the paper.
 ///

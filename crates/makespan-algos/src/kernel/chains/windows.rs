@@ -25,7 +25,7 @@ pub enum TransferRoom {
 /// The limits within which some tasks of a job are planned.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanningLimits<'b> {
-    /// Latest end of every task, in ticks.
+    /// Deadline of the job, in ticks: all its tasks must end by this instant.
     pub end: i64,
     /// The transfer time that is assumed for unplaced tasks.
     pub room: TransferRoom,

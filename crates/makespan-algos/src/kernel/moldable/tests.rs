@@ -11,8 +11,8 @@ use crate::kernel::packing::Packing;
 
 const PROCESSORS: u32 = 5;
 
-/// A task. Each number is the time that one more processor saves, and the last number is the time on all processors.
-/// Each bit stands for an earlier task that the task may wait for.
+/// A task of a random instance. The last number is the time on all processors. Each number before it is the time that
+/// one more processor saves. Each bit of the mask is an earlier task for which this task may wait.
 type DraftTask = (Vec<i64>, u32);
 
 #[derive(Clone, Debug)]

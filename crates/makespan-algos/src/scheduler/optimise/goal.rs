@@ -24,7 +24,7 @@ pub(crate) struct Goal<'a> {
     /// The larger jobs (wholes), if the jobs are parts of larger jobs, such as tasks of a bag. The last part of a whole
     /// determines its end.
     wholes: Option<&'a NumberedWholes>,
-    /// For each task, the cost of each tick by which the task ends later.
+    /// For each task, the amount by which the cost rises if the task ends one tick later.
     weights: Vec<f64>,
     /// The cost of all tasks during their shortest run times.
     runs: f64,

@@ -1,4 +1,4 @@
-//! Bounds from prices that change over time, which all tasks of a job pay.
+//! Bounds from prices of processors. The prices change over time, and all tasks of a job pay them.
 
 mod curve;
 mod ways;

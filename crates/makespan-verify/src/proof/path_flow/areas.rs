@@ -52,8 +52,9 @@ pub(super) struct AreaFlow {
 }
 
 impl<'a> ArcSet<'a> {
-    /// Checks that the task at the end of each arc waits for the task at the beginning of the arc. For each task, sums
-    /// the flow of the arcs that have the task between their ends. Takes O((tasks + edges) * arcs).
+    /// Checks that the task at the end of each arc waits for the task at the beginning of the arc. An arc leads from a
+    /// task to one of its indirect successors. For each task, sums the flow of the arcs that lead past it: the task
+    /// comes after the beginning and before the end of these arcs. Takes O((tasks + edges) * arcs).
     pub(super) fn new(
         areas: &'a Areas,
         instance: &'a Instance,

@@ -44,7 +44,7 @@ fn compare(seed: u64, count: usize) -> (usize, usize) {
     (bytes, altered)
 }
 
-/// Checks that refutations on another grid, on which times are rounded, prove at most `value`.
+/// Checks refutations on another time grid, which rounds times: they prove at most `value`.
 fn coarse(instance: &Instance, objective: Objective, grid: i64, value: i128) {
     let extras = Extras::default();
     let found = (1..60).map_while(|least| refutation(instance, objective, grid, least, &extras)).last();

@@ -73,8 +73,8 @@ impl Annealing<'_> {
         }
     }
 
-    /// Changes the number of processors of a task by at least `change`, if the task has such an allotment. Returns the
-    /// actual change.
+    /// Changes the number of processors of a task by `change`, or by the next larger step that its allotments permit.
+    /// Returns the actual change.
     fn resize(&mut self, task: u32, change: i64) -> i64 {
         let problem = self.present.problem();
         let now = i64::from(self.present.processors(task));

@@ -58,8 +58,8 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         StartTrials { course, until: from + TRIED, free: TASKS / tasks, best: None }
     }
 
-    /// Returns the best list by events. If no list can be decoded, returns `None`. Tries all known lists. Tries other
-    /// lists while there is time, or until one list can be decoded.
+    /// Decodes lists by events, and returns the best decoded list. If no list can be decoded, returns `None`. Tries all
+    /// known lists. Tries other lists while there is time, or until one list can be decoded.
     pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut SearchCourse) -> Option<(f64, DecodedList)> {
         let mut trying = self.trying(0.0, course);
         for listed in &self.known {
