@@ -176,8 +176,8 @@ impl Refusal {
                  reservation, or no reservation"
             }
             Self::NoSuchJob => {
-                "there is no such job; either it ended so long ago that the controller has forgotten it (MinJobAge), \
-                 or its number is wrong"
+                "there is no such job; its number is wrong, or it has ended and the controller has forgotten it \
+                 (MinJobAge)"
             }
             Self::JobEnding => "the job has ended or is ending; nothing needs to be done",
             Self::NoAccounting => "this cluster keeps no accounting; `squeue` and `scontrol` are used instead",
