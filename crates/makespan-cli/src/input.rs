@@ -85,8 +85,8 @@ impl StatedMachines {
     pub fn closing(self, instance: Instance) -> Result<Instance> {
         if let Some(why) = self.lost_network.as_ref().filter(|_| sends_data(&instance)) {
             return Err(miette!(
-                "{why}; the jobs send data, but the network of this platform is not a supported tree; state the nodes in a native file with \
-                 `bandwidth`, or omit the data"
+                "{why}; the jobs send data, but the network of this platform is not a supported tree; state the nodes \
+                 in a native file with `bandwidth`, or remove the data"
             ));
         }
         if self.closed.is_empty() {
@@ -113,7 +113,7 @@ pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result
     let InstanceOptions { speedup, speedup_seed, strict, .. } = *options;
     if let Some(from) = present::meant(path, &options.machines)? {
         if speedup.is_some() || options.nextflow_trace.is_some() {
-            return Err(miette!("{from} is the queue of a cluster; leave out --speedup and --nextflow-trace"));
+            return Err(miette!("{from} is the queue of a cluster; remove --speedup and --nextflow-trace"));
         }
         return present::waiting(&from);
     }
@@ -134,7 +134,7 @@ pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result
         ..ReadOptions::default()
     };
     let Some(found) = instance_at(path, None, &read)? else {
-        return Err(miette!("{}: nothing is to be done; every target is up to date", path.display()));
+        return Err(miette!("{}: there is nothing to do: every target is up to date", path.display()));
     };
     machines.loaded(from_file(found)?)
 }
@@ -169,11 +169,11 @@ fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
     if !path.exists() {
         let remedy = match text.trim_start_matches(['+', '-']) {
             digits if number(digits).is_some() && digits != text => format!(
-                "it states a difference, which is for --scenario 'nodes={text}' or 'processors={text}' of `simulate`; write --processors {digits} \
-                 for {digits} in all"
+                "this is a difference, which only --scenario 'nodes={text}' or 'processors={text}' of `simulate` \
+                 accepts; write --processors {digits} for a total of {digits} processors"
             ),
             digits if number(digits).is_some() => {
-                format!("it is a number; write --processors {digits} for this number of processors")
+                format!("this is a number; write --processors {digits} for this number of processors")
             }
             _ => "there is no such file; write --processors for a number of processors".to_owned(),
         };

@@ -75,7 +75,7 @@ fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, S
     if !output.status.success() {
         let said =
             said.lines().find(|line| line.contains("***")).or(said.lines().next()).unwrap_or("it prints no reason");
-        return Err(miette!("{name}: make refuses it: {}", shown(said)));
+        return Err(miette!("{name}: make reports an error: {}", shown(said)));
     }
     let printed = String::from_utf8(output.stdout).map_err(|_| miette!("{name}: the output of make is not UTF-8"))?;
     Ok((printed, said))

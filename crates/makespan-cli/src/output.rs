@@ -183,13 +183,16 @@ pub fn write_file(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Resul
 pub fn check_target(path: &Path) -> Result<()> {
     let name = path.display();
     if path.is_dir() {
-        return Err(miette!("{name}: cannot write: it is a folder; name a file"));
+        return Err(miette!("{name}: cannot write: this path is a folder; name a file"));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match folder.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(miette!("{name}: cannot write: `{}` is a file, not a folder", folder.display())),
-        Err(_) => Err(miette!("{name}: cannot write: the folder `{}` does not exist; make it first", folder.display())),
+        Err(_) => Err(miette!(
+            "{name}: cannot write: the folder `{}` does not exist; create the folder first",
+            folder.display()
+        )),
     }
 }
 
@@ -204,7 +207,7 @@ pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Res
     }
     let name = path.map(|path| path.display().to_string()).unwrap_or_default();
     Err(miette!(
-        "{option} {name}: it is written as .{}, and not as .{ending}; name a file with {} ending",
+        "{option} {name}: this output is written only as .{}, not as .{ending}; name a file with {} ending",
         listed(endings),
         if endings.len() == 1 { "that" } else { "such an" }
     ))

@@ -236,7 +236,8 @@ fn put(jobs: &mut [Job], known: &KnownTask, profile: Profile, estimate: Estimate
 }
 
 /// The reason why no bound is printed.
-pub const NO_BOUND: &str = "no bound is stated, because some run times were learned from jobs that shared cores with others; --pin pins all jobs";
+pub const NO_BOUND: &str = "no bound is stated, because some run times were learned from jobs that shared cores with \
+                            other jobs; to pin all jobs to cores, add --pin";
 
 /// Returns true if a run time was learned from runs that were not pinned to cores. Such a time depends on other jobs
 /// on these cores, so no bound may be derived from it.

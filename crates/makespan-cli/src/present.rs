@@ -32,8 +32,8 @@ pub fn meant(path: &Path, machines: &MachineOptions) -> Result<Option<String>> {
     let stated = machines.processors.is_some() || machines.platform.is_some() || machines.bandwidth.is_some();
     if stated || machines.stage_in.is_some() || (path.as_os_str() != QUEUE && machines.from.is_some()) {
         return Err(miette!(
-            "{from} is the queue of a cluster, which has machines of its own; leave out --processors, --platform, --from, --bandwidth and \
-             --stage-in"
+            "{from} is the queue of a cluster, which has its own machines; remove --processors, --platform, --from, \
+             --bandwidth and --stage-in"
         ));
     }
     Ok(Some(from))
@@ -68,7 +68,8 @@ fn closes(queue: &Queue) -> Option<String> {
     let all: Vec<String> = queue.closed_by().map(one).collect();
     (!all.is_empty()).then(|| {
         format!(
-            "no pending job names the reservations {}: their nodes are closed for their periods, and their users are ignored",
+            "no pending job names the reservations {}: the nodes of these reservations are unavailable during their \
+             periods, and their users are ignored",
             all.join(", ")
         )
     })

@@ -92,17 +92,17 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
 
 /// Options of xargs and GNU parallel that `run` does not have, and what to write instead.
 const FOREIGN: [(&[&str], &str); 26] = [
-    (&["-n", "--max-lines", "-L", "-l"], "each command gets one argument; -N 2 gives it two"),
-    (&["-I", "-i", "--replace"], "`{}` always stands for the argument; leave the option out"),
+    (
+        &["-n", "--max-lines", "-L", "-l"],
+        "each command gets one argument; to give each command 2 arguments, write -N 2",
+    ),
+    (&["-I", "-i", "--replace"], "`{}` always stands for the argument; remove the option"),
     (&["-t", "-v", "--trace"], "--dry-run prints the commands, and --joblog FILE records them"),
     (&["-u", "--ungroup"], "--line-buffer prints lines as they come"),
-    (
-        &["--group", "--will-cite", "--citation", "--bibtex", "--gnu", "--silent", "--record-env"],
-        "leave the option out",
-    ),
+    (&["--group", "--will-cite", "--citation", "--bibtex", "--gnu", "--silent", "--record-env"], "remove the option"),
     (
         &["-X", "-m", "-x", "-s", "--xargs", "--exit", "--max-chars"],
-        "state how many arguments a command gets, such as -N 100",
+        "state the number of arguments of each command, such as -N 100",
     ),
     (
         &[
@@ -116,7 +116,7 @@ const FOREIGN: [(&[&str], &str); 26] = [
             "--recstart",
             "--recend",
         ],
-        "jobs read no input; split it into files, and run the command for each file",
+        "jobs read no standard input; split the input into files, and run the command for each file",
     ),
     (
         &[
@@ -133,13 +133,16 @@ const FOREIGN: [(&[&str], &str); 26] = [
             "--onall",
             "--nonall",
         ],
-        "jobs run on this machine, or with --on slurm on a cluster",
+        "jobs run on this machine, or on a Slurm cluster with --on slurm",
     ),
     (&["--files", "--tmpdir", "--compress"], "the outputs of the jobs are files in the folder of the run (--folder)"),
     (&["--tmux", "--bg"], "`makespan status` and `makespan logs` show a run from another terminal"),
-    (&["-p", "--interactive"], "--dry-run prints the commands and runs nothing"),
-    (&["-E", "-e", "--eof"], "cut the arguments off before, such as: sed '/^END$/,$d' FILE | makespan run -a - .."),
-    (&["--filter"], "leave arguments out before, such as: grep .. FILE | makespan run -a - .."),
+    (&["-p", "--interactive"], "to see the commands without running them, add --dry-run"),
+    (
+        &["-E", "-e", "--eof"],
+        "remove the arguments from the end marker on, for example with: sed '/^END$/,$d' FILE | makespan run -a - ..",
+    ),
+    (&["--filter"], "select the arguments, for example with: grep .. FILE | makespan run -a - .."),
     (
         &["--csv"],
         "--colsep , splits arguments at commas, also within quotation marks; otherwise use another separator, such as a tab: --colsep '\\t'",
@@ -152,26 +155,30 @@ const FOREIGN: [(&[&str], &str); 26] = [
         &["--noswap", "--memsuspend", "--limit"],
         "--memfree SIZE and --load PERCENT delay starts while the machine is busy",
     ),
-    (&["--termseq"], "at the end of a time limit or of the run, jobs get SIGTERM, and SIGKILL after 5 s"),
+    (&["--termseq"], "the signals cannot be changed: jobs that must end get SIGTERM, and SIGKILL after 5 s"),
     (&["--arg-sep", "--arg-file-sep"], "write ::: before arguments, and :::: before files of arguments"),
-    (&["--shebang", "--hashbang"], "write the commands in a file, and begin a script with: makespan run - <<'END'"),
+    (&["--shebang", "--hashbang"], "write the commands to a list, or in a script after: makespan run - <<'END'"),
     (
         &["--fg", "--semaphore", "--sem"],
         "to add commands one by one, start `makespan serve`, and add each with `makespan submit`",
     ),
     (
         &["-d", "--delimiter"],
-        "arguments are lines, or with -0 end with a NUL byte; change other separators: tr , '\\n' | makespan run -a - ..",
+        "arguments are separated by line ends, or with -0 by NUL bytes; convert other separators, for example with: \
+         tr , '\\n' | makespan run -a - ..",
     ),
     (&["--resume-failed"], "write --resume --retry-failed"),
-    (&["--header", "--skip-first-line"], "leave out the first line, such as: tail -n +2 FILE | makespan run -a - .."),
+    (
+        &["--header", "--skip-first-line"],
+        "skip the first line, for example with: tail -n +2 FILE | makespan run -a - ..",
+    ),
     (
         &["--trim"],
-        "--colsep removes the blanks around columns; remove other blanks from the arguments, such as with sed",
+        "--colsep removes the blanks around columns; remove other blanks from the arguments, for example with sed",
     ),
     (
         &["--quote"],
-        "arguments are always quoted, and no shell interprets a command of several words; leave the option out",
+        "arguments are always quoted, and no shell interprets a command of several words; remove the option",
     ),
     (&["--tagstring"], "--tag begins each line with the arguments of its job"),
 ];
@@ -218,7 +225,8 @@ fn explain_queue(error: &clap::Error) -> Option<String> {
     let message = error.to_string();
     (error.kind() == ErrorKind::ArgumentConflict && message.contains("'--state")).then(|| {
         format!(
-            "{}: --state selects jobs of a service, but the queue of a cluster has only pending and running jobs; leave --state out",
+            "{}: --state selects jobs of a service, but the queue of a cluster has only pending and running jobs; \
+             remove --state",
             message.lines().next().unwrap_or_default()
         )
     })

@@ -35,7 +35,7 @@ pub fn read(path: &Path, platform: &Platform) -> Result<Option<Instance>> {
     // Snakemake before version 8 prints the list on standard error.
     let printed = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     if !output.status.success() {
-        return Err(miette!("{name}: snakemake refuses it: {}", shown(&complaint(path, &printed))));
+        return Err(miette!("{name}: snakemake reports an error: {}", shown(&complaint(path, &printed))));
     }
     let benchmark = |name: &str| {
         let small = fs::metadata(name).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BENCHMARK);

@@ -37,7 +37,7 @@ static STOPPED: Class = Class::new("StoppedError");
 
 /// Options of the command line, and the corresponding arguments in Python.
 const SAID: [(&str, &str); 12] = [
-    ("plan FILE.dot --nextflow-trace TRACE", "makespan.read(\"FILE.dot\", trace=\"TRACE\")"),
+    ("makespan plan FILE.dot --nextflow-trace TRACE", "makespan.read(\"FILE.dot\", trace=\"TRACE\")"),
     ("`makespan verify INSTANCE PLAN`", "`makespan.verify(instance, path)`"),
     ("--processors N", "processors=N"),
     ("--platform FILE", "platform=Platform(..)"),

@@ -159,7 +159,7 @@ pub fn generate_log(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Log
     let requests: Option<String> = given.get("requests")?;
     let requests = requests.as_deref().map(str::parse).transpose();
     let requests = requests.map_err(|error: GenerateError| {
-        let problem = error.to_string().replace("requests is NaN; it", "it is not a number; a factor");
+        let problem = error.to_string().replace("requests is NaN; ", "it is not a number; ");
         errors::at(py, "requests", problem)
     })?;
     let drawn = lublin(&LublinOptions {

@@ -454,7 +454,10 @@ fn of_instance(error: &InstanceError) -> Refusal {
 fn kind_of(problem: &str) -> RefusalKind {
     if problem.contains("in a cycle") {
         RefusalKind::Cycle
-    } else if problem.contains("and the platform has") || problem.contains("fits no") || problem.contains("at least") {
+    } else if problem.contains("machines, but the platform has")
+        || problem.contains("fits no")
+        || problem.contains("at least")
+    {
         RefusalKind::FitsNowhere
     } else {
         RefusalKind::BadInput

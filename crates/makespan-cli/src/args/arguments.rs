@@ -90,8 +90,8 @@ impl FromStr for JobSlots {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = "write a number of jobs such as 8, 0 for all jobs at once, +1 or -1 for one job more or fewer than there are cores, \
-                     or 200% for two jobs on each core";
+        let wrong = "write a number of jobs (such as 8), 0 (all jobs at once), +N or -N (N more or fewer jobs than \
+                     cores), or a percentage of the cores (200%: two jobs per core)";
         let number = |digits: &str| {
             let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
             is_plain.then(|| digits.parse::<u32>().ok()).flatten().filter(|&count| i32::try_from(count).is_ok())

@@ -16,8 +16,8 @@ impl FromStr for HaltOption {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = "write never, or now or soon, a comma, and fail=N, success=N or done=N with a number or a percentage above 0, such as \
-                     now,fail=1 or soon,fail=30%";
+        let wrong = "write never, or WHEN,RULE: WHEN is now or soon, and RULE is fail=N, success=N or done=N (a \
+                     number or a percentage above 0), such as now,fail=1 or soon,fail=30%";
         let text = SHORT.iter().find(|(short, _)| *short == text).map_or(text, |(_, long)| long);
         if text == "never" || text.starts_with("never,") {
             return Ok(Self(None));

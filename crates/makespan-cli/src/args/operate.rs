@@ -91,13 +91,13 @@ fn quota(text: &str) -> Result<Quota, String> {
     if text == "none" {
         return Ok(Quota(None));
     }
-    text.parse().map(|number| Quota(Some(number))).map_err(|_| "write a whole number, or none for no limit".to_owned())
+    text.parse().map(|number| Quota(Some(number))).map_err(|_| "write a whole number, or `none` (no limit)".to_owned())
 }
 
 fn processors(text: &str) -> Result<Quota, String> {
     match quota(text) {
         Ok(Quota(Some(number))) if !(1..=u64::from(u32::MAX)).contains(&number) => {
-            Err("write a number from 1 to 4294967295, or none for no limit".to_owned())
+            Err("write a number from 1 to 4294967295, or `none` (no limit)".to_owned())
         }
         quota => quota,
     }

@@ -93,16 +93,17 @@ fn folder(path: &Path) -> Result<PathBuf> {
     let name = path.display().to_string();
     if name == "..." {
         return Err(miette!(
-            "--wd ...: a folder for each job is not supported; write it in the command: mkdir -p DIR && cd DIR && .."
+            "--wd ...: a folder for each job is not supported; create the folder in the command: mkdir -p DIR && cd \
+             DIR && .."
         ));
     }
     if is_template(&name) {
         return Err(miette!(
-            "--wd {name}: all jobs run in one folder; write the replacement in the command: cd {name} && .."
+            "--wd {name}: all jobs run in one folder; use the replacement string in the command: cd {name} && .."
         ));
     }
     if path.exists() && !path.is_dir() {
-        return Err(miette!("--wd {name}: it is a file; name a folder"));
+        return Err(miette!("--wd {name}: this path is a file; name a folder"));
     }
     std::path::absolute(path).map_err(|error| miette!("--wd {name}: {error}"))
 }
@@ -124,7 +125,7 @@ fn check_exported(name: &str) -> Result<()> {
     {
         return Ok(());
     }
-    Err(miette!("--env {name}: no variable of this name is exported, so jobs would not get it; write: export {name}"))
+    Err(miette!("--env {name}: no variable of this name is exported, so jobs would not have it; write: export {name}"))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl FromStr for TimeLimit {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.ends_with('%') {
-            return Err("a percentage of the other jobs' run times is not supported; state a time, such as 60s");
+            return Err("a percentage of the run times of other jobs is not supported; state a time, such as 60s");
         }
         let duration = duration(text).filter(|duration| !duration.is_zero());
         let duration = duration.ok_or("it must be a positive time, such as 60s")?;

@@ -3,6 +3,6 @@
 
 fn main() -> std::process::ExitCode {
     makespan_exec::serve();
-    eprintln!("makespan-job is started by `makespan run` for each job of a run; it has no other use");
+    eprintln!("makespan-job is a part of makespan, which starts it for each job of a run; do not start it yourself");
     std::process::ExitCode::FAILURE
 }

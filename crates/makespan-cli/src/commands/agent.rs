@@ -14,9 +14,9 @@ use crate::args::{AgentOptions, WaitTime};
 /// on all nodes of an allocation, or run one attempt of a job.
 pub fn agent(options: &AgentOptions) -> Result<ExitCode> {
     let folder = options.folder.clone();
-    let folder = folder.canonicalize().map_err(|error| {
-        miette!("{}: {error}; the folder of a run on Slurm must be one that all nodes share", folder.display())
-    })?;
+    let folder = folder
+        .canonicalize()
+        .map_err(|error| miette!("{}: {error}; choose a folder that all nodes share", folder.display()))?;
     if options.head {
         let program = this_program().map_err(|error| miette!("{error}"))?;
         let nodes = options.nodelist.clone();

@@ -28,7 +28,7 @@ pub fn bound(options: &BoundOptions) -> Result<ExitCode> {
     for bound in &bounds {
         bound
             .verify(instance)
-            .map_err(|error| miette!("a bound fails its own check, a defect of Makespan: {error}"))?;
+            .map_err(|error| miette!("a bound fails its own check, which is a defect of Makespan: {error}"))?;
     }
     match options.format {
         Format::Json => {
@@ -101,10 +101,8 @@ fn late_work(late: &LateWork) -> String {
 fn of_selection(selection: &Selection) -> &'static str {
     match selection {
         Selection::Price(0) => "the jobs need more processor time",
-        Selection::Price(_) => "the jobs that run in the middle of this time leave too little time for other jobs",
-        Selection::Knapsack => {
-            "for every choice of the jobs that run in the middle of this time, the work does not fit"
-        }
+        Selection::Price(_) => "the jobs that run in the middle of this interval leave too little time for other jobs",
+        Selection::Knapsack => "whichever jobs run in the middle of this interval, the work does not fit",
     }
 }
 

@@ -76,13 +76,16 @@ pub fn compare(options: &CompareOptions) -> Result<ExitCode> {
 /// Returns an error if options contradict each other. Called before all planning.
 fn check(options: &CompareOptions, paths: &[&Path]) -> Result<()> {
     if options.shards.are_asked() && paths.len() > 1 {
-        return Err(miette!("--on and --shards split a comparison on one instance by algorithms; name one instance"));
+        return Err(miette!(
+            "with --on or --shards, a comparison is split by algorithms, and must have one instance; name only one \
+             instance"
+        ));
     }
     if !options.profile.is_empty() && paths.len() < 2 {
-        return Err(miette!("--profile: a performance profile needs several instances; name more than one"));
+        return Err(miette!("--profile: a performance profile needs several instances; name at least two"));
     }
     if paths.len() > 1 && paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
-        return Err(miette!("standard input is one instance; name files to compare several"));
+        return Err(miette!("standard input is a single instance; to compare several instances, name their files"));
     }
     for (index, path) in paths.iter().enumerate() {
         if paths[..index].contains(path) {
@@ -105,7 +108,7 @@ fn compared(options: &CompareOptions, path: &Path) -> Result<Option<Comparison>>
             None => return Ok(None),
         }
     } else if options.folder.is_some() {
-        return Err(miette!("--folder is for shards; leave out --folder, or add --on slurm or --shards N"));
+        return Err(miette!("--folder is used only with shards; remove --folder, or add --on slurm or --shards N"));
     } else {
         let progress = bar(specs.len() as u64, "comparing");
         let outcome = |spec: &String| {

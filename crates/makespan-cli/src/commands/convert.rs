@@ -21,7 +21,7 @@ pub fn convert(options: &ConvertOptions) -> Result<ExitCode> {
     if ending(&options.output) == "xml" && !loaded.instance.has_compound_jobs() {
         let resources = !loaded.instance.platform().resources().is_empty();
         let without = if resources { "the jobs and the resources" } else { "the jobs" };
-        remarks.push(format!("the file contains only the machines, not {without}"));
+        remarks.push(format!("the output contains only the machines, not {without}"));
     }
     emit(&format!(
         "{}, written to {}\n{}",
@@ -56,7 +56,8 @@ pub fn write_by_ending(instance: &Instance, path: &Path) -> Result<()> {
     if !condition.is_empty() && !tells {
         let what = if instance.has_guesses() { "guesses" } else { "learned" };
         return Err(miette!(
-            "{}: some times are {what}, which a file of this format would state as facts; write .json or .toml, or state the times",
+            "{}: some times are {what}, but a file of this format cannot mark them; write .json or .toml, or state \
+             the times",
             path.display()
         ));
     }

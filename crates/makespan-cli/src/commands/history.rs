@@ -99,7 +99,7 @@ impl Opened {
 fn open(filter: &HistoryFilter) -> Result<Opened> {
     let path = filter.history.clone().or_else(default_path);
     let path =
-        path.ok_or_else(|| miette!("the file of the history is unknown: set HOME, or name a file with --history"))?;
+        path.ok_or_else(|| miette!("the path of the history is unknown: set HOME, or name a file with --history"))?;
     let history = if path.exists() { Some(History::open(&path).map_err(fail)?) } else { None };
     Ok(Opened { path, history })
 }

@@ -14,10 +14,11 @@ pub fn job(options: &JobOptions) -> Result<ExitCode> {
     match (&options.target, &options.job) {
         (JobTarget::Number(number), None) => job_of_service(*number, options),
         (JobTarget::Number(number), Some(job)) => Err(miette!(
-            "the first of two arguments must be the folder of a run, and {number} is a number; for job {job} of the run in ./{number}, write: makespan job ./{number} {job}; for a job of the service, give only its number"
+            "the first of two arguments must be the folder of a run, but {number} is a number; for job {job} of the run \
+             in ./{number}, write: makespan job ./{number} {job}; for a job of the service, write only its number"
         )),
         (JobTarget::Folder(_), _) if options.format == Format::Json => {
-            Err(miette!("--format json is for jobs of a service; leave it out for a job of a run"))
+            Err(miette!("--format json is only for jobs of a service; remove it for a job of a run"))
         }
         (JobTarget::Folder(folder), job) => show_job(folder, job.as_deref()),
     }
@@ -28,7 +29,7 @@ pub fn logs(options: &LogsOptions) -> Result<ExitCode> {
     match &options.target {
         JobTarget::Number(number) => logs_of_service(*number, options),
         JobTarget::Folder(_) if options.follow || options.task.is_some() => {
-            Err(miette!("--follow and --task are for jobs of a service; leave them out for the folder of a run"))
+            Err(miette!("--follow and --task are only for jobs of a service; remove them for the folder of a run"))
         }
         JobTarget::Folder(folder) => show_logs(folder, options.err),
     }

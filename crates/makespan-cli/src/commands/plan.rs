@@ -71,15 +71,17 @@ fn loaded(options: &PlanOptions) -> Result<LoadedInstance> {
     let InstanceOptions { instance, machines, strict, speedup, nextflow_trace, .. } = &options.input;
     match instance {
         Some(path) if !template.is_empty() => Err(miette!(
-            "{}: a file and a command are not planned together; write one of: plan FILE, plan -- 'COMMAND {{}}' ::: ARGUMENT ..",
+            "{}: a file and a command cannot be planned together; write either plan FILE or plan -- 'COMMAND {{}}' \
+             ::: ARGUMENT ..",
             path.display()
         )),
         Some(_) if template.arguments.is_stated() => Err(miette!(
-            "options about arguments need a command; write it after the options: plan --args-from FILE -- 'COMMAND {{}}'"
+            "options about arguments need a command; write the command after the options: plan --args-from FILE -- \
+             'COMMAND {{}}'"
         )),
         Some(_) => load(&options.input),
         None if speedup.is_some() || nextflow_trace.is_some() => {
-            Err(miette!("--speedup and --nextflow-trace are for files; leave them out for a command"))
+            Err(miette!("--speedup and --nextflow-trace are only for files; remove them for a command"))
         }
         None => {
             let machines = StatedMachines::of(machines, *strict)?;
@@ -163,7 +165,7 @@ fn tell(facts: PlanFacts<'_>, plan: Plan) -> Result<()> {
             values(instance, &file.schedule, &bounds, makespan::minimised(&algorithm)),
             front.map_or(String::new(), |front| summary::front(instance, front, &bounds))
                 + &strategy.map_or(String::new(), strategy::text),
-            summary::placements(instance, &file.schedule, "--output, --gantt or --report shows them")
+            summary::placements(instance, &file.schedule, "to see the placements, add --output, --gantt or --report")
         ),
     };
     // The process ends soon, so it does not free the memory of the file, which may have a million placements.

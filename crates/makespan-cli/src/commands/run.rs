@@ -318,7 +318,7 @@ impl<'a> Session<'a> {
         let notes: String = others.map(|remark| narrow("note: ", 6, remark)).collect();
         complain_text(&notes);
         if self.execution.intake.is_some() {
-            complain("starting jobs as their lines arrive");
+            complain("starting each job as soon as its line arrives");
         } else if !self.knows_times() && !self.resumes {
             complain(if self.decider.starts_in_order() {
                 "no run times known yet; starting in list order"
@@ -396,7 +396,7 @@ fn announced(instance: &Instance, begun: &BegunPlan, remarks: &[String]) -> Stri
         begun.algorithm,
         summary::remarks(remarks),
         values(instance, &begun.schedule, &begun.bounds, makespan::minimised(&begun.algorithm)),
-        summary::placements(instance, &begun.schedule, "the report in the folder of the run shows them")
+        summary::placements(instance, &begun.schedule, "the placements are in the report in the folder of the run")
     )
 }
 

@@ -70,7 +70,7 @@ impl Host for Place {
 
 pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     let store = options.store.clone().or_else(default_store);
-    let store = store.ok_or_else(|| miette!("there is no folder for the store; name one with --store"))?;
+    let store = store.ok_or_else(|| miette!("there is no default folder for the store; name a folder with --store"))?;
     if options.unit {
         return unit::print(&store);
     }

@@ -37,7 +37,7 @@ pub fn check(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     let (text, tone) = match (bad, doubtful) {
         (0, 0) => ("The service can start.".to_owned(), Tone::Good),
         (0, _) => (format!("The service can start, with {}.", counted(doubtful as u64, "warning")), Tone::Good),
-        _ => (format!("The service would not start: {} must be solved.", counted(bad as u64, "problem")), Tone::Bad),
+        _ => (format!("The service would not start: solve {} first.", counted(bad as u64, "problem")), Tone::Bad),
     };
     lines.push(Line::plain(String::new()));
     lines.push(Line::new(tone, text));
@@ -58,7 +58,9 @@ fn machine(options: &ServeOptions, store: &Path) -> Finding {
     let cores = makespan_exec::cores().map_or(0, |cores| cores.len());
     let wanted = platform.processors() as usize;
     if cluster.is_none() && wanted > cores && !options.oversubscribe {
-        let found = format!("--processors {wanted}: this machine has {cores} cores; state fewer, or --oversubscribe");
+        let found = format!(
+            "--processors {wanted}: this machine has {cores} cores; state at most {cores}, or add --oversubscribe"
+        );
         return of("machine", Verdict::Bad, found);
     }
     if options.limit_memory
@@ -102,7 +104,7 @@ fn addresses(options: &ServeOptions) -> Finding {
             of(
                 "addresses",
                 Verdict::Doubtful,
-                format!("{found}; others may read the private key {key}; `chmod 600` it"),
+                format!("{found}; other users may read the private key {key}; run chmod 600 {key}"),
             )
         }
         None => of("addresses", Verdict::Good, found),
@@ -120,7 +122,7 @@ fn log(file: &Path) -> Finding {
     match appended {
         Ok(()) => of("log", Verdict::Good, file.display().to_string()),
         Err(error) => {
-            let found = format!("--log {}: it cannot be written: {error}; name another file", file.display());
+            let found = format!("--log {}: cannot write the file: {error}; name another file", file.display());
             of("log", Verdict::Bad, found)
         }
     }

@@ -25,9 +25,9 @@ pub fn machines(options: &ServeOptions, store: &Path) -> Result<(Platform, Optio
             cluster.remarks.iter().for_each(|remark| complain(&format!("note: {remark}")));
             Ok((cluster.platform.clone(), Some(cluster)))
         }
-        Some(SlurmMode::SlurmJobs) => {
-            Err(miette!("a service starts its jobs in pilots, which it keeps while there is work; write --on slurm"))
-        }
+        Some(SlurmMode::SlurmJobs) => Err(miette!(
+            "a service starts its jobs in pilots, and keeps the pilots while jobs wait or run; write --on slurm"
+        )),
     }
 }
 

@@ -119,7 +119,10 @@ fn manual(program: &Command) -> Result<Vec<(String, Vec<u8>)>> {
 fn write(path: &Path, content: &[u8]) -> Result<bool> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| {
-            miette!("{}: cannot make the folder: {error}; name one of yours: --prefix FOLDER", folder.display())
+            miette!(
+                "{}: cannot make the folder: {error}; name a folder that you may write: --prefix FOLDER",
+                folder.display()
+            )
         })?;
     }
     write_file(path, |out| out.write_all(content)).map(|()| true)

@@ -54,11 +54,11 @@ fn lines(diagnosis: &Diagnosis) -> Vec<Line> {
     let count = |verdict| diagnosis.findings.iter().filter(|finding| finding.verdict == verdict).count();
     let (bad, doubtful) = (count(Verdict::Bad), count(Verdict::Doubtful));
     let (text, tone) = match (bad, doubtful) {
-        (0, 0) => ("Everything is as it should be.".to_owned(), Tone::Good),
+        (0, 0) => ("No problems were found.".to_owned(), Tone::Good),
         (0, 1) => ("You can run jobs here; 1 thing could be better.".to_owned(), Tone::Good),
         (0, doubtful) => (format!("You can run jobs here; {doubtful} things could be better."), Tone::Good),
-        (1, _) => ("Runs would fail: 1 problem must be solved.".to_owned(), Tone::Bad),
-        (bad, _) => (format!("Runs would fail: {bad} problems must be solved."), Tone::Bad),
+        (1, _) => ("Runs would fail: solve 1 problem first.".to_owned(), Tone::Bad),
+        (bad, _) => (format!("Runs would fail: solve {bad} problems first."), Tone::Bad),
     };
     lines.push(Line::plain(String::new()));
     lines.push(Line::new(tone, text));

@@ -145,7 +145,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("time=3,2 speedup=linear", &["speedup", "needs one `time`"]),
         ("time=3,2 cores=3", &["add times to the list"]),
         ("speedup=amdal:1", &["amdahl:SERIAL"]),
-        ("speedup=fitted", &["is for logs"]),
+        ("speedup=fitted", &["is allowed only for logs"]),
         ("memory=500", &["list:2: memory", "`500` has no unit", "500MB"]),
         ("time=1h30", &["`1h30` is not a time"]),
         ("time=1h-30m", &["`1h-30m` is not a time"]),

@@ -93,7 +93,7 @@ fn plan(
     let seconds = || begin.elapsed().as_secs_f64();
     let mut planned = match planned {
         Ok(planned) => planned,
-        Err(error) if error.to_string().contains("no allotments that leave enough") => {
+        Err(error) if error.to_string().contains("no choice of allotments") => {
             return Ok(MeasuredPlan { value: None, bound: proved, seconds: seconds() });
         }
         Err(error) => return Err(failed(error.to_string())),

@@ -202,5 +202,5 @@ def simulate_tree(
         made = _native.simulate_tree(instance._native, specs, rules, _threads(threads), progress)
     except AlgorithmError as error:
         # Replace the command line option in the message by the argument of the function.
-        raise AlgorithmError(str(error).replace("give --buffer ", "give buffer=")) from None
+        raise AlgorithmError(str(error).replace("use --buffer ", "use buffer=")) from None
     return TreeSimulations([TreeSimulation(one) for one in made])

@@ -123,7 +123,7 @@ def test_bags_on_trees_are_done_and_keep_their_bound(policy: str, seed: int, nod
         run = m.simulate_tree(instance, policy, buffer=buffer)[0]
     except m.AlgorithmError as error:
         # A policy may send several tasks together, and the buffer must hold them.
-        needed = re.search(r"give buffer=(\d+)", str(error))
+        needed = re.search(r"use buffer=(\d+)", str(error))
         assert policy == "cgbc" and needed is not None and int(needed[1]) > buffer, error
         run = m.simulate_tree(instance, policy, buffer=int(needed[1]))[0]
     assert run.unfinished == 0 and not run.stalled

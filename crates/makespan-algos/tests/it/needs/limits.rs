@@ -59,7 +59,7 @@ proptest! {
                 Err(ScheduleError::NotFound { limit, floor, reached, .. }) => {
                     prop_assert!(reached > limit && limit >= floor, "{}: {} {} {}", spec, reached, limit, floor);
                 }
-                Err(error) => prop_assert!(error.to_string().contains("no allotments that leave enough of `budget`"), "{}", error),
+                Err(error) => prop_assert!(error.to_string().contains("enough of `budget` for all tasks"), "{}", error),
             }
         }
     }

@@ -32,7 +32,7 @@ const IDENTITY: &str = "identity";
 /// Computes the outcomes of all algorithms in shards. Returns `None` if the user stopped the shards.
 pub fn outcomes(options: &CompareOptions, instance: &Instance, specs: &[String]) -> Result<Option<Vec<Outcome>>> {
     if TreeProblem::is_meant(instance) {
-        return Err(miette!("bags of tasks on a tree are compared on this machine alone; leave --on and --shards out"));
+        return Err(miette!("bags of tasks on a tree can be compared only on this machine; remove --on and --shards"));
     }
     if let Some(wrong) = specs.iter().find_map(|spec| makespan::scheduler(spec).err()) {
         return Err(miette!("{wrong}"));
@@ -132,7 +132,7 @@ fn keep(instance: &Instance, folder: &Path) -> Result<()> {
     if is_same() {
         return Ok(());
     }
-    Err(miette!("{}: the instance differs when it is read again, a defect of Makespan", path.display()))
+    Err(miette!("{}: the instance differs when it is read again, which is a defect of Makespan", path.display()))
 }
 
 fn kept(folder: &Path) -> Result<Instance> {

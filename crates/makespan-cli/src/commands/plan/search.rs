@@ -32,7 +32,7 @@ pub fn stop_on_signals() -> Result<Stop> {
             process::exit(INTERRUPTED);
         }
         requested.request();
-        complain("stopping with the best plan so far; press Ctrl-C again to give up at once");
+        complain("stopping with the best plan so far; press Ctrl-C again to stop immediately");
     };
     ctrlc::set_handler(handler).map_err(|error| miette!("cannot listen for Ctrl-C: {error}"))?;
     Ok(stop)

@@ -12,7 +12,7 @@ const HEADINGS: [&str; 4] = ["", "end (s)", "cost", "busy (s)"];
 /// Returns a table of the variants as text.
 pub fn text(strategy: &Strategy) -> String {
     format!(
-        "\nthe strategy (each variant is better than each other one in at least one figure):\n{}",
+        "\nthe strategy (each variant is better than every other variant in at least one figure):\n{}",
         table(&HEADINGS, 1, rows(strategy))
     )
 }

@@ -35,7 +35,7 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
     let PlanFacts { instance, options, title, algorithm, bounds, mut remarks } = facts;
     let problem = TreeProblem::new(instance).map_err(|error| miette!("{error}"))?;
     let bound = bounds.into_iter().find(|bound| bound.objective == Objective::Throughput);
-    let bound = bound.ok_or_else(|| miette!("the throughput has no bound, a defect of Makespan"))?;
+    let bound = bound.ok_or_else(|| miette!("the throughput has no bound, which is a defect of Makespan"))?;
     let mut found = TreePlan { problem, state, bound };
     if let Some(length) = length {
         found.state.period = Ok(unroll::period(&found, length)?);
@@ -44,7 +44,8 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
         let shorter = period.shortened(instance, &found.problem, &found.state.rates);
         if shorter.period < period.period {
             remarks.push(format!(
-                "the period is {} s, because with this period, all tasks end earliest; --period sets another one",
+                "the period is {} s, because the last task ends earliest with this period; to use another period, add \
+                 --period",
                 shorter.period
             ));
         }
@@ -60,7 +61,7 @@ pub fn tell(facts: PlanFacts<'_>, state: SteadyState, length: Option<Time>) -> R
     remarks.extend(notes(instance, &found));
     let (problem, rates) = (&found.problem, &found.state.rates);
     let mut file = TreePlanFile::new(problem, rates, &found.bound)
-        .map_err(|error| miette!("the rates fail their own check, a defect of Makespan: {error}"))?;
+        .map_err(|error| miette!("the rates fail their own check, which is a defect of Makespan: {error}"))?;
     file.period = found.state.period.as_ref().ok().map(|period| StatedPeriod::new(problem, period.clone()));
     file.remarks.clone_from(&remarks);
     if let Some(path) = &options.output {
@@ -112,9 +113,9 @@ fn refuse(options: &PlanOptions) -> Result<()> {
         (search.makespan_at_most.is_some(), "--makespan-at-most"),
     ];
     match given.into_iter().find(|(given, _)| *given) {
-        Some((_, option)) => {
-            Err(miette!("{option} is not for a steady state, which has rates and no placements; leave it out"))
-        }
+        Some((_, option)) => Err(miette!(
+            "{option} is not for a steady state, which has only rates, no start times or processors; remove the option"
+        )),
         None => Ok(()),
     }
 }
@@ -124,8 +125,8 @@ fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
     let given = [(options.period.period.is_some(), "--period"), (options.period.unroll.is_some(), "--unroll")];
     match given.into_iter().find(|(given, _)| *given) {
         Some((_, option)) => Err(miette!(
-            "{option} is for the steady state of bags of tasks on a tree; nodes of this instance have no `parent`, or no job \
-             has a `count`"
+            "{option} is only for the steady state of bags of tasks on a tree, but nodes of this instance have no \
+             `parent`, or no job has a `count`"
         )),
         None => Ok(()),
     }

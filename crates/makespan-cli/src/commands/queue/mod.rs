@@ -90,33 +90,38 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     };
     if from == source::SLURM && options.at.is_some() {
         return Err(miette!(
-            "--at applies only to saved outputs (--from FOLDER); a running Slurm has only its present queue; leave --at out"
+            "--at applies only to saved outputs (--from FOLDER); a running Slurm has only its present queue; remove \
+             --at"
         ));
     }
     if from != source::SLURM && options.past.is_some() {
         return Err(miette!(
-            "--past: the outputs in {from} cover fixed days (sacct.history.txt); --past is for --from slurm"
+            "--past: the outputs in {from} cover fixed days (sacct.history.txt); --past is only for --from slurm"
         ));
     }
     if options.past.is_some() && !matches!(options.times, None | Some(KnownTimes::Learned)) {
-        return Err(miette!("--past: nothing is learned with this --times; leave one of them out"));
+        return Err(miette!(
+            "--past: with this --times, nothing is learned from the past; remove one of the two options"
+        ));
     }
     if options.draws.is_some() && options.times == Some(KnownTimes::Limits) {
         return Err(miette!(
-            "--draws: with --times limits, every job is expected to run until its time limit, and nothing is drawn; leave one of them out"
+            "--draws: with --times limits, every job is expected to run until its time limit, so no run times are \
+             drawn; remove one of the two options"
         ));
     }
     if options.history.is_some() && !matches!(options.times, None | Some(KnownTimes::Learned)) {
-        return Err(miette!("--history: only ranges of learned run times are calibrated; omit --history or --times"));
+        return Err(miette!("--history: only ranges of learned run times are calibrated; remove --history or --times"));
     }
     if options.range.is_some() && options.times == Some(KnownTimes::Limits) {
         return Err(miette!(
-            "--range: with --times limits, every job is expected to run until its time limit, and starts have no range; omit one of the options"
+            "--range: with --times limits, every job is expected to run until its time limit, so starts have no \
+             range; remove one of the two options"
         ));
     }
     let Some(pause) = options.watch else { return once(&from, options) };
     if from != source::SLURM {
-        return Err(miette!("--watch: the outputs in {from} do not change; --watch is for --from slurm"));
+        return Err(miette!("--watch: the outputs in {from} do not change; --watch is only for --from slurm"));
     }
     if pause < MIN_PAUSE {
         return Err(miette!(
@@ -173,7 +178,7 @@ fn cluster(options: &QueueOptions) -> Result<Result<String, ExitCode>> {
         // No service responds, but Slurm is installed, so the queue of Slurm is shown instead.
         Err(error) if options.names_no_service() && source::has_slurm() => {
             complain(&format!(
-                "note: no service of makespan is known here ({error}); this is the queue of Slurm (--from slurm)"
+                "note: no service of makespan was found ({error}); this is the queue of Slurm (--from slurm)"
             ));
             Ok(Ok(source::SLURM.to_owned()))
         }
@@ -255,10 +260,7 @@ fn chosen<'a>(seen: &ForecastQueue<'a>, options: &QueueOptions) -> Result<Select
             ));
         };
         if let Some(user) = options.user.as_ref().filter(|user| named.iter().all(|&job| jobs[job].user != **user)) {
-            return Err(miette!(
-                "--job {name}: the job belongs to {}, not to {user}; leave --user out",
-                jobs[first].user
-            ));
+            return Err(miette!("--job {name}: the job belongs to {}, not to {user}; remove --user", jobs[first].user));
         }
     }
     if let Some(user) = &options.user {

@@ -36,7 +36,8 @@ impl ArgumentFolders {
         let ending = root.extension().and_then(|ending| ending.to_str());
         if let Some(ending) = ending.filter(|ending| ["csv", "tsv", "json"].contains(ending)) {
             return Err(miette!(
-                "--results {}: a file in {ending} is not written; name a folder. Each run has a table in its folder: jobs.csv",
+                "--results {}: a file in {ending} is not supported; name a folder (each run writes a table, jobs.csv, \
+                 to its folder)",
                 shown(&name)
             ));
         }
@@ -47,7 +48,7 @@ impl ArgumentFolders {
             ));
         }
         if root.exists() && !root.is_dir() {
-            return Err(miette!("--results {}: it is a file; name a folder", shown(&name)));
+            return Err(miette!("--results {}: this path is a file; name a folder", shown(&name)));
         }
         Ok(Self { root: root.to_owned(), has_failed: false })
     }
@@ -57,7 +58,8 @@ impl ArgumentFolders {
         let folders: BTreeSet<PathBuf> = jobs.instance.task_ids().map(|task| jobs.folder(task)).collect();
         let same = jobs.instance.tasks() - folders.len() as u64;
         if same > 0 {
-            let text = "jobs with the same arguments share a folder below --results; this folder has the outputs of the job that started last";
+            let text = "jobs with the same arguments share a folder below --results; this folder contains the outputs \
+                        of the job that started last";
             complain(&format!("note: {text}: {}", same + 1));
         }
         ended.for_each(|&task| self.add(jobs, task));

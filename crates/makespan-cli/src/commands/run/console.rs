@@ -122,7 +122,8 @@ impl Console {
         while let Err(RecvTimeoutError::Timeout) = self.done.recv_timeout(PATIENCE) {
             if stopped {
                 complain(
-                    "note: standard output is not read, so some outputs are not printed; they are in the folder of the run",
+                    "note: nobody reads standard output, so some outputs are not printed; these outputs are in the \
+                     folder of the run",
                 );
                 return true;
             }

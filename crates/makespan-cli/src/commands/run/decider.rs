@@ -136,7 +136,8 @@ impl Decider {
         let given_up = instance.tasks() - started.len() as u64;
         if given_up > 0 {
             remarks.push(format!(
-                "the plan leaves out {given_up} of {} tasks, which the policy would cancel or which depend on a cancelled task",
+                "the plan does not contain {given_up} of {} tasks, because the policy would cancel them or a task on \
+                 which they depend",
                 instance.tasks()
             ));
         }

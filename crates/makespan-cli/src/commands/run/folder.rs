@@ -55,7 +55,13 @@ pub fn choose(options: &RunOptions) -> Result<PathBuf> {
     let likeness = |number: u32| RunRecord::likeness(&numbered(number), &options.source);
     let alike = numbers.into_iter().filter_map(|number| Some((likeness(number)?, number)));
     let latest = alike.max().map(|(_, number)| numbered(number));
-    latest.ok_or_else(|| miette!("there is no run of {} to resume under runs/; name the folder of the run, or leave --resume out to begin one", shown(&options.source.name())))
+    latest.ok_or_else(|| {
+        miette!(
+            "under runs/, there is no run of {} to resume; name the folder of the run, or remove --resume to begin a \
+             new run",
+            shown(&options.source.name())
+        )
+    })
 }
 
 /// Returns the options without `--resume` if there is no run to resume. So a script can use `--resume` from its first
@@ -117,7 +123,7 @@ fn check_begun(folder: &Path) -> Result<()> {
         return Ok(());
     }
     Err(miette!(
-        "{} holds no run to resume; name the folder of the run, or leave --resume out to begin one",
+        "{} contains no run to resume; name the folder of the run, or remove --resume to begin a new run",
         shown(&folder.display().to_string())
     ))
 }

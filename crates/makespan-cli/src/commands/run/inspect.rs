@@ -108,7 +108,7 @@ pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
     }
     match damaged {
         0 => Ok(ExitCode::SUCCESS),
-        _ => Err(miette!("{} cannot be printed as the jobs wrote it", counted(damaged, "file"))),
+        _ => Err(miette!("{} cannot be printed as written by the jobs", counted(damaged, "file"))),
     }
 }
 
@@ -125,7 +125,7 @@ fn print_file(path: &Path, least: u64, stream: &mut Stream) -> std::result::Resu
     let style = Style { tag: None, lines: false, ended: true };
     match open(path).map_err(CopyError::Read).and_then(|file| copy(&file, 0, style, stream)) {
         Ok(length) if length < least => {
-            Err(Unprinted::Failed(format!("it was truncated: it has {length} bytes and had {least}")))
+            Err(Unprinted::Failed(format!("the file was truncated: it has {length} bytes, but had {least}")))
         }
         Ok(_) => Ok(()),
         Err(CopyError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Err(Unprinted::Closed),
@@ -140,7 +140,9 @@ pub fn show_job(folder: &Path, job: Option<&str>) -> Result<ExitCode> {
     let run = InspectedRun::read(folder)?;
     let place = shell_word(folder.as_os_str());
     let Some(job) = job else {
-        return Err(miette!("name a job of the run: makespan job {place} 1; makespan status {place} shows the run"));
+        return Err(miette!(
+            "name a job of the run, such as: makespan job {place} 1; to list the jobs, write: makespan status {place}"
+        ));
     };
     let named = run.run.names.iter().position(|name| name == job);
     let numbered = || job.parse::<usize>().ok()?.checked_sub(1).filter(|&task| task < run.run.names.len());

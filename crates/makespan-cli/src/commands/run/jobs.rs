@@ -44,23 +44,26 @@ impl ClusterOfJobs {
         let slurm = &options.slurm;
         if slurm.nodes.is_some() || slurm.pilots.is_some() {
             return Err(miette!(
-                "--nodes and --pilots apply only to pilots; with --on slurm:jobs each job has nodes of its own; leave them out, or use --on slurm"
+                "--nodes and --pilots apply only to pilots; with --on slurm:jobs, each job has its own nodes; remove \
+                 these options, or use --on slurm"
             ));
         }
         if options.policy.is_some() {
             return Err(miette!(
-                "--policy decides when jobs start, but with --on slurm:jobs the cluster decides this; use --algorithm to choose the number of processors of each job, or use --on slurm"
+                "--policy decides when jobs start, but with --on slurm:jobs the cluster decides this; use --algorithm \
+                 to choose the number of processors of each job, or use --on slurm"
             ));
         }
         if options.failures.limit_memory {
             return Err(miette!(
-                "--limit-memory limits the memory of jobs that makespan starts, and with --on slurm:jobs Slurm starts them and limits \
-                 memory itself (ConstrainRAMSpace); leave it out, or use --on slurm"
+                "--limit-memory limits the memory of jobs that makespan starts, but with --on slurm:jobs, Slurm \
+                 starts the jobs and limits their memory (ConstrainRAMSpace); remove --limit-memory, or use --on slurm"
             ));
         }
         if options.source.jobs.is_some() {
             return Err(miette!(
-                "--jobs limits the number of jobs at once, which --on slurm:jobs does not support; leave it out, or use --on slurm"
+                "--jobs limits the number of jobs at once, which --on slurm:jobs does not support; remove --jobs, or \
+                 use --on slurm"
             ));
         }
         let commands = Commands::new().with_teller(complain);
@@ -93,7 +96,8 @@ impl ClusterOfJobs {
             && stated > most
         {
             return Err(miette!(
-                "--time requests {stated} s, but the partition allows at most {most} s; request less, or name another --partition"
+                "--time requests {stated} s, but the partition allows at most {most} s; request a shorter time, or \
+                 name another --partition"
             ));
         }
         let default = partition.and_then(|partition| partition.default_time.unwrap_or(partition.max_time).value());
@@ -141,7 +145,8 @@ impl ClusterOfJobs {
         let own = |name: &str| self.platform.nodes().iter().any(|node| node.name == name);
         if let Some(node) = instance.platform().nodes().iter().find(|node| node.processors > 0 && !own(&node.name)) {
             return Err(miette!(
-                "the plan uses the node `{}`, which the cluster does not have or does not use now; leave the machines out of the file and the options",
+                "the plan uses the node `{}`, which the cluster does not have or does not use now; remove the \
+                 machines from the file and the options",
                 node.name
             ));
         }
@@ -154,8 +159,8 @@ impl ClusterOfJobs {
             let limit = seconds(walltime.map_or(limit, |_| self.most.unwrap_or(u64::MAX)));
             if walltime.unwrap_or(length).max(length) > limit {
                 return Err(miette!(
-                    "job `{}` takes {} s, but its Slurm job may take only {limit} s; ask for a longer --time, state a walltime, or name \
-                     another --partition",
+                    "job `{}` takes {} s, but its Slurm job may take only {limit} s; request a longer --time, state a \
+                     walltime, or name another --partition",
                     instance.name(at.task),
                     walltime.unwrap_or(length).max(length)
                 ));

@@ -155,12 +155,13 @@ pub fn from_record(options: &RunOptions) -> Result<Option<RunOptions>> {
     }
     let Some(folder) = &options.folder else {
         return Err(miette!(
-            "--resume needs the folder of the run, or its list: run --folder runs/NAME-1 --resume, or run LIST --resume"
+            "--resume needs the folder of the run, or the list of the run: run --folder runs/NAME-1 --resume, or run \
+             LIST --resume"
         ));
     };
     let name = shell_word(folder.as_os_str());
     let record = RunRecord::read(folder).ok_or_else(|| {
-        miette!("{name} holds no command line of a run; name the list or the command of the run as well")
+        miette!("{name} contains no command line of a run; also name the list or the command of the run")
     })?;
     if record.directory != directory() {
         let place = PathBuf::from(OsString::from_vec(bytes_of_text(&record.directory).into_owned()));

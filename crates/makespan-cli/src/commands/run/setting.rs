@@ -12,12 +12,13 @@ use crate::machine;
 pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool) -> Result<()> {
     if let Some(option) = options.setting.of_this_machine().filter(|_| !is_here) {
         return Err(miette!(
-            "{option} applies only to processes on this machine, but with --on the jobs run on a cluster; leave out {option}, or set it in the command"
+            "{option} applies only to processes on this machine, but with --on, the jobs run on a cluster; remove \
+             {option}, or set it in the command"
         ));
     }
     if options.setting.wd.is_some() && source::is_asked(&options.source) {
         return Err(miette!(
-            "--wd: make and Snakemake use the files in their own folder to decide which jobs run; leave out --wd"
+            "--wd: make and Snakemake use the files in their own folder to decide which jobs run; remove --wd"
         ));
     }
     options.setting.apply(execution, machine::platform()?.processors())

@@ -87,7 +87,8 @@ impl Source {
         let stated = options.instance.as_deref();
         if (options.template.is_empty() || stated.is_some()) && options.template.arguments.is_stated() {
             return Err(miette!(
-                "options about arguments need a command; write it after the options: run --args-from FILE -- 'COMMAND {{}}'"
+                "options about arguments need a command; write the command after the options: run --args-from FILE -- \
+                 'COMMAND {{}}'"
             ));
         }
         let arguments = if stated.is_some() { Arguments::default() } else { arguments(&options.template)? };
@@ -101,7 +102,7 @@ impl Source {
             match load_to_run(path, goal(path, &options.template.words)?, options, cluster, digits)? {
                 Some(loaded) => loaded,
                 None => {
-                    complain(&format!("{}: nothing is to be done; every target is up to date", options.name()));
+                    complain(&format!("{}: there is nothing to do: every target is up to date", options.name()));
                     return Ok(None);
                 }
             }
@@ -207,9 +208,7 @@ impl Source {
     pub fn shuffle(&mut self, seed: u64) -> Result<()> {
         let instance = &self.loaded.instance;
         if !instance.edges().is_empty() {
-            return Err(miette!(
-                "--shuf: some jobs wait for others, so their order cannot be random; leave --shuf out"
-            ));
+            return Err(miette!("--shuf: some jobs wait for others, so their order cannot be random; remove --shuf"));
         }
         let jobs = instance.all_submitted();
         let mut order: Vec<usize> = (0..jobs.len()).collect();
@@ -258,12 +257,13 @@ fn check_shell(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
     let Some(shell) = &options.shell else { return Ok(()) };
     if !loaded.has_made_up_names || is_asked(options) {
         return Err(miette!(
-            "--shell is for lists of commands and templates; in other files, write the shell into the commands"
+            "--shell is only for lists of commands and templates; in other files, call the shell in the commands"
         ));
     }
     if !is_shell(shell) {
         return Err(miette!(
-            "--shell {shell}: it is not a known shell; write sh, bash, dash, zsh, ksh or mksh, or the path of one"
+            "--shell {shell}: this shell is not supported; write sh, bash, dash, zsh, ksh or mksh, or the path of one \
+             of these shells"
         ));
     }
     program(shell).map_err(|problem| miette!("--shell {shell}: {problem}"))?;
@@ -281,7 +281,8 @@ fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
     match words {
         [] => Ok(None),
         _ if !is_makefile(path) => Err(miette!(
-            "{name}: a file and a command are not run together; write one of: run FILE, run -- 'COMMAND {{}}' ::: ARGUMENT .."
+            "{name}: a file and a command cannot be run together; write either run FILE or run -- 'COMMAND {{}}' ::: \
+             ARGUMENT .."
         )),
         [goal] if !goal.is_empty() && !goal.starts_with('-') && !goal.contains('=') => Ok(Some(goal)),
         _ => Err(miette!(
@@ -318,7 +319,7 @@ pub fn arguments(options: &TemplateOptions) -> Result<Arguments> {
     let files = stated.args_from.iter().map(|file| Ok(ArgumentSource { arguments: read(file)?, is_linked: false }));
     let mut sources = files.collect::<Result<Vec<_>>>()?;
     if stated.null && sources.is_empty() && !options.words.iter().any(|word| word.starts_with("::::")) {
-        return Err(miette!("--null is about files of arguments; name one: --args-from FILE, or -a -"));
+        return Err(miette!("--null is only for files of arguments; name such a file: --args-from FILE, or -a -"));
     }
     sources.extend(argument_sources(&options.words, &read)?);
     Ok(Arguments::new(sources, rules))
@@ -339,7 +340,7 @@ pub fn argument_sources(words: &[String], read: &dyn Fn(&Path) -> Result<Vec<Str
         }
         if words.is_empty() {
             return Err(miette!(
-                "`{mark}` reads arguments from files, and none follows; write {mark} FILE, or ::: ARGUMENT .."
+                "`{mark}` reads arguments from files, but no file follows; write {mark} FILE, or ::: ARGUMENT .."
             ));
         }
         for file in words {
@@ -412,7 +413,8 @@ fn refuse_folders(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()
         if let Some(folder) = folder_of(instance, task) {
             let name = instance.name(task);
             return Err(miette!(
-                "{}the command of `{}` names {}, which is a folder, not a program; name a file in it, or begin with `cd`",
+                "{}the command of `{}` names {}, which is a folder, not a program; name a program in this folder, or \
+                 begin with `cd`",
                 place(options, loaded, &name),
                 shown(&name),
                 shown(folder)

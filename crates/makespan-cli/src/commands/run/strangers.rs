@@ -58,7 +58,7 @@ fn doubt_of(lines: &[&str]) -> Option<String> {
         }
     }
     let commands = if lines.len() == 1 {
-        "its command does not name".to_owned()
+        "the command of this line does not name".to_owned()
     } else {
         format!("{strange} of its first {} do not name", counted(lines.len(), "command"))
     };

@@ -361,9 +361,8 @@ impl Observer for RunWatch<'_> {
         self.earlier = begin.runs.iter().map(|run| (run.task, run.end)).collect();
         self.attempted = begin.runs.iter().map(|run| run.task).collect();
         if failed > 0 && !self.shown.is_silent {
-            let jobs =
-                if failed == 1 { "1 job that failed is".to_owned() } else { format!("{failed} jobs that failed are") };
-            self.warning(&format!("{jobs} not run again; add --retry-failed to run all jobs that failed"));
+            let jobs = if failed == 1 { "1 failed job is".to_owned() } else { format!("{failed} failed jobs are") };
+            self.warning(&format!("{jobs} not run again; to run all failed jobs again, add --retry-failed"));
         }
     }
 
@@ -405,13 +404,13 @@ impl Observer for RunWatch<'_> {
         self.busy += self.within_session(run);
         let name = self.instance.name(run.task);
         let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-        self.message(&format!("job `{name}` failed at attempt {attempt} and is tried again{why}"));
+        self.message(&format!("job `{name}` failed in attempt {attempt} and runs again{why}"));
         self.refresh(progress);
     }
 
     fn lost(&mut self, run: &Run, reason: &str, attempt: u32, progress: &Progress<'_>) {
         let name = self.instance.name(run.task);
-        self.message(&format!("job `{name}` was lost at attempt {attempt} and runs again: {reason}"));
+        self.message(&format!("job `{name}` was lost in attempt {attempt} and runs again: {reason}"));
         self.refresh(progress);
     }
 

@@ -25,7 +25,10 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
     if let Some(TlsFiles { key, .. }) = &files
         && key.metadata().is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
     {
-        log.warning(&format!("--tls-key {}: others may read this private key; `chmod 600` it", key.display()));
+        log.warning(&format!(
+            "--tls-key {}: other users may read this private key; restrict its permissions with chmod 600",
+            key.display()
+        ));
     }
     let options = ServerOptions {
         listen: options.listen.clone(),

@@ -48,7 +48,7 @@ pub fn operate(commands: &ServiceCommands) -> Result<ExitCode> {
 /// store.
 fn known_store(stated: Option<&PathBuf>) -> Result<PathBuf> {
     let store = stated.cloned().or_else(default_store);
-    let store = store.ok_or_else(|| miette!("no store is known; name it with --store or MAKESPAN_STORE"))?;
+    let store = store.ok_or_else(|| miette!("no store is known; name the store with --store or MAKESPAN_STORE"))?;
     if !store.is_dir() {
         return Err(miette!("{}: there is no store; `makespan serve --store FOLDER` creates it", store.display()));
     }
@@ -154,10 +154,10 @@ pub fn add_amounts(option: &str, stated: &[String], amounts: &mut BTreeMap<Strin
         let (name, amount) = stated
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| miette!("{option} {stated}: write its name and the amount, such as matlab=1"))?;
+            .ok_or_else(|| miette!("{option} {stated}: write a name and an amount, such as matlab=1"))?;
         let amount = makespan_formats::parse_amount(amount).map_err(|error| miette!("{option} {stated}: {error}"))?;
         if amounts.insert(name.to_owned(), amount).is_some() {
-            return Err(miette!("{option} {stated}: `{name}` is stated twice; state it once"));
+            return Err(miette!("{option} {stated}: `{name}` is stated twice; remove one of the two"));
         }
     }
     Ok(())

@@ -48,7 +48,7 @@ pub fn submit(options: &SubmitOptions) -> Result<ExitCode> {
 
 fn submitted(receipt: &Receipt) -> String {
     match &receipt.jobs[..] {
-        [] => "nothing is to be done".into(),
+        [] => "there is nothing to do".into(),
         [job] => format!("job {job}"),
         [first, .., last] if last.0 - first.0 + 1 == receipt.jobs.len() as u64 => format!("jobs {first} to {last}"),
         jobs => {
@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<Content> {
     } else {
         let metadata = path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?;
         if metadata.len() > MAX_BYTES {
-            return Err(miette!("{name}: it has more than {MAX_BYTES} bytes; submit it in parts"));
+            return Err(miette!("{name}: the input has more than {MAX_BYTES} bytes; submit it in parts"));
         }
         std::fs::read(path).map_err(|error| miette!("{name}: cannot read: {error}"))?
     };
@@ -165,7 +165,7 @@ fn directory(options: &SubmitOptions, client: &Client) -> Result<Option<String>>
         None => return Ok(None),
     };
     folder.into_os_string().into_string().map(Some).map_err(|folder| {
-        miette!("{}: the name of the folder is not UTF-8; name another with --directory", folder.display())
+        miette!("{}: the name of the folder is not UTF-8; name another folder with --directory", folder.display())
     })
 }
 
@@ -175,9 +175,9 @@ fn environment(stated: &[String]) -> Result<BTreeMap<String, String>> {
         let (name, value) = pair
             .split_once('=')
             .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| miette!("--env {pair}: write the name and the value, such as LANG=C"))?;
+            .ok_or_else(|| miette!("--env {pair}: write the name and the value of a variable, such as LANG=C"))?;
         if environment.insert(name.to_owned(), value.to_owned()).is_some() {
-            return Err(miette!("--env {pair}: `{name}` is stated twice; state it once"));
+            return Err(miette!("--env {pair}: `{name}` is stated twice; remove one of the two"));
         }
     }
     Ok(environment)

@@ -32,7 +32,7 @@ pub(super) fn wait_for(client: &Client, jobs: &[JobNumber]) -> Result<ExitCode> 
             Ok(()) => lost = None,
             Err(error) if error.is_passing() => {
                 if lost.is_none() {
-                    complain("note: the service does not respond; waiting until it does");
+                    complain("note: the service does not respond; waiting until it responds");
                 }
                 if lost.get_or_insert_with(Instant::now).elapsed() > AWAY {
                     return Err(fail(error));

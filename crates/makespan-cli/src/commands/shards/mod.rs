@@ -149,7 +149,8 @@ fn locked(work: &ShardWork<'_>, folder: &Path) -> Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(miette!(
-            "the shards in {} are being computed for another command; wait for it, or choose another folder with {}",
+            "the shards in {} are being computed for another command; wait until that command ends, or choose another \
+             folder with {}",
             shown(&folder.display().to_string()),
             work.option
         )),
@@ -174,13 +175,13 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
     let (folder, index) = (&options.folder, options.index);
     let name = folder.display();
     let plan = ShardPlan::read(folder)?
-        .ok_or_else(|| miette!("{name} holds no shards; a command with --on or --shards makes them"))?;
+        .ok_or_else(|| miette!("{name} contains no shards; shards are made by a command with --on or --shards"))?;
     if index >= plan.shards {
-        return Err(miette!("{name} has shards 0 to {}, and no {index}", plan.shards - 1));
+        return Err(miette!("{name} has shards 0 to {}, but no shard {index}", plan.shards - 1));
     }
     let directory = &plan.directory;
     std::env::set_current_dir(directory).map_err(|error| {
-        miette!("{}: {error}; the folder of the command must be one that all nodes share", directory.display())
+        miette!("{}: {error}; choose a folder for the command that all nodes share", directory.display())
     })?;
     compute(&plan, Shard { index, count: plan.shards })?;
     Ok(ExitCode::SUCCESS)
@@ -188,5 +189,5 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
 
 /// Returns the error for a recorded command that this program cannot split into shards.
 pub fn not_split(folder: &Path) -> Report {
-    miette!("{}: the recorded command cannot be split into shards; remove the folder {SHARDS} there", folder.display())
+    miette!("{}: the recorded command cannot be split into shards; remove its folder {SHARDS}", folder.display())
 }

@@ -82,14 +82,15 @@ impl ShardPlan {
         let folder = shown(&work.folder.display().to_string()).into_owned();
         if self.identity != work.identity {
             return Err(miette!(
-                "{folder} holds shards of another command or another build of the program: `{}`; choose another folder with {}",
+                "{folder} contains shards of another command or another build of the program: `{}`; choose another \
+                 folder with {}",
                 shown(&self.words.join(" ")),
                 work.option
             ));
         }
         match shards.filter(|&shards| shards as usize != self.shards && work.parts >= shards as usize) {
             Some(_) => Err(miette!(
-                "{folder} holds {} shards already; leave --shards out, or choose another folder with {}",
+                "{folder} already contains {} shards; remove --shards, or choose another folder with {}",
                 self.shards,
                 work.option
             )),

@@ -25,7 +25,9 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
         (options.deviation.is_some(), "--deviation"),
     ];
     if let Some((_, option)) = refused.iter().find(|one| one.0) {
-        return Err(miette!("{option} is for logs and instances, and {from} is the queue of a cluster; leave it out"));
+        return Err(miette!(
+            "{option} is only for logs and instances, but {from} is the queue of a cluster; remove {option}"
+        ));
     }
     let (queue, present) = present::read(from)?;
     Ok(log(queue, present))
@@ -41,7 +43,7 @@ pub fn changed(mut queue: Queue, before: &Instance) -> Result<(Log, Vec<String>)
     let mut log = log(queue, present);
     if !gone.is_empty() {
         log.remarks.push(format!(
-            "{}: they can start only on nodes that do not come back: {}",
+            "{}: these jobs can start only on nodes that remain unavailable: {}",
             left_out(gone.len()),
             named(&gone)
         ));

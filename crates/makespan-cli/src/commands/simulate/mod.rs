@@ -55,7 +55,9 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
     let specs = stated.unwrap_or_else(|| vec![log.usual.clone().unwrap_or_else(|| USUAL.to_owned())]);
     if TreeProblem::is_meant(&log.instance) {
         if !scenarios.is_empty() || options.sizes {
-            return Err(miette!("--scenario and --sizes are for jobs on a cluster, and this is a tree of bags"));
+            return Err(miette!(
+                "--scenario and --sizes are only for jobs on a cluster, but this instance has bags of tasks on a tree"
+            ));
         }
         return tree::simulate(options, &log.instance, threads);
     }

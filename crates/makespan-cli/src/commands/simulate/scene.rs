@@ -37,10 +37,10 @@ pub fn read(options: &SimulateOptions) -> Result<Log> {
     };
     let Replay { instance, actual, mut remarks, format, past, week, .. } = replay_at(&options.trace, &reading)?;
     if options.flops.is_some() && !format.takes(FormatOption::Flops) {
-        return Err(miette!("--flops is for workloads of Batsim, and {} is {format}", options.trace.display()));
+        return Err(miette!("--flops is only for workloads of Batsim, but {} is {format}", options.trace.display()));
     }
     if !options.queues.is_empty() && !format.takes(FormatOption::Queues) {
-        return Err(miette!("--queues is for SWF logs, and {} is {format}", options.trace.display()));
+        return Err(miette!("--queues is only for SWF logs, but {} is {format}", options.trace.display()));
     }
     if !options.what_if.scenarios.is_empty()
         && options.deviation.is_none()
@@ -86,7 +86,7 @@ pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
     checked.map_err(|error| miette!("{}: {error}", options.trace.display()))?;
     if log.instance.has_bags() {
         let remark =
-            "every task of a bag is submitted as a job of its own; queues treat best-effort tasks like all other jobs";
+            "each task of a bag is submitted as a separate job; queues treat best-effort tasks like all other jobs";
         log.remarks.push(remark.into());
     }
     if log.instance.has_compound_jobs() {
@@ -96,7 +96,7 @@ pub fn checked(options: &SimulateOptions, mut log: Log) -> Result<Log> {
         );
     }
     if log.instance.has_edges_between_jobs() {
-        log.remarks.push("a job that waits for others is submitted when all of them have ended".into());
+        log.remarks.push("a job that waits for other jobs is submitted when all these jobs have ended".into());
     }
     Ok(log)
 }
@@ -107,8 +107,8 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
     let deviation = Deviation::new(share, options.seed).map_err(|error| miette!("--deviation {share}: {error}"))?;
     if log.actual != Actual::AsEstimated {
         return Err(miette!(
-            "--deviation draws real times, and {} states them; leave it out, or take --estimates clairvoyant to deviate \
-             from the run times of the log",
+            "--deviation draws actual run times, but {} states them; remove --deviation, or add --estimates \
+             clairvoyant to deviate from the run times of the log",
             options.trace.display()
         ));
     }
@@ -116,8 +116,8 @@ pub fn deviated(options: &SimulateOptions, log: Log) -> Result<Log> {
     // The recorded starts are removed, because the run times have changed.
     let past = LoggedStarts { starts: Vec::new(), ..log.past };
     remarks.push(format!(
-        "real times are drawn with seed {}: each task takes its estimate times a factor of its own, of mean 1 and standard \
-         deviation {share}; policies know the estimates only",
+        "actual run times are drawn with seed {}: the run time of each task is its estimate times a random factor \
+         with mean 1 and standard deviation {share}; policies know only the estimates",
         options.seed
     ));
     let actual = deviation.draw(log.instance.tasks() as usize);
@@ -134,7 +134,8 @@ pub fn forgotten(options: &SimulateOptions, log: Log) -> Result<Log> {
     remarks.retain(|remark| !before.contains(remark));
     let (instance, actual) = makespan::unknown(&instance, &actual).map_err(|error| miette!("{error}"))?;
     remarks.push(
-        "policies know no run times, only speed-ups: they assume that each job takes a minute on its fewest processors"
+        "policies know no run times, only speed-ups: they assume that each job takes 1 minute on its minimum number \
+         of processors"
             .into(),
     );
     // The queue states run times, so the log no longer contains the queue.
@@ -148,7 +149,7 @@ fn estimation(options: &SimulateOptions, instance: &Instance) -> Result<Option<E
     let mut different = instance.different_task_ids();
     if different.all(stated) {
         return Err(miette!(
-            "--learn replaces times that are not stated, but {} states all; add --estimates unknown",
+            "--learn replaces run times that are not stated, but {} states all run times; add --estimates unknown",
             options.trace.display()
         ));
     }

@@ -77,8 +77,8 @@ impl Sizes {
     pub fn text(&self, instance: &Instance) -> String {
         let sooner = self.earlier.iter().filter(|one| one.ends.1 < one.ends.0).count();
         let told = format!(
-            "{} waited and accept several sizes; {} of them would have started earlier at another size without delaying another job; {sooner} of them \
-             would also have ended earlier",
+            "{} waited and accept several numbers of processors; with another number, {} of these jobs would have \
+             started earlier without delaying another job; {sooner} of them would also have ended earlier",
             counted(self.asked, "job"),
             self.earlier.len()
         );
@@ -127,9 +127,9 @@ pub fn check(instance: &Instance) -> Result<()> {
     let uses_up = demands.any(|demand| demand.kind == ResourceKind::Consumable);
     if !plain || uses_up || !instance.unavailable().is_empty() {
         return Err(miette!(
-            "--sizes counts free processors, but here this number does not decide whether a job fits: jobs use up resources, or the platform \
-             has several speeds, unavailable periods or best placement; state machines by their processors alone (--processors {}), or \
-             leave out --sizes",
+            "--sizes counts free processors, but here this number does not decide whether a job fits: jobs use up \
+             resources, or the platform has several speeds, unavailable periods or best placement; state machines by \
+             their processors alone (--processors {}), or remove --sizes",
             platform.processors()
         ));
     }
@@ -171,7 +171,7 @@ mod tests {
         let one = &sizes.earlier[0];
         assert_eq!((one.had, one.other), ((2, seconds(10)), (1, seconds(1))));
         assert_eq!(one.ends, (seconds(14), seconds(8)));
-        assert!(sizes.text(&instance).replace("\n  ", " ").contains("1 of them would have started earlier"));
+        assert!(sizes.text(&instance).replace("\n  ", " ").contains("1 of these jobs would have started earlier"));
         let rigid =
             Instance::new(Platform::flat(4).unwrap(), vec![instance.submitted(makespan_core::JobId(0))], vec![]);
         assert!(check(&rigid.unwrap()).unwrap_err().to_string().contains("--speedup"));

@@ -62,7 +62,7 @@ fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((name, _)) => {
-            Err(miette!("{name} is for jobs on a cluster, and this instance has bags of tasks on a tree"))
+            Err(miette!("{name} is only for jobs on a cluster, but this instance has bags of tasks on a tree"))
         }
         None => Ok(()),
     }
@@ -79,7 +79,8 @@ pub fn refuse_options_of_trees(options: &SimulateOptions) -> Result<()> {
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((name, _)) => Err(miette!(
-            "{name} is for bags of tasks on a tree; nodes of this instance have no `parent`, or no job has a `count`"
+            "{name} is only for bags of tasks on a tree, but nodes of this instance have no `parent`, or no job has a \
+             `count`"
         )),
         None => Ok(()),
     }

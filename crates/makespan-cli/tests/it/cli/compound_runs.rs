@@ -172,7 +172,7 @@ fn a_metascheduler_runs_commands_and_goes_on_where_it_stopped() {
         .replace("name = \"other\"\ntime = 0.05\n", "name = \"other\"\ntime = 60\n");
     sandbox.write("late.toml", given_up);
     let said = sandbox.makespan("run late.toml --policy job-flow[late=reject] --oversubscribe --verbose --folder g");
-    assert!(said.err.contains("the plan leaves out") && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
+    assert!(said.err.contains("the plan does not contain") && said.err.contains("1 of 2 jobs succeeded"), "{said:?}");
     assert!(sandbox.read("g/decisions.csv").contains(",d,rejected,"));
 }
 
@@ -186,8 +186,11 @@ fn real_times_deviate_as_stated() {
     let calm = sandbox.makespan(&command("")).succeeds();
     let planned = written();
     let said = sandbox.makespan(&command("--deviation 0.3 --seed 3")).succeeds();
-    assert!(said.contains("real times are drawn with seed 3") && said.contains("standard deviation 0.3"), "{said}");
-    assert!(!calm.contains("real times are drawn"), "{calm}");
+    assert!(
+        said.contains("actual run times are drawn with seed 3") && said.contains("standard deviation 0.3"),
+        "{said}"
+    );
+    assert!(!calm.contains("actual run times are drawn"), "{calm}");
     let first = written();
     assert!(first.iter().zip(&planned).all(|(drawn, planned)| drawn != planned));
     let again = sandbox.makespan(&command("--deviation 0.3 --seed 3")).succeeds();
@@ -195,7 +198,7 @@ fn real_times_deviate_as_stated() {
     sandbox.makespan(&command("--deviation 0.3 --seed 4")).succeeds();
     assert!(written().iter().zip(&first).all(|(other, first)| other != first));
     sandbox.makespan("simulate f.json --deviation 0.3 --policy job-flow --report r.html").succeeds();
-    assert!(sandbox.read("r.html").contains("real times are drawn with seed 1"));
+    assert!(sandbox.read("r.html").contains("actual run times are drawn with seed 1"));
     for wrong in ["0", "-0.3", "11"] {
         let command = format!("simulate f.json --policy follow --deviation {wrong}");
         sandbox.makespan(&command).refused(&["--deviation", "above 0 and at most 10"]);

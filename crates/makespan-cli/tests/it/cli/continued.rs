@@ -43,7 +43,10 @@ fn a_failed_job_whose_line_moved_runs_again_only_if_asked() {
     sandbox.write("l.txt", "true\necho x >> ran; exit 3\n");
     let said = sandbox.makespan(&format!("{run} --resume"));
     assert_eq!((said.status, sandbox.read("ran").as_str()), (Some(1), "x\n"), "{said:?}");
-    assert!(said.err.contains("note: 1 job that failed is not run again; add --retry-failed"), "{said:?}");
+    assert!(
+        said.err.contains("note: 1 failed job is not run again; to run all failed jobs again, add --retry-failed"),
+        "{said:?}"
+    );
     assert_eq!(sandbox.makespan(&format!("{run} --resume --retry-failed")).status, Some(1));
     assert_eq!(sandbox.read("ran"), "x\nx\n");
 }
@@ -186,7 +189,7 @@ fn a_folder_shows_its_run() {
     let logs = sandbox.makespan("logs f");
     assert_eq!((logs.status, logs.out.as_str()), (Some(1), "two\nthree"), "{logs:?}");
     for part in [
-        "it was truncated: it has 0 bytes and had 4",
+        "the file was truncated: it has 0 bytes, but had 4",
         "f/2-echo-two-echo-err-2-exit.err: No such file",
         "2 files cannot",
     ] {

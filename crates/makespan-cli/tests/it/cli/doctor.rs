@@ -59,7 +59,7 @@ fn the_doctor_fits_on_80_columns_and_ends_without_success_where_runs_would_fail(
     assert!(well.out.contains("ok       partition       long: jobs may take 1 d, also without --time"), "{}", well.out);
     assert!(well.out.contains("bad disk"), "{}", well.out);
     let ill = said(&sandbox, &["slurm", "doctor", "--nodes", "0", "--partition", "short"], None);
-    assert!(ill.status == Some(1) && ill.out.contains("Runs would fail: 1 problem must be solved."), "{}", ill.out);
+    assert!(ill.status == Some(1) && ill.out.contains("Runs would fail: solve 1 problem first."), "{}", ill.out);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn outcomes_come_first_with_the_end_of_the_output() {
     let said = sandbox.makespan(&format!("{RUN} --retry 1 --no-output --verbose"));
     assert_eq!(said.status, Some(2), "{said:?}");
     assert!(
-        said.err.contains("note: job `flaky` failed at attempt 1 and is tried again: it returned exit status 1"),
+        said.err.contains("note: job `flaky` failed in attempt 1 and runs again: it returned exit status 1"),
         "{said:?}"
     );
     let text = &said.err;

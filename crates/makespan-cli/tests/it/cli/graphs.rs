@@ -193,7 +193,7 @@ fn a_strategy_is_written_shown_and_verified() {
         .makespan("plan g.toml --algorithm critical-jobs --output p.json --report r.html --gantt g.svg")
         .succeeds();
     assert!(
-        text.contains("the strategy (each variant is better than each other one in at least one figure)")
+        text.contains("the strategy (each variant is better than every other variant in at least one figure)")
             && text.contains("chosen"),
         "{text}"
     );

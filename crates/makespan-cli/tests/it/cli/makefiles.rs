@@ -104,12 +104,12 @@ fn a_makefile_is_planned_and_converted() {
 fn makefiles_that_are_wrong_are_refused() {
     let Some(sandbox) = with_makefile() else { return };
     sandbox.write("bad.mk", "all:\n  no tab\n");
-    sandbox.makespan("run bad.mk").refused(&["bad.mk", "make refuses it", "missing separator"]);
+    sandbox.makespan("run bad.mk").refused(&["bad.mk", "make reports an error", "missing separator"]);
     sandbox.write("none.mk", "all: nowhere\n");
     sandbox.makespan("plan none.mk").refused(&["none.mk", "No rule to make target"]);
     sandbox.write("done.mk", "all: a.c\n");
-    assert!(sandbox.makespan("run done.mk").succeeds().contains("nothing is to be done"));
-    sandbox.makespan("plan done.mk").refused(&["done.mk", "nothing is to be done"]);
+    assert!(sandbox.makespan("run done.mk").succeeds().contains("there is nothing to do"));
+    sandbox.makespan("plan done.mk").refused(&["done.mk", "there is nothing to do"]);
     sandbox.makespan("run missing.mk").refused(&["missing.mk", "No such file"]);
     assert!(!sandbox.path("runs").exists());
 }

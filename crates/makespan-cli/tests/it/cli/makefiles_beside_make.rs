@@ -166,7 +166,7 @@ fn another_goal_is_asked_for() {
     sandbox.makespan("run Makefile -- clean all").refused(&["one goal"]);
     sandbox.makespan("run Makefile -- X=1").refused(&["one goal"]);
     sandbox.write("list.txt", "true\n");
-    sandbox.makespan("run list.txt -- clean").refused(&["a file and a command are not run together"]);
+    sandbox.makespan("run list.txt -- clean").refused(&["a file and a command cannot be run together"]);
     if has_make() {
         sandbox.makespan("run Makefile -- nowhere").refused(&["No rule to make target", "nowhere"]);
     }

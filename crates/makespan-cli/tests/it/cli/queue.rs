@@ -312,7 +312,7 @@ fn fewer_nodes_leave_out_what_none_of_them_can_hold() {
     let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
     let jobs: Vec<_> = (0..2).map(|at| said["scenarios"][at]["jobs"].as_u64().unwrap()).collect();
     assert_eq!(jobs, [2, 1], "{said:#}");
-    assert!(said["remarks"].to_string().contains("nodes=-1: 1 job is left out, because no node"), "{said:#}");
+    assert!(said["remarks"].to_string().contains("nodes=-1: 1 job is left out, because no remaining node"), "{said:#}");
     of_queue(&sandbox, "simulate --from FOLDER --policy slurm[weight_tres=foo:1]")
         .refused(&["weight_tres=foo", "cpu, node, memory"]);
 }
@@ -352,7 +352,7 @@ fn the_queue_of_a_cluster_is_planned_and_bounded() {
     of_queue(&sandbox, "bound FOLDER").succeeds();
     of_queue(&sandbox, "convert FOLDER queue.json").succeeds();
     of_queue(&sandbox, "simulate --from slurm:long").refused(&["selects machines"]);
-    of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["machines of its own"]);
+    of_queue(&sandbox, "plan FOLDER --processors 4").refused(&["its own machines"]);
     of_queue(&sandbox, "simulate --from FOLDER --deviation 0.5").refused(&["--deviation"]);
     of_queue(&sandbox, "simulate --from nowhere").refused(&["not a folder"]);
 }
@@ -405,7 +405,7 @@ fn what_is_suspended_and_whose_a_job_is_are_said() {
     assert!(words.contains("as if they continued now"), "{text}");
     let said = said(&sandbox, &["--from", "saved", "--job", "2", "--user", "bob"], 100);
     assert!(
-        said.status == Some(1) && said.err.contains("the job belongs to ann, not to bob; leave --user out"),
+        said.status == Some(1) && said.err.contains("the job belongs to ann, not to bob; remove --user"),
         "{}",
         said.err
     );
@@ -507,7 +507,7 @@ fn options_that_would_be_ignored_are_refused() {
         let said = said(&sandbox, &[&["--state", "running"], arguments].concat(), 80);
         let reason = "--state selects jobs of a service";
         assert!(said.status == Some(2) && said.err.contains("cannot be used with"), "{arguments:?}: {}", said.err);
-        assert!(said.err.contains(reason) && said.err.contains("leave --state out"), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(reason) && said.err.contains("remove --state"), "{arguments:?}: {}", said.err);
     }
     assert!(said(&sandbox, &["--help"], 80).out.contains("For a service: jobs of these states"));
     for option in [["--user", ""], ["--job", ""]] {
@@ -778,7 +778,7 @@ fn scenarios_without_an_effect_are_refused() {
     }
     of_queue(&sandbox, "simulate small.toml --scenario load=3").refused(&["at the same instant", "release dates"]);
     let both = format!("simulate --from {} --scenario now --all --format json", example());
-    of_queue(&sandbox, &both).refused(&["leave --all out"]);
+    of_queue(&sandbox, &both).refused(&["remove --all"]);
 }
 
 /// By default, scenarios are compared by six measures.

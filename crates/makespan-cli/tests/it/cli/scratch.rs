@@ -90,9 +90,11 @@ fn what_cannot_be_copied_is_refused_before_anything_runs() {
     sandbox.write("Makefile", "a:\n\techo a >a\n");
     for file in ["list.txt", "Makefile"] {
         let said = sandbox.makespan(&format!("run {file} --folder run --scratch {scratch}"));
-        said.refused(&[file, "inputFiles", "leave --scratch out"]);
+        said.refused(&[file, "inputFiles", "remove --scratch"]);
     }
-    sandbox.makespan(&format!("run --folder run --scratch {scratch} -- echo {{}} ::: a")).refused(&["--scratch out"]);
+    sandbox
+        .makespan(&format!("run --folder run --scratch {scratch} -- echo {{}} ::: a"))
+        .refused(&["remove --scratch"]);
     sandbox.write("none.json", workflow(&[("a", "true", &[], &[])]));
     sandbox.makespan(&format!("run none.json --folder run --scratch {scratch}")).refused(&["names no files"]);
     for name in ["../up", "/etc/passwd", "a/../../b"] {

@@ -63,13 +63,15 @@ fn shards_that_fail_and_other_commands_are_told() {
     sandbox.makespan(line).refused(&["shard-0001 failed", "the same command continues"]);
     assert_eq!(starts(&sandbox.path("compare-small")), [(0, 1), (1, 2)].into());
     let other = "compare small.toml -a gang --shards 2";
-    sandbox.makespan(other).refused(&["compare-small holds shards of another command", "gang,min-min", "--folder"]);
+    sandbox.makespan(other).refused(&["compare-small contains shards of another command", "gang,min-min", "--folder"]);
     sandbox.makespan(&format!("{line} --seed 2")).refused(&["another command"]);
-    sandbox.makespan(&line.replace("--shards 2", "--shards 1")).refused(&["2 shards already", "leave --shards out"]);
+    sandbox
+        .makespan(&line.replace("--shards 2", "--shards 1"))
+        .refused(&["already contains 2 shards", "remove --shards"]);
     sandbox.makespan("compare small.toml --folder f").refused(&["--on slurm or --shards"]);
     sandbox.makespan("compare small.toml --shards 2 --folder small.toml").refused(&["is a file", "--folder"]);
     sandbox.makespan("compare small.toml -a gng --shards 2 --folder f").refused(&["unknown algorithm `gng`"]);
-    sandbox.makespan("shard . 0").refused(&["holds no shards"]);
+    sandbox.makespan("shard . 0").refused(&["contains no shards"]);
     sandbox.makespan("shard compare-small 7").refused(&["shards 0 to 1"]);
     assert!(!sandbox.path("f").exists());
 }

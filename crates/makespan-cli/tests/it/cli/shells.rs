@@ -46,7 +46,7 @@ fn a_list_or_an_option_states_the_shell() {
     sandbox.makespan("run python.txt").refused(&["a script"]);
     sandbox.makespan("run plain.txt --shell perl").refused(&["--shell perl", "bash"]);
     sandbox.makespan("run plain.txt --shell /nowhere/bash").refused(&["--shell /nowhere/bash", "cannot start"]);
-    sandbox.makespan("run i.toml --shell bash").refused(&["--shell is for lists"]);
+    sandbox.makespan("run i.toml --shell bash").refused(&["--shell is only for lists"]);
     assert_eq!(sandbox.makespan("run script.sh --format list").out, "a\n");
 }
 
@@ -66,7 +66,7 @@ fn several_words_start_their_program_without_a_shell() {
     }
     let said = sandbox.makespan("run no-such-program {} ::: a");
     assert!(said.status == Some(1) && said.err.contains("no program of this name on PATH"), "{said:?}");
-    sandbox.makespan("run script.txt -- 'echo {}' ::: a").refused(&["a file and a command are not run together"]);
+    sandbox.makespan("run script.txt -- 'echo {}' ::: a").refused(&["a file and a command cannot be run together"]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_command_with_arguments_is_planned() {
     assert!(said.status == Some(0) && said.out.starts_with("4 jobs on 2 processors"), "{said:?}");
     sandbox.makespan("plan").misused(&["INSTANCE"]);
     sandbox.write("l.txt", "true\n");
-    sandbox.makespan("plan l.txt -- 'sleep 1'").refused(&["l.txt", "not planned together"]);
+    sandbox.makespan("plan l.txt -- 'sleep 1'").refused(&["l.txt", "cannot be planned together"]);
     sandbox.makespan("plan l.txt --args-from args").refused(&["options about arguments"]);
     sandbox.makespan("plan -- 'sleep {}' :::").refused(&["no arguments"]);
 }

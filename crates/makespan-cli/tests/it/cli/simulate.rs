@@ -299,7 +299,7 @@ fn an_option_that_would_change_nothing_is_refused() {
     let case = |options: &str, parts: &[&str]| sandbox.makespan(&format!("simulate {options}")).refused(parts);
     case("log.swf --kill-at-walltime --speedup linear", &["no job has a walltime", "moldable replay"]);
     case("log.swf --kill-at-walltime --estimates clairvoyant", &["--estimates user"]);
-    case("log.swf --flops 1e9", &["--flops is for workloads of Batsim", "log.swf is SWF"]);
+    case("log.swf --flops 1e9", &["--flops is only for workloads of Batsim", "log.swf is SWF"]);
     sandbox.write("bare.swf", LOG.replace("; MaxProcs: 4\n", ""));
     case("bare.swf", &["neither MaxProcs nor MaxNodes", "(--processors)"]);
     sandbox.makespan("plan bare.swf").refused(&["neither MaxProcs nor MaxNodes", "(--processors)"]);

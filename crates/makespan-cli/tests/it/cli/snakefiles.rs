@@ -58,11 +58,16 @@ fn a_workflow_is_run_job_by_job_and_learns_from_its_benchmarks() {
     let said = makespan("plan Snakefile --processors 2").succeeds();
     assert!(said.contains("2 jobs on 2 processors") && said.contains("1 of 2 run times is a guess"), "{said}");
     sandbox.write("bad.smk", "rule a:\n  nonsense\n");
-    makespan("run bad.smk").refused(&["bad.smk", "snakemake refuses it", "line 2", "Unexpected keyword nonsense"]);
+    makespan("run bad.smk").refused(&[
+        "bad.smk",
+        "snakemake reports an error",
+        "line 2",
+        "Unexpected keyword nonsense",
+    ]);
     sandbox.write("none.smk", "rule a:\n    input: \"nowhere\"\n    output: \"x\"\n    shell: \"touch {output}\"\n");
     makespan("run none.smk").refused(&[
         "none.smk",
-        "snakemake refuses it",
+        "snakemake reports an error",
         "Missing input files for rule a",
         "nowhere",
     ]);
@@ -89,7 +94,7 @@ fn a_group_is_run_by_one_process_and_a_rule_without_action_by_none() {
     let parents = [parents("a.log"), parents("b.log")].concat();
     assert_eq!(parents.len(), 4);
     assert!(parents.iter().all(|parent| *parent == parents[0]), "one process of Snakemake for the group: {parents:?}");
-    assert!(run("run Snakefile --folder g").err.contains("nothing is to be done"));
+    assert!(run("run Snakefile --folder g").err.contains("there is nothing to do"));
 }
 
 #[test]

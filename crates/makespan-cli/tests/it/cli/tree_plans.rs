@@ -213,6 +213,6 @@ fn trees_go_through_platform_files_of_simgrid() {
     sandbox.makespan("convert jobs.json --platform bad.xml moved.json").refused(&[
         "bad.xml: line",
         "no host or router",
-        "omit the data",
+        "remove the data",
     ]);
 }

@@ -157,7 +157,7 @@ fn the_tasks_of_a_node_that_is_lost_run_elsewhere() {
     space.write("stop", "");
     let said = space.said(planner);
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["was lost at attempt 1 and runs again"]);
+    said.holds(&["was lost in attempt 1 and runs again"]);
     for index in 0..4 {
         let log = space.read(&format!("log.{index}"));
         assert!(log.matches("done").count() == 1 && (log.starts_with("n0\ndone") || log == "n1\nn0\ndone\n"), "{log}");
@@ -243,7 +243,7 @@ fn a_guess_refuses_no_pilot() {
     space.write("list.txt", "true\ntrue\n");
     let said = space.makespan("run list.txt --on slurm --time 30s --no-history --folder run");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["is guessed to take 60 s, and a pilot has its nodes for 30 s"]);
+    said.holds(&["has a guessed run time of 60 s, but a pilot has its nodes for only 30 s"]);
 }
 
 #[test]

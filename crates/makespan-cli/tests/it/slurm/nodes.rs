@@ -131,7 +131,7 @@ fn pilots_are_as_large_as_the_plan_is_worth() {
     space.write("long.toml", &format!("version = 1\n{long}"));
     let said = space.makespan("run long.toml --on slurm --pilots auto:3nodes --no-history --folder long");
     assert_eq!(said.status, Some(0), "{said:#?}{}", space.logs());
-    said.holds(&["1 of at most 3 nodes: the plan on them takes 60 s", "no plan on 3 nodes takes less than"]);
+    said.holds(&["1 of at most 3 nodes: this plan takes 60 s", "no plan on 3 nodes takes less than"]);
     assert_eq!(space.read("long/pilot/sizes.txt"), "1x1nodes,0:04:00\n");
     // Here, all nodes are needed. A resumed run keeps the chosen size, whatever is left to do.
     let wide: String = (0..6).map(|index| job(index, 30)).collect();

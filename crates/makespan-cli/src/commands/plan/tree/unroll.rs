@@ -28,7 +28,8 @@ pub fn write(path: &Path, instance: &Instance, found: &TreePlan, names: CsvNames
     let fail = |error: &dyn std::fmt::Display| miette!("--unroll: {error}");
     let period = found.state.period.as_ref().map_err(|error| fail(error))?;
     let network = period.unroll(instance, &found.problem, None).map_err(|error| fail(&error))?;
-    let defect = |error: String| fail(&format!("the schedule fails its own check, a defect of Makespan: {error}"));
+    let defect =
+        |error: String| fail(&format!("the schedule fails its own check, which is a defect of Makespan: {error}"));
     validate(instance, &network.schedule).map_err(|all| defect(first(&all)))?;
     validate_network(instance, &network).map_err(|all| defect(first(&all)))?;
     write_file(path, |out| write_network_csv(instance, &network, names, out).map_err(io::Error::from))?;

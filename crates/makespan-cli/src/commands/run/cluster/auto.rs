@@ -102,7 +102,8 @@ impl Cluster {
         let time = chosen.pilot_time(&auto, &pool);
         self.remarks.clone_from(&chosen.machines.remarks);
         self.remarks.push(format!(
-            "pilots use {nodes} of at most {most} nodes: the plan on them takes {} s, and no plan on {most} nodes takes less than {least} s{condition}",
+            "pilots use {nodes} of at most {most} nodes: this plan takes {} s, and no plan on {most} nodes takes less \
+             than {least} s{condition}",
             chosen.makespan()
         ));
         self.platform = chosen.machines.platform;
@@ -118,8 +119,8 @@ impl Cluster {
     fn refuse_others(&self, instance: &Instance) -> Result<()> {
         if instance.platform().nodes() != self.platform.nodes() {
             return Err(miette!(
-                "--pilots auto chooses the number of nodes, but the file or the options state other machines; leave these machines out, \
-                 or state the pilots, such as --pilots 2x4nodes,1h"
+                "--pilots auto chooses the number of nodes, but the file or the options state other machines; remove \
+                 these machines, or state the pilots, such as --pilots 2x4nodes,1h"
             ));
         }
         if !instance.unavailable().is_empty() {

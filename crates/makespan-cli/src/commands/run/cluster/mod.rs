@@ -72,8 +72,8 @@ impl Cluster {
         let idle = idle.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
         if let Some(name) = idle.or((!slurm.slurm.is_empty()).then_some("slurm")) {
             return Err(miette!(
-                "--{name} applies only to new pilots, but this run uses the nodes of the existing allocation {id}; leave it out, or \
-                 request other nodes with --nodes or --pilots"
+                "--{name} applies only to new pilots, but this run uses the nodes of the existing allocation {id}; \
+                 remove the option, or request other nodes with --nodes or --pilots"
             ));
         }
         let allocated = commands.allocation(id).map_err(|error| wrong(&error))?;
@@ -116,7 +116,8 @@ impl Cluster {
         let longest = sizes.iter().filter_map(PilotRequest::seconds).max();
         if let Some((most, asked)) = partition.max_time.value().zip(longest).filter(|(most, asked)| asked > most) {
             return Err(miette!(
-                "a pilot requests {asked} s, but the partition `{}` allows at most {most} s; request less, or name another partition",
+                "a pilot requests {asked} s, but the partition `{}` allows at most {most} s; request a shorter time, \
+                 or name another partition",
                 partition.name
             ));
         }
@@ -145,15 +146,15 @@ impl Cluster {
         let late = || schedule.placements().iter().filter(|at| at.end - at.start > limit);
         if let Some(at) = late().filter(|at| !is_guess(at)).max_by_key(|at| at.end - at.start) {
             return Err(miette!(
-                "job `{}` takes {} s, but a pilot has its nodes for only {limit} s; ask for a longer --time",
+                "job `{}` takes {} s, but a pilot has its nodes for only {limit} s; request a longer --time",
                 instance.name(at.task),
                 at.end - at.start
             ));
         }
         if let Some(at) = late().next() {
             complain(&format!(
-                "note: job `{}` is guessed to take {} s, and a pilot has its nodes for {limit} s; the job starts anyway, and starts again \
-                 elsewhere if its pilot ends first",
+                "note: job `{}` has a guessed run time of {} s, but a pilot has its nodes for only {limit} s; the job \
+                 starts anyway, and starts again in another pilot if its pilot ends first",
                 instance.name(at.task),
                 at.end - at.start
             ));

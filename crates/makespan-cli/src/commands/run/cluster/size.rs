@@ -40,8 +40,12 @@ impl PilotLimits {
             return Some(Ok(Self { most: None, time: None }));
         }
         let rest = rest.strip_prefix(':')?;
-        let wrong =
-            || miette!("--pilots {text}: write the maximum number of nodes and their time, such as auto:8nodes,2h");
+        let wrong = || {
+            miette!(
+                "--pilots {text}: write the maximum number of nodes and the time limit of pilots, such as \
+                 auto:8nodes,2h"
+            )
+        };
         let (nodes, time) = rest.split_once(',').map_or((rest, None), |(nodes, time)| (nodes, Some(time)));
         let most = node_count(nodes.trim()).filter(|&most| most > 0);
         let time = time.map(|time| slurm_time(time).ok_or_else(wrong)).transpose();
@@ -61,7 +65,10 @@ pub fn written(sizes: &[PilotRequest]) -> String {
 /// Reads sizes such as `2x4nodes,1h`, with `+` between several sizes.
 pub fn sizes(text: &str) -> Result<Vec<PilotRequest>> {
     let wrong = || {
-        miette!("--pilots {text}: write the number of pilots, the nodes of each and their time, such as 2x4nodes,1h")
+        miette!(
+            "--pilots {text}: write the number of pilots, the nodes of each pilot and the time limit of pilots, such \
+             as 2x4nodes,1h"
+        )
     };
     let mut all = Vec::new();
     for part in text.split('+') {

@@ -55,7 +55,7 @@ impl Outcomes<'_> {
         let more = all.len().saturating_sub(NAMED);
         let mut texts: Vec<String> = all.into_iter().take(NAMED).map(|misfit| misfit.text).collect();
         if more > 0 {
-            texts.push(format!("{more} more jobs needed more or fewer cores than they had"));
+            texts.push(format!("{more} more jobs needed more or fewer cores than planned"));
         }
         texts
     }

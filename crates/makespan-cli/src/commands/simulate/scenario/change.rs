@@ -126,8 +126,8 @@ impl Variant {
         let without: Vec<&str> = PRIORITIES.iter().filter(is_without).copied().collect();
         if !without.is_empty() {
             self.remarks.push(format!(
-                "{}: no effect: {}, because jobs keep the priorities that Slurm states, and only the fair share changes them \
-                 (weight_fairshare)",
+                "{}: no effect: {}, because jobs keep the priorities that Slurm states, unless the fair share is \
+                 simulated (weight_fairshare)",
                 self.name,
                 without.join(", ")
             ));
@@ -181,7 +181,7 @@ impl Variant {
             .keep(|instance, job| job.task_ids().all(|task| instance.profile(task).min_processors() <= most))?;
         if too_wide > 0 {
             self.remarks.push(format!(
-                "{}: {}, because of a need for more processors than remain",
+                "{}: {}, because they need more processors than remain",
                 self.name,
                 left_out(too_wide)
             ));
@@ -196,7 +196,7 @@ impl Variant {
             };
             let count = left_out(self.log.keep(is_possible)?);
             self.remarks
-                .push(format!("{}: {count}, because no node that is left has the resources that they need", self.name));
+                .push(format!("{}: {count}, because no remaining node has the resources that they need", self.name));
         }
         self.log.instance = on(self.log.instance.all_submitted()).map_err(|error| error.to_string())?;
         let (left, again) = live::left(&self.log.running, &self.log.instance);
@@ -230,8 +230,8 @@ impl Variant {
 }
 
 /// The error for changes of a queue if the input is a log.
-const ONLY_QUEUES: &str = "job=, qos=, shares=, drain= and maintenance= change the queue of a cluster, and this is a log or an instance; read a queue \
-                           with --from slurm or --from FOLDER";
+const ONLY_QUEUES: &str = "job=, qos=, shares=, drain= and maintenance= change the queue of a cluster, but this is a \
+                           log or an instance; read a queue with --from slurm or --from FOLDER";
 
 fn is_of_queue(change: &ScenarioChange) -> bool {
     matches!(change, ScenarioChange::Queue(_) | ScenarioChange::Closed(_) | ScenarioChange::Shares(..))

@@ -37,18 +37,18 @@ pub fn scenarios(options: &SimulateOptions, specs: &[String]) -> Result<Vec<Scen
     let scenarios: Vec<Scenario> = parsed.collect::<Result<_>>()?;
     if !scenarios.is_empty() && specs.len() > 1 {
         return Err(miette!(
-            "--policy names {} policies together with --scenario; name one, and others in scenarios of their own, such as \
-             --scenario 'policy={}'",
+            "--policy names {} policies together with --scenario; name only one policy, and name other policies in \
+             separate scenarios, such as --scenario 'policy={}'",
             specs.len(),
             specs[1]
         ));
     }
     if options.what_if.all && options.format == Format::Json {
-        return Err(miette!("--all: --format json always prints all measures; leave --all out"));
+        return Err(miette!("--all: --format json always prints all measures; remove --all"));
     }
     for (at, one) in scenarios.iter().enumerate() {
         if scenarios[..at].iter().any(|other| other.name == one.name) {
-            return Err(miette!("--scenario '{}' is given twice; give each scenario once", one.name));
+            return Err(miette!("--scenario '{}' is given twice; remove one of the two", one.name));
         }
     }
     Ok(scenarios)
@@ -121,8 +121,9 @@ pub fn simulate(
 }
 
 /// The note about a recorded schedule that is compared with simulations.
-const AS_LOGGED_DIFFERS: &str = "the policy of AS LOGGED is the policy of the site, which the log does not state: a difference to another column \
-                                 may come from that policy alone; compare the other columns with each other";
+const AS_LOGGED_DIFFERS: &str = "the policy of AS LOGGED is the policy of the site, which the log does not state: so \
+                                 differences to other columns may come only from this policy; compare the other \
+                                 columns with each other";
 /// The policy of the recorded schedule.
 const POLICY_OF_SITE: &str = "of the site";
 

@@ -30,7 +30,7 @@ fn changed(before: u32, amount: Amount) -> Result<u32, String> {
         Amount::More(more) => before.checked_add(more),
         Amount::Fewer(fewer) => before.checked_sub(fewer).filter(|&left| left > 0),
     };
-    after.ok_or_else(|| format!("there are {before}, and at least one must remain"))
+    after.ok_or_else(|| format!("there are only {before}, but at least one must remain"))
 }
 
 /// Returns the platform with another number of nodes. New nodes are copies of the last node and belong to its

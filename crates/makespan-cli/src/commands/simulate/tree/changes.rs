@@ -31,7 +31,10 @@ pub fn read(text: &str, instance: &Instance, problem: &TreeProblem) -> Result<Ne
         _ => return Err(form()),
     };
     if node == 0 && !matches!(what, NodeChange::Speed(_)) {
-        return Err(fail(format!("`{name}` is the root, which holds the tasks: it has no link and cannot be removed")));
+        return Err(fail(format!(
+            "`{name}` is the root of the tree, from which all tasks are sent; the root has no link, and cannot be \
+             removed"
+        )));
     }
     Ok(NetworkChange { at, node, what })
 }

@@ -98,7 +98,7 @@ impl TreeReportPage<'_> {
         if run.run.stalled {
             let left = run.run.unfinished();
             remarks.push(format!(
-                "{}: {} did not finish, because they wait for each other forever",
+                "{}: {} did not finish, because their tasks wait for each other forever",
                 run.heuristic,
                 counted(left, "task")
             ));

@@ -34,7 +34,7 @@ fn every_end_is_recorded_as_it_was() {
         "137 (killed by signal 9)",
         "ended at its time limit of 2 s",
         "./no-such-program",
-        "failed at attempt 1 and is tried again",
+        "failed in attempt 1 and runs again",
     ]);
 }
 
@@ -102,7 +102,7 @@ fn what_cannot_be_jobs_is_refused_with_a_remedy() {
     let licence = "version = 1\n[platform]\nprocessors = 4\nlicences = { solver = 2 }\n[[jobs]]\nname = \"a\"\ntime = \"1s\"\nneeds = { solver = 1 }\ncommand = [\"true\"]\n";
     space.write("licence.toml", licence);
     let refused = [
-        ("run list.txt --on slurm:jobs --nodes 2", vec!["each job has nodes of its own"]),
+        ("run list.txt --on slurm:jobs --nodes 2", vec!["each job has its own nodes"]),
         ("run list.txt --on slurm:jobs --policy fcfs", vec!["the cluster does", "--algorithm"]),
         ("run list.txt --on slurm:jobs --jobs 2", vec!["use --on slurm"]),
         ("run list.txt --on slurm:jobs --partition nowhere", vec!["nowhere", "main"]),
