@@ -193,7 +193,10 @@ fn run(
         let message = messages.recv_timeout(REFUSALS_PER);
         let lost = dropped.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            write(Priority::Warning, &format!("{lost} lines of the log were dropped, because they came too fast"));
+            write(
+                Priority::Warning,
+                &format!("{lost} lines of the log were dropped, because too many lines came at once"),
+            );
         }
         let is_line = matches!(message, Ok(Message::Line(..)));
         let refused = {

@@ -224,7 +224,8 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
     if let Some(name) = name
         && (name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control))
     {
-        let message = format!("a name has 1 to {LONGEST_NAME} characters and no control characters");
+        let message =
+            format!("the name is empty, contains control characters, or has more than {LONGEST_NAME} characters");
         return Err(bad("name", message, "write another name"));
     }
     if let Some(directory) = directory
@@ -232,7 +233,7 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
     {
         return Err(bad(
             "directory",
-            "it is not an absolute path",
+            "the path is not absolute, or contains {processors}, {gpus} or {task}",
             "write an absolute path, beginning with /, without {processors} or {gpus}",
         ));
     }
@@ -247,25 +248,25 @@ fn check(submission: &Submission) -> Result<(), Refusal> {
             ));
         }
         if is_special(value) {
-            let remedy = "leave out NUL, {processors}, {gpus} and {task}";
-            return Err(bad(&format!("environment.{name}"), "its value cannot be passed on", remedy));
+            let remedy = "write a value without NUL bytes and without the texts {processors}, {gpus} and {task}";
+            return Err(bad(&format!("environment.{name}"), "the value of this variable is not allowed", remedy));
         }
     }
     check_words("environment", environment.iter().map(|(name, value)| name.len() + value.len()))?;
     for (field, value) in [("deadline", deadline), ("begin", begin)] {
         if value.is_some_and(|value| !(0.0..=wall() + FARTHEST).contains(&value)) {
-            return Err(bad(field, "it is not an instant within the next 30 years", "write seconds after 1970"));
+            return Err(bad(field, "the instant is not within the next 30 years", "write seconds after 1970"));
         }
     }
     if after.len() > MAX_BEFORE {
-        let message = format!("it waits for {} jobs", after.len());
-        return Err(bad("after", message, &format!("name at most {MAX_BEFORE}")));
+        let message = format!("the submission waits for {} jobs", after.len());
+        return Err(bad("after", message, &format!("name at most {MAX_BEFORE} jobs")));
     }
     if weight.is_some_and(|weight| !weight.is_finite() || !(1e-6..=1e6).contains(&weight)) {
-        return Err(bad("weight", "it is out of range", "write a number from 0.000001 to 1000000"));
+        return Err(bad("weight", "the value is out of range", "write a number from 0.000001 to 1000000"));
     }
     if priority.is_some_and(|priority| !(-PRIORITIES..=PRIORITIES).contains(&priority)) {
-        return Err(bad("priority", "it is out of range", "write a number from -10 to 10"));
+        return Err(bad("priority", "the value is out of range", "write a number from -10 to 10"));
     }
     Ok(())
 }
@@ -276,7 +277,9 @@ fn check_words(place: &str, lengths: impl Iterator<Item = usize>) -> Result<(), 
     for length in lengths {
         all += length + 9;
         if length > LONGEST_WORD || all > LONGEST_COMMAND {
-            let message = format!("one word has more than {LONGEST_WORD} bytes, or all more than {LONGEST_COMMAND}");
+            let message = format!(
+                "one word has more than {LONGEST_WORD} bytes, or all words together have more than {LONGEST_COMMAND}"
+            );
             return Err(bad(place, message, "put the text into a file, and pass the name of the file"));
         }
     }
@@ -292,24 +295,28 @@ fn command(submission: &Submission, argv: &[String], needs: &Needs, platform: &P
     if needs.processors == Some(0) {
         return Err(bad(
             "content.command.needs.processors",
-            "it needs no processor",
-            "write 1 or more, or leave it out",
+            "the number of processors is 0",
+            "write 1 or more, or remove the field",
         ));
     }
     let Some(program) = argv.first().filter(|program| !program.is_empty()) else {
         return Err(bad(place, "there is no program", "write a program and its arguments"));
     };
     if program.contains('=') {
-        return Err(bad(place, "the name of the program has a =", "run it by a shell or a script"));
+        return Err(bad(
+            place,
+            "the name of the program contains the character =",
+            "run the program through a shell, such as [\"sh\", \"-c\", ..]",
+        ));
     }
     if argv.iter().any(|word| word.contains('\0')) {
-        return Err(bad(place, "an argument has a NUL", "leave it out"));
+        return Err(bad(place, "an argument contains a NUL byte", "remove this byte"));
     }
     check_words(place, argv.iter().map(String::len))?;
     for (field, value) in [("time", needs.time), ("walltime", needs.walltime)] {
         if value.is_some_and(|value| !value.is_finite() || value <= 0.0 || value > LONGEST) {
             let place = format!("content.command.needs.{field}");
-            return Err(bad(&place, "it is not a valid duration", "write seconds above 0, at most 366 days"));
+            return Err(bad(&place, "the value is not a valid duration", "write seconds above 0, at most 366 days"));
         }
     }
     let mut name = submission.name.clone().unwrap_or_else(|| named(argv));
@@ -343,16 +350,16 @@ fn named(argv: &[String]) -> String {
 fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(Instance, Vec<String>), Refusal> {
     if let Some(program) = file.and_then(program_that_reads) {
         let message = format!("a service does not read files of {program}");
-        return Err(bad("content.instance.file", message, &format!("submit what does: {program}")));
+        return Err(bad("content.instance.file", message, &format!("submit the program instead: {program}")));
     }
     let options = ReadOptions { machine: Some(platform.clone()), workflows_on_machine: true, ..ReadOptions::default() };
     let read = parse_instance(text.as_bytes(), file.unwrap_or("file"), &options).map_err(|error| of_file(&error))?;
     if !read.instance.unavailable().is_empty() {
-        let message = "the file closes processors for a time, but the machines of a service are shared by all users";
+        let message = "the file states unavailable processors, but all users share the machines of a service";
         return Err(bad(
             "content: unavailable",
             message,
-            "leave it out; an admin keeps processors free by a reservation",
+            "remove the unavailable periods; an admin can keep processors free with a reservation",
         ));
     }
     let mut remarks = read.remarks;
@@ -361,7 +368,7 @@ fn file_of_jobs(text: &str, file: Option<&str>, platform: &Platform) -> Result<(
         platform.nodes().iter().map(|node| (node.name.clone(), node.processors)).collect()
     };
     if machines(read.instance.platform()) != machines(platform) {
-        remarks.push("the machines of the file are left out: the jobs run on those of the service".into());
+        remarks.push("the machines of the file are ignored: the jobs run on the machines of the service".into());
     }
     Ok((read.instance, remarks))
 }
@@ -392,18 +399,18 @@ fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
     for (at, job) in instance.jobs().iter().enumerate() {
         let far = |time: Time| time.seconds() > FARTHEST;
         if far(job.release) || job.deadline.is_some_and(far) {
-            let message = format!("a date of job {} lies more than 30 years ahead", at + 1);
+            let message = format!("a date of job {} is more than 30 years in the future", at + 1);
             return Err(bad("content", message, "write seconds after the submission"));
         }
     }
     for task in instance.different_task_ids() {
         if instance.task(task).command.is_empty() {
             let message = format!("job `{}` has no command", instance.name(task));
-            return Err(bad("content", message, "give every job a command"));
+            return Err(bad("content", message, "state a command for every job"));
         }
         if instance.task(task).command[0].contains('=') {
-            let message = format!("the program of job `{}` has a = in its name", instance.name(task));
-            return Err(bad("content", message, "run it by a shell or a script"));
+            let message = format!("the program of job `{}` contains the character = in its name", instance.name(task));
+            return Err(bad("content", message, "run the program through a shell, such as [\"sh\", \"-c\", ..]"));
         }
         if instance.profile(task).longest().seconds() > LONGEST {
             let message = format!("job `{}` is expected to run for more than 366 days", instance.name(task));
@@ -413,7 +420,7 @@ fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
     let alone =
         Instance::new(platform.clone(), instance.all_submitted(), Vec::new()).map_err(|error| of_instance(&error))?;
     policy_for(crate::POLICY, &alone, 0).map(drop).map_err(|error| {
-        bad("content", format!("a service cannot run these jobs: {error}"), "run them by `makespan run`")
+        bad("content", format!("a service cannot run these jobs: {error}"), "run these jobs with `makespan run`")
     })
 }
 

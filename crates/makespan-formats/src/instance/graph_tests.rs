@@ -77,7 +77,7 @@ fn what_is_no_graph_is_refused() {
     refused(&cycle, "in a cycle: first -> b -> first");
     refused(&with(r#"{"from": "first", "to": "b"}, {"from": "first", "to": "b"}"#), "two edges lead from `first`");
     refused(r#"{"name": "j", "tasks": []}"#, "there are no tasks");
-    refused(r#"{"name": "j", "work": 1, "edges": []}"#, "`edges` and no `tasks`");
+    refused(r#"{"name": "j", "work": 1, "edges": []}"#, "`edges`, but no `tasks`");
     refused(r#"{"name": "j", "work": 1, "tasks": [{"name": "a", "work": 1}]}"#, "both `tasks` and `work`");
     let twice = json(r#"{"name": "j", "tasks": [{"name": "a", "work": 1}, {"name": "a", "work": 1}]}"#).unwrap_err();
     assert!(twice.contains("jobs[0].tasks: two tasks are named `a`; names must be unique"), "{twice}");

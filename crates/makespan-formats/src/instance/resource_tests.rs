@@ -89,7 +89,7 @@ fn bad_needs_are_refused_with_their_place() {
     needs(r#"{"per_processor": {"memory": -1}}"#, &["jobs[0].needs.per_processor.memory", "is negative"]);
     needs(r#"{"per_processor": {"memory": [1, 2]}}"#, &["jobs[0].needs.per_processor.memory", "expected an amount"]);
     needs(r#"{"per_processor": {"per_processor": 1}}"#, &["jobs[0].needs.per_processor", "not a name of a resource"]);
-    needs(r#"{"memory": [1], "per_processor": {"memory": 1}}"#, &["jobs[0].needs", "keep one of the two"]);
+    needs(r#"{"memory": [1], "per_processor": {"memory": 1}}"#, &["jobs[0].needs", "remove one of the two"]);
     needs(r#"{"memory": 1, "memory": 2}"#, &["jobs[0].needs", "`memory` is given twice"]);
     needs(r#"{"": 2}"#, &["jobs[0].needs", "the name of a resource is empty"]);
     needs("3", &["jobs[0].needs", "a table of amounts by name"]);
@@ -143,7 +143,7 @@ fn bad_resources_are_refused_with_their_place() {
         "platform.nodes[0].resources.memory: `1 Tib` is not an amount; did you mean \"1 TiB\"?",
     );
     let beside = format!(r#"{{"nodes": {}, "resources": {{"memory": 1}}}}"#, nodes.replace("Tib", "TiB"));
-    platform(&beside, "the platform has `resources` and a list of nodes; give each node its own `resources`");
+    platform(&beside, "the platform has both `resources` and a list of nodes");
 }
 
 #[test]

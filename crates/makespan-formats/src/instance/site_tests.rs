@@ -55,7 +55,7 @@ fn rules_that_are_wrong_are_named() {
     refused("\"parent\": \"root\"", "\"parent\": \"rot\"", "`rot`, which does not exist");
     refused("\"end\": \"1h\"", "\"end\": 3", "ends before it begins");
     refused("[1, 2]", "[3, 2]", "3 to 2 nodes");
-    refused("\"array\": \"7\", ", "", "name the array");
+    refused("\"array\": \"7\", ", "", "state the array");
     refused("\"tier\": 2", "\"tier\": -2", "tier");
     refused("\"usage\": 12.5", "\"usage\": -1", "usage");
 }

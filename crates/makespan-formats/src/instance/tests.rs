@@ -150,7 +150,10 @@ fn bad_jobs_are_refused_with_their_place() {
     refused(r#"{"name": "a", "time": [0]}"#, &["job `a`", "must be positive"]);
     refused(r#"{"name": "a", "time": {"x": 1}}"#, &["jobs[0].time", "expected a time"]);
     refused(r#"{"name": "a", "time": [3, 2], "processors": {"min": 3}}"#, &["at least 3", "lists 2"]);
-    refused(r#"{"name": "a", "time": 3, "processors": {"min": 3}}"#, &["one `time` goes with one number"]);
+    refused(
+        r#"{"name": "a", "time": 3, "processors": {"min": 3}}"#,
+        &["`time` is one time, but `processors` is a range"],
+    );
     refused(r#"{"name": "a", "time": 3, "processors": 0}"#, &["job `a`", "invalid range"]);
     refused(r#"{"name": "a", "time": 3, "processors": 1.5}"#, &["jobs[0].processors", "`1.5` is not a count"]);
     refused(r#"{"name": "a", "time": 3, "processors": 9}"#, &["needs at least 9 processors"]);
@@ -181,7 +184,7 @@ fn bad_documents_are_refused_with_their_place() {
         assert!(error.contains(expect), "{error}");
     };
     check(r#"{"version": 1, "platform": {"processors": 4"#, "the text ends too early");
-    check(r#"{"version": 3, "platform": {"processors": 4}, "jobs": []}"#, "version 3 is not known");
+    check(r#"{"version": 3, "platform": {"processors": 4}, "jobs": []}"#, "version 3 is not supported");
     check(r#"{"platform": {"processors": 4}, "jobs": []}"#, "the key `version` is missing");
     check(r#"{"version": 1, "platform": {"processors": 0}, "jobs": []}"#, "no processors");
     check(r#"{"version": 1, "platform": {"processors": -4}, "jobs": []}"#, "`-4` is not a count");
@@ -189,7 +192,7 @@ fn bad_documents_are_refused_with_their_place() {
     check(r#"{"version": 1, "platform": {"processors": 4}, "jobs": []} x"#, "a.json:1:");
     let rule =
         |platform: &str| format!(r#"{{"version": 1, "platform": {{{platform}, "placement": "compact"}}, "jobs": []}}"#);
-    check(&rule(r#""processors": 4"#), "there are no nodes to keep jobs within; give `nodes`");
+    check(&rule(r#""processors": 4"#), "the platform states no nodes within which jobs can be kept; state `nodes`");
     let other = rule(r#""nodes": 2, "processors_per_node": 4"#).replace("compact", "compct");
     check(&other, "`placement` is `compct`; write \"compact\"");
     let check = |text: &str, expect: &str| {
@@ -256,7 +259,7 @@ fn times_on_machines_are_read_by_name_and_written_back() {
     refused(r#"{"name": "a", "time_on": {"s": 1}}"#, "no node that has processors");
     refused(r#"{"name": "a", "time_on": 3}"#, "a table of times by the names of nodes");
     refused(r#"{"name": "a", "time_on": {"n0": 1}, "time": 3}"#, "leave them out");
-    refused(r#"{"name": "a", "time_on": {"n0": 1}, "processors": 2}"#, "leave `processors` out");
+    refused(r#"{"name": "a", "time_on": {"n0": 1}, "processors": 2}"#, "remove `processors`");
 }
 
 proptest! {

@@ -47,7 +47,7 @@ def test_plan_files_are_checked(tmp_path: Path) -> None:
     assert m.verify(instance, path).makespan == plan.makespan
     text = path.read_text()
     path.write_text(re.sub(r'"makespan": [0-9.]+,', '"makespan": 1,', text, count=1))
-    with pytest.raises(m.VerificationError, match="the placements give"):
+    with pytest.raises(m.VerificationError, match="the placements have"):
         m.verify(instance, path)
     with pytest.raises(m.InputError):
         m.verify(drawn(jobs=3), path)

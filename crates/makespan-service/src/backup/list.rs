@@ -47,9 +47,9 @@ impl ListedFile {
     /// Returns the difference of `other` from this file, if there is one.
     pub fn difference(&self, other: &Self) -> Option<String> {
         if self.bytes != other.bytes {
-            return Some(format!("it has {} bytes instead of {}", other.bytes, self.bytes));
+            return Some(format!("the file has {} bytes instead of {}", other.bytes, self.bytes));
         }
-        (self.sha256 != other.sha256).then(|| "its content has changed".to_owned())
+        (self.sha256 != other.sha256).then(|| "the content of the file has changed".to_owned())
     }
 }
 
@@ -77,7 +77,7 @@ impl BackupList {
         };
         let text = match io::read_to_string(&mut file) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(BackupError::Damaged { path, reason: "it is not text".to_owned() });
+                return Err(BackupError::Damaged { path, reason: "the file is not text".to_owned() });
             }
             text => text.map_err(failed(&path, "read"))?,
         };

@@ -40,7 +40,7 @@ pub enum BackupError {
         path: PathBuf,
     },
     /// The target exists and is not an empty folder.
-    #[error("{path}: it exists and is not an empty folder; name a new folder")]
+    #[error("{path}: this path exists, and is not an empty folder; name a new folder")]
     Occupied {
         /// The target.
         path: PathBuf,
@@ -64,7 +64,10 @@ pub enum BackupError {
     #[error("the journal of the current round cannot be read, so ends of jobs may be missing: {0}")]
     Journal(String),
     /// Jobs ended while no service was running.
-    #[error("the service does not run, and the store does not contain how {} ended; start the service, and make the backup while it runs", jobs(.0))]
+    #[error(
+        "the service does not run, so the store does not contain the ends of {}; start the service, and make the \
+         backup while the service runs", jobs(.0)
+    )]
     Unrecorded(Vec<JobNumber>),
     /// A file of a backup is damaged.
     #[error("{path}: the backup is damaged: {reason}; restore another backup")]
@@ -112,7 +115,7 @@ fn failed(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> BackupE
             }
             io::ErrorKind::FileTooLarge => "name a folder in a file system that allows larger files",
             io::ErrorKind::PermissionDenied => "run the command as the user of the service, or name another folder",
-            io::ErrorKind::NotFound => "make the folder around it, or name another folder",
+            io::ErrorKind::NotFound => "create the parent folder, or name another folder",
             _ => "check the disk, or name another folder",
         };
         BackupError::File { path, doing, source, remedy }

@@ -43,7 +43,7 @@ pub fn restore(backup: &Path, target: &Path) -> Result<RestoreSummary, BackupErr
     for file in &list.files {
         let damaged = |reason: String| BackupError::Damaged { path: backup.join(&file.path), reason };
         let copied = copy(&file.path, &backup, &new.path)?
-            .ok_or_else(|| damaged("it is missing or not a regular file".to_owned()))?;
+            .ok_or_else(|| damaged("the file is missing, or is not a regular file".to_owned()))?;
         if let Some(difference) = file.difference(&copied) {
             return Err(damaged(difference));
         }

@@ -2,6 +2,8 @@
 
 fn main() -> std::process::ExitCode {
     makespan_exec::serve();
-    eprintln!("service-shim is started by a service for each of its jobs; there is nothing else to do with it");
+    eprintln!(
+        "service-shim is a part of makespan, which starts it for each job of a service; do not start it yourself"
+    );
     std::process::ExitCode::FAILURE
 }

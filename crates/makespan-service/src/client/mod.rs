@@ -38,7 +38,8 @@ pub enum ClientError {
     Refused(Box<Problem>),
     /// The service cannot be reached.
     #[error(
-        "{url}: the service cannot be reached: {message}; start it with `makespan serve`, or name another one with --url"
+        "{url}: the service cannot be reached: {message}; start the service with `makespan serve`, or name another \
+         service with --url"
     )]
     Unreachable {
         /// The address of the service.
@@ -114,7 +115,9 @@ impl Client {
                 });
                 let certificates: Vec<Certificate<'static>> = certificates.collect();
                 if certificates.is_empty() {
-                    return Err(wrong("there is no certificate in it; it begins with BEGIN CERTIFICATE".into()));
+                    return Err(wrong(
+                        "the file contains no certificate; a certificate begins with BEGIN CERTIFICATE".into(),
+                    ));
                 }
                 RootCerts::new_with_certs(&certificates)
             }
@@ -175,11 +178,12 @@ impl Client {
             return ClientError::Unreachable { url, message };
         }
         let remedy = if message.contains("CaUsedAsEndEntity") {
-            "the certificate of the service is for an authority (CA), not for a server; docs/service.md, section HTTP, has the command that makes a certificate for a server"
+            "the certificate of the service is for an authority (CA), not for a server; docs/service.md, section \
+             HTTP, shows the command that makes a certificate for a server"
         } else if message.contains("NotValidForName") {
-            "use a name for which it was made: --url https://NAME:PORT"
+            "use a host name for which the certificate was made: --url https://NAME:PORT"
         } else {
-            "name the certificate that signed it: --ca FILE.pem"
+            "name the certificate that signed this certificate: --ca FILE.pem"
         };
         ClientError::Untrusted { url, message: format!("{message}; {remedy}") }
     }
@@ -197,7 +201,7 @@ impl Client {
         let text = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec().unwrap_or_default();
         match serde_json::from_slice::<Problem>(&text) {
             Ok(problem) => Err(ClientError::Refused(Box::new(problem))),
-            Err(_) => Err(self.strange(format!("it answers with status {status}"))),
+            Err(_) => Err(self.strange(format!("the status is {status}"))),
         }
     }
 
@@ -347,7 +351,7 @@ impl Client {
         let size = header("makespan-log-size").and_then(|size| size.parse().ok());
         let ended = header("makespan-log-ended").map(|ended| ended == "true");
         let (Some(size), Some(ended)) = (size, ended) else {
-            return Err(self.strange("its response does not contain the size of the output".into()));
+            return Err(self.strange("the response does not contain the size of the output".into()));
         };
         let mut bytes = Vec::new();
         let read = response.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut bytes);

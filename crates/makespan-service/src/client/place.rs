@@ -55,8 +55,8 @@ impl ClientOptions {
                 let path = store.as_ref().map(|store| store.join("url")).filter(|path| appears(path));
                 let path = path.ok_or_else(|| {
                     ClientError::Setup(
-                        "no service is known; start one with `makespan serve`, or name it with --url or MAKESPAN_URL, or its store \
-                         with MAKESPAN_STORE"
+                        "no service is known; start a service with `makespan serve`, or name a service with --url or \
+                         MAKESPAN_URL, or its store with MAKESPAN_STORE"
                             .into(),
                     )
                 })?;
@@ -67,14 +67,14 @@ impl ClientOptions {
         let file = file.or_else(|| store.map(|store| store.join("token")).filter(|path| path.exists()));
         let file = file.ok_or_else(|| {
             ClientError::Setup(
-                "no token is known; name its file with --token-file or MAKESPAN_TOKEN_FILE, or the store of the service with \
-                 MAKESPAN_STORE"
+                "no token is known; name the file of a token with --token-file or MAKESPAN_TOKEN_FILE, or the store \
+                 of the service with MAKESPAN_STORE"
                     .into(),
             )
         })?;
         let token = read_private(&file).map_err(setup)?.trim().to_owned();
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(ClientError::Setup(format!("{}: there is no token in it", file.display())));
+            return Err(ClientError::Setup(format!("{}: the file contains no token", file.display())));
         }
         Ok((checked(url.trim())?, token))
     }
@@ -99,18 +99,20 @@ fn checked(url: &str) -> Result<String, ClientError> {
     let wrong = |message: &str| ClientError::Setup(format!("{}: {message}", url.escape_debug()));
     let parsed: ureq::http::Uri = url
         .parse()
-        .map_err(|_| wrong("this is not an address of a service; write one such as http://127.0.0.1:8321"))?;
+        .map_err(|_| wrong("this is not an address of a service; write an address such as http://127.0.0.1:8321"))?;
     let scheme = parsed.scheme_str().unwrap_or_default();
     let Some(authority) = parsed.authority().filter(|_| matches!(scheme, "http" | "https")) else {
-        return Err(wrong("this is not an address of a service; write one such as http://127.0.0.1:8321"));
+        return Err(wrong("this is not an address of a service; write an address such as http://127.0.0.1:8321"));
     };
     if parsed.path() != "/" || parsed.query().is_some() || authority.as_str().contains('@') {
-        return Err(wrong("write the address alone, such as http://127.0.0.1:8321"));
+        return Err(wrong("write only the address, such as http://127.0.0.1:8321"));
     }
     let host = authority.host().trim_start_matches('[').trim_end_matches(']');
     let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     if scheme == "http" && !is_here {
-        return Err(wrong("the token would pass unencrypted; write https, or tunnel: ssh -L 8321:127.0.0.1:8321 HOST"));
+        return Err(wrong(
+            "the token would be sent unencrypted; write https, or use a tunnel: ssh -L 8321:127.0.0.1:8321 HOST",
+        ));
     }
     Ok(format!("{scheme}://{authority}"))
 }

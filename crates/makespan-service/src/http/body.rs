@@ -94,7 +94,9 @@ async fn drain(body: Body) {
 
 fn too_large(most: usize) -> Problem {
     let detail = format!("the body has more than {most} bytes");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "Too large", detail).at("body").remedy("send it in parts")
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "Too large", detail)
+        .at("body")
+        .remedy("send the content in parts")
 }
 
 fn is_json(content_type: &str) -> bool {
@@ -107,7 +109,7 @@ fn is_json(content_type: &str) -> bool {
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     // The parser would also accept a list of the object's fields in their declared order.
     if bytes.trim_ascii_start().first().is_some_and(|&first| first != b'{') {
-        return Err(Problem::bad_input("it is not a JSON object, which begins with {").at("body"));
+        return Err(Problem::bad_input("the body is not a JSON object, which begins with {").at("body"));
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {

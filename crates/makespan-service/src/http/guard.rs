@@ -101,8 +101,8 @@ fn logged_request(request: &Request) -> String {
 
 fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     let peer = request.extensions().get::<ConnectionInfo>().cloned().ok_or_else(Problem::internal)?;
-    let asker =
-        token(request.headers())?.map(|token| app.tokens.who(token).ok_or_else(|| unknown_token("it is not known")));
+    let asker = token(request.headers())?
+        .map(|token| app.tokens.who(token).ok_or_else(|| unknown_token("this token is unknown")));
     if let (Some(Ok(_)), Some(stranger)) = (&asker, &peer.stranger) {
         stranger.is_known();
     }
@@ -127,7 +127,7 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
             let (who, token) = found?;
             request.extensions_mut().insert(RequestClient { who, token });
         }
-        None if needs_token(request.uri().path()) => return Err(unknown_token("there is none")),
+        None if needs_token(request.uri().path()) => return Err(unknown_token("the request has none")),
         None => {}
     }
     Ok(())
@@ -217,7 +217,7 @@ fn check_origin(app: &App, headers: &HeaderMap, peer: &ConnectionInfo) -> Result
         let same =
             if app.behind_proxy { own("https") || own("http") } else { own(if peer.tls { "https" } else { "http" }) };
         if !same {
-            return refused(&format!("its origin is `{}`", origin.escape_default()));
+            return refused(&format!("the origin is `{}`", origin.escape_default()));
         }
     }
     Ok(())

@@ -20,7 +20,7 @@ use crate::words::{Reservation, Role, UserChange, UserSettings, UserSummary, Who
 fn admin(asker: &RequestClient) -> Result<&Who, Problem> {
     match asker.who.role {
         Role::Admin => Ok(&asker.who),
-        Role::Reader | Role::Submitter => Err(Problem::forbidden("only an admin may do that")),
+        Role::Reader | Role::Submitter => Err(Problem::forbidden("only an admin may do this")),
     }
 }
 

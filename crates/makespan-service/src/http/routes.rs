@@ -93,7 +93,10 @@ async fn unknown(uri: Uri) -> Problem {
 }
 
 async fn not_so(method: Method, uri: Uri) -> Problem {
-    let detail = format!("{method} is not known at `{}`; the header Allow says what is", uri.path().escape_debug());
+    let detail = format!(
+        "{method} is not allowed at `{}`; the header Allow lists the allowed methods",
+        uri.path().escape_debug()
+    );
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "Another method is needed", detail).at("method")
 }
 

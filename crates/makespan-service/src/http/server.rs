@@ -50,15 +50,18 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub enum ServerError {
     /// The connections to an address that other machines can reach would be unencrypted.
     #[error(
-        "{0}: other machines reach this address, and others could read what passes; name --tls-certificate and --tls-key, or \
-         state --behind-proxy if a proxy encrypts, or listen on 127.0.0.1"
+        "{0}: other machines can reach this address, but connections would be unencrypted; use --tls-certificate and \
+         --tls-key, or use --behind-proxy if a proxy encrypts, or listen on 127.0.0.1"
     )]
     Unencrypted(SocketAddr),
     /// The list of addresses is empty.
-    #[error("there is no address to listen on; name one with --listen, such as 127.0.0.1:8321")]
+    #[error("there is no address to listen on; name an address with --listen, such as 127.0.0.1:8321")]
     Nowhere,
     /// The server cannot listen on an address.
-    #[error("{address}: cannot listen: {source}; name another one with --listen, or stop what listens there")]
+    #[error(
+        "{address}: cannot listen: {source}; name another address with --listen, or stop the program that listens on \
+         this address"
+    )]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -160,12 +163,14 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServerError> {
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| certificate(format!("no certificates in PEM can be read: {error}")))?;
     if certificates.is_empty() {
-        return Err(certificate("there is no certificate in it; one begins with BEGIN CERTIFICATE".into()));
+        return Err(certificate(
+            "the file contains no certificate; a certificate begins with BEGIN CERTIFICATE".into(),
+        ));
     }
     let mode = std::fs::metadata(&files.key).map(|metadata| metadata.mode()).unwrap_or_default();
     if mode & 0o007 != 0 {
         return Err(key(format!(
-            "all users can read or write the private key (mode {:o}); `chmod o= {}`",
+            "all users can read or write the private key (mode {:o}); run chmod o= {}",
             mode & 0o777,
             files.key.display()
         )));

@@ -72,7 +72,7 @@ impl Keeper {
         let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let why = trouble.unwrap_or_else(|| "the disk of the store is slow".to_owned());
         let message =
-            format!("no answer within {} s ({why}); the request may still be carried out", PATIENCE.as_secs());
+            format!("no answer within {} s ({why}); the request may still be executed later", PATIENCE.as_secs());
         let remedy =
             "check the queue before you try again; requests with the same Idempotency-Key are executed only once";
         refusal(RefusalKind::Closing, "", message, remedy)
@@ -163,7 +163,7 @@ impl Service for Keeper {
     fn submit(&self, who: &Who, submission: Submission, key: Option<&str>) -> Result<Receipt, Refusal> {
         let receipts = self.submit_many(who, vec![submission], key)?;
         receipts.into_iter().next().ok_or_else(|| {
-            refusal(RefusalKind::Conflict, "", "this idempotency key belongs to a request without submissions", "")
+            refusal(RefusalKind::Conflict, "", "this idempotency key was used for a request without submissions", "")
         })
     }
 
@@ -177,8 +177,13 @@ impl Service for Keeper {
             ));
         }
         if key.is_some_and(|key| key.is_empty() || key.len() > LONGEST_KEY) {
-            let message = format!("a key has 1 to {LONGEST_KEY} characters");
-            return Err(refusal(RefusalKind::BadInput, "Idempotency-Key", message, "write a shorter one"));
+            let message = format!("the key is empty, or has more than {LONGEST_KEY} characters");
+            return Err(refusal(
+                RefusalKind::BadInput,
+                "Idempotency-Key",
+                message,
+                "write a key of 1 to 200 characters",
+            ));
         }
         let digest = key.map(|_| {
             let text = serde_json::to_vec(&submissions).unwrap_or_default();
@@ -389,7 +394,7 @@ impl Service for Keeper {
                 RefusalKind::BadInput,
                 "hold",
                 message,
-                "leave it out to predict the effect of an immediate release",
+                "to predict the effect of an immediate release, remove `hold`",
             ));
         }
         let mut after = Vec::with_capacity(submission.after.len());
@@ -397,7 +402,12 @@ impl Service for Keeper {
             let row = self.row(who, job).map_err(|refused| Refusal { place: Some("after".into()), ..refused })?;
             if row.summary.state == State::Held {
                 let message = format!("job {job} is held, so its end is unknown");
-                return Err(refusal(RefusalKind::BadInput, "after", message, "release it first, or leave it out"));
+                return Err(refusal(
+                    RefusalKind::BadInput,
+                    "after",
+                    message,
+                    "release this job first, or remove it from `after`",
+                ));
             }
             if !row.summary.state.is_final() {
                 after.push(job);
@@ -407,7 +417,7 @@ impl Service for Keeper {
         if tasks > MAX_TRIED {
             let message =
                 format!("there are {tasks} tasks, and the effect of at most {MAX_TRIED} tasks can be predicted");
-            return Err(refusal(RefusalKind::BadInput, "content", message, "ask for a part of them"));
+            return Err(refusal(RefusalKind::BadInput, "content", message, "submit fewer tasks at once"));
         }
         let (jobs, begin) = (prepared.jobs.clone(), submission.begin);
         let submitted = Box::new((submission, prepared));
@@ -431,15 +441,15 @@ impl Service for Keeper {
 
     fn history(&self, who: &Who, start: f64, end: f64, spans: usize) -> Result<Vec<Span>, Refusal> {
         if !(start.abs() <= MAX_INSTANT && end.abs() <= MAX_INSTANT) {
-            let message = "it is more than 3,000 years away from 1970";
+            let message = "the instant is more than 3,000 years away from 1970";
             return Err(refusal(RefusalKind::BadInput, "start", message, "write seconds after 1970"));
         }
         if start >= end {
             return Err(refusal(RefusalKind::BadInput, "start", "the end is not after the start", "swap them"));
         }
         if !(1..=SPANS).contains(&spans) {
-            let message = format!("there are 1 to {SPANS} spans");
-            return Err(refusal(RefusalKind::BadInput, "spans", message, "ask for fewer"));
+            let message = format!("the number of spans is not between 1 and {SPANS}");
+            return Err(refusal(RefusalKind::BadInput, "spans", message, "request fewer spans"));
         }
         self.read(|reader| reader.spans(who, (start, end), spans, self.shared.platform.processors()))
     }
@@ -467,11 +477,15 @@ impl Service for Keeper {
         let Reservation { name, start, end, processors, .. } = &reservation;
         let bad = |place: &str, what: &str, remedy: &str| Err(refusal(RefusalKind::BadInput, place, what, remedy));
         if !(start.is_finite() && end.is_finite() && start < end && *end > wall() && *end < wall() + FARTHEST) {
-            let what = "it does not end after its start, has already ended, or ends in more than 30 years";
+            let what = "the reservation does not end after its start, has already ended, or ends in more than 30 years";
             return bad("end", what, "write seconds after 1970");
         }
         if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
-            return bad("name", "it is empty, has control characters, or more than 1000 characters", "write a name");
+            return bad(
+                "name",
+                "the name is empty, contains control characters, or has more than 1000 characters",
+                "write a name",
+            );
         }
         let there = self.shared.platform.processors();
         if processors.is_empty() || processors.iter().any(|&(first, last)| first > last || last >= there) {

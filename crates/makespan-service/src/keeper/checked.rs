@@ -28,7 +28,7 @@ impl Keeper {
         if shared.checks.fetch_add(1, Ordering::Relaxed) >= CHECKS {
             shared.checks.fetch_sub(1, Ordering::Relaxed);
             let message = "many files are being checked";
-            return Err(refusal(RefusalKind::Closing, "", message, "submit it again in some seconds"));
+            return Err(refusal(RefusalKind::Closing, "", message, "submit the file again in some seconds"));
         }
         let (reply, answer) = mpsc::channel();
         let checking = thread::Builder::new().name("check".into()).spawn(move || {
@@ -43,7 +43,7 @@ impl Keeper {
                 RefusalKind::Closing,
                 "",
                 format!("cannot start a thread: {error}"),
-                "submit it again later",
+                "submit the file again later",
             ));
         }
         answer.recv_timeout(CHECK).unwrap_or_else(|error| match error {
@@ -60,7 +60,7 @@ impl Keeper {
                 RefusalKind::BadInput,
                 "content",
                 "the check of the file failed",
-                "see the output of the service",
+                "see the standard error of the service",
             )),
         })
     }

@@ -27,7 +27,7 @@ pub(super) fn explain(
     let reason = |text: String| Reason { text, jobs: Vec::new(), resource: None };
     let mut why_not = Vec::new();
     match row.summary.state {
-        State::Held => why_not.push(reason("it is held; release it".into())),
+        State::Held => why_not.push(reason("the job is held; release it".into())),
         State::Waiting => {
             let open: Vec<JobNumber> =
                 before.iter().filter(|(_, state)| !state.is_final()).map(|(job, _)| *job).take(NAMED).collect();
@@ -40,7 +40,7 @@ pub(super) fn explain(
                 });
             }
             if let Some(begin) = row.begin.filter(|&begin| begin > now) {
-                why_not.push(reason(format!("it is not to start before {:.0} s from now", begin - now)));
+                why_not.push(reason(format!("it must not start earlier than {:.0} s from now", begin - now)));
             }
             match outlook {
                 Some(outlook) => {
@@ -86,7 +86,8 @@ fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
     let own = || outlook.running.iter().filter(|runs| runs.user == *user);
     let used: u32 = own().map(|runs| runs.processors).sum();
     (used + needs > limit).then(|| {
-        let text = format!("{user} may use {} at once, and uses {used}; it needs {needs}", counted(limit, "processor"));
+        let text =
+            format!("{user} may use {} at once, and uses {used}; this job needs {needs}", counted(limit, "processor"));
         let jobs = own().map(|runs| runs.job).take(NAMED).collect();
         Reason { text, jobs, resource: Some("processors".into()) }
     })
@@ -145,7 +146,7 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     let (needs, free) = (row.summary.processors, platform.saturating_sub(used));
     let mut reasons = Vec::new();
     let Some(&JobPlan { start, .. }) = outlook.jobs.get(&job) else {
-        let text = "it is not in the plan yet: many other jobs come first, or it was submitted a moment ago";
+        let text = "the job is not in the plan yet: many other jobs come first, or the job was submitted a moment ago";
         return vec![Reason { text: text.into(), jobs: Vec::new(), resource: None }];
     };
     if needs > free {
@@ -154,10 +155,10 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
         let jobs: Vec<JobNumber> = ends.iter().map(|(_, job)| *job).take(NAMED).collect();
         let known =
             outlook.running.iter().filter(|runs| runs.longer_than.is_none()).map(|runs| (runs.end - now).max(0.0));
-        let next = known.reduce(f64::min).map(|next| format!("the next are expected in {next:.0} s"));
+        let next = known.reduce(f64::min).map(|next| format!("the next processors are expected in {next:.0} s"));
         let what = if needs == 1 { "processor" } else { "processors" };
         let next = next.map_or_else(String::new, |next| format!("; {next}"));
-        let text = format!("it needs {needs} {what} and {free} of {platform} are free{next}");
+        let text = format!("it needs {needs} {what}, but only {free} of {platform} are free{next}");
         reasons.push(Reason { text, jobs, resource: Some("processors".into()) });
     }
     let ahead: Vec<JobNumber> =

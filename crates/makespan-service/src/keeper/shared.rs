@@ -188,7 +188,7 @@ impl SharedState {
     /// Clears the description of the problem.
     pub fn relief(&self) {
         if let Some(text) = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            self.log.notice(&format!("this problem is over: {text}"));
+            self.log.notice(&format!("this problem no longer exists: {text}"));
         }
     }
 

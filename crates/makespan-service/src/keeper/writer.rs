@@ -111,7 +111,8 @@ impl Writer {
                 let first = self.shared.writes.swap(false, Ordering::Relaxed);
                 if first {
                     self.shared.trouble(&format!(
-                        "the store cannot be written: {error}; until it can, no requests that change it are accepted"
+                        "the store cannot be written: {error}; until it can be written, requests that change the \
+                         store are refused"
                     ));
                 }
                 return asks.into_iter().filter_map(|ask| refuse(ask, &error)).collect();

@@ -302,13 +302,13 @@ impl<'a> StoreChange<'a> {
             return forbidden("a reader may not submit jobs", "use the token of a submitter");
         }
         if who.role != Role::Admin && submission.priority.unwrap_or(0) > 0 {
-            return forbidden("only an admin may state a priority above 0", "leave it out, or write 0 or less");
+            return forbidden("only an admin may state a priority above 0", "remove the priority, or write 0 or less");
         }
         for &before in &submission.after {
             let known = self.known(before)?.filter(|known| who.role == Role::Admin || known.user == who.user);
             if known.is_none() {
                 let message = format!("there is no job {before} to wait for");
-                return Ok(Err(refusal(RefusalKind::BadInput, "after", message, "name jobs of the queue")));
+                return Ok(Err(refusal(RefusalKind::BadInput, "after", message, "name only jobs that exist")));
             }
         }
         let sql = "INSERT OR IGNORE INTO users (user, recent_at) VALUES (?1, ?2)";
@@ -321,7 +321,7 @@ impl<'a> StoreChange<'a> {
             prepared.iter().find_map(|one| Some((one, processors.filter(|&most| one.widest > most)?)))
         {
             let message =
-                format!("job `{}` may use {} processors, and you may use at most {most} at once", one.name, one.widest);
+                format!("job `{}` may use {} processors, but you may use at most {most} at once", one.name, one.widest);
             return Ok(Err(refusal(
                 RefusalKind::Quota,
                 "most_processors",
@@ -332,13 +332,14 @@ impl<'a> StoreChange<'a> {
         if let Some(most) = most {
             let there = self.waiting_of(&who.user)?;
             if there + count as i64 > most {
-                let message =
-                    format!("you submit {count} jobs, {there} of your jobs already wait, and at most {most} may wait");
+                let message = format!(
+                    "you submit {count} jobs, and {there} of your jobs already wait, but at most {most} may wait"
+                );
                 return Ok(Err(refusal(
                     RefusalKind::Quota,
                     "most_waiting",
                     message,
-                    "submit them after other jobs have ended",
+                    "submit these jobs after other jobs have started",
                 )));
             }
         }
@@ -368,17 +369,22 @@ impl<'a> StoreChange<'a> {
             return Ok(Err(refusal(
                 RefusalKind::BadInput,
                 "weight",
-                "it is out of range",
+                "the value is out of range",
                 "write a number from 0.001 to 1000",
             )));
         }
         if settings.most_processors == Some(0) {
-            let remedy = "write 1 or more, or leave it out for no limit";
-            return Ok(Err(refusal(RefusalKind::BadInput, "most_processors", "no job could ever start", remedy)));
+            let remedy = "write 1 or more; for no limit, remove the field";
+            return Ok(Err(refusal(
+                RefusalKind::BadInput,
+                "most_processors",
+                "with 0 processors, no job could ever start",
+                remedy,
+            )));
         }
         if settings.most_waiting.is_some_and(|most| most > i64::MAX as u64) {
-            let remedy = "write a smaller number, or leave it out for no limit";
-            return Ok(Err(refusal(RefusalKind::BadInput, "most_waiting", "it is out of range", remedy)));
+            let remedy = "write a smaller number; for no limit, remove the field";
+            return Ok(Err(refusal(RefusalKind::BadInput, "most_waiting", "the value is out of range", remedy)));
         }
         let sql = "INSERT INTO users (user, weight, most_waiting, most_processors, recent_at) VALUES (?1, ?2, ?3, ?4, ?5) \
                    ON CONFLICT (user) DO UPDATE SET weight = ?2, most_waiting = ?3, most_processors = ?4";

@@ -31,7 +31,7 @@ pub fn examine(folder: &Path) -> Vec<(&'static str, StoreState)> {
         let state = match access(parent, AccessFlags::W_OK | AccessFlags::X_OK) {
             Ok(()) => StoreState::Usable(format!("{}: the service will create it", folder.display())),
             Err(error) => StoreState::Unusable(format!(
-                "{}: no folder can be created in it: {error}; name another --store",
+                "{}: cannot create a folder in this folder: {error}; name another --store",
                 parent.display()
             )),
         };
@@ -47,17 +47,17 @@ pub fn examine(folder: &Path) -> Vec<(&'static str, StoreState)> {
 
 fn state_of(folder: &Path) -> StoreState {
     if !folder.is_dir() {
-        return StoreState::Unusable(format!("{}: it is not a folder; name another --store", folder.display()));
+        return StoreState::Unusable(format!("{}: this path is not a folder; name another --store", folder.display()));
     }
     if let Err(error) = access(folder, AccessFlags::R_OK | AccessFlags::W_OK | AccessFlags::X_OK) {
-        let remedy = "run the service as its owner, or name another --store";
-        return StoreState::Unusable(format!("{}: it cannot be written: {error}; {remedy}", folder.display()));
+        let remedy = "run the service as the owner of the folder, or name another --store";
+        return StoreState::Unusable(format!("{}: the folder cannot be written: {error}; {remedy}", folder.display()));
     }
     if let Err(error) = refuse(folder) {
         return StoreState::Unusable(error);
     }
     if is_served(folder) {
-        let why = "another service uses this store; stop it, or name another --store";
+        let why = "another service uses this store; stop that service, or name another --store";
         return StoreState::Unusable(format!("{}: {why}", folder.display()));
     }
     StoreState::Usable(folder.display().to_string())
@@ -71,7 +71,7 @@ fn database(folder: &Path) -> StoreState {
         let sound = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
         match sound.map_err(|error| at(&error))?.as_str() {
             "ok" => {}
-            damage => return Err(at(&format!("it is damaged: {damage}; restore a backup"))),
+            damage => return Err(at(&format!("the database is damaged: {damage}; restore a backup"))),
         }
         compare(folder, &connection).map_err(|error| at(&error))?;
         version(folder)
@@ -80,8 +80,8 @@ fn database(folder: &Path) -> StoreState {
     match examined {
         Err(error) => StoreState::Unusable(error),
         Ok(found) if found < newest => StoreState::Doubtful(format!(
-            "the tables have version {found}, and the service will convert them to version {newest}; make a backup first, because they \
-             cannot be converted back"
+            "the tables have version {found}; the service will convert them to version {newest}, and they cannot be \
+             converted back; so make a backup first"
         )),
         Ok(found) => StoreState::Usable(format!("version {found}, {} KiB, undamaged", database_size(folder) >> 10)),
     }
@@ -94,6 +94,8 @@ fn disk(folder: &Path) -> StoreState {
         }
         Ok(free) if free < LITTLE => StoreState::Doubtful(format!("{} MiB are free; free space", free >> 20)),
         Ok(free) => StoreState::Usable(format!("{} GiB are free", free >> 30)),
-        Err(error) => StoreState::Doubtful(format!("{}: its free space is unknown: {error}", folder.display())),
+        Err(error) => {
+            StoreState::Doubtful(format!("{}: the free space of this disk is unknown: {error}", folder.display()))
+        }
     }
 }

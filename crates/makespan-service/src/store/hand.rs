@@ -88,8 +88,8 @@ impl StoreChange<'_> {
         if prepared.iter().fold(self.length_so_far()?, sum) <= MOST {
             return Ok(Ok(()));
         }
-        let message = "with these jobs, the run times of all jobs of the service add up to more than 73 years";
-        Ok(Err(refusal(RefusalKind::Quota, "", message, "state shorter times, or submit them later")))
+        let message = "with these jobs, the sum of the run times of all jobs of the service is more than 73 years";
+        Ok(Err(refusal(RefusalKind::Quota, "", message, "state shorter times, or submit these jobs later")))
     }
 
     /// Returns the sum of the lengths of all jobs that the engine received in this round.

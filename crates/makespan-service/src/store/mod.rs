@@ -204,17 +204,17 @@ fn refuse(folder: &Path) -> Result<(), String> {
     // in it. The group may have write permission, because many users have their own group.
     if mode & 0o002 != 0 {
         let why = "all users may write to this folder, which contains commands and tokens";
-        return Err(format!("{}: {why} (mode {:o}); `chmod 700` it", folder.display(), mode & 0o777));
+        return Err(format!("{}: {why} (mode {:o}); run chmod 700 on this folder", folder.display(), mode & 0o777));
     }
     if folder.join(BACKUP).exists() {
-        let remedy = "restore it into a new folder: makespan service restore";
+        let remedy = "restore the backup into a new folder: makespan service restore";
         return Err(format!("{}: this folder is a backup; {remedy} {0} FOLDER", folder.display()));
     }
     if !is_store(folder)
         && let Some(round) = a_round_of(folder)
     {
         let message = "the database is missing or empty, but its jobs have run in";
-        let remedy = "restore it from a copy, or name another folder";
+        let remedy = "restore the database from a copy, or name another folder";
         return Err(format!("{}: {message} {round}; {remedy}", folder.join(DATABASE).display()));
     }
     Ok(())
@@ -241,8 +241,8 @@ fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
     let last_job = number("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'jobs'), 0)")? as u64;
     let older = |what: String| {
         Err(format!(
-            "the database is older than the folders of its rounds: it lacks {what}. Its last changes are in {DATABASE}-wal; restore \
-             both files, or choose another folder"
+            "the database is older than the folders of its rounds: the database does not contain {what}. The last \
+             changes of a database are in {DATABASE}-wal; restore both files, or choose another folder"
         ))
     };
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
@@ -281,7 +281,7 @@ fn locked(path: &Path) -> Result<File, String> {
             // If a service is killed between fork and exec of a child, the child holds the lock until it calls exec.
             Err(TryLockError::WouldBlock) if begun.elapsed() < LOCKED => thread::sleep(LOCKED / 50),
             Err(TryLockError::WouldBlock) => {
-                return Err("another service uses this store; stop it, or name another --store".into());
+                return Err("another service uses this store; stop that service, or name another --store".into());
             }
             Err(TryLockError::Error(error)) => return Err(error.to_string()),
         }

@@ -184,9 +184,10 @@ pub(super) const STEPS: [&str; 3] = [
 pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<i64, String> {
     let known = steps.len() as i64;
     match tables::migrate(connection, APPLICATION, steps).map_err(|error| error.to_string())? {
-        DatabaseKind::Foreign => Err("it is the database of another program; choose another folder".into()),
+        DatabaseKind::Foreign => Err("this is the database of another program; choose another folder".into()),
         DatabaseKind::Ours(version) if version > known => Err(format!(
-            "a later version of makespan made it (its tables have version {version}; this program knows versions up to {known})"
+            "a later version of makespan made this database (its tables have version {version}; this program supports \
+             versions up to {known})"
         )),
         DatabaseKind::Ours(version) => Ok(version),
     }

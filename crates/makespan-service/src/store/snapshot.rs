@@ -47,11 +47,11 @@ pub(super) fn check_version(folder: &Path) -> Result<(), String> {
     let path = folder.join(DATABASE);
     match kind(folder)? {
         DatabaseKind::Foreign => {
-            Err(format!("{}: it is the database of another program; choose another folder", path.display()))
+            Err(format!("{}: this is the database of another program; choose another folder", path.display()))
         }
         DatabaseKind::Ours(version) if version > STEPS.len() as i64 => Err(format!(
-            "{}: a later version of makespan made it (its tables have version {version}; this program supports versions up to {}); \
-             use that version",
+            "{}: a later version of makespan made this database (its tables have version {version}; this program \
+             supports versions up to {}); use that version",
             path.display(),
             STEPS.len()
         )),

@@ -37,7 +37,7 @@ pub enum TokenError {
         source: std::io::Error,
     },
     /// Other users may read a file with secrets.
-    #[error("{path}: other users may read it (mode {mode:o}); run chmod 600 {path}")]
+    #[error("{path}: other users may read this file (mode {mode:o}); run chmod 600 {path}")]
     Open {
         /// The path of the file.
         path: String,
@@ -46,7 +46,8 @@ pub enum TokenError {
     },
     /// A token list is malformed.
     #[error(
-        "{path}: this file is not a list of tokens: {message}; restore it, or remove it and start the service, which makes a new token"
+        "{path}: this file is not a list of tokens: {message}; restore the file, or remove it and start the service, \
+         which then makes a new token"
     )]
     Content {
         /// The path of the file.

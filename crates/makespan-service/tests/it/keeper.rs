@@ -188,7 +188,7 @@ fn what_waits_for_others_or_its_time_is_expected_behind_them() {
     assert!(expected(third).unwrap() >= expected(second).unwrap() + 0.9);
     assert!((expected(later).unwrap() - begin).abs() < 0.1);
     let why = keeper.explain(&admin(), later).unwrap();
-    assert!(why.why_not.iter().all(|reason| reason.text.contains("not to start before")), "{why:?}");
+    assert!(why.why_not.iter().all(|reason| reason.text.contains("must not start earlier")), "{why:?}");
     // Predictions take the release date, predecessors and holds of a submission into account.
     let asked = |one: Submission| keeper.what_if(&admin(), one);
     let now = wall();
@@ -319,7 +319,7 @@ fn machines_of_a_file_are_left_out_with_a_word() {
     let own = keeper.submit(&admin(), file(""), None).unwrap();
     assert_eq!(own.remarks, Vec::<String>::new());
     let other = keeper.submit(&admin(), file("[platform]\nprocessors = 9"), None).unwrap();
-    assert!(other.remarks[0].contains("machines of the file are left out"), "{other:?}");
+    assert!(other.remarks[0].contains("machines of the file are ignored"), "{other:?}");
 }
 
 #[test]

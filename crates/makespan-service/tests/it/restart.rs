@@ -301,7 +301,7 @@ fn a_database_that_is_older_than_its_rounds_is_refused() {
     assert!(error.contains("job 2, which has output in round-1") && error.contains("store.sqlite-wal"), "{error}");
     std::fs::create_dir(store.join("round-7")).unwrap();
     put_back("two");
-    assert!(start().unwrap_err().contains("it lacks round 7"));
+    assert!(start().unwrap_err().contains("does not contain round 7"));
     std::fs::remove_dir(store.join("round-7")).unwrap();
     put_back("two");
     start().unwrap();

@@ -202,7 +202,7 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     assert_eq!(placed[0].options, ["--mem=0", "--gres=gpu:1", "--exclude=a0,a1,a2,gone"]);
     let error = pool.place(&pool.choose(&[2]).unwrap().platform, &[1]).unwrap_err().to_string();
     assert!(error.contains("began with 2 nodes, but the pilots have 1"), "{error}");
-    for (sizes, part) in [(vec![5], "may have at most 4; ask for fewer"), (vec![3, 3], "6 nodes are requested")] {
+    for (sizes, part) in [(vec![5], "may have at most 4; request fewer"), (vec![3, 3], "6 nodes are requested")] {
         let error = pool.choose(&sizes).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }

@@ -58,7 +58,7 @@ fn wrong_schedule(instance: &Instance, schedule: &Schedule, stated: impl Fn(Obje
         let real = objective.value(instance, schedule);
         if let Some(stated) = stated(objective).filter(|&stated| stated != real) {
             let (stated, real) = (objective.decimal(stated), objective.decimal(real));
-            problems.push(format!("the stated {objective} is {stated}; the placements give {real}"));
+            problems.push(format!("the stated {objective} is {stated}, but the placements have {real}"));
         }
     }
     problems
@@ -74,7 +74,7 @@ fn wrong_bound(instance: &Instance, bound: &Bound, schedule: &Schedule) -> Vec<S
     }
     let value = objective.value(instance, schedule);
     if !bound.speaks_of(schedule) {
-        problems.push(format!("the bound on the {objective} is valid only for shorter schedules"));
+        problems.push(format!("the bound on the {objective} is valid only for schedules with a smaller makespan"));
     } else if bound.excludes(&value.into()) {
         let (value, bound) = (objective.decimal(value), bound.value.decimal(objective));
         problems.push(format!("the {objective} of the placements is {value}, below the bound {bound}"));

@@ -39,7 +39,7 @@ impl FromLiteral for Amount {
         let unit = UNITS.iter().find(|(unit, _)| quoted && trimmed.ends_with(unit));
         let (number, factor) =
             unit.map_or((trimmed, 1), |(unit, factor)| (trimmed[..trimmed.len() - unit.len()].trim_end(), *factor));
-        let too_much = || format!("`{text}` is too much; at most 2^63 - 1 is supported");
+        let too_much = || format!("the amount `{text}` is too large; at most 2^63 - 1 is supported");
         let wrong = || {
             if number.parse().is_ok_and(|number: f64| number.is_finite() && number >= i64::MAX as f64) {
                 return too_much();

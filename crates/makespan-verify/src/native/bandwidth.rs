@@ -9,7 +9,7 @@ use crate::native::scalar::FromLiteral;
 pub struct Bandwidth(pub f64);
 
 impl FromLiteral for Bandwidth {
-    const EXPECTED: &'static str = "a bandwidth: bytes a second, or a text such as \"7Mbit/s\"";
+    const EXPECTED: &'static str = "a bandwidth: bytes per second, or a text such as \"7Mbit/s\"";
 
     fn from_literal(text: &str, _quoted: bool) -> Result<Self, String> {
         parse_bandwidth(text).map(Self)
@@ -21,8 +21,8 @@ impl FromLiteral for Bandwidth {
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
     let value = parse(text).filter(|value| value.is_finite() && *value > 0.0).ok_or_else(|| {
         format!(
-            "`{text}` is not a bandwidth; write a positive number of bytes per second, or a number with a unit such \
-             as 7Mbit/s, 10GB/s, 100MiB/s"
+            "`{text}` is not a bandwidth; write a positive number of bytes per second, or a number with a unit, such \
+             as 7Mbit/s, 10GB/s or 100MiB/s"
         )
     })?;
     Quantity::BANDWIDTH.check(value).map_err(|error| error.to_string())

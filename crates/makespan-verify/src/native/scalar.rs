@@ -143,7 +143,7 @@ impl FromLiteral for BagTasks {
         const MAX: u64 = 1_000_000_000_000_000_000;
         let count = text.parse().ok().filter(|count: &NonZeroU64| !quoted && count.get() <= MAX);
         count.map(Self).ok_or_else(|| {
-            format!("`{text}` is not a number of tasks; write a whole number from 1 to 10^18, or leave `count` out")
+            format!("`{text}` is not a number of tasks; write a whole number from 1 to 10^18, or remove `count`")
         })
     }
 }
@@ -198,7 +198,7 @@ impl FromLiteral for String {
     const EXPECTED: &'static str = "a number";
 
     fn from_literal(text: &str, quoted: bool) -> Result<Self, String> {
-        if quoted { Err(format!("`{text}` is a text; write a number")) } else { Ok(text.to_owned()) }
+        if quoted { Err(format!("`{text}` is a text, not a number; write a number")) } else { Ok(text.to_owned()) }
     }
 }
 

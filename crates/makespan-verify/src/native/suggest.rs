@@ -25,7 +25,7 @@ pub fn explain(message: &str) -> String {
         let list = known.join(", ");
         return match nearest(unknown, known.iter().copied()) {
             Some(near) => format!("unknown {word} `{unknown}`; did you mean `{near}`? (known: {list})"),
-            None => format!("unknown {word} `{unknown}`; known are {list}"),
+            None => format!("unknown {word} `{unknown}`; the known {word}s are {list}"),
         };
     }
     if let Some(rest) = message.strip_prefix("missing field `") {
@@ -89,7 +89,7 @@ mod tests {
         let text = explain("unknown field `wieght`, expected one of `name`, `weight`, `released`");
         assert!(text.contains("did you mean `weight`?"), "{text}");
         let text = explain("unknown field `zzz`, expected `min` or `max`");
-        assert_eq!(text, "unknown key `zzz`; known are min, max");
+        assert_eq!(text, "unknown key `zzz`; the known keys are min, max");
         assert_eq!(explain("missing field `name`"), "the key `name` is missing");
         assert_eq!(explain("duplicate field `time`"), "the key `time` occurs twice; remove one of the two");
     }

@@ -115,7 +115,7 @@ impl Kind for Deductions {
         if refuted {
             return Ok(Value::Integer(deadline + unit));
         }
-        unproved("after the last step of the certificate, every task still has a window")
+        unproved("after the last step of the certificate, every task still has a feasible window")
     }
 }
 
@@ -193,7 +193,7 @@ impl Replay<'_> {
                 if refuted {
                     return Ok(());
                 }
-                invalid("the supposition is not refuted: every task still has a window")
+                invalid("the supposition is not refuted, because every task still has a feasible window")
             }
         }
     }

@@ -8,7 +8,8 @@ use thiserror::Error;
 pub enum CertificateError {
     /// The certificate names a job that does not exist.
     #[error(
-        "the certificate cannot be read: it names job {0}, which the instance does not have; was the instance edited after the plan was made?"
+        "the certificate cannot be read: it names job {0}, which the instance does not have; the instance may have \
+         been edited after the plan was made"
     )]
     UnknownJob(JobId),
     /// The certificate is malformed. The field describes the problem.
@@ -45,11 +46,11 @@ pub enum CertificateError {
     )]
     UnequalProcessors,
     /// The instance has compound jobs, which the certificate does not support.
-    #[error("the certificate applies only to single tasks and bags, but some job is a graph of tasks")]
+    #[error("the certificate applies only to single tasks and bags, but at least one job is a graph of tasks")]
     Compound,
     /// The instance does not consist of bags of tasks on a tree.
     #[error(
-        "the certificate applies only to bags of tasks on a tree of machines: {0}; was the plan made for another instance?"
+        "the certificate applies only to bags of tasks on a tree of machines: {0}; the plan may be for another instance"
     )]
     NoTree(TreeError),
     /// A value that the check computes exceeds 128 bits.
@@ -67,8 +68,8 @@ pub enum CertificateError {
     /// The certificate is valid only for schedules that end by a horizon, but the bound claims to be valid for more
     /// schedules.
     #[error(
-        "the certificate proves less than it claims: the bound is for {stated}, and the certificate is valid for \
-         schedules with makespan at most {horizon}; state no later instant in `makespan_at_most`"
+        "the certificate proves less than it claims: the bound is for {stated}, but the certificate is valid only for \
+         schedules with makespan at most {horizon}; state at most this instant in `makespan_at_most`"
     )]
     OnlyUntil {
         /// The schedules for which the bound claims to be valid.
@@ -83,7 +84,7 @@ pub enum CertificateError {
         objective: Objective,
     },
     /// The stated bound is higher than the proven value, or, for a throughput, lower.
-    #[error("the certificate proves less than it claims: the bound is {stated}, and the certificate proves {proven}")]
+    #[error("the certificate proves less than it claims: the bound is {stated}, but the certificate proves {proven}")]
     TooStrong {
         /// The stated bound.
         stated: String,

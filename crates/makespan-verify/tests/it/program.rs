@@ -52,7 +52,7 @@ fn a_valid_plan_is_accepted_with_its_bounds() {
 fn a_changed_plan_is_rejected_with_the_reason() {
     let plan = plan();
     let changes = [
-        ("\"makespan\": 4", "\"makespan\": 3.5", "the stated makespan is 3.5; the placements give 4"),
+        ("\"makespan\": 4", "\"makespan\": 3.5", "the stated makespan is 3.5, but the placements have 4"),
         ("\"end\": 4", "\"end\": 3", "job `a` lasts 3 s"),
         ("{\"value\": 4", "{\"value\": 4.000000001", "the bound is 4.000000001, and the certificate proves 4"),
         ("\"job\":1", "\"job\":7", "the certificate cannot be read: it names job 7, which the instance does not have"),
@@ -107,7 +107,7 @@ fn a_broken_file_is_reported_with_its_place() {
         (String::new(), "p.json: this is not a plan file"),
         ("{".into(), "p.json:1:1: the text ends too early"),
         ("{\"version\": 1,\n \"x\": 1}".into(), "p.json:2:4: x: unknown key `x`"),
-        (changed(&plan, "\"version\": 1", "\"version\": 9"), "p.json: version: version 9 is not known"),
+        (changed(&plan, "\"version\": 1", "\"version\": 9"), "p.json: version: version 9 is not supported"),
         (changed(&plan, "\"job\": \"a\"", "\"job\": \"aa\""), "placements[0]"),
         (changed(&plan, "\"start\": 0", "\"start\": 1e99"), "placements[0].start"),
         (changed(&plan, "\"kind\":\"alone\"", "\"kind\":\"magic\""), "bounds.makespan.certificate"),

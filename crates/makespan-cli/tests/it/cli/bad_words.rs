@@ -47,13 +47,16 @@ fn toml(job: &str, parts: &[&str]) {
 #[test]
 fn values_of_another_kind() {
     let work = |rest: &str, parts: &[&str]| json(&format!("{{\"name\": \"a\", \"work\": 3, {rest}}}"), parts);
-    let law = "expected a law with its parameters, such as {\"amdahl\": {\"serial\": 0.05}}";
+    let law = "expected a speed-up law with its parameters, such as {\"amdahl\": {\"serial\": 0.05}}";
     work("\"speedup\": {\"amdahl\": 3}", &["a.json:2:", "jobs[0].speedup", "found the number 3", "expected a table"]);
     work("\"speedup\": \"amdahl\"", &["jobs[0].speedup", "found the text \"amdahl\"", law]);
     work("\"speedup\": 3", &["jobs[0].speedup", "found the number 3", law]);
-    work("\"speedup\": {}", &["jobs[0].speedup", "no law is named", "amdahl"]);
+    work("\"speedup\": {}", &["jobs[0].speedup", "no speed-up law is stated", "amdahl"]);
     work("\"speedup\": {\"linear\": null}", &["jobs[0].speedup", "found nothing; expected a table"]);
-    work("\"speedup\": {\"linear\": {}, \"power\": {}}", &["jobs[0].speedup", "`power` is a second law; write one"]);
+    work(
+        "\"speedup\": {\"linear\": {}, \"power\": {}}",
+        &["jobs[0].speedup", "`power` is a second speed-up law; write only one law"],
+    );
     work("\"speedup\": {\"power\": {\"exponent\": \"x\"}}", &["jobs[0].speedup", "`x` is not a finite number"]);
     work("\"priority\": \"x\"", &["jobs[0].priority", "found the text \"x\"; expected a whole number"]);
     work("\"priority\": 1.5", &["jobs[0].priority", "found the number 1.5; expected a whole number"]);

@@ -90,7 +90,7 @@ fn verify_says_which_task_is_wrong() {
         "odd.json",
         "\"job\": \"wide\"",
         "\"job\": \"wide\", \"task\": 0",
-        "job `wide` is not a bag; leave `task` out",
+        "job `wide` is not a bag; remove `task`",
     );
 }
 

@@ -317,16 +317,16 @@ fn a_changed_front_is_rejected() {
         let bound = file["front"][0]["bounds"]["weighted_completion"].as_object_mut().unwrap();
         bound.remove("makespan_at_most").expect("the shortest schedule is under a limit");
     };
-    rejected(&unlimited, "the certificate is valid for schedules with makespan at most");
+    rejected(&unlimited, "the certificate is valid only for schedules with makespan at most");
     let shorter =
         |file: &mut Value| file["front"][0]["bounds"]["weighted_completion"]["makespan_at_most"] = 0.001.into();
-    rejected(&shorter, "is valid only for shorter schedules");
+    rejected(&shorter, "is valid only for schedules with a smaller makespan");
     rejected(&|file| file["front"][0]["placements"][0]["start"] = 0.123.into(), "front[0]: job");
     let mut file = sandbox.json("front.json");
     let bounds = &mut file["front"][0]["bounds"];
     bounds["mean_flow"] = bounds["weighted_completion"].clone();
     sandbox.write("changed.json", file.to_string());
-    sandbox.makespan("verify jobs.json changed.json").refused(&["front[0].bounds", "has one bound"]);
+    sandbox.makespan("verify jobs.json changed.json").refused(&["front[0].bounds", "has only one bound"]);
     let other = |file: &mut Value| drop(file["front"].as_array_mut().unwrap().drain(..));
     let mut file = sandbox.json("front.json");
     other(&mut file);

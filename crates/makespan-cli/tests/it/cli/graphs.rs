@@ -141,7 +141,7 @@ fn the_cost_of_critical_jobs_is_stated_bounded_and_compared() {
     sandbox.write("cheap.json", plan.replacen(&format!("\"cost\": {stated},"), "\"cost\": 1.5,", 1));
     let refused = sandbox.makespan("verify g.toml cheap.json");
     assert_eq!(refused.status, Some(1));
-    assert!(refused.out.contains(&format!("the stated cost is 1.5; the placements give {stated}")), "{refused:?}");
+    assert!(refused.out.contains(&format!("the stated cost is 1.5, but the placements have {stated}")), "{refused:?}");
     let compared = sandbox.makespan("compare g.toml --algorithms heft,critical-jobs").succeeds();
     assert!(compared.contains("cost >= ") && compared.contains(" cost "), "{compared}");
     let json = sandbox.makespan("compare g.toml --algorithms heft --format json").succeeds();
@@ -163,7 +163,10 @@ fn the_cost_is_minimised_within_deadlines() {
     let silent = format!("{}\"makespan_at_most\": 1{}", &plan[..at], &plan[end..]);
     sandbox.write("silent.json", &silent);
     let refused = sandbox.makespan("verify g.toml silent.json");
-    assert!(refused.out.contains("the bound on the cost is valid only for shorter schedules"), "{refused:?}");
+    assert!(
+        refused.out.contains("the bound on the cost is valid only for schedules with a smaller makespan"),
+        "{refused:?}"
+    );
     let line = "plan g.toml --algorithm optimise[objective=cost,steps=2000,searches=1,deadline=3] --output w.json";
     sandbox.makespan(line).succeeds();
     sandbox
@@ -223,6 +226,6 @@ fn a_strategy_is_written_shown_and_verified() {
     rejected(start, &format!("strategy.variants[{other}]: "));
     rejected(&|plan| plan["strategy"]["chosen"] = other.into(), "differs from the schedule of the chosen variant");
     rejected(&|plan| plan["strategy"]["chosen"] = 99.into(), "strategy.chosen");
-    rejected(&|plan| plan["strategy"]["variants"].as_array_mut().unwrap().reverse(), "not ordered by finish");
+    rejected(&|plan| plan["strategy"]["variants"].as_array_mut().unwrap().reverse(), "not in the order of their ends");
     rejected(&|plan| plan["strategy"]["variants"][0]["colour"] = 1.into(), "colour");
 }

@@ -79,5 +79,5 @@ fn what_cannot_be_kept_is_refused_with_a_remedy() {
     sandbox.makespan("plan odd.toml --algorithm shelves --output odd.json").succeeds();
     sandbox.makespan("verify odd.toml odd.json").succeeds();
     sandbox.write("flat.toml", INSTANCE.replace("nodes = 2, processors_per_node = 4", "processors = 8"));
-    sandbox.makespan("plan flat.toml").refused(&["flat.toml:2:", "there are no nodes"]);
+    sandbox.makespan("plan flat.toml").refused(&["flat.toml:2:", "the platform states no nodes"]);
 }

@@ -115,7 +115,7 @@ fn lateness_is_planned_stated_bounded_and_verified() {
         other[objective] = json!(1);
         sandbox.write("q.json", other.to_string());
         let said = sandbox.makespan("verify due.toml q.json");
-        assert!(said.status == Some(1) && said.out.contains("is 1; the placements give 2"), "{said:?}");
+        assert!(said.status == Some(1) && said.out.contains("is 1, but the placements have 2"), "{said:?}");
     }
     let bound = sandbox.makespan("bound due.toml").succeeds();
     assert!(bound.contains("maximum lateness >= 2 s\n  the jobs with deadlines up to 6 s alone"), "{bound}");

@@ -54,7 +54,7 @@ fn a_client_says_what_is_wrong() {
     };
     assert!(open(Some("http://cluster.example:8321".into())).contains("unencrypted"));
     assert!(open(Some("127.0.0.1:8321".into())).contains("not an address"));
-    assert!(open(Some("http://127.0.0.1:8321/api".into())).contains("address alone"));
+    assert!(open(Some("http://127.0.0.1:8321/api".into())).contains("only the address"));
     set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
     assert!(open(url()).contains("chmod 600"));
     let lost = client(&site, "mks_wrong").jobs("", 1).unwrap_err().to_string();

@@ -92,7 +92,7 @@ fn files_that_are_no_certificates_are_refused_by_name() {
         path
     };
     refused(file("missing.pem"), private("key.pem"), "missing.pem");
-    refused(file("key.pem"), private("key.pem"), "key.pem: there is no certificate");
+    refused(file("key.pem"), private("key.pem"), "key.pem: the file contains no certificate");
     refused(file("certificate.pem"), private("certificate.pem"), "no private key");
     refused(file("ca.pem"), private("key.pem"), "does not belong to the certificate");
 }

@@ -35,12 +35,12 @@ impl<'de> Visitor<'de> for CommandVisitor {
 
     fn visit_str<E: Error>(self, line: &str) -> Result<CommandEntry, E> {
         if line.trim().is_empty() {
-            return Err(Error::custom(
-                "the command is empty; write a command line for the shell, or leave `command` out",
-            ));
+            return Err(Error::custom("the command is empty; write a command line for the shell, or remove `command`"));
         }
         if line.contains('\0') {
-            return Err(Error::custom("the command contains a NUL byte, which arguments cannot contain; remove it"));
+            return Err(Error::custom(
+                "the command contains a NUL byte, which arguments cannot contain; remove this byte",
+            ));
         }
         Ok(CommandEntry(by_shell(line)))
     }

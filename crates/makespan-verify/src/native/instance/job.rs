@@ -64,7 +64,7 @@ impl TryFrom<Fields> for JobEntry {
 
     fn try_from(fields: Fields) -> Result<Self, String> {
         if fields.name.is_empty() {
-            return Err("a job's name is empty; give it a unique name".to_owned());
+            return Err("the name of a job is empty; give the job a unique name".to_owned());
         }
         if fields.tasks.is_some() || fields.edges.is_some() {
             let name = fields.name.clone();
@@ -83,7 +83,8 @@ impl TryFrom<Fields> for JobEntry {
         let data = fields.data.map(|data| data.0.0);
         if data.is_some() && count.is_none() {
             return Err(format!(
-                "job `{}`: `data` is the input of each task of a bag; state `count`, too",
+                "job `{}`: `data` is the input of each task of a bag, but the job has no `count`; state `count`, or \
+                 remove `data`",
                 fields.name
             ));
         }
@@ -180,7 +181,7 @@ fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>
 /// Reads a job with `tasks` and possibly `edges`.
 fn compound(fields: Fields) -> Result<JobEntry, String> {
     let Some(tasks) = fields.tasks else {
-        return Err("the job has `edges` and no `tasks`; write the tasks that the edges join".to_owned());
+        return Err("the job has `edges`, but no `tasks`; write the tasks that the edges connect".to_owned());
     };
     let given = [
         ("count", fields.count.is_some()),
@@ -196,7 +197,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
     ];
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
         return Err(format!(
-            "the job has both `tasks` and `{key}`; in a job with `tasks`, only the tasks state these data"
+            "the job has both `tasks` and `{key}`; remove `{key}`, because only the tasks state such data"
         ));
     }
     let (graph, nodes) = graph(tasks.0, &fields.edges.unwrap_or_default())?;

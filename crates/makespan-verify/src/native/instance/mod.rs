@@ -62,7 +62,11 @@ impl InstanceDocument {
         }
         let (platform, jobs, unavailable) = parts(file, document)?;
         if jobs.is_empty() {
-            return Err(FormatError::content(file, FilePlace::field("jobs"), "there are no jobs; give at least one"));
+            return Err(FormatError::content(
+                file,
+                FilePlace::field("jobs"),
+                "there are no jobs; give at least one job",
+            ));
         }
         joined(file, platform, jobs, unavailable)
     }
@@ -92,7 +96,7 @@ type Parts = (Platform, Vec<Job>, Vec<Unavailable>);
 fn parts(file: &str, document: schema::Document) -> Result<Parts, FormatError> {
     let version = document.version.0.0;
     if !(1..=2).contains(&version) {
-        let problem = format!("version {version} is not known; write 2");
+        let problem = format!("version {version} is not supported; write 2");
         return Err(FormatError::content(file, FilePlace::field("version"), problem));
     }
     let Some(platform::PlatformEntry(platform)) = document.platform else {

@@ -56,8 +56,8 @@ impl TryFrom<Fields> for PlatformEntry {
             Some("any") => Some(false),
             Some("compact") if fields.nodes.is_some() => Some(true),
             Some("compact") => {
-                return Err("`placement` is \"compact\" and there are no nodes to keep jobs within; give `nodes` and \
-                            `processors_per_node`, or leave `placement` out"
+                return Err("`placement` is \"compact\", but the platform states no nodes within which jobs can be \
+                            kept; state `nodes` and `processors_per_node`, or remove `placement`"
                     .to_owned());
             }
             Some(other) => {
@@ -69,7 +69,8 @@ impl TryFrom<Fields> for PlatformEntry {
         };
         if fields.resources.is_some() && matches!(fields.nodes, Some(OneOrMany::Many(_))) {
             return Err(
-                "the platform has `resources` and a list of nodes; give each node its own `resources`".to_owned()
+                "the platform has both `resources` and a list of nodes; state the `resources` of each node in the list"
+                    .to_owned(),
             );
         }
         let platform = match (fields.processors, fields.nodes, fields.processors_per_node) {
@@ -77,8 +78,8 @@ impl TryFrom<Fields> for PlatformEntry {
             (None, Some(OneOrMany::One(nodes)), Some(each)) => Platform::cluster(nodes.0, each.0.0),
             (None, Some(OneOrMany::Many(nodes)), None) => Platform::new(resolved(nodes)?),
             _ => {
-                return Err("a platform is written as `processors`, as a number of `nodes` with \
-                            `processors_per_node`, or as a list of `nodes`"
+                return Err("a platform must state either `processors`, or a number of `nodes` with \
+                            `processors_per_node`, or a list of `nodes`"
                     .to_owned());
             }
         };
@@ -88,7 +89,11 @@ impl TryFrom<Fields> for PlatformEntry {
                 Some(Link { bandwidth: bandwidth.0.0, latency: latency.map_or(Time::ZERO, |latency| latency.0) })
             }
             (None, None) => None,
-            (None, Some(_)) => return Err("the platform has a `latency` without a `bandwidth`; give both".to_owned()),
+            (None, Some(_)) => {
+                return Err("the platform has a `latency`, but no `bandwidth`; state the bandwidth, or remove the \
+                            latency"
+                    .to_owned());
+            }
         };
         let joined = |platform: Platform| match between {
             Some(link) => platform.with_interconnect(link),
@@ -131,7 +136,10 @@ fn resolved(entries: Vec<NodeEntry>) -> Result<Vec<Node>, String> {
             }
             (None, None) => None,
             (None, Some(_)) => {
-                return Err(format!("node `{}` has a `latency` without a `bandwidth`; give both", entry.name));
+                return Err(format!(
+                    "node `{}` has a `latency`, but no `bandwidth`; state the bandwidth, or remove the latency",
+                    entry.name
+                ));
             }
         };
         let speed = entry.speed.map_or(1.0, |speed| speed.0.0);

@@ -94,7 +94,7 @@ impl<'de> Visitor<'de> for NeedsVisitor {
                 Some((_, Need::Linear { per_processor, .. })) => *per_processor = amount,
                 Some((_, Need::ByAllotment(_))) => {
                     return Err(Error::custom(format_args!(
-                        "`{name}` states amounts both as a list and in `{PER_PROCESSOR}`; keep one of the two"
+                        "`{name}` states amounts both as a list and in `{PER_PROCESSOR}`; remove one of the two"
                     )));
                 }
             }

@@ -335,7 +335,10 @@ fn qos_out(one: &Qos) -> QosEntry {
 
 fn association(one: AccountEntry, account: Option<&str>) -> Result<Association, String> {
     if account.is_some() && (!one.users.is_empty() || one.parent.is_some()) {
-        return Err(format!("user `{}` of an account has users or a parent; only an account may have them", one.name));
+        return Err(format!(
+            "user `{}` of an account has users or a parent; only accounts may have users or a parent",
+            one.name
+        ));
     }
     let plain = match account {
         Some(account) => Association::user(one.name, account),

@@ -63,7 +63,11 @@ impl SubmissionEntry {
             ));
         }
         if self.at_a_time.is_some() && self.array.is_none() {
-            return Err("`submission`: `at_a_time` limits the tasks of an `array`; name the array".to_owned());
+            return Err(
+                "`submission`: `at_a_time` limits the tasks of an `array`, but no `array` is stated; state the array, \
+                 or remove `at_a_time`"
+                    .to_owned(),
+            );
         }
         for (name, number) in [("per_node", self.per_node), ("least_per_node", self.least_per_node)] {
             if number == Some(0) {

@@ -27,9 +27,11 @@ pub(super) fn times(fields: TimeFields, allotments: Option<Allotments>) -> Resul
     let TimeFields { time, work, time_on, speedup, estimate } = fields;
     if time.is_none() && work.is_none() && time_on.is_none() {
         if !estimate.is_none_or(|estimate| estimate.0.is_guess()) {
-            return Err("`estimate` states the source of a run time, but there is no run time; write `time` or \
-                        `work`, or leave `estimate` out"
-                .to_owned());
+            return Err(
+                "`estimate` states the source of a run time, but there is no run time; write `time` or `work`, or \
+                 remove `estimate`"
+                    .to_owned(),
+            );
         }
         let (min, max) = range(allotments);
         let alone = allotments.is_none() && speedup.is_none();
@@ -53,7 +55,7 @@ fn profile(
         return Ok((profile_by_number(time, work, speedup, allotments)?, None));
     };
     if time.is_some() || work.is_some() || speedup.is_some() {
-        return Err("`time_on` replaces `time`, `work` and `speedup`; leave them out".to_owned());
+        return Err("`time_on` replaces `time`, `work` and `speedup`; remove these keys".to_owned());
     }
     let (nodes, times) = pairs.into_iter().unzip();
     Ok((on_machines(times, allotments)?, Some(nodes)))
@@ -63,7 +65,7 @@ fn profile(
 fn on_machines(times: Vec<Time>, allotments: Option<Allotments>) -> Result<Profile, String> {
     match range(allotments) {
         (None | Some(1), None | Some(1)) => Profile::on_machines(times).map_err(|error| error.to_string()),
-        _ => Err("`time_on` is the time on one processor; leave `processors` out".to_owned()),
+        _ => Err("`time_on` is the time on one processor; remove `processors`".to_owned()),
     }
 }
 
@@ -75,9 +77,9 @@ fn profile_by_number(
 ) -> Result<Profile, String> {
     match (time, work, speedup) {
         (Some(_), Some(_), _) => Err("both `time` and `work` are stated; remove one of them".to_owned()),
-        (None, None, _) => Err("`time` and `work` are missing; write one of them, or `time_on`".to_owned()),
+        (None, None, _) => Err("the run time is missing; write `time`, `work` or `time_on`".to_owned()),
         (Some(_), None, Some(_)) => {
-            Err("`speedup` requires `work` instead of `time`; write `work`, or leave `speedup` out".to_owned())
+            Err("`speedup` requires `work` instead of `time`; write `work`, or remove `speedup`".to_owned())
         }
         (Some(OneOrMany::One(time)), None, None) => rigid(time, allotments),
         (Some(OneOrMany::Many(times)), None, None) => table(times, allotments),
@@ -94,8 +96,8 @@ fn profile_by_number(
 fn rigid(time: Time, allotments: Option<Allotments>) -> Result<Profile, String> {
     match allotments {
         Some(Allotments::Range { .. }) => {
-            Err("one `time` goes with one number of `processors`; for a range write `time` as a list, or `work` and \
-                 `speedup`"
+            Err("`time` is one time, but `processors` is a range; write one number of processors, or a list of times, \
+                 or `work` and `speedup`"
                 .to_owned())
         }
         Some(Allotments::Exactly(processors)) => Profile::rigid(processors, time).map_err(|error| error.to_string()),

@@ -38,18 +38,21 @@ impl<'de> Visitor<'de> for SpeedupVisitor {
     type Value = SpeedupEntry;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a law with its parameters, such as {\"amdahl\": {\"serial\": 0.05}} or {\"linear\": {}}")
+        f.write_str("a speed-up law with its parameters, such as {\"amdahl\": {\"serial\": 0.05}} or {\"linear\": {}}")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SpeedupEntry, A::Error> {
         let Some(law) = map.next_key::<String>()? else {
-            return Err(Error::custom("no law is named; write one such as {\"amdahl\": {\"serial\": 0.05}}"));
+            return Err(Error::custom(
+                "no speed-up law is stated; write a law such as {\"amdahl\": {\"serial\": 0.05}}",
+            ));
         };
         let law = match law.as_str() {
             NUMBER_KEY => {
                 let number: String = map.next_value()?;
                 return Err(Error::custom(format_args!(
-                    "found the number {number}; expected a law with its parameters, such as {{\"amdahl\": {{\"serial\": 0.05}}}}"
+                    "found the number {number}; expected a speed-up law with its parameters, such as {{\"amdahl\": \
+                     {{\"serial\": 0.05}}}}"
                 )));
             }
             "linear" => {
@@ -71,7 +74,7 @@ impl<'de> Visitor<'de> for SpeedupVisitor {
             other => return Err(Error::unknown_variant(other, &LAWS)),
         };
         match map.next_key::<String>()? {
-            Some(second) => Err(Error::custom(format_args!("`{second}` is a second law; write one"))),
+            Some(second) => Err(Error::custom(format_args!("`{second}` is a second speed-up law; write only one law"))),
             None => Ok(SpeedupEntry(law)),
         }
     }
@@ -278,7 +281,7 @@ impl<'de> Visitor<'de> for TimesOnVisitor {
         let (mut times, mut seen) = (Vec::new(), FxHashSet::default());
         while let Some((node, time)) = map.next_entry::<String, Scalar<Time>>()? {
             if !seen.insert(node.clone()) {
-                return Err(Error::custom(format_args!("the node `{node}` is given twice")));
+                return Err(Error::custom(format_args!("the node `{node}` occurs twice")));
             }
             times.push((node, time.0));
         }

@@ -85,7 +85,7 @@ pub(super) fn read(file: &str, points: Vec<Point>, instance: &Instance) -> Resul
         let path = format!("front[{at}]");
         let PointBounds { weighted_completion, mean_flow } = point.bounds;
         if weighted_completion.is_some() && mean_flow.is_some() {
-            let problem = "a schedule of a front has one bound; leave `weighted_completion` or `mean_flow` out";
+            let problem = "a schedule of a front has only one bound; remove `weighted_completion` or `mean_flow`";
             return Err(FormatError::content(file, FilePlace::field(format!("{path}.bounds")), problem));
         }
         let weighted = weighted_completion.map(|entry| (Objective::WeightedCompletion, entry));

@@ -56,7 +56,7 @@ fn task_of(
             Ok(Count(number)) => {
                 let last = job.tasks() - 1;
                 let numbers = if last == 0 {
-                    "its only task is 0".to_owned()
+                    "its only task has number 0".to_owned()
                 } else {
                     format!("its tasks are numbered from 0 to {last}")
                 };
@@ -68,7 +68,7 @@ fn task_of(
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             format!("job `{}` has no task `{}`{hint}", job.name, name.text)
         }),
-        Some(_) => wrong("is not a bag; leave `task` out"),
+        Some(_) => wrong("is not a bag; remove `task`"),
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn placements(
         if entry.guess.is_some_and(|said| said != guess) {
             let (said, stated) = if guess { ("stated", "states no time") } else { ("a guess", "states this time") };
             let problem =
-                format!("in the plan, the time of `{}` is {said}; the instance {stated}", instance.name(task));
+                format!("in the plan, the run time of `{}` is {said}, but the instance {stated}", instance.name(task));
             return Err(FormatError::content(file, FilePlace::field(format!("{path}[{at}].guess")), problem));
         }
         let group = entry.group.map(&mut shared);

@@ -54,7 +54,7 @@ impl ScheduleFile {
     pub fn read(file: &str, bytes: &[u8], instance: &Instance) -> Result<Self, FormatError> {
         let document: Document = from_json(file, bytes)?;
         if document.version.0.0 != 1 {
-            let problem = format!("version {} is not known; this program reads 1", document.version.0.0);
+            let problem = format!("version {} is not supported; write 1", document.version.0.0);
             return Err(FormatError::content(file, FilePlace::field("version"), problem));
         }
         let stated = |objective: Objective, text: &Scalar<String>| value(file, objective.name(), objective, &text.0);
@@ -96,7 +96,8 @@ fn bound(file: &str, objective: Objective, entry: BoundEntry) -> Result<Bound, F
     let field = format!("bounds.{}", objective.name());
     let bound = read_bound(file, &field, objective, entry)?;
     if bound.makespan_at_most.is_some() && objective != Objective::Cost {
-        let problem = "a bound of the file must hold for all schedules; leave this condition out";
+        let problem = "this bound is valid only under a condition, but a bound of a plan must be valid for all \
+                       schedules; remove the condition";
         return Err(FormatError::content(file, FilePlace::field(format!("{field}.makespan_at_most")), problem));
     }
     Ok(bound)

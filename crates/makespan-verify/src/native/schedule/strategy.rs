@@ -64,15 +64,15 @@ impl StrategyEntry {
             for (name, unit, stated, real) in figures.into_iter().filter(|(_, _, stated, real)| stated != real) {
                 let (stated, real) = (unit.decimal(stated), unit.decimal(real));
                 problems.push(format!(
-                    "strategy.variants[{at}]: the stated {name} is {stated}; the placements give {real}"
+                    "strategy.variants[{at}]: the stated {name} is {stated}, but the placements have {real}"
                 ));
             }
         }
         if !self.variants.is_sorted_by_key(|variant| variant.finish) {
-            problems.push("strategy.variants: the variants are not ordered by finish".into());
+            problems.push("strategy.variants: the variants are not in the order of their ends (`finish`)".into());
         }
         match self.variants.get(self.chosen) {
-            None => problems.push(format!("strategy.chosen is {}, but there is no such variant", self.chosen)),
+            None => problems.push(format!("strategy.chosen is {}, but no variant has this position", self.chosen)),
             Some(chosen) if chosen.schedule != *schedule => {
                 problems.push("the schedule differs from the schedule of the chosen variant".into());
             }
@@ -133,7 +133,7 @@ pub(super) fn read(file: &str, entry: Entry, instance: &Instance) -> Result<Stra
     let variants: Vec<VariantEntry> = entry.variants.into_iter().enumerate().map(variant).collect::<Result<_, _>>()?;
     let chosen = entry.chosen.0.0 as usize;
     if chosen >= variants.len() {
-        let problem = format!("there are {} variants; write the position of one of them, from 0 on", variants.len());
+        let problem = format!("there are {} variants; write the position of a variant, counted from 0", variants.len());
         return Err(FormatError::content(file, FilePlace::field("strategy.chosen"), problem));
     }
     Ok(StrategyEntry { chosen, variants })

@@ -180,7 +180,7 @@ fn errors_name_the_place() {
     check("\"start\": 0,", "\"start\": -1,", "placements[0].start");
     check("\"placements\"", "\"placement\"", "did you mean `placements`?");
     check("\"kind\"", "\"kin\"", "bounds.makespan.certificate");
-    check("\"version\": 1", "\"version\": 2", "version 2 is not known");
+    check("\"version\": 1", "\"version\": 2", "version 2 is not supported");
     check("\"value\": 2.000000001", "\"value\": \"x\"", "bounds.makespan.value");
 }
 

@@ -17,7 +17,7 @@ impl TreePlanFile {
                 let real = short_decimal(&value, false);
                 if real != self.fair_throughput {
                     let (stated, real) = (decimal_text(&self.fair_throughput), decimal_text(&real));
-                    problems.push(format!("the stated fair throughput is {stated}; the rates give {real}"));
+                    problems.push(format!("the stated fair throughput is {stated}, but the rates have {real}"));
                 }
             }
         }
@@ -35,7 +35,7 @@ impl TreePlanFile {
         let proven = short_decimal(&proof.proves(*objective, instance).ok()?.rational(), true);
         let (stated, proven) = (decimal_text(&stated.rational()), decimal_text(&proven));
         (stated != proven)
-            .then(|| format!("the stated bound on the {objective} is {stated}; the certificate proves {proven}"))
+            .then(|| format!("the stated bound on the {objective} is {stated}, but the certificate proves {proven}"))
     }
 
     /// Checks the period. The rates of the period are its numbers of tasks, divided by its length. These rates must be
@@ -57,7 +57,7 @@ impl TreePlanFile {
         if real != *fair_throughput {
             let (stated, real) = (decimal_text(fair_throughput), decimal_text(&real));
             return Some(format!(
-                "period: the stated fair throughput is {stated}; the tasks in {seconds} s give {real}"
+                "period: the stated fair throughput is {stated}, but the tasks in {seconds} s have {real}"
             ));
         }
         let same = self.rates.all().len() == periodic.tasks.len() && periodic.is_rounded_from(problem, &self.rates);
@@ -75,7 +75,7 @@ fn named(instance: &Instance, error: &RatesError) -> String {
             format!("job `{job}` has a negative rate on node `{}`", node(at))
         }
         RatesError::Processors { node: at, load } => {
-            format!("node `{}` would compute {load:.12} times as much as its processors can", node(at))
+            format!("node `{}` would compute {load:.12} times as much as its processors can compute", node(at))
         }
         RatesError::Port { node: at, load } => {
             format!("node `{}` would need to send for {load:.12} seconds in each second", node(at))

@@ -69,10 +69,7 @@ impl TreePlanFile {
         let document: Document = from_json(file, bytes)?;
         let wrong = |field: &str, problem: String| FormatError::content(file, FilePlace::field(field), problem);
         if document.version.0.0 != 1 {
-            return Err(wrong(
-                "version",
-                format!("version {} is not known; this program reads 1", document.version.0.0),
-            ));
+            return Err(wrong("version", format!("version {} is not supported; write 1", document.version.0.0)));
         }
         let entry = document.bounds.fair_throughput;
         if entry.kind() != "tree_prices" {
@@ -82,7 +79,9 @@ impl TreePlanFile {
         }
         let bound = read_bound(file, "bounds.fair_throughput", Objective::Throughput, entry)?;
         if bound.makespan_at_most.is_some() {
-            let problem = "a bound of the file must hold for all steady states; leave this condition out".to_owned();
+            let problem = "this bound is valid only under a condition, but a bound of a plan must be valid for all \
+                           steady states; remove the condition"
+                .to_owned();
             return Err(wrong("bounds.fair_throughput.makespan_at_most", problem));
         }
         let decimal = |field: &str, text: &str| rational(file, field, text);

@@ -70,8 +70,8 @@ fn everything_that_is_changed_is_found() {
         let problems = file.map_or_else(|error| vec![error.to_string()], |file| file.problems(&instance, &problem));
         assert!(problems.iter().any(|problem| problem.contains(expect)), "{problems:?} lacks {expect}");
     };
-    changed("\"fair_throughput\": 0.9", "\"fair_throughput\": 0.91", "the rates give 0.9");
-    changed("\"r<\": 0.9", "\"r<\": 0.8", "the rates give 0.8");
+    changed("\"fair_throughput\": 0.9", "\"fair_throughput\": 0.91", "the rates have 0.9");
+    changed("\"r<\": 0.9", "\"r<\": 0.8", "the rates have 0.8");
     changed("\"r<\": 0.9", "\"r<\": 1.01", "`r<` would compute 1.01");
     changed("\"a\": 1.8", "\"s\": 1.8", "`r<` would need to send for 1.8");
     changed("\"a\": 1.8", "\"a\": -1.8", "a negative rate");
@@ -81,8 +81,8 @@ fn everything_that_is_changed_is_found() {
     changed("\"ports\":[0,0,0]", "\"ports\":[1,0,0]", "proves 1.13333333333334");
     changed("\"a\": 18", "\"a\": 21", "period: node `a` would compute");
     changed("\"seconds\": 10", "\"seconds\": 0", "longer than 0 s");
-    changed("\"seconds\": 10", "\"seconds\": 20", "the tasks in 20 s give 0.45");
-    changed("\"r<\": 9}", "\"r<\": 8}", "the tasks in 10 s give 0.8");
+    changed("\"seconds\": 10", "\"seconds\": 20", "the tasks in 20 s have 0.45");
+    changed("\"r<\": 9}", "\"r<\": 8}", "the tasks in 10 s have 0.8");
     changed("\"a\": 18", "\"a\": 19", "are not the rates times 10 s");
     changed("\"a\": 1.8", "\"a\": 1.95", "are not the rates times 10 s");
     changed("\"a\": 18", "\"a\": 1099511627777", "0 to 1099511627776");

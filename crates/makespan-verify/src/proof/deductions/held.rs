@@ -151,7 +151,7 @@ impl<'a> All<'a> {
             let (before, behind) =
                 (self.related(task, order.iter().rev(), false), self.related(task, order.iter(), true));
             if together.iter().any(|&other| !before[other as usize] && !behind[other as usize]) {
-                return unproved("two of the tasks that should exclude each other can run at the same time");
+                return unproved("two tasks of `one_at_a_time` can run at the same time");
             }
         }
         Ok(())

@@ -62,7 +62,9 @@ fn pairs_and_paths_refute() {
     let steps = vec![second(Reason::Pair(0)), Step::Start(2, 8, Reason::Pair(1))];
     assert_eq!(
         proves(&instance, 119, Vec::new()),
-        Err(CertificateError::Unproved("after the last step of the certificate, every task still has a window".into()))
+        Err(CertificateError::Unproved(
+            "after the last step of the certificate, every task still has a feasible window".into()
+        ))
     );
     assert_eq!(proves(&instance, 109, steps), Ok(110));
 }
@@ -131,7 +133,7 @@ fn what_an_inner_supposition_changed_is_taken_back() {
     let inner = Step::End(2, 5, Reason::Steps(vec![behind(0), behind(1), Step::Full(2, 6, 12)]));
     assert_eq!(
         proves(&instance, 129, vec![Step::Start(2, 4, Reason::Steps(vec![inner.clone()]))]),
-        invalid_at("1", "the supposition is not refuted: every task still has a window"),
+        invalid_at("1", "the supposition is not refuted, because every task still has a feasible window"),
         "the run may start at 0 and end at 4"
     );
     assert_eq!(

@@ -27,7 +27,9 @@ impl Meter {
                 self.work = left;
                 Ok(())
             }
-            None => unproved(format!("the steps need more than {MAX_WORK} operations")),
+            None => unproved(format!(
+                "the certificate is too large to check: its steps need more than {MAX_WORK} operations"
+            )),
         }
     }
 
@@ -38,7 +40,10 @@ impl Meter {
                 self.points = left;
                 Ok(())
             }
-            None => unproved(format!("the prices need more than {MAX_POINTS} points")),
+            None => unproved(format!(
+                "the certificate is too large to check: the cost functions of its prices have more than {MAX_POINTS} \
+                 points in total"
+            )),
         }
     }
 }

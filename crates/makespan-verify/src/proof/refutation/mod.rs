@@ -119,7 +119,7 @@ impl Kind for Refutation {
         let relaxation = deadlines::claimed(instance, objective, self.grid, self.value - 1)?;
         let deadline = (objective == Objective::Makespan && is_symmetric(&relaxation)).then_some(self.value - 1);
         if !Replay::new(relaxation, deadline)?.refutes(&self.steps)? {
-            return unproved("after the last step of the certificate, every task still has a window");
+            return unproved("after the last step of the certificate, every task still has a feasible window");
         }
         let value = i128::from(self.value).checked_mul(self.grid.into()).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer(match objective {

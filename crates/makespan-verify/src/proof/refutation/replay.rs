@@ -100,7 +100,7 @@ impl Replay {
             self.rules.apply(&mut state, step).map_err(|error| error.in_step(number))?;
         }
         if !state.is_empty() {
-            return invalid("the nogood does not follow, because every task still has a window");
+            return invalid("the nogood does not follow, because every task still has a feasible window");
         }
         if literals.is_empty() {
             self.root.refute();
@@ -119,7 +119,7 @@ impl Replay {
             return invalid(format!("tasks {first} and {second} are not equal tasks in ascending order"));
         }
         if self.mirrored.is_some_and(|mirrored| mirrored == first || mirrored == second) {
-            return invalid("one of the equal tasks is mirrored");
+            return invalid("one of the two equal tasks is mirrored");
         }
         (self.paired[first], self.paired[second]) = (true, true);
         self.rules.ordered.insert((first, second));
