@@ -256,7 +256,8 @@ pub fn machine_of(options: &ReadOptions) -> Result<Platform> {
 /// Reads a log from a file, or from standard input if the path is `-`.
 pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
     if makefile::is_makefile(path) || snakefile::is_snakefile(path) {
-        let problem = "it is planned and run as it is; to simulate it, convert it to a native file first";
+        let problem = "this file can only be planned and run; to simulate its jobs, convert the file to a native file \
+                       first";
         return Err(miette!("{}: {problem}", path.display()));
     }
     let read = if path.as_os_str() == STANDARD_INPUT {

@@ -74,7 +74,7 @@ fn asked(path: &Path, options: &[&str], goal: Option<&str>) -> Result<(String, S
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         let said =
-            said.lines().find(|line| line.contains("***")).or(said.lines().next()).unwrap_or("it prints no reason");
+            said.lines().find(|line| line.contains("***")).or(said.lines().next()).unwrap_or("no reason was printed");
         return Err(miette!("{name}: make reports an error: {}", shown(said)));
     }
     let printed = String::from_utf8(output.stdout).map_err(|_| miette!("{name}: the output of make is not UTF-8"))?;

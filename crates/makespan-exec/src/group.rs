@@ -24,7 +24,7 @@ const PREFIX: &str = "makespan-";
 const SESSION: &str = "session";
 
 /// Reason why no resource can be limited if no control group can be created.
-pub(crate) const NO_GROUP: &str = "no control group (cgroup v2) can be made here";
+pub(crate) const NO_GROUP: &str = "no control group (cgroup v2) can be created on this machine";
 
 /// Maximum number of times that a group is asked whether it is frozen, once per millisecond.
 const LOOKS: usize = 100;

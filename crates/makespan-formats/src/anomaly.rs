@@ -209,8 +209,8 @@ impl fmt::Display for BrokenMachine {
             write!(f, " (line {line})")?;
         }
         match self.count {
-            1 => write!(f, "; it is ignored"),
-            count => write!(f, " and {} more; they are ignored", count - 1),
+            1 => write!(f, "; this value is ignored"),
+            count => write!(f, " and {} more; these values are ignored", count - 1),
         }
     }
 }

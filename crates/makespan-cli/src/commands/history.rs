@@ -115,7 +115,7 @@ fn filter(options: &HistoryFilter) -> Result<Filter> {
     Ok(Filter { command: options.command.clone(), host: options.host.clone(), before })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 fn fail(error: makespan_history::HistoryError) -> miette::Report {
     miette!("{error}")
 }

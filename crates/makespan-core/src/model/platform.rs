@@ -78,7 +78,7 @@ pub struct Platform {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlatformError {
     /// The platform has no processors.
-    #[error("the platform has no processors; give it at least 1")]
+    #[error("the platform has no processors; give the platform at least 1 processor")]
     Empty,
     /// The platform has more processors than are supported.
     #[error("the platform has {0} processors; at most 16777216 are supported")]

@@ -39,7 +39,7 @@ pub enum Violation {
         times: usize,
     },
     /// The job does not accept the allotment.
-    #[error("job `{job}` is placed on {}; it accepts {min} to {max}", counted(.processors, "processor"))]
+    #[error("job `{job}` is placed on {}, but the job accepts {min} to {max}", counted(.processors, "processor"))]
     Allotment {
         /// Name of the job.
         job: String,
@@ -51,7 +51,7 @@ pub enum Violation {
         max: u32,
     },
     /// The job cannot run on the processors on which it is placed.
-    #[error("job `{job}` is placed on processors {processors} of {node}; it cannot run there{walltime}")]
+    #[error("job `{job}` is placed on processors {processors} of {node}, on which the job cannot run{walltime}")]
     Machine {
         /// Name of the job.
         job: String,
@@ -63,7 +63,7 @@ pub enum Violation {
         walltime: &'static str,
     },
     /// The duration differs from the job's time on its processors.
-    #[error("job `{job}` lasts {lasts} s; on processors {processors} it takes {takes} s")]
+    #[error("job `{job}` lasts {lasts} s, but on processors {processors} the job takes {takes} s")]
     Duration {
         /// Name of the job.
         job: String,

@@ -96,10 +96,13 @@ pub enum TreeError {
     #[error("job `{0}` is a graph of tasks, but a steady state can contain only bags; plan the graph separately")]
     Graph(String),
     /// A job is not a bag.
-    #[error("job `{0}` is not a bag of tasks; give it a `count`, the number of its tasks")]
+    #[error("job `{0}` is not a bag of tasks; state its `count` (the number of its tasks)")]
     NotABag(String),
     /// The tasks of a job need or accept several processors.
-    #[error("job `{0}`: a task on a tree runs on one processor; give `work` without `speedup`, or one `time`")]
+    #[error(
+        "job `{0}` can use several processors, but tasks on a tree run on one processor; state `work` without \
+         `speedup`, or one `time`"
+    )]
     Parallel(String),
     /// An application has weight zero.
     #[error("job `{0}` has weight 0, but a fair throughput is divided by the weight; give a positive weight")]

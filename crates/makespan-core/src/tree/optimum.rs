@@ -29,7 +29,7 @@ pub enum OptimumError {
     #[error(transparent)]
     Rates(#[from] RatesError),
     /// The throughput of the rates differs from the stated throughput.
-    #[error("the fair throughput of the rates differs from the stated one")]
+    #[error("the fair throughput of the rates differs from the stated fair throughput")]
     Throughput,
     /// The prices are invalid, or allow a higher throughput.
     #[error("the prices (dual values) do not prove that no steady state is better")]

@@ -41,7 +41,7 @@ pub enum RatesError {
         load: f64,
     },
     /// The rates are feasible, but do not have the stated throughput.
-    #[error("the fair throughput of the rates differs from the stated one")]
+    #[error("the fair throughput of the rates differs from the stated fair throughput")]
     Throughput,
     /// A node would have to send to its children for more than a second in each second.
     #[error("node {node} would need to send for {load:.12} seconds in each second")]

@@ -17,7 +17,7 @@ use crate::storage::{Storage, is_passing};
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A shim and its task.
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing that has happened to the process")]
+#[expect(clippy::struct_excessive_bools, reason = "each flag states one event of the process")]
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     task: TaskId,

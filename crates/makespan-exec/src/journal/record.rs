@@ -150,7 +150,7 @@ pub enum Cause {
     Cancel,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_false(value: &bool) -> bool {
     !value
 }

@@ -15,7 +15,7 @@ use super::CANNOT;
 /// processors, bags, release dates, weights, dependencies between jobs, needs, and unavailable periods.
 pub fn write_etc(instance: &Instance, writer: &mut dyn Write) -> io::Result<()> {
     if let Some(lost) = lost(instance) {
-        let problem = format!("an ETC matrix cannot hold {lost}; write .json or .toml");
+        let problem = format!("an ETC matrix cannot contain {lost}; write the instance as .json or .toml");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
     let platform = instance.platform();

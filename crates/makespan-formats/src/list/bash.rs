@@ -37,9 +37,9 @@ pub(crate) fn bash_lines(text: &str) -> Option<(usize, String)> {
     let lines = others[..others.len().min(LISTED)].join(", ");
     let more = match others.len() {
         0 => String::new(),
-        1 => format!(". The same holds for line {lines}"),
-        2..=LISTED => format!(". The same holds for lines {lines}"),
-        count => format!(". The same holds for lines {lines} and {} more", count - LISTED),
+        1 => format!(". This also applies to line {lines}"),
+        2..=LISTED => format!(". This also applies to lines {lines}"),
+        count => format!(". This also applies to lines {lines} and {} more", count - LISTED),
     };
     Some((line, format!("{warning}{more}")))
 }
@@ -134,8 +134,8 @@ mod tests {
     fn a_list_gives_one_warning_with_lines() {
         assert_eq!(bash_lines("echo a\nls ..\n"), None);
         let (line, warning) = bash_lines("echo a\n\n[[ a = b ]] #: cores=1\nsource x\n").unwrap();
-        assert!(line == 3 && warning.contains("`[[`") && warning.ends_with("holds for line 4"), "{warning}");
+        assert!(line == 3 && warning.contains("`[[`") && warning.ends_with("applies to line 4"), "{warning}");
         let (_, warning) = bash_lines(&"source x\n".repeat(9)).unwrap();
-        assert!(warning.ends_with("holds for lines 2, 3, 4, 5, 6 and 3 more"), "{warning}");
+        assert!(warning.ends_with("applies to lines 2, 3, 4, 5, 6 and 3 more"), "{warning}");
     }
 }

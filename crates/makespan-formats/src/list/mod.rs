@@ -254,10 +254,13 @@ impl NamedCommands {
                 if !found.is_empty() {
                     return Ok(found);
                 }
-                let which =
-                    if first == last { format!("line {first} holds") } else { format!("lines {first} to {last} hold") };
+                let which = if first == last {
+                    format!("line {first} contains")
+                } else {
+                    format!("lines {first} to {last} contain")
+                };
                 let next = self.lines.get(at(first)).or(self.lines.last()).copied().unwrap_or(0);
-                Err(format!("{which} no command; the next is on line {next}"))
+                Err(format!("{which} no command; the next command is on line {next}"))
             }
             AfterNote::Name(name) => match self.named.get(name) {
                 Some(&line) => Ok(&self.names[at(line)..=at(line)]),

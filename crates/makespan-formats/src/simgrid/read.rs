@@ -32,7 +32,8 @@ pub fn read_simgrid(file: &str, text: &str) -> Result<SimgridPlatform, FormatErr
     }
     if let Some(version) = root.attribute("version").filter(|version| !VERSIONS.contains(version)) {
         let known = VERSIONS.join(", ");
-        let problem = format!("version `{version}` of SimGrid's platforms is not known; supported are {known}");
+        let problem =
+            format!("version `{version}` of SimGrid's platforms is not supported; the supported versions are {known}");
         return Err(wrong((root.range().start, problem)));
     }
     let mut reading = PlatformReading { zone: PlatformZones::default(), lost: None, ignored: Ignored::beside(SILENT) };

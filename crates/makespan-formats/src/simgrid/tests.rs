@@ -246,7 +246,7 @@ fn versions_that_are_not_known_are_refused() {
         let error = read(&text).unwrap_err();
         assert!(error.contains(part), "{error}");
     };
-    check("version=\"4.1\"", "version=\"1e19\"", "p.xml:3: version `1e19` of SimGrid's platforms is not known");
+    check("version=\"4.1\"", "version=\"1e19\"", "p.xml:3: version `1e19` of SimGrid's platforms is not supported");
     check("simgrid.dtd\"", "simgrid.dtd\" [<!ENTITY a 'b'>]", "p.xml:2: the document declares entities");
     check("<?xml version='1.0'?>", "<?xml version='1.0'?><", "the XML is broken");
 }

@@ -55,7 +55,7 @@ pub struct Changed {
 #[derive(ToSchema)]
 #[schema(as = SubmissionOrSubmissions)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "it is read as one of the two, so that errors have their places")]
+#[expect(dead_code, reason = "the body is parsed as one of the two types, so that errors contain their places")]
 pub(super) enum SubmissionBody {
     One(Box<Submission>),
     Several(Submissions),

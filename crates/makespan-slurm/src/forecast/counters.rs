@@ -27,7 +27,7 @@ pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
         // Jobs cannot get licences that are reserved, or that are used outside Slurm.
         let total = licence.total.saturating_sub(licence.reserved);
         let what = format!("licence {}", licence.name);
-        table.counter(what, "more licences, or the end of a job that holds some", total);
+        table.counter(what, "more licences, or the end of a job that holds licences", total);
     }
     let mut uses: Vec<Vec<(usize, u64)>> = queue.jobs.iter().map(|job| table.uses(job)).collect();
     for (job, uses) in queue.jobs.iter().zip(&uses).filter(|(job, _)| job.run.is_some()) {

@@ -350,7 +350,7 @@ fn undominated(drafts: &[Draft], renewables: &[Renewable]) -> Vec<Option<usize>>
 }
 
 /// Returns the fields of the words, the free amounts over time, and a divisor for the amounts of each resource.
-#[expect(clippy::type_complexity, reason = "three parts that are taken apart at once")]
+#[expect(clippy::type_complexity, reason = "the caller destructures the tuple immediately")]
 fn packed(drafts: &[(usize, Draft)], renewables: &[Renewable]) -> Option<(Fields, Vec<(i64, Vec<u64>)>, Vec<u64>)> {
     let divisor = |one: &Renewable| drafts.iter().fold(0, |all, (at, _)| gcd_of(all, one.demands[*at])).max(1);
     let divisors: Vec<u64> = renewables.iter().map(divisor).collect();

@@ -47,7 +47,7 @@ impl CumulativeProblem<'_> {
                 Event::Open(class) => free.insert(&classes[class].processors),
                 Event::Start(task) => {
                     let mode = self.mode(modes[task as usize]);
-                    let processors = free.take(mode.processors).expect("what tasks hold is there");
+                    let processors = free.take(mode.processors).expect("the amounts that tasks hold are available");
                     given[task as usize].clone_from(&processors);
                     placements.push(Placement {
                         task: TaskId(task.into()),

@@ -144,7 +144,7 @@ fn attempt(instance: &Instance, profiles: &[&Profile], cluster: Cluster, guess: 
             return;
         }
         Partition::Chosen(first_shelf) => first_shelf,
-        Partition::Undecided(_) => panic!("the tables of small instances are solved"),
+        Partition::Undecided(_) => panic!("the partition of a small instance is always decided"),
     };
     let (jobs, feasible) = watch(profiles, cluster, &first_shelf, guess, seen);
     assert!(feasible || jobs <= 2, "{jobs} jobs are left in the second shelf");

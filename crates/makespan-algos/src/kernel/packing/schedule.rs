@@ -34,7 +34,7 @@ pub(super) fn of(packing: &Packing<'_>, list: &[ListEntry], carried: &ExecutedLi
             }
             continue;
         }
-        let take = |part: &HeldPart| free[part.cell as usize].take(part.count).expect("what is held was free");
+        let take = |part: &HeldPart| free[part.cell as usize].take(part.count).expect("the held amounts were free");
         given[place] = parts.iter().map(take).collect();
         let ids = given[place].iter().flat_map(|ids| ids.intervals().iter().copied()).collect();
         placements.push(Placement {

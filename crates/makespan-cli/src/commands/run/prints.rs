@@ -185,7 +185,8 @@ impl Prints {
         self.follow()?;
         let ended = std::mem::take(&mut self.ended);
         if stopped && !ended.is_empty() {
-            let text = "outputs wait for the outputs of jobs before them; --resume prints them in order";
+            let text = "outputs that are not printed yet, because outputs of earlier jobs are missing (--resume \
+                        prints all in order)";
             complain(&format!("note: {text}: {}", ended.len()));
             return Ok(());
         }

@@ -68,7 +68,7 @@ fn connect(options: &ConnectionOptions) -> Result<Client> {
     Client::open(&ClientOptions::from(options)).map_err(fail)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 fn fail(error: ClientError) -> Report {
     miette!("{error}")
 }

@@ -38,7 +38,7 @@ pub fn token(options: &TokenCommands) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 fn fail(error: TokenError) -> Report {
     miette!("{error}")
 }

@@ -135,7 +135,7 @@ fn list(plan: &ShardPlan, folder: &Path, processors: usize) -> Result<String> {
 /// Creates the folder if it is missing. Returns its absolute path.
 fn made(folder: &Path) -> Result<PathBuf> {
     let fail = |error: std::io::Error| {
-        miette!("{}: cannot make the folder: {error}; name another one", shown(&folder.display().to_string()))
+        miette!("{}: cannot make the folder: {error}; name another folder", shown(&folder.display().to_string()))
     };
     fs::create_dir_all(folder.join(SHARDS)).map_err(fail)?;
     folder.canonicalize().map_err(fail)

@@ -77,7 +77,7 @@ impl Question {
         if at < release {
             let at = at.seconds();
             return Err(miette!(
-                "--at {at}: job `{name}` is submitted at {release} s; ask for that instant or a later one"
+                "--at {at}: job `{name}` is submitted at {release} s; state this instant or a later one"
             ));
         }
         let clock = past.clock.clone();

@@ -141,7 +141,7 @@ fn outputs_that_were_not_printed_are_printed_on_resume() {
     let output = child.wait_with_output().unwrap();
     let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!((output.status.code(), out.as_str()), (Some(143), "one\n"), "{err}");
-    assert!(err.contains("--resume prints them in order: 2"), "{err}");
+    assert!(err.contains("--resume prints all in order): 2"), "{err}");
     sandbox.write("go", "");
     let said = sandbox.makespan(&format!("{run} --resume"));
     assert_eq!((said.status, said.out.as_str()), (Some(0), "two\nthree\nfour\n"), "{said:?}");

@@ -70,7 +70,7 @@ fn what_waits_runs_after_what_it_waits_for() {
         "c.txt",
         "echo last >> o #: after=2,3\nsleep 0.2; echo x >> o\n#: cores=2 after=2\necho y$MAKESPAN_PROCESSORS >> o\n",
     );
-    sandbox.makespan("run c.txt --processors 2 --oversubscribe").refused(&["line 3 holds no command", "line 4"]);
+    sandbox.makespan("run c.txt --processors 2 --oversubscribe").refused(&["line 3 contains no command", "line 4"]);
     sandbox.write(
         "c.txt",
         "echo last >> o #: after=2,4\nsleep 0.2; echo x >> o\n#: cores=2 after=2\necho y$MAKESPAN_PROCESSORS >> o\n",

@@ -96,7 +96,7 @@ fn a_makefile_is_planned_and_converted() {
     sandbox.makespan("plan Makefile --processors 2 -o plan.json").succeeds();
     sandbox.makespan("convert Makefile all.toml").succeeds();
     assert!(sandbox.read("all.toml").contains("\"--newer=a.o\""));
-    sandbox.makespan("simulate Makefile").refused(&["convert it to a native file first"]);
+    sandbox.makespan("simulate Makefile").refused(&["convert the file to a native file first"]);
     assert!(!sandbox.path("log").exists(), "nothing was run");
 }
 

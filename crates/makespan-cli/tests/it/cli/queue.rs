@@ -279,7 +279,7 @@ fn more_nodes_have_room_for_what_had_none_and_waits_are_of_those_that_wait() {
     assert!(start("2", 0).unwrap() > 60.0 && start("2", 1).unwrap() < 60.0, "{said:#}");
     assert!(start("3", 0).is_none() && start("3", 1).is_some(), "{said:#}");
     for part in [
-        "job 3 can run on this cluster but not on the present one",
+        "job 3 can run on this cluster, but not on the present cluster",
         "each additional node is a copy of n1: 4 processors, in p",
     ] {
         assert!(said["remarks"].to_string().contains(&format!("nodes=+1: {part}")), "{part}: {said:#}");

@@ -104,7 +104,7 @@ pub enum InstanceError {
         nodes: usize,
     },
     /// A job can run only on nodes without processors.
-    #[error("job `{0}` has no run time on any node with processors; give at least one")]
+    #[error("job `{0}` has no run time on any node with processors; state its run time on at least one such node")]
     Nowhere(String),
     /// The name of a job is also the name of a task of a bag.
     #[error(

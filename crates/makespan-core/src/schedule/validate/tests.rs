@@ -80,8 +80,8 @@ fn times_are_those_of_the_machine() {
     };
     assert_eq!(verdict(1, 4), "");
     assert_eq!(verdict(2, 9), "");
-    assert_eq!(verdict(2, 4), "job `a` lasts 0.000000004 s; on processors 2 it takes 0.000000009 s");
-    assert_eq!(verdict(5, 4), "job `a` is placed on processors 5 of n2; it cannot run there");
+    assert_eq!(verdict(2, 4), "job `a` lasts 0.000000004 s, but on processors 2 the job takes 0.000000009 s");
+    assert_eq!(verdict(5, 4), "job `a` is placed on processors 5 of n2, on which the job cannot run");
 }
 
 #[test]

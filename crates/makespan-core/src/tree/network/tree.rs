@@ -76,7 +76,7 @@ pub enum NetworkError {
         what: &'static str,
     },
     /// There are no applications.
-    #[error("there are no applications; give at least one bag of tasks")]
+    #[error("there are no bags of tasks; add at least one bag")]
     NoKinds,
     /// A value of a kind of task is negative or not finite, or its weight or work is zero.
     #[error("application {kind}: {what}")]

@@ -124,8 +124,9 @@ fn head(lines: &mut Lines<'_>) -> Result<StatedNumbers, FileProblem> {
         } else if begins(key, "- nonrenewable") {
             stated.nonrenewable = Some((line, number(line, value)?));
         } else if begins(key, "projects") && number(line, value)? != 1 {
-            let problem =
-                format!("the file has {value} projects, but only one is supported; write each into a file of its own");
+            let problem = format!(
+                "the file has {value} projects, but only one is supported; write each project to a separate file"
+            );
             return Err(FileProblem::at(line, problem));
         } else if begins(key, "- doubly constrained") && number(line, value)? > 0 {
             return Err(FileProblem::at(line, DOUBLY));
@@ -153,14 +154,14 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), FileP
     if let Some((line, _)) = lines.row() {
         return Err(FileProblem::at(
             line,
-            "this is a second project, but only one is supported; write each into a file of its own",
+            "this is a second project, but only one is supported; write each project to a separate file",
         ));
     }
     project.release = release;
     if due > 0 && due < release {
         return Err(FileProblem::at(
             line,
-            format!("the due date is {due}, before the release date {release}; state a later one"),
+            format!("the due date is {due}, before the release date {release}; state a later due date"),
         ));
     }
     if due > 0 {
@@ -276,7 +277,7 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
     let without = project.activities.iter().find(|activity| activity.modes.is_empty());
     match without {
         Some(Activity { name, line, .. }) => {
-            Err(FileProblem::at(*line, format!("activity `{name}` has no mode under `{REQUESTS}`; give one")))
+            Err(FileProblem::at(*line, format!("activity `{name}` has no mode under `{REQUESTS}`; add a mode")))
         }
         None => Ok(columns),
     }

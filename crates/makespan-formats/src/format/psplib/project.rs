@@ -155,7 +155,7 @@ impl Project {
         };
         let first = modes.first().and_then(short).unwrap_or_default();
         match modes.len() {
-            0 => format!("activity `{name}` has no mode; give one"),
+            0 => format!("activity `{name}` has no mode; add a mode"),
             1 => format!("activity `{name}` {first}; raise this amount, or lower the need"),
             count => format!(
                 "none of the {count} modes of activity `{name}` is feasible: the first {first}; raise this amount, or add a mode"

@@ -85,10 +85,11 @@ impl Submissions {
         let mut remarks = Vec::new();
         let names = ["partition", "account", "QOS", "constraint", "reservation"];
         let told = names.iter().zip(&self.tell).filter(|told| *told.1 > 0);
-        let told: Vec<String> = told.map(|(name, count)| format!("{count} a {name}")).collect();
+        let told: Vec<String> = told.map(|(name, count)| format!("{name} ({count})")).collect();
         if !told.is_empty() {
             remarks.push(format!(
-                "jobs name {}; only the policy `slurm` obeys the limits of the platform for these names",
+                "jobs request names of the cluster, with the number of jobs for each kind: {}; only the policy \
+                 `slurm` obeys the limits of the platform for these names",
                 told.join(", ")
             ));
         }

@@ -196,7 +196,7 @@ impl SlurmJobEngine<'_> {
                 (held.fate, held.is_stopped) = (Some(AttemptEnd::Exit(status)), false);
                 self.board.forget_end(&held.id, &AttemptEnd::Gone);
                 // A status file contains more information than the queue.
-                self.tell(format!("job `{name}`: {reason}{}", if left { "" } else { "; it left no status" }));
+                self.tell(format!("job `{name}`: {reason}{}", if left { "" } else { "; the job left no status file" }));
                 self.run.notices.push_back(Notice::Ended(task));
             }
             Verdict::TimedOut(reason) => {

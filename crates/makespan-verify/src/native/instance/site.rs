@@ -104,7 +104,7 @@ fn yes() -> bool {
     true
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_yes(up: &bool) -> bool {
     *up
 }

@@ -100,7 +100,7 @@ impl Relaxation {
         if let Some(job) = instance.jobs().iter().find(|job| job.release < Time::ZERO) {
             let name = &job.name;
             return unproved(format!(
-                "a certificate `refutation` supports no release before 0, and job `{name}` has one"
+                "a certificate `refutation` supports no release before 0, but job `{name}` has such a release"
             ));
         }
         let supplies = supplies(instance, grid)?;

@@ -90,7 +90,7 @@ impl Variant {
         if !new.is_empty() {
             let jobs = if new.len() == 1 { "job" } else { "jobs" };
             self.remarks.push(format!(
-                "{}: {jobs} {} can run on this cluster but not on the present one",
+                "{}: {jobs} {} can run on this cluster, but not on the present cluster",
                 self.name,
                 named(&new)
             ));
