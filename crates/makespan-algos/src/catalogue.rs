@@ -73,8 +73,9 @@ static ENTRIES: &[Entry] = &[
         ],
         kind: OfScheduler {
             minimises: &Objective::OF_SCHEDULES,
-            guarantee: "with objective=makespan 2 for jobs of one task that need nothing but equal processors; none with \
-                    release dates, unavailable periods, best placement, bags or an order between jobs",
+            guarantee: "with objective=makespan: at most 2 times the minimum makespan, for jobs of one task that need \
+                        only equal processors; no guarantee with release dates, unavailable periods, best placement, \
+                        bags or an order between jobs",
             compared: &["optimise", "optimise[objective=makespan]"],
             representatives: &[
                 "optimise[steps=60,searches=2]",
@@ -127,8 +128,8 @@ static ENTRIES: &[Entry] = &[
         parameters: &[],
         kind: OfScheduler {
             minimises: &[Objective::Makespan],
-            guarantee: "makespan 3/2 for monotone jobs, 2 for any; doubled with release dates; none with unavailable \
-                    periods, best placement or bags",
+            guarantee: "at most 3/2 times the minimum makespan if all jobs are monotone, otherwise 2 times; doubled \
+                        with release dates; no guarantee with unavailable periods, best placement or bags",
             compared: &["dual"],
             representatives: &["dual"],
             build: Build::Scheduler(|_| Ok(Box::new(DualApproximation))),
@@ -142,8 +143,9 @@ static ENTRIES: &[Entry] = &[
         parameters: &[Parameter { name: "order", values: Order::VALUES, default: "shelf" }],
         kind: OfScheduler {
             minimises: &[Objective::WeightedCompletion, Objective::Makespan],
-            guarantee: "makespan 2 for jobs of one task that need nothing but equal processors; none with release dates, \
-                    unavailable periods, best placement, bags or an order between jobs",
+            guarantee: "at most 2 times the minimum makespan, for jobs of one task that need only equal processors; \
+                        no guarantee with release dates, unavailable periods, best placement, bags or an order \
+                        between jobs",
             compared: &["list[order=shelf]", "list[order=weighted-lptf]", "list[order=smith]", "list[order=saf]"],
             representatives: &[
                 "list[order=shelf]",
@@ -164,8 +166,9 @@ static ENTRIES: &[Entry] = &[
         parameters: &[Parameter { name: "steps", values: "0 to 100000000", default: "100000" }],
         kind: OfScheduler {
             minimises: &[Objective::Makespan],
-            guarantee: "makespan 2 for jobs of one task that need nothing but equal processors; none with release dates, \
-                    unavailable periods, best placement, bags or an order between jobs",
+            guarantee: "at most 2 times the minimum makespan, for jobs of one task that need only equal processors; \
+                        no guarantee with release dates, unavailable periods, best placement, bags or an order \
+                        between jobs",
             compared: &["sweep"],
             representatives: &["sweep[steps=200]", "sweep[steps=0]"],
             build: Build::Scheduler(|spec| {
@@ -183,9 +186,9 @@ static ENTRIES: &[Entry] = &[
         parameters: &[],
         kind: OfScheduler {
             minimises: &[Objective::Makespan],
-            guarantee: "makespan 2 - 2/k on nodes of k = 4, 8, 16 .. processors, 3/2 for k = 1 and 2, for monotone jobs; on \
-                    other nodes doubled for the next smaller k of these; doubled with release dates; none with \
-                    unavailable periods",
+            guarantee: "for monotone jobs, at most 2 - 2/k times the minimum makespan on nodes of k = 4, 8, 16 .. \
+                        processors (3/2 times for k = 1 and 2); on other nodes, twice the factor of the next smaller \
+                        k of these; doubled with release dates; no guarantee with unavailable periods",
             compared: &["shelves"],
             representatives: &["shelves"],
             build: Build::Scheduler(|_| Ok(Box::new(Shelves))),
@@ -213,8 +216,8 @@ static ENTRIES: &[Entry] = &[
         parameters: &[],
         kind: OfScheduler {
             minimises: &[Objective::Makespan],
-            guarantee: "makespan 2 when every job is one rigid task that needs nothing but equal processors, any of which \
-                    serve; otherwise none",
+            guarantee: "at most 2 times the minimum makespan, if every job is one rigid task that needs only equal \
+                        processors, and can run on any of them; otherwise no guarantee",
             compared: &["sequential"],
             representatives: &["sequential"],
             build: Build::Scheduler(|_| Ok(Box::new(Sequential))),

@@ -12,7 +12,9 @@ use crate::journal::JournalError;
 #[derive(Debug, Error)]
 pub enum ExecuteError {
     /// The task with this name has no command.
-    #[error("job `{0}` has no command; add one, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]")]
+    #[error(
+        "job `{0}` has no command; add a command, such as command = [\"./solve\", \"--threads\", \"{{processors}}\"]"
+    )]
     NoCommand(String),
     /// There are too many tasks, or two tasks have the same name.
     #[error(transparent)]

@@ -122,7 +122,7 @@ impl fmt::Display for Anomaly {
             Self::NotEnded => "not ended when the log was written",
             Self::StillRuns => "running when the log was written; the time limit is used as its run time",
             Self::StillWaits => "waiting when the log was written; the time limit is used as its run time",
-            Self::LongRecord => "more fields than the header names",
+            Self::LongRecord => "the record has more fields than the header",
             Self::ShortRecord => "fields are missing at the end",
             Self::OutOfOrder => "submitted before the job of the preceding record; the jobs are sorted by submit time",
             Self::NoEstimate => "no requested run time; the actual run time is used as the expected run time",

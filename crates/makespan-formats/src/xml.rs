@@ -151,7 +151,7 @@ impl Scan<'_> {
             self.depth += 1;
         }
         if self.depth > MAX_DEPTH {
-            return Err(format!("elements are nested more than {MAX_DEPTH} deep"));
+            return Err(format!("elements are nested more than {MAX_DEPTH} levels deep"));
         }
         Ok(())
     }

@@ -88,9 +88,9 @@ pub(super) static ENTRIES: &[Entry] = &[
         parameters: &[Parameter { name: "rho", values: "0.01 to 0.99, in hundredths", default: "0.43" }],
         kind: OfScheduler {
             minimises: &[Objective::Makespan],
-            guarantee: "makespan about 4.73 for monotone tasks, each of which may also run on one processor, on equal \
-                        processors, with any precedence; none with needs, release dates, transfers, unavailable periods, \
-                        bags or best placement",
+            guarantee: "at most about 4.73 times the minimum makespan, for monotone tasks on equal processors, if \
+                        each task can also run on one processor; no guarantee with needs, release dates, transfers, \
+                        unavailable periods, bags or best placement",
             compared: &["lp-rounding"],
             representatives: &["lp-rounding", "lp-rounding[rho=0.50]"],
             build: Build::Scheduler(|spec| {

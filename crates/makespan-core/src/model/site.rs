@@ -258,7 +258,7 @@ pub enum SiteError {
         other: String,
     },
     /// An account is its own ancestor.
-    #[error("account `{0}` is its own ancestor; accounts form a tree")]
+    #[error("account `{0}` is its own ancestor; correct the parents of the accounts")]
     Cycle(String),
     /// A reservation ends before it begins, or a usage is not a valid number.
     #[error("{what} `{name}`: {problem}")]

@@ -100,7 +100,9 @@ pub enum MeasureError {
     #[error("state at least one number of cores (each at least 1) and at least one repetition")]
     Nothing,
     /// An allotment has more processors than there are cores that this process may use.
-    #[error("cannot measure on {}: this process may use {}", counted(.processors, "processor"), counted(.cores, "core"))]
+    #[error(
+        "cannot measure on {}: this process may use only {}", counted(.processors, "processor"), counted(.cores, "core")
+    )]
     TooFewCores {
         /// Number of processors.
         processors: u32,

@@ -72,7 +72,7 @@ fn runs_jobs(node: Node<'_, '_>) -> bool {
 pub(super) fn computing(node: Node<'_, '_>, into: &mut PlatformReading) -> Result<(u32, f64), PlatformProblem> {
     let (speed, cores) = (stated_speed(node, into)?, cores(node)?);
     if speed == 0.0 {
-        into.ignored.add(format!("a speed of <{}> is 0, so it runs no jobs", node.tag_name().name()));
+        into.ignored.add(format!("a speed of <{}> is 0, so its processors run no jobs", node.tag_name().name()));
         return Ok((0, 1.0));
     }
     Ok((if runs_jobs(node) { cores } else { 0 }, speed))

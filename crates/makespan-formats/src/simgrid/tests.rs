@@ -150,7 +150,7 @@ fn only_trees_with_hosts_at_the_root_are_written() {
 
 #[test]
 fn a_host_that_computes_nothing_refuses_no_platform() {
-    let zero = "a speed of <host> is 0, so it runs no jobs (1)";
+    let zero = "a speed of <host> is 0, so its processors run no jobs (1)";
     for (inner, processors, remark) in [
         ("<host id='battery' speed='0f'/><host id='a' core='2' speed='100Mf,50Mf'/>", Ok(2), Some(zero)),
         ("<host id='off' speed='1Gf,0' pstate='1'/><host id='a' speed='1Gf,0'/>", Ok(1), Some(zero)),

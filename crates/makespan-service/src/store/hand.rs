@@ -377,7 +377,8 @@ impl StoreChange<'_> {
             Err(refused) => return Ok(Err(refused)),
         };
         if known.state != State::Held {
-            let message = format!("job {job} is {} and not held", known.state.name().replace('_', " "));
+            let message =
+                format!("job {job} is {}; only a held job can be released", known.state.name().replace('_', " "));
             return Ok(Err(refusal(RefusalKind::Conflict, "", message, "")));
         }
         let sql = "UPDATE jobs SET held = 0, state = 'waiting' WHERE number = ?1";

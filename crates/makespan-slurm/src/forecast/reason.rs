@@ -232,7 +232,7 @@ impl Reasons<'_> {
     fn limit_later(&self, index: usize) -> Option<WaitReason> {
         let outcome = self.told(index);
         let of = &self.model.counters[outcome.limit[index]?];
-        let text = format!("limit on {}, at most {}: it waits for the end of ", of.what, of.total);
+        let text = format!("limit on {} (at most {}): it waits for the end of ", of.what, of.total);
         let text = text + &self.names(&outcome.after[index]);
         Some(WaitReason::new("limit", format!("limit on {}", of.what), text).with(of.remedy.clone()))
     }

@@ -96,7 +96,7 @@ impl DeadlineWindow {
     /// [`CertificateError::Malformed`] if the window begins before 0 or after its end.
     pub(super) fn new(deadline: Time, from: Time, until: Time) -> Result<Self, CertificateError> {
         if from < Time::ZERO || until < from {
-            return malformed("the window must not begin before 0 or after its own end");
+            return malformed("the window begins before 0 or after its end");
         }
         let [deadline, from, until] = [deadline, from, until].map(|time| i128::from(time.ticks()));
         Ok(Self { deadline, from, until })

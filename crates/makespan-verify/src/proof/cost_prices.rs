@@ -152,7 +152,7 @@ impl Kind for CostPrices {
 impl CostPrices {
     fn check(&self, instance: &Instance) -> Result<(), CertificateError> {
         if !self.edges.is_empty() && self.edges.len() != instance.edges().len() {
-            return malformed("each edge needs one price");
+            return malformed("the number of prices is not the number of edges");
         }
         prices::check_in_time(&self.instants, self.scale, &self.prices)?;
         if !self.instants.is_empty() {
@@ -161,7 +161,7 @@ impl CostPrices {
         prices::check(&self.edges)?;
         let priced = !self.instants.is_empty() || !self.edges.is_empty() || self.scale > 0;
         if self.horizon.is_none() && priced {
-            return malformed("prices need a horizon");
+            return malformed("the certificate has prices, but no horizon");
         }
         Ok(())
     }

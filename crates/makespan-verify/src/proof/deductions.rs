@@ -182,10 +182,10 @@ impl Replay<'_> {
             }
             Reason::Steps(ref steps) => {
                 if depth == MAX_DEPTH {
-                    return malformed(format!("suppositions are nested more than {MAX_DEPTH} deep"));
+                    return malformed(format!("suppositions are nested more than {MAX_DEPTH} levels deep"));
                 }
                 if self.is_bag(row) {
-                    return invalid("a supposition must not be about a bag of tasks");
+                    return invalid("a supposition is about a bag of tasks");
                 }
                 let begin = self.windows.suppose();
                 let refuted = !self.windows.narrow(row, supposed) || self.steps(steps, depth + 1)?;

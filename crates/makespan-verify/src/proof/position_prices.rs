@@ -65,7 +65,7 @@ impl PositionPrices {
     /// Returns a lower bound on the sum of the completion times of all jobs, in ticks.
     fn completions(&self, instance: &Instance) -> Result<i128, CertificateError> {
         if self.prices.len() != instance.processors() as usize {
-            return malformed("each processor needs a list of prices, which may be empty");
+            return malformed("the number of lists of prices is not the number of processors");
         }
         prices::check(self.prices.iter().flatten())?;
         prices::check_sequential(instance)?;

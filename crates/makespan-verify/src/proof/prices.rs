@@ -7,7 +7,7 @@ use makespan_core::{Instance, Time, mean};
 
 /// Checks that no price is negative.
 pub(super) fn check<'p>(prices: impl IntoIterator<Item = &'p i64>) -> Result<(), CertificateError> {
-    if prices.into_iter().any(|&price| price < 0) { malformed("a price must not be negative") } else { Ok(()) }
+    if prices.into_iter().any(|&price| price < 0) { malformed("a price is negative") } else { Ok(()) }
 }
 
 /// Checks the instants, the scale and the lists of prices of a certificate. Each list contains one price for each
@@ -19,16 +19,16 @@ pub(super) fn check_in_time<'p>(
 ) -> Result<(), CertificateError> {
     for prices in lists {
         if instants.len() != prices.len() + 1 {
-            return malformed("the number of instants must be one more than the number of prices");
+            return malformed("the number of instants is not one more than the number of prices");
         }
         check(prices)?;
     }
     if scale > 64 {
-        return malformed("the scale must be at most 64 binary places");
+        return malformed("the scale has more than 64 binary places");
     }
     let ascending = instants.windows(2).all(|pair| pair[0] < pair[1]);
     if !ascending || instants.first().is_some_and(|&instant| instant < Time::ZERO) {
-        return malformed("the instants must be ascending and not negative");
+        return malformed("the instants are not ascending, or an instant is negative");
     }
     Ok(())
 }
@@ -38,7 +38,7 @@ pub(super) fn check_nodes<T>(each: &[T], instance: &Instance) -> Result<(), Cert
     if each.len() == instance.platform().nodes().len() {
         Ok(())
     } else {
-        malformed("there must be one price, or one list of prices, for each node")
+        malformed("the number of prices, or of lists of prices, is not the number of nodes")
     }
 }
 

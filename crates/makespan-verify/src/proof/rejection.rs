@@ -83,10 +83,10 @@ impl Kind for Rejection {
             return Ok(Value::Integer(0));
         }
         if self.deadline <= self.from || self.at < self.from || self.at >= self.deadline {
-            return malformed("the instants must satisfy from <= at < deadline");
+            return malformed("the instants do not satisfy from <= at < deadline");
         }
         if matches!(self.selection, Selection::Price(price) if price < 0) {
-            return malformed("a price must not be negative");
+            return malformed("a price is negative");
         }
         let proven = Ok(Value::Integer(i128::from(self.deadline.ticks()) + 1));
         let available = instance.availability().open_area(self.from, self.deadline);

@@ -73,15 +73,15 @@ impl TreePrices {
         let malformed = |text: &str| Err(CertificateError::Malformed(text.into()));
         let applications = problem.applications();
         if self.tasks.len() != applications.len() || self.ports.len() != problem.nodes().len() {
-            return malformed("there must be a price for every bag and every node");
+            return malformed("there is not exactly one price for every bag and every node");
         }
         if self.exponent.unsigned_abs() > MAX {
-            return malformed("the exponent must be from -1200 to 1200");
+            return malformed("the exponent is not from -1200 to 1200");
         }
         let weights = applications.iter().zip(&self.tasks);
         let weighted = weights.fold(RBig::ZERO, |sum, (app, &price)| sum + &app.weight * RBig::from(price));
         if weighted.is_zero() {
-            return malformed("the tasks of at least one bag must have a positive price");
+            return malformed("no bag has tasks with a positive price");
         }
         let worth: Vec<IBig> = self.tasks.iter().map(|&price| IBig::from(price) << PLACES).collect();
         let costs: Vec<(IBig, IBig)> = applications.iter().map(|app| of(&app.data)).collect();

@@ -84,7 +84,7 @@ fn the_refusal_of_a_certificate_states_its_reason() {
     let cases = [
         ("18446744073709551616", "1000000000", "", "cannot be read: the number 18446744073709551616 is too large"),
         ("4", "-99999999999999999999", "", "cannot be read: the number -99999999999999999999 is too large"),
-        ("0", "1000000000", "", "cannot be read: the value and the grid must be positive"),
+        ("0", "1000000000", "", "cannot be read: the value or the grid is not positive"),
         ("9", "1000000000", "FA", "cannot be read: `steps` is not base64"),
         ("9", "1000000000", &half, "cannot be read: the steps end within a record"),
         ("9", "1000000000", "AAAA", "cannot be read: the steps"),

@@ -147,7 +147,7 @@ static HEURISTICS: [Entry<OfHeuristic>; 6] = [
     plain("fcfs", "serves requests and sends tasks in the order of their arrival", PAPER, |_| Ok(Heuristic::Fcfs)),
     plain(
         "pbc",
-        "sends the tasks of each bag separately, first over the link with the largest bandwidth; not fair",
+        "sends the tasks of each bag separately, first over the link with the largest bandwidth; not fair between bags",
         PAPER,
         |_| Ok(Heuristic::Pbc),
     ),

@@ -116,7 +116,7 @@ fn platforms_and_jobs_that_do_not_fit() {
     refused(
         "back.toml",
         period.replace("3-9", "3").replace("start = 0", "start = 7"),
-        &["unavailable period", "end after it starts"],
+        &["unavailable period", "does not end after its start"],
     );
     refused("none.toml", "version = 1\njobs = []\n[platform]\nprocessors = 4\n", &["no jobs", "at least one"]);
     refused("nokey.toml", HEAD, &["`jobs` is missing"]);

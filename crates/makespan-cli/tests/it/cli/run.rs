@@ -119,7 +119,7 @@ fn what_cannot_run_is_refused_before_anything_happens() {
     let sandbox = Sandbox::new();
     let job = ("a", "0.1", "echo x > happened");
     sandbox.write("bare.toml", shell_jobs(1, &[job]) + "[[jobs]]\nname = \"none\"\ntime = [1]\n");
-    sandbox.makespan("run bare.toml").refused(&["job `none` has no command", "add one"]);
+    sandbox.makespan("run bare.toml").refused(&["job `none` has no command", "add a command"]);
     sandbox.write("wide.toml", shell_jobs(5000, &[job]));
     sandbox.makespan("run wide.toml").refused(&["5000 processors", "cores", "oversubscribe"]);
     sandbox.makespan("run bare.toml --resume").refused(&["job `none` has no command"]);

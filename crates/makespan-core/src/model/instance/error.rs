@@ -133,7 +133,7 @@ pub enum InstanceError {
         last: u32,
     },
     /// An unavailable period is empty.
-    #[error("unavailable period {index}: it must name processors and end after it starts")]
+    #[error("unavailable period {index}: the period has no processors, or does not end after its start")]
     EmptyPeriod {
         /// Position of the period in the file, counted from 0.
         index: usize,

@@ -94,7 +94,7 @@ impl NodeList {
     pub fn processors(&self, node: usize) -> u32 {
         match self {
             Self::Equal { sample, count, .. } => {
-                assert!(node < *count as usize, "there are {count} nodes, and node {node} does not exist");
+                assert!(node < *count as usize, "node {node} does not exist; there are only {count} nodes");
                 sample.processors
             }
             Self::Each { nodes, .. } => nodes[node].processors,

@@ -97,7 +97,7 @@ impl WorkloadProfiles<'_> {
         let profile = self.profiles.get(label).ok_or_else(|| {
             let near = nearest(label, self.profiles.keys().map(String::as_str));
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            format!("the profile `{label}` is not among `profiles`{near}")
+            format!("`profiles` contains no profile `{label}`{near}")
         })?;
         *left = left.saturating_sub(1);
         if depth > DEEPEST || *left == 0 {

@@ -77,7 +77,7 @@ fn errors_name_the_job_and_the_profile() {
     let job = |id: &str, res: &str, profile: &str| {
         format!(r#"{{"id": {id}, "subtime": 0, "res": {res}, "profile": "{profile}"}}"#)
     };
-    check(&job("7", "1", "dd"), "the profile `dd` is not among `profiles`; did you mean `d`?");
+    check(&job("7", "1", "dd"), "`profiles` contains no profile `dd`; did you mean `d`?");
     check(
         &job("7", "-1", "d"),
         "no record can be read as a job (1 record skipped: the number of processors is \

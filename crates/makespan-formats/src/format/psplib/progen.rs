@@ -263,7 +263,7 @@ fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>,
         };
         let count = project.activities.len();
         let Some(activity) = usize::try_from(own - 1).ok().and_then(|at| project.activities.get_mut(at)) else {
-            return Err(FileProblem::at(line, format!("activity {own} does not exist; the last is {count}")));
+            return Err(FileProblem::at(line, format!("activity {own} does not exist; the last activity is {count}")));
         };
         let due = activity.modes.len() as u64 + 1;
         if mode[0] != due {

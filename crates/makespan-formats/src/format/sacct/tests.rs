@@ -100,7 +100,10 @@ fn errors_name_the_line_and_the_column() {
         "the number of processors is not whole (first at line 2)",
     );
     check("JobID|Submit|Elapsed|NCPUS\n", "no record can be read as a job");
-    check("JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|1|x|y\n", "more fields than the header names");
+    check(
+        "JobID|Submit|Elapsed|NCPUS\n1|2024-01-01T00:00:00|00:00:01|1|x|y\n",
+        "the record has more fields than the header",
+    );
     let sizeless = read(DUMP, &ReplayOptions::default()).unwrap_err();
     assert!(sizeless.contains("the number of processors of the machine; state the processors"), "{sizeless}");
     let strict = ReplayOptions { strict: true, ..on(8) };

@@ -49,7 +49,7 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<ReadJobs, Fil
     }
     let count = rows.len() as u64;
     if count != stated && count != stated.saturating_add(2) {
-        let problem = format!("the first line announces {stated} tasks and two dummies, and {count} tasks follow");
+        let problem = format!("the first line announces {stated} tasks and two dummies, but {count} tasks follow");
         return Err(FileProblem::at(FilePlace::line(line), problem));
     }
     let last = rows.len().saturating_sub(1);
@@ -71,7 +71,8 @@ pub(super) fn read(text: &str, name: &str, strict: bool) -> Result<ReadJobs, Fil
     for (at, row) in rows.iter().enumerate() {
         for &before in &row.before {
             let Some(from) = usize::try_from(before).ok().and_then(|before| numbers.get(before)) else {
-                let problem = format!("task {at} waits for task {before}, which does not exist; the last is {last}");
+                let problem =
+                    format!("task {at} waits for task {before}, which does not exist; the last task is {last}");
                 return Err(FileProblem::at(FilePlace::line(row.line), problem));
             };
             if let (Some(from), Some(to)) = (*from, numbers[at]) {

@@ -190,7 +190,7 @@ fn stg_is_read_without_its_dummies() {
     wrong(" 3 3 2 1 2", " 3 3 2 1 7", "a.stg:5: task 3 waits for task 7, which does not exist");
     wrong(" 2 4 1 0", " 2 4 1 3", "in a cycle: 2 -> 3 -> 2");
     wrong(" 2 4 1 0\n", "", "a.stg:4: expected task 2, found task 3");
-    wrong("   3", "   4", "announces 4 tasks and two dummies, and 5 tasks follow");
+    wrong("   3", "   4", "announces 4 tasks and two dummies, but 5 tasks follow");
 }
 
 const DOT: &str = "/* a */ strict digraph \"g\" { rankdir=LR; node [shape=box, time=2]\n a [time=\"1.5\"]; b; // there\n\

@@ -47,7 +47,7 @@ impl TreePlanFile {
         let StatedPeriod { periodic, fair_throughput } = self.period.as_ref()?;
         let seconds = periodic.period;
         if seconds.ticks() <= 0 {
-            return Some("the period must be longer than 0 s".into());
+            return Some("the period is not longer than 0 s".into());
         }
         let rates = Rates::new(problem.applications().len(), periodic.rates());
         if let Err(wrong) = rates.fair_throughput(problem) {

@@ -131,7 +131,7 @@ impl<'a> All<'a> {
     fn check_one_at_a_time(&self, tasks: &[u32]) -> Result<(), CertificateError> {
         if let Some(task) = tasks.iter().find(|&&task| self.runs.counts.get(task as usize) != Some(&1)) {
             return malformed(format!(
-                "`one_at_a_time` contains {task}, which is a bag, or not the number of a task of the instance"
+                "`one_at_a_time` contains {task}, which is a bag, or is not a task of the instance"
             ));
         }
         let mut sorted = tasks.to_vec();
@@ -199,7 +199,7 @@ impl<'a> All<'a> {
             return malformed("a step refers to a limited amount that the certificate does not contain");
         };
         if until < from {
-            return malformed("the window of a step must not begin after its own end");
+            return malformed("the window of a step begins after its end");
         }
         let own = |row: usize| special.filter(|&(special, _)| special == row).map(|(_, window)| window);
         let window = |row: usize| own(row).unwrap_or_else(|| windows.of(row));

@@ -159,7 +159,7 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
         assert_eq!(with(prices(), vec![step]), Ok(80));
     }
     let supposed = Step::End(0, 1, Reason::Steps(vec![]));
-    assert_eq!(with(prices(), vec![supposed]), invalid_at("1", "a supposition must not be about a bag of tasks"));
+    assert_eq!(with(prices(), vec![supposed]), invalid_at("1", "a supposition is about a bag of tasks"));
     assert!(with(vec![LimitedAmount::OneAtATime(vec![0, 1])], vec![Step::Full(0, 0, 7)]).is_err());
     // Both processors are closed from 60 to 130. Tasks of 80 ticks do not fit before this period, so they run one
     // after the other after it.

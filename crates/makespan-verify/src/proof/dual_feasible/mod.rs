@@ -118,10 +118,10 @@ impl Kind for DualFeasible {
 impl DualFeasible {
     fn check(&self) -> Result<(), CertificateError> {
         if self.from < Time::ZERO || self.deadline <= self.from {
-            return malformed("the instants must satisfy 0 <= from < deadline");
+            return malformed("the instants do not satisfy 0 <= from < deadline");
         }
         if self.terms.is_empty() || self.terms.len() > MAX_TERMS {
-            return malformed("there must be 1 to 16 terms");
+            return malformed("the number of terms is not from 1 to 16");
         }
         check(self.terms.iter().map(|term| &term.price))?;
         self.terms.iter().try_for_each(|term| term.widths.check().and(term.times.check()))

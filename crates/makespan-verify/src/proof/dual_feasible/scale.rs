@@ -27,7 +27,7 @@ impl Scale {
         if ascending && steps.first().is_some_and(|&(size, value)| size > 0 && value > 0) {
             return Ok(());
         }
-        malformed("there must be at least one step, and steps must be positive and ascending in size and in value")
+        malformed("there is no step, or the steps are not positive and ascending in size and in value")
     }
 
     /// Returns the value of a size. The size must not be negative.

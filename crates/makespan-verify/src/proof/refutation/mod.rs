@@ -114,7 +114,7 @@ impl Kind for Refutation {
             return malformed(format!("the steps have more than {MAX_BYTES} bytes"));
         }
         if self.grid < 1 || self.value < 1 || self.value > LIMIT {
-            return malformed("the value and the grid must be positive, and the value at most 2^58");
+            return malformed("the value or the grid is not positive, or the value is above 2^58");
         }
         let relaxation = deadlines::claimed(instance, objective, self.grid, self.value - 1)?;
         let deadline = (objective == Objective::Makespan && is_symmetric(&relaxation)).then_some(self.value - 1);

@@ -92,7 +92,8 @@ impl PriceVector {
         let (stated, supplies) = (reader.unsigned()?, relaxation.supplies.len());
         if stated != u64::try_from(supplies).unwrap_or(u64::MAX) {
             return malformed(format!(
-                "a record 31 in `steps` has prices for {stated} supplies (processors and resources), but there are {supplies}"
+                "a record of kind 31 in `steps` has prices for {stated} supplies (processors and resources), but \
+                 there are {supplies}"
             ));
         }
         let lines = relaxation.supplies.iter().map(|_| Line::read(reader)).collect::<Result<Vec<_>, _>>()?;

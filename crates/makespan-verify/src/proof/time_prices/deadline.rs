@@ -45,7 +45,7 @@ impl Kind for DeadlinePrices {
     fn value(&self, _: Objective, instance: &Instance) -> Result<Value, CertificateError> {
         let deadline = self.deadline;
         if deadline < Time::ZERO {
-            return malformed("the deadline must not be negative");
+            return malformed("the deadline is negative");
         }
         let prices = TimePrices {
             instants: self.instants.clone(),

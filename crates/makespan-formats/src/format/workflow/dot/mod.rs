@@ -223,7 +223,7 @@ impl Parts {
     /// Reads the nodes of a group, after its `{`. Default attributes of a group apply only within this group.
     fn group(&mut self, tokens: &mut Tokens<'_>, depth: usize) -> Result<Vec<u32>, FileProblem> {
         if depth == DEEPEST {
-            return Err(tokens.wrong(format!("subgraphs are nested more than {DEEPEST} deep")));
+            return Err(tokens.wrong(format!("subgraphs are nested more than {DEEPEST} levels deep")));
         }
         let usual = (self.usual_task.clone(), self.usual_edge.clone());
         let (mut nodes, mut seen) = (Vec::new(), FxHashSet::default());
