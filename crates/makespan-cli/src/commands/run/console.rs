@@ -122,8 +122,8 @@ impl Console {
         while let Err(RecvTimeoutError::Timeout) = self.done.recv_timeout(PATIENCE) {
             if stopped {
                 complain(
-                    "note: nobody reads standard output, so some outputs are not printed; these outputs are in the \
-                     folder of the run",
+                    "note: no program reads standard output, so some outputs are not printed; these outputs are in \
+                     the folder of the run",
                 );
                 return true;
             }
