@@ -455,7 +455,7 @@ class Day:
         waited = time.monotonic() - begun
         ended = client.wait_for_all(120)
         wrong = [name for name in acknowledged if self.noted(name, "restored") != "begin\nend\n"]
-        said, is_there = self.said("this problem is over", log)
+        said, is_there = self.said("this problem no longer exists", log)
         self.table.add("free space", f"accepts again after {waited:.1f} s; {len(wrong)} of {len(acknowledged)} jobs lost or repeated", ended and not wrong and "room" in acknowledged and is_there, said)
 
     def secrets(self):

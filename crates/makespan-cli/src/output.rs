@@ -207,7 +207,7 @@ pub fn check_kind(option: &str, path: Option<&PathBuf>, endings: &[&str]) -> Res
     }
     let name = path.map(|path| path.display().to_string()).unwrap_or_default();
     Err(miette!(
-        "{option} {name}: this output is written only as .{}, not as .{ending}; name a file with {} ending",
+        "{option} {name}: this output can only be written as .{}, not as .{ending}; name a file with {} ending",
         listed(endings),
         if endings.len() == 1 { "that" } else { "such an" }
     ))

@@ -134,7 +134,7 @@ mod tests {
     fn refuses_what_is_no_set() {
         check(r#"{"cpudata":{"nb_p":[1],"t1":[3]}}"#, Ok(1));
         check(r#"{"cpudata":{"nb_p":[2,1],"t1":[3,2]}}"#, Err("cpudata.nb_p: the numbers"));
-        check(r#"{"cpudata":{"nb_p":[1,2],"t1":[3]}}"#, Err("cpudata.t1: it has 1 time; it must"));
+        check(r#"{"cpudata":{"nb_p":[1,2],"t1":[3]}}"#, Err("cpudata.t1: the list has 1 time; it must"));
         check(r#"{"cpudata":{"nb_p":[1,2],"t1":[3,-2]}}"#, Err("is negative"));
         check(r#"{"cpudata":{"nb_p":[1,2],"t1":[3,0]}}"#, Err("must be positive"));
         check(r#"{"cpudata":{"nb_p":[]}}"#, Err("no processors"));

@@ -57,7 +57,7 @@ fn what_is_no_matrix_is_told_what_would_be_right() {
     check("0 2\n", None, "at least 1");
     check("1 2\n1 -2\n", None, "negative");
     check("1 2\n1 x\n", None, "`x` is not a time");
-    check("1 2\ninf inf\n", None, "task 0: no machine can run it");
+    check("1 2\ninf inf\n", None, "task 0: no machine can run the task");
     check("1 99999999\n1", None, "but 1 times follow");
     check("\n", None, "empty");
 }

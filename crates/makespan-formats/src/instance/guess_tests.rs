@@ -72,7 +72,7 @@ fn an_estimate_says_how_a_time_is_known() {
     assert_eq!(estimate(&instance, 1), Estimate::Learned { runs: 3, spread: 0.25 });
     assert_eq!((estimate(&instance, 2), estimate(&instance, 3)), (Estimate::Stated, Estimate::Guessed));
     round_trip(&instance);
-    refused(r#"{"name": "a", "estimate": "stated"}"#, &["job `a`", "there is none", "write `time`"]);
+    refused(r#"{"name": "a", "estimate": "stated"}"#, &["job `a`", "there is no run time", "write `time`"]);
     refused(r#"{"name": "a", "time": 1, "estimate": "gessed"}"#, &["jobs[0].estimate", "did you mean `guessed`?"]);
     refused(r#"{"name": "a", "time": 1, "estimate": {"runs": 0}}"#, &["`runs` is 0"]);
     refused(r#"{"name": "a", "time": 1, "estimate": {"runs": 2, "spread": -1}}"#, &["`spread` is negative"]);

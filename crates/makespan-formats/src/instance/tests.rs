@@ -253,12 +253,12 @@ fn times_on_machines_are_read_by_name_and_written_back() {
         assert!(error.contains(part), "{error}");
     };
     refused(r#"{"name": "a", "time_on": {"n3": 1}}"#, "jobs[0].time_on: job `a`: `time_on` names `n3`");
-    refused(r#"{"name": "a", "time_on": {"n0": 1, "n0": 2}}"#, "`n0` is given twice");
+    refused(r#"{"name": "a", "time_on": {"n0": 1, "n0": 2}}"#, "`n0` occurs twice");
     refused(r#"{"name": "a", "time_on": {"n0": 0}}"#, "must be positive");
-    refused(r#"{"name": "a", "time_on": {}}"#, "no machine can run it");
-    refused(r#"{"name": "a", "time_on": {"s": 1}}"#, "no node that has processors");
+    refused(r#"{"name": "a", "time_on": {}}"#, "no machine can run the task");
+    refused(r#"{"name": "a", "time_on": {"s": 1}}"#, "on any node with processors");
     refused(r#"{"name": "a", "time_on": 3}"#, "a table of times by the names of nodes");
-    refused(r#"{"name": "a", "time_on": {"n0": 1}, "time": 3}"#, "leave them out");
+    refused(r#"{"name": "a", "time_on": {"n0": 1}, "time": 3}"#, "remove these keys");
     refused(r#"{"name": "a", "time_on": {"n0": 1}, "processors": 2}"#, "remove `processors`");
 }
 

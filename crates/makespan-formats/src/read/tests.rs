@@ -48,7 +48,7 @@ fn bad_files_are_one_clear_error() {
     ] {
         check(json.as_bytes(), &plain, "this is JSON of Slurm");
     }
-    check(b"hello", &plain, "a list of commands does not state machines");
+    check(b"hello", &plain, "a list of commands states no machines");
     check(b"a = \"\xff\"", &plain, "x:1: the text is not UTF-8");
     check(&gzip(SWF.as_bytes())[..30], &plain, "x: cannot read");
     check(SWF.as_bytes(), &ReadOptions { max_bytes: 20, ..plain.clone() }, "larger than the limit of 20 bytes");

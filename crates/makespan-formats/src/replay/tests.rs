@@ -191,7 +191,7 @@ fn a_native_instance_happens_as_estimated() {
             .contains("a number of processors is allowed only for files without machines")
     );
     let both = ReplayOptions { processors: Some(9), ..platform };
-    assert!(read(&log(), &both).unwrap_err().contains("state one"));
+    assert!(read(&log(), &both).unwrap_err().contains("remove one"));
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn one_value_that_is_not_needed_refuses_no_file() {
         (wf(&cores("2.5"), "", ""), None),
         (wf("", r#", "command": "echo a""#, ""), None),
         (wf("", r#", "coreCount": "x""#, ""), Some("number of cores is not a number")),
-        (wf("", "", r#", {"id": "b", "runtimeInSeconds": 5}"#), Some("missing in the specification")),
+        (wf("", "", r#", {"id": "b", "runtimeInSeconds": 5}"#), Some("not in the specification")),
         (swf, Some("the log states an invalid number of processors of the machine: `MaxProcs: abc`")),
         (batsim, Some("the log states an invalid number of processors of the machine: `nb_res: x`")),
         ("digraph { a [time=3, work=5]; a [time=4] }".to_owned(), Some("contradicted by another attribute")),

@@ -91,11 +91,11 @@ fn a_speed_up_above_linear_or_below_one_stays_in_range() {
 fn few_points_fit_what_they_can() {
     let all = exact(10.0, SpeedupLaw::Amdahl { serial: 0.2 });
     assert!(fit(&all[..0]).is_empty() && fit(&all[..1]).is_empty());
-    assert!(advice(&all[..1]).unwrap().contains("one allotment"));
+    assert!(advice(&all[..1]).unwrap().contains("only one number of processors"));
     let two = fit(&all[..2]);
     assert_eq!(two.len(), 2);
     assert!(two.iter().all(|fit| fit.error < 1e-6 && fit.parameters == 2));
-    assert!(advice(&all[..2]).unwrap().contains("two allotments"));
+    assert!(advice(&all[..2]).unwrap().contains("two numbers of processors"));
     assert_eq!(fit(&all[..3]).len(), 3);
     assert_eq!(advice(&all), None);
     // Two times on the same allotment are one point. The shorter time is used.

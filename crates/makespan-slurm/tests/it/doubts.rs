@@ -283,7 +283,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
             let queue = said_of(&[nodes, (name, bytes), (other, whole)]).unwrap();
             let said = queue.remarks.join("\n");
             let start = format!("{name} was cut off or is damaged (");
-            assert!(said.contains(&start) && said.contains(&format!("): {other} is taken")), "{said}");
+            assert!(said.contains(&start) && said.contains(&format!("): {other} is used instead")), "{said}");
             assert!(!queue.jobs.is_empty());
         }
     }
@@ -295,7 +295,7 @@ fn a_file_that_is_damaged_is_named_with_what_takes_its_place_or_what_helps() {
         ("scontrol.jobs.txt", jobs.as_bytes()),
     ]);
     let said = queue.unwrap().remarks.join("\n");
-    assert!(said.contains("scontrol.jobs-d.txt is empty: scontrol.jobs.txt is taken"), "{said}");
+    assert!(said.contains("scontrol.jobs-d.txt is empty: scontrol.jobs.txt is used instead"), "{said}");
     // The same holds for nodes and for optional files.
     let said =
         said_of(&[("scontrol.nodes.json", br#"{"nodes": [{"#), ("scontrol.jobs.txt", jobs.as_bytes())]).unwrap_err();

@@ -54,7 +54,7 @@ fn a_changed_plan_is_rejected_with_the_reason() {
     let changes = [
         ("\"makespan\": 4", "\"makespan\": 3.5", "the stated makespan is 3.5, but the placements have 4"),
         ("\"end\": 4", "\"end\": 3", "job `a` lasts 3 s"),
-        ("{\"value\": 4", "{\"value\": 4.000000001", "the bound is 4.000000001, and the certificate proves 4"),
+        ("{\"value\": 4", "{\"value\": 4.000000001", "the bound is 4.000000001, but the certificate proves 4"),
         ("\"job\":1", "\"job\":7", "the certificate cannot be read: it names job 7, which the instance does not have"),
         ("\"scale\":20", "\"scale\":0", "bound on the weighted completion"),
     ];
@@ -91,8 +91,8 @@ fn the_refusal_of_a_certificate_states_its_reason() {
         ("9", "1000000000", &unknown, "cannot be read: the steps name entry 5 of a list with 0 entries"),
         ("9", "1000000000", &later, "step 1 of the certificate is not valid: the nogood does not follow"),
         ("9", "1000000000", &unrelated, "step 1.1 of the certificate is not valid: the step assumes that task 1 waits"),
-        ("9", "1000000000", "", "the bound is 4, and the certificate proves nothing, because after the last step"),
-        ("3", "1000000000", "", "proves less than it claims: the bound is 4, and the certificate proves 3"),
+        ("9", "1000000000", "", "the bound is 4, but the certificate proves nothing, because after the last step"),
+        ("3", "1000000000", "", "proves less than it claims: the bound is 4, but the certificate proves 3"),
     ];
     for (value, grid, steps, reason) in cases {
         let text = with(value, grid, steps);

@@ -12,6 +12,7 @@ pub fn is_clear_refusal(problem: &str) -> bool {
     reason.starts_with("cannot be read: ")
         || reason.split_once(" of the certificate ").is_some_and(is_step)
         || reason.strip_prefix("proves less than it claims: the bound is ").is_some_and(|values| {
-            values.contains(", and the certificate proves ") || values.contains(", and the certificate is valid for ")
+            values.contains(", but the certificate proves ")
+                || values.contains(", but the certificate is valid only for ")
         })
 }

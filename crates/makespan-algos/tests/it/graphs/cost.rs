@@ -98,7 +98,8 @@ proptest! {
         }
         let (other, _) = planned("critical-jobs");
         prop_assert!(late_jobs <= late(&instance, &other, &ends));
-        let remarked = context.remarks.iter().any(|remark| remark.starts_with("no schedule was found that meets all deadlines"));
+        let remarked = context.remarks.iter().any(|remark| remark.starts_with("no schedule was found that meets all \
+                                                                               stated and assumed deadlines"));
         prop_assert_eq!(remarked, late_jobs > 0);
     }
 

@@ -153,7 +153,7 @@ pub fn drafts() -> impl Strategy<Value = Draft> {
     let closed = proptest::option::weighted(0.3, (0_u32..3, 0_i64..9, 1_i64..5));
     let jobs = prop_oneof![2 => job(5).prop_map(|job| vec![job]), 1 => (job(3), job(2)).prop_map(|(a, b)| vec![a, b])];
     (nodes, network, proptest::bool::weighted(0.2), closed, jobs).prop_filter_map(
-        "some job is a graph",
+        "at least one job is a graph",
         |(nodes, network, local, closed, jobs)| {
             let draft = Draft { nodes, network, local, closed, jobs, names: "t" };
             draft.instance(1).has_compound_jobs().then_some(draft)

@@ -71,7 +71,7 @@ fn quiet_leaves_one_line_for_programs() {
     let result = result(&text);
     assert_eq!((result["succeeded"].as_str(), result["status"].as_str()), ("1", "0"));
     assert!(result["makespan"].parse::<f64>().unwrap() > 0.0);
-    sandbox.makespan(&format!("{RUN} --quiet")).refused(&["f holds a run"]);
+    sandbox.makespan(&format!("{RUN} --quiet")).refused(&["f already contains a run"]);
 }
 
 #[test]

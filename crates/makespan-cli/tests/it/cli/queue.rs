@@ -746,7 +746,7 @@ fn scenarios_close_nodes_and_state_what_to_do() {
     }
     let (remarks, starts) = beside_now(&sandbox, "drain=n[1-7]");
     assert!(starts.values().all(|[_, then]| then.is_none()), "{starts:?}");
-    assert!(remarks.contains("they can start only on nodes that do not come back"), "{remarks}");
+    assert!(remarks.contains("these jobs can start only on nodes that remain unavailable"), "{remarks}");
     let (remarks, _) = beside_now(&sandbox, "drain=n1 from tomorrow 8:00");
     assert!(remarks.contains("no job runs on n1 from 2026-11-28 08:00:00 UTC on"), "{remarks}");
 }
@@ -755,10 +755,10 @@ fn scenarios_close_nodes_and_state_what_to_do() {
 fn scenarios_without_an_effect_are_refused() {
     let sandbox = Sandbox::with_small();
     for (scenario, parts) in [
-        ("job=9999 top", ["no job 9999", "the queue has jobs such as"]),
+        ("job=9999 top", ["running job 9999", "the queue has jobs such as"]),
         ("job=4105 top", ["job 4105 runs", "name a pending job"]),
         ("job=4113 top", ["is held", "scontrol release 4113"]),
-        ("job=4105 limit=1h", ["already runs", "state a longer limit"]),
+        ("job=4105 limit=1h", ["has already run", "state a longer limit"]),
         ("qos=gold jobs=+4", ["QOS", "sacctmgr"]),
         ("drain=n99", ["there is no node n99", "n[1-8]"]),
         ("drain=n1 from 2020-01-01", ["is in the past", "state a later instant"]),

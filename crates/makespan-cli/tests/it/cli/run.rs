@@ -134,13 +134,13 @@ fn folders_that_cannot_take_a_run_are_refused() {
     sandbox.write("i.toml", shell_jobs(1, &[("a", "0.05", "echo x >> happened")]));
     sandbox.makespan("run i.toml --folder f").succeeds();
     let (plan, journal) = (sandbox.read("f/plan.json"), sandbox.read("f/journal.jsonl"));
-    sandbox.makespan("run i.toml --folder f").refused(&["f holds a run", "resume"]);
+    sandbox.makespan("run i.toml --folder f").refused(&["f already contains a run", "resume"]);
     assert_eq!((plan, journal), (sandbox.read("f/plan.json"), sandbox.read("f/journal.jsonl")));
     assert_eq!(sandbox.read("happened"), "x\n");
     // A folder with other files is not a run.
     fs::create_dir(sandbox.path("typo")).unwrap();
     sandbox.write("typo/results.txt", "precious");
-    sandbox.makespan("run i.toml --folder typo --resume").refused(&["typo holds no run to resume"]);
+    sandbox.makespan("run i.toml --folder typo --resume").refused(&["typo contains no run to resume"]);
     assert_eq!(fs::read_dir(sandbox.path("typo")).unwrap().count(), 1);
     sandbox.makespan("run i.toml --folder i.toml").refused(&["i.toml is a file", "--folder"]);
     sandbox.makespan("run i.toml --folder i.toml/x").refused(&["i.toml"]);

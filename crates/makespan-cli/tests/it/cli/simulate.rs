@@ -221,7 +221,7 @@ fn machines_and_bags() {
         "version = 1\nplatform = { processors = 2 }\n[[jobs]]\nname = \"bag\"\ncount = 5\ntime = 3\n",
     );
     let text = sandbox.makespan("simulate bag.toml --start-time-of bag/4").succeeds();
-    assert!(text.contains("every task of a bag is submitted as a job of its own"), "{text}");
+    assert!(text.contains("each task of a bag is submitted as a separate job"), "{text}");
     assert_eq!(row(&text, "makespan"), ["9.000"]);
 }
 

@@ -100,7 +100,7 @@ fn a_period_is_unrolled_into_every_transfer_and_computation() {
     sandbox.makespan("plan t.json --period 0").refused(&["longer than 0"]);
     let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "processors": 1, "time": 3}]}"#;
     sandbox.write("flat.json", flat);
-    sandbox.makespan("plan flat.json --unroll u.csv").refused(&["--unroll is for the steady state of bags"]);
+    sandbox.makespan("plan flat.json --unroll u.csv").refused(&["--unroll is only for the steady state of bags"]);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_changed_plan_is_rejected() {
     let value = plan.pointer_mut("/bounds/fair_throughput/value").unwrap();
     *value = (value.as_f64().unwrap() * 0.999).into();
     sandbox.write("changed.json", plan.to_string());
-    assert!(sandbox.makespan("verify t.json changed.json").out.contains("and the certificate proves"));
+    assert!(sandbox.makespan("verify t.json changed.json").out.contains("but the certificate proves"));
 }
 
 #[test]

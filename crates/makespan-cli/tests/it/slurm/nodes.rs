@@ -54,7 +54,7 @@ fn nodes_that_differ_are_planned_as_they_are() {
     assert_eq!(space.read("fast/1-echo-SLURMD_NODENAME.out"), "big\n");
     for (line, parts) in [
         ("run batch.toml --on slurm --nodes 2 --no-history", vec!["large", "no node has more than 8 GiB"]),
-        ("run list.txt --on slurm --nodes 2 --slurm=-Cfast", vec!["2 nodes", "has 1", "request fewer nodes"]),
+        ("run list.txt --on slurm --nodes 2 --slurm=-Cfast", vec!["2 nodes", "has only 1", "request fewer nodes"]),
         ("run list.txt --on slurm --slurm=--nodes=3", vec!["the run itself sets the sbatch option --nodes"]),
     ] {
         let said = space.makespan(line);
@@ -102,7 +102,7 @@ fn nodes_of_an_allocation_that_are_down_are_not_planned_for_and_smaller_ones_are
     assert!(matches!(said.status, Some(1..=100)), "{said:#?}");
     said.holds(&[
         "planned for 2 nodes of 4 processors",
-        &format!("allocation {job} has 1"),
+        &format!("allocation {job} has only 1"),
         "new run in another folder",
     ]);
     cluster.ask("scancel", &[&job]);

@@ -153,7 +153,7 @@ mod tests {
         let cycle = refused(vec![job("a", &["c"]), job("b", &["a"]), job("c", &["b"]), job("d", &["a"])]);
         assert!(cycle.contains("b -> c -> a -> b") || cycle.contains("a -> b -> c -> a"), "{cycle}");
         assert!(refused(vec![job("a", &["a"])]).contains("a -> a"));
-        assert!(refused(vec![job("a", &["x"])]).contains("job `a` waits for `x`, and there is no such job"));
+        assert!(refused(vec![job("a", &["x"])]).contains("job `a` waits for `x`, but no job has this name"));
     }
 
     #[test]

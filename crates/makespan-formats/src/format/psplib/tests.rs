@@ -55,7 +55,7 @@ fn modes_are_allotments() {
     assert_eq!((need(1, "N2"), need(2, "N2")), (Some(Need::ByAllotment([3, 7].into())), Some(Need::whole(3))));
     assert_eq!(instance.platform().consumables().iter().collect::<Vec<_>>(), [("N1", 9), ("N2", 11)]);
     let has = |part: &str| remarks.iter().any(|remark| remark.contains(part));
-    assert!(has("1 modes (such as one of activity `2`) need more than there is"), "{remarks:?}");
+    assert!(has("1 modes (such as one of activity `2`) need more of a resource than there is"), "{remarks:?}");
     assert!(
         has("the due date of the project, 18, is the deadline of the job; its cost of tardiness, 12"),
         "{remarks:?}"

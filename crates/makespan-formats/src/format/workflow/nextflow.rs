@@ -345,7 +345,7 @@ mod tests {
         assert!(failed(DAG, "name\tstatus\n").contains("no column `realtime`"));
         assert!(failed(DAG, "name\tstatus\trealtime\n").contains("no completed task"));
         assert!(failed(DAG, "name\tstatus\trealtime\na\tCOMPLETED\t1s\na\tCOMPLETED\t1s\n").contains("two tasks"));
-        assert!(failed(DAG, "name\tstatus\trealtime\na\tCOMPLETED\t1s\n").contains("files of one run"));
+        assert!(failed(DAG, "name\tstatus\trealtime\na\tCOMPLETED\t1s\n").contains("files of the same run"));
         assert!(failed("digraph {", TRACE).contains("expected"));
     }
 }

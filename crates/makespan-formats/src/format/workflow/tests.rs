@@ -353,7 +353,7 @@ fn a_platform_and_a_network_are_for_workflows() {
     };
     let platform = found.instance.platform().clone();
     let none = ReadOptions::default;
-    check(ReadOptions { platform: Some(platform.clone()), ..options() }, DAX, "state one");
+    check(ReadOptions { platform: Some(platform.clone()), ..options() }, DAX, "remove one");
     check(ReadOptions { network: Some(link), platform: Some(platform.clone()), ..none() }, DAX, "in the platform");
     check(ReadOptions { network: Some(link), ..none() }, DAX, "state this number");
     check(ReadOptions { speedup: "linear".parse().ok(), ..options() }, DAX, "allowed only for logs");

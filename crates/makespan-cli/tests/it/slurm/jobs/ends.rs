@@ -106,7 +106,7 @@ fn what_cannot_be_jobs_is_refused_with_a_remedy() {
         ("run list.txt --on slurm:jobs --policy fcfs", vec!["the cluster does", "--algorithm"]),
         ("run list.txt --on slurm:jobs --jobs 2", vec!["use --on slurm"]),
         ("run list.txt --on slurm:jobs --partition nowhere", vec!["nowhere", "main"]),
-        ("run long.txt --on slurm:jobs --time 1h", vec!["10800", "ask for a longer --time"]),
+        ("run long.txt --on slurm:jobs --time 1h", vec!["10800", "request a longer --time"]),
         ("run list.txt --on slurm:jobs --time soon", vec!["such as 90m"]),
         (
             "run list.txt --on slurm:jobs --slurm=--no-such-option --folder o",
