@@ -75,9 +75,13 @@ mod tests {
     #[test]
     fn the_error_says_what_would_be_right() {
         let said = |quantity: Quantity, value| quantity.check(value).unwrap_err().to_string();
-        let bandwidth = "a bandwidth of 1e300 bytes a second is out of range; write 1e-9 to 1e18 bytes a second";
+        let bandwidth = "a bandwidth of 1e300 bytes a second is out of range; write a value from 1e-9 to 1e18 bytes a \
+                         second";
         assert_eq!(said(Quantity::BANDWIDTH, 1e300), bandwidth);
-        assert_eq!(said(Quantity::SPEED, 0.0), "a speed of 0 is out of range; write 1e-9 to 1e18");
-        assert_eq!(said(Quantity::LATENCY, 4e7), "a latency of 40000000 s is out of range; write 0 to 31536000 s");
+        assert_eq!(said(Quantity::SPEED, 0.0), "a speed of 0 is out of range; write a value from 1e-9 to 1e18");
+        assert_eq!(
+            said(Quantity::LATENCY, 4e7),
+            "a latency of 40000000 s is out of range; write a value from 0 to 31536000 s"
+        );
     }
 }

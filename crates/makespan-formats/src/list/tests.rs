@@ -154,7 +154,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("gpus=3", &["2-b", "gpus"]),
         ("gpus=-1", &["`-1` is not a number of GPUs"]),
         ("name=12", &["a name that contains a letter"]),
-        ("name=1-a", &["list:2", "the command on line 1 is named `1-a`, too"]),
+        ("name=1-a", &["list:2", "the command on line 1 has the same name, `1-a`"]),
         ("after=7", &["list:2: after", "line 7 contains no command", "line 2"]),
         ("after=5-3", &["empty range"]),
         ("after=1-aa", &["no command is named", "did you mean `1-a`?"]),

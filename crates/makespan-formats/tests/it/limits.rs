@@ -195,5 +195,8 @@ fn figures_out_of_range_are_refused_by_every_reader() {
         }
     }
     let said = simgrid("1f", "1e300", "0").unwrap_err();
-    assert!(said.starts_with("x:3: a bandwidth of 1e300 bytes a second is out of range; write 1e-9 to 1e18"), "{said}");
+    assert!(
+        said.starts_with("x:3: a bandwidth of 1e300 bytes a second is out of range; write a value from 1e-9 to 1e18"),
+        "{said}"
+    );
 }

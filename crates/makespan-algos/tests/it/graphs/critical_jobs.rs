@@ -54,7 +54,7 @@ fn a_reserve_keeps_the_next_job_away() {
     let starts: Vec<Time> = held.iter().map(|placement| placement.start).collect();
     assert_eq!(starts, [0, 0, 30].map(Time::from_seconds), "{remarks}");
     assert!(
-        remarks.contains("`j0`: 1 tasks without edges hold") && remarks.contains("50.0 % of the processor time"),
+        remarks.contains("`j0`: 1 tasks without edges keep") && remarks.contains("50.0 % of the processor time"),
         "{remarks}"
     );
     assert!(remarks.contains("`j2`: critical chains gave no plan that meets its deadline"), "{remarks}");

@@ -16,7 +16,7 @@ fn places_that_cannot_be_written_are_named_and_nothing_is_left() {
             sandbox.makespan(&format!("plan small.toml --{option} {file} {other}")).refused(&[&[file], parts].concat());
         };
         case("missing/x", &["`missing` does not exist"]);
-        case("folder", &["it is a folder"]);
+        case("folder", &["this path is a folder"]);
         case("small.toml/x", &["`small.toml` is a file"]);
         case("small.toml", &["would replace the instance"]);
         case("folder/../small.toml", &["would replace the instance"]);

@@ -821,7 +821,9 @@ fn a_job_that_is_not_submitted_has_a_start_and_delays_others() {
     // The last job of the queue delays no other job, and its assumed priority is stated.
     let last = said(&sandbox, &["--from", &from, "--what-if", "nodes=1 time=2h"], 80).out;
     assert!(last.contains("none would start later") && last.contains("the assumed priority is"), "{last}");
-    for (words, part) in [("nods=4", "the options are"), ("partition=x", "there is no partition x; there are batch")] {
+    for (words, part) in
+        [("nods=4", "the options are"), ("partition=x", "there is no partition x; the partitions are batch")]
+    {
         let said = said(&sandbox, &["--from", &from, "--what-if", words], 200);
         assert!(said.status == Some(1) && said.err.contains(part), "{}", said.err);
     }

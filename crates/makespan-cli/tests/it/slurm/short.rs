@@ -67,7 +67,7 @@ fn what_needs_a_node_that_has_gone_down_waits_for_it_and_the_rest_does_not() {
     space.wait("the first begins", || space.path("first.begun").exists());
     lose(&cluster);
     // Before, a job on both nodes could be started on the remaining one.
-    space.wait("it is known", || space.read("told").contains("the node n1 of pilot"));
+    space.wait("it is known", || space.read("told").contains("node n1 of pilot"));
     space.write("stop", "");
     // The test resumes the run to shorten the wait.
     space.wait("the small one is done", || space.path("small.done").exists());

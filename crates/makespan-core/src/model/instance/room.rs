@@ -337,7 +337,7 @@ mod tests {
     fn too_little_of_something_is_named() {
         let refused = |max, needs: &[(&str, Need)]| fitted(max, needs).unwrap_err();
         let one = refused(1, &[("memory", Need::whole(21))]);
-        assert!(one.contains("needs 21 bytes of `memory`, and no node has more than 20 bytes"), "{one}");
+        assert!(one.contains("needs 21 bytes of `memory`, but no node has more than 20 bytes"), "{one}");
         assert!(refused(8, &[("memory", Need::whole(90))]).contains("all nodes together have 36 bytes"));
         assert!(refused(2, &[("solver", Need::whole(4))]).contains("needs 4 of `solver`, but the platform has 3"));
         let unknown = refused(1, &[("gpus", Need::whole(1))]);

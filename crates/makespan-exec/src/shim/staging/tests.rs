@@ -64,7 +64,7 @@ fn what_cannot_be_copied_is_told_and_leaves_nothing() {
     fs::create_dir_all(above.path().join("home/folder")).unwrap();
     fs::write(above.path().join("home/a"), "A").unwrap();
     let mut always = || true;
-    for (name, part) in [("none", "is not in"), ("folder", "not a regular file"), ("../a", "without `..`")] {
+    for (name, part) in [("none", "is not in"), ("folder", "not a regular file"), ("../a", "has no `..`")] {
         wrong(Scratch::fill(&staging(above.path(), &[name], &[]), &mut always), part);
     }
     wrong(Scratch::fill(&staging(above.path(), &[], &["/etc/a"]), &mut always), "not in the working folder");

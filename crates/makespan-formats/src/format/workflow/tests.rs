@@ -204,7 +204,7 @@ fn dot_is_read_as_far_as_it_says_something_of_tasks() {
     wrong("strict di", "", "expected `digraph`, found `graph`");
     wrong("a -> \"c d\"", "\"c d\" -> a", "in a cycle: a -> b -> c d -> a");
     wrong("b; ", "subgraph x; ", "expected `{`, found `;`");
-    wrong("b; ", &format!("{} b", "{".repeat(101)), "nested more than 100 deep");
+    wrong("b; ", &format!("{} b", "{".repeat(101)), "nested more than 100 levels deep");
     let groups = "digraph { node [time=1]; {rank=same; a b} -> {node [time=2]; c -> d e} [data=5]; subgraph s { f, g -> a } h -> f, g }";
     let all = "a:1 b:1 c:2 d:2 e:2 f:1 g:1 h:1 c>d:0 a>c:5 a>d:5 a>e:5 b>c:5 b>d:5 b>e:5 f>a:0 g>a:0 h>f:0 h>g:0";
     let mut parts: Vec<&str> = all.split(' ').collect();
@@ -257,7 +257,7 @@ fn one_rule_holds_for_values_that_cannot_be() {
             "a>b:0",
             "1 size is missing",
         ),
-        (WF14, "\"schemaVersion\": \"1.4\", ", "", "a>b:3", "states no schemaVersion; it is read as version 1.3"),
+        (WF14, "\"schemaVersion\": \"1.4\", ", "", "a>b:3", "states no `schemaVersion`; it is read as version 1.3"),
         (DAX, "runtime=\"14\"", "runtime=\"0.00\"", "A:0.000000001", "1 run time is 0 s (task `A`: `0.00`)"),
         (DAX, "runtime=\"14\"", "", "A:60", "1 run time is missing (task `A`)"),
         (DAX, "link=\"input\" size=\"2250\"", "link=\"input\" size=\"-2\"", "A>B:50", "1 size is not a whole number"),
@@ -452,7 +452,7 @@ fn needs_are_kept_on_stated_machines_that_state_the_resource() {
     assert_eq!((needed(&instance, 1, "memory"), instance.profile(TaskId(1)).min_processors()), (Some(5000), 8));
     let error = parse_instance(text.as_bytes(), "flow.x", &memory(2499)).unwrap_err().to_string();
     assert!(
-        error.contains("job `flow/b` needs 5000 bytes of `memory` on 8 processors, and all nodes together have 4998"),
+        error.contains("job `flow/b` needs 5000 bytes of `memory` on 8 processors, but all nodes together have 4998"),
         "{error}"
     );
 }
