@@ -140,7 +140,7 @@ describe("the page of a service", () => {
     const long = makespan("submit", "--processors", "2", "--time", "100", "--", "sleep", "100").match(/\d+/)[0];
     const waits = makespan("submit", "--time", "5", "--", "true").match(/\d+/)[0];
     const { page, faults, close } = await open(`job/${waits}`);
-    await seen(page, "it needs 1 processor and 0 of 2 are free");
+    await seen(page, "it needs 1 processor, but only 0 of 2 are free");
     await page.evaluate((job) => { location.hash = `#/job/${job}`; }, long);
     await page.waitForFunction(() => document.querySelector("h1 .state")?.textContent === "running");
     await page.click("text=Cancel");

@@ -45,7 +45,7 @@ def test_a_large_bag_is_counted_and_never_listed(count: int) -> None:
     assert len(tasks) == count and tasks[-1].name == f"a/{count - 1}" and tasks[5] in tasks
     assert [task.id for task in tasks[2:4]] == [2, 3]
     for call in (instance.to_networkx, lambda: m.plan(instance, Nothing()), lambda: m.compare(instance, [Nothing()])):
-        with pytest.raises(m.InputError, match="at most 10000000 are planned one by one"):
+        with pytest.raises(m.InputError, match="at most 10000000 can be planned one by one"):
             call()
     with pytest.raises(IndexError):
         tasks[count]

@@ -58,7 +58,7 @@ def test_wrong_algorithms_say_what_would_be_right() -> None:
     cases: list[tuple[dict[str, Any], str]] = [
         ({"algorithm": "dmet"}, "did you mean `demt`"),
         ({"algorithm": "easy"}, "it is a policy"),
-        ({"algorithm": "demt", "time_limit": 3}, "takes no time_limit"),
+        ({"algorithm": "demt", "time_limit": 3}, "does not support time_limit"),
         ({"algorithm": "optimise[objective=makespan]", "objective": "makespan"}, "remove one of them"),
     ]
     for arguments, words in cases:
