@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use makespan_core::{Estimate, ProcSet};
+use makespan_core::Estimate;
 use nix::sys::statvfs::statvfs;
 use sha2::{Digest, Sha256};
 
@@ -19,7 +19,7 @@ use super::shared::{Reply, StoreRequest};
 use super::writer::at_position;
 use super::{Keeper, explain, numbers, what_if};
 use crate::Service;
-use crate::clock::{shown_instant, wall};
+use crate::clock::wall;
 use crate::prepare::{check_count, commands, job_of, refusal};
 use crate::store::{JobRow, Reader, database_size};
 use crate::words::{
@@ -197,34 +197,20 @@ impl Service for Keeper {
             check_count(jobs)?;
             all.push((submission, prepared));
         }
-        let (key, begun) = (key.map(str::to_owned).zip(digest), wall());
-        let receipts = self.ask(|reply| StoreRequest::Submit { who: who.clone(), all, key, reply })?;
-        let numbers = || receipts.iter().flat_map(|receipt| &receipt.jobs);
-        // The receipts of a repeated request are older than the request.
-        let is_new = receipts.first().is_some_and(|receipt| receipt.submitted >= begun);
-        if let (Some(first), Some(last), true) = (numbers().min(), numbers().max(), is_new) {
-            let jobs = if first == last { format!("job {first}") } else { format!("jobs {first} to {last}") };
-            self.shared.log.info(&format!("{} submitted {jobs}", who.user));
-        }
-        Ok(receipts)
+        let key = key.map(str::to_owned).zip(digest);
+        self.ask(|reply| StoreRequest::Submit { who: who.clone(), all, key, reply })
     }
 
     fn cancel(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        let state = self.ask(|reply| StoreRequest::Cancel(who.clone(), job, reply))?;
-        self.shared.log.info(&format!("{} cancels job {job}", who.user));
-        Ok(state)
+        self.ask(|reply| StoreRequest::Cancel(who.clone(), job, reply))
     }
 
     fn hold(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        let state = self.ask(|reply| StoreRequest::Hold(who.clone(), job, reply))?;
-        self.shared.log.info(&format!("{} held job {job}", who.user));
-        Ok(state)
+        self.ask(|reply| StoreRequest::Hold(who.clone(), job, reply))
     }
 
     fn release(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
-        let state = self.ask(|reply| StoreRequest::Release(who.clone(), job, reply))?;
-        self.shared.log.info(&format!("{} released job {job}", who.user));
-        Ok(state)
+        self.ask(|reply| StoreRequest::Release(who.clone(), job, reply))
     }
 
     fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal> {
@@ -461,8 +447,6 @@ impl Service for Keeper {
     fn change_user(&self, who: &Who, user: &str, settings: &UserChange) -> Result<UserSummary, Refusal> {
         let changed = (who.clone(), user.to_owned(), settings.clone());
         self.ask(|reply| StoreRequest::SetUser(changed.0, changed.1, changed.2, reply))?;
-        let text = serde_json::to_string(settings).unwrap_or_default();
-        self.shared.log.notice(&format!("{} set the limits of {user}: {text}", who.user));
         let all = self.read(|reader| reader.users(who))?;
         let unknown = || refusal(RefusalKind::Unknown, "", format!("there is no user {user}"), "");
         all.into_iter().find(|one| one.user == user).ok_or_else(unknown)
@@ -491,24 +475,16 @@ impl Service for Keeper {
         if processors.is_empty() || processors.iter().any(|&(first, last)| first > last || last >= there) {
             return bad("processors", "there are no such processors", "write ranges such as [[0, 3]]");
         }
-        let kept = self.ask(|reply| StoreRequest::Reserve(reservation, reply))?;
+        let kept = self.ask(|reply| StoreRequest::Reserve(who.user.clone(), reservation, reply))?;
         self.announce()?;
-        let Reservation { number, start, end, ref processors, .. } = kept;
-        let processors = ProcSet::from_intervals(processors.clone());
-        let [start, end] = [start, end].map(shown_instant);
-        self.shared.log.notice(&format!(
-            "{} reserved processors {processors} from {start} to {end}: reservation {number}",
-            who.user
-        ));
         Ok(kept)
     }
 
     fn unreserve(&self, who: &Who, number: u64) -> Result<(), Refusal> {
         only_admin(who, "takes reservations back")?;
-        let was_there = self.ask(|reply| StoreRequest::Unreserve(number, reply))?;
+        let was_there = self.ask(|reply| StoreRequest::Unreserve(who.user.clone(), number, reply))?;
         self.announce()?;
         if was_there {
-            self.shared.log.notice(&format!("{} cancelled reservation {number}", who.user));
             Ok(())
         } else {
             Err(refusal(RefusalKind::Unknown, "", format!("there is no reservation {number}"), ""))

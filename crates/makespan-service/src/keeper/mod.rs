@@ -11,6 +11,7 @@ mod checked;
 mod engine;
 mod explain;
 mod future;
+mod line;
 mod numbers;
 mod outlook;
 mod owners;

@@ -41,8 +41,10 @@ pub(super) enum StoreRequest {
     Hold(Who, JobNumber, Reply<State>),
     Release(Who, JobNumber, Reply<State>),
     SetUser(Who, String, UserChange, Reply<()>),
-    Reserve(Reservation, Reply<Reservation>),
-    Unreserve(u64, Reply<bool>),
+    /// Stores a reservation of the user with this name.
+    Reserve(String, Reservation, Reply<Reservation>),
+    /// Deletes the reservation with this number, for the user with this name.
+    Unreserve(String, u64, Reply<bool>),
     /// Stores a change of the state of a task.
     Task(Box<TaskEnd>),
     /// Reports the tasks that are running at the beginning of a session. Tasks that ended earlier have already been

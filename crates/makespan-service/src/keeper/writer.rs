@@ -9,10 +9,11 @@ use std::time::Duration;
 use makespan_core::TaskId;
 use makespan_exec::Intake;
 
+use super::line;
 use super::shared::{Reply, RequestRecipient, SharedState, StoreRequest};
+use crate::log::Priority;
 use crate::prepare::refusal;
-use crate::redact;
-use crate::store::{JobEvent, Reader, Store, StoreChange};
+use crate::store::{LogEvent, Reader, Store, StoreChange};
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, State};
 
 /// Maximum number of requests in a transaction.
@@ -25,7 +26,10 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// A function that sends a reply when the transaction is on disk.
 type Answer = Box<dyn FnOnce() + Send>;
 
-type Holding = BTreeMap<JobNumber, (Vec<JobNumber>, Vec<Reply<State>>)>;
+/// A request to hold a job: the user who sent it, and the channel for the reply.
+type HoldRequest = (String, Reply<State>);
+
+type Holding = BTreeMap<JobNumber, (Vec<JobNumber>, Vec<HoldRequest>)>;
 
 /// The state of the thread.
 pub(super) struct Writer {
@@ -33,7 +37,7 @@ pub(super) struct Writer {
     shared: Arc<SharedState>,
     asks: Receiver<StoreRequest>,
     /// Requests to hold a job, until the engine has withdrawn the job. The key is the job. Each entry contains the
-    /// job, the jobs in the engine that wait for this job, and the channels for the replies.
+    /// job, the jobs in the engine that wait for this job, and the requests.
     holding: Holding,
 }
 
@@ -42,7 +46,7 @@ pub(super) struct Writer {
 struct After {
     answers: Vec<Answer>,
     cancel: Vec<JobNumber>,
-    withdraw: Vec<(Vec<JobNumber>, Reply<State>)>,
+    withdraw: Vec<(Vec<JobNumber>, HoldRequest)>,
     /// Whether the limits of a user have changed.
     limits: bool,
     /// Jobs that the engine was asked to withdraw, and whether it has withdrawn them.
@@ -126,25 +130,25 @@ impl Writer {
             let _ = self.shared.ask_engine(&after.cancel, Intake::cancel);
         }
         after.withdrawn.into_iter().for_each(|(job, done)| self.withdrawn(job, done));
-        after.withdraw.into_iter().for_each(|(jobs, reply)| self.withdraw(jobs, reply));
+        after.withdraw.into_iter().for_each(|(jobs, request)| self.withdraw(jobs, request));
         Vec::new()
     }
 
     /// Asks the engine to withdraw a job, and the jobs in the engine that wait for this job. If there is no session,
     /// the next session receives the request.
-    fn withdraw(&mut self, jobs: Vec<JobNumber>, reply: Reply<State>) {
+    fn withdraw(&mut self, jobs: Vec<JobNumber>, request: HoldRequest) {
         let Some(&first) = jobs.first() else { return };
         if self.shared.withdraw(&jobs) == RequestRecipient::Nobody {
-            let _ = reply.send(Err(not_held(first)));
+            let _ = request.1.send(Err(not_held(first)));
             return;
         }
-        self.holding.entry(first).or_insert_with(|| (jobs, Vec::new())).1.push(reply);
+        self.holding.entry(first).or_insert_with(|| (jobs, Vec::new())).1.push(request);
     }
 
     /// Replies to the requests to hold a job, after the engine has answered whether it withdrew the job.
     fn withdrawn(&mut self, job: JobNumber, done: bool) {
         self.shared.was_withdrawn(job);
-        for reply in self.holding.remove(&job).into_iter().flat_map(|(_, replies)| replies) {
+        for (_, reply) in self.holding.remove(&job).into_iter().flat_map(|(_, requests)| requests) {
             let _ = reply.send(if done { Ok(State::Held) } else { Err(not_held(job)) });
         }
     }
@@ -163,22 +167,16 @@ impl Writer {
         }
     }
 
-    /// Counts the start or the end of a job, and writes it to the log.
-    fn report(&self, event: &JobEvent) {
-        self.shared.tally.lock().unwrap_or_else(PoisonError::into_inner).add(event);
-        let JobEvent { job, user, state, reason, .. } = event;
-        let log = &self.shared.log;
-        let reason = reason.as_deref().and_then(redact::reason);
-        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-        match state {
-            State::Running => log.info(&format!("job {job} of {user} started")),
-            State::Waiting | State::Held => log.warning(&format!("job {job} of {user} waits again{reason}")),
-            State::Succeeded => log.info(&format!("job {job} of {user} succeeded")),
-            State::Cancelled => log.info(&format!("job {job} of {user} was cancelled")),
-            State::Failed => log.warning(&format!("job {job} of {user} failed{reason}")),
-            State::TimedOut => log.warning(&format!("job {job} of {user} reached its time limit")),
-            State::NotStarted => log.warning(&format!("job {job} of {user} was not started{reason}")),
-        }
+    /// Writes an event to the log, and counts the start or the end of a job.
+    fn report(&self, event: &LogEvent) {
+        let (priority, line) = match event {
+            LogEvent::Job(event) => {
+                self.shared.tally.lock().unwrap_or_else(PoisonError::into_inner).add(event);
+                line::of_job(event)
+            }
+            LogEvent::Request(priority, line) => (*priority, line.clone()),
+        };
+        self.shared.log.add(priority, &line);
     }
 
     /// Reads the processor limits of the users from the store, and wakes the engine, which may start other jobs now.
@@ -223,32 +221,40 @@ fn heed(
             answer(after, reply, weights);
         }
         StoreRequest::Cancel(who, job, reply) => {
-            let done = change.part(|change| change.cancel(who, *job))?;
+            let done = logged(change, line::cancelled(&who.user, *job), |change| change.cancel(who, *job))?;
             if let Ok((_, true)) = done {
                 after.cancel.push(*job);
             }
             answer(after, reply, done.map(|(state, _)| state));
         }
         StoreRequest::Hold(who, job, reply) => match change.part(|change| change.hold(who, *job))? {
-            Ok(jobs) if jobs.is_empty() => answer(after, reply, Ok(State::Held)),
-            Ok(jobs) => after.withdraw.push((jobs, reply.clone())),
+            Ok(jobs) if jobs.is_empty() => {
+                change.log_request(change.event_count(), line::held(&who.user, *job));
+                answer(after, reply, Ok(State::Held));
+            }
+            Ok(jobs) => after.withdraw.push((jobs, (who.user.clone(), reply.clone()))),
             Err(refused) => answer(after, reply, Err(refused)),
         },
         StoreRequest::Release(who, job, reply) => {
-            let done = change.part(|change| change.release(who, *job))?;
+            let done = logged(change, line::released(&who.user, *job), |change| change.release(who, *job))?;
             answer(after, reply, done);
         }
         StoreRequest::SetUser(who, user, settings, reply) => {
-            let done = change.part(|change| change.set_user(who, user, settings))?;
+            let line = line::limits_set(&who.user, user, settings);
+            let done = logged(change, line, |change| change.set_user(who, user, settings))?;
             after.limits = true;
             answer(after, reply, done);
         }
-        StoreRequest::Reserve(reservation, reply) => {
+        StoreRequest::Reserve(user, reservation, reply) => {
             let done = change.reserve(reservation.clone())?;
+            change.log_request(change.event_count(), line::reserved(user, &done));
             answer(after, reply, Ok(done));
         }
-        StoreRequest::Unreserve(number, reply) => {
+        StoreRequest::Unreserve(user, number, reply) => {
             let done = change.unreserve(*number)?;
+            if done {
+                change.log_request(change.event_count(), line::unreserved(user, *number));
+            }
             answer(after, reply, Ok(done));
         }
         StoreRequest::Task(end) => change.note(end)?,
@@ -275,9 +281,24 @@ fn heed(
     Ok(())
 }
 
+/// Carries out a request. If the request is not refused, adds a line about the request to the log.
+fn logged<T>(
+    change: &mut StoreChange<'_>,
+    (priority, line): (Priority, String),
+    act: impl FnOnce(&mut StoreChange<'_>) -> Result<Result<T, Refusal>, rusqlite::Error>,
+) -> Result<Result<T, Refusal>, rusqlite::Error> {
+    let before = change.event_count();
+    let done = change.part(act)?;
+    if done.is_ok() {
+        change.log_request(before, (priority, line));
+    }
+    Ok(done)
+}
+
 fn submit(change: &mut StoreChange<'_>, ask: &StoreRequest) -> Result<Result<Vec<Receipt>, Refusal>, rusqlite::Error> {
     let StoreRequest::Submit { who, all, key, .. } = ask else { return Ok(Ok(Vec::new())) };
     change.part(|change| {
+        let before = change.event_count();
         if let Some((key, digest)) = key {
             match change.earlier(who, key, digest)? {
                 Ok(Some(receipts)) => return Ok(Ok(receipts)),
@@ -294,6 +315,9 @@ fn submit(change: &mut StoreChange<'_>, ask: &StoreRequest) -> Result<Result<Vec
         }
         if let Some((key, digest)) = key {
             change.remember(who, key, digest, &receipts)?;
+        }
+        if let Some(line) = line::submitted(&who.user, &receipts) {
+            change.log_request(before, line);
         }
         Ok(Ok(receipts))
     })
@@ -322,9 +346,11 @@ fn withdrawn(
         let (owned, _) = owners.of(task)?;
         owners.tasks(owned.job).contains(&task.0).then_some(owned.job)
     });
-    let Some((job, (jobs, _))) = job.and_then(|job| Some((job, holding.get(&job)?))) else { return Ok(()) };
+    let Some((job, (jobs, requests))) = job.and_then(|job| Some((job, holding.get(&job)?))) else { return Ok(()) };
     if done {
+        let before = change.event_count();
         change.withdrawn(jobs)?;
+        requests.iter().for_each(|(user, _)| change.log_request(before, line::held(user, job)));
     }
     after.withdrawn.push((job, done));
     Ok(())
@@ -349,8 +375,8 @@ fn refuse(ask: StoreRequest, error: &rusqlite::Error) -> Option<StoreRequest> {
             _ = reply.send(Err(full()))
         }
         StoreRequest::SetUser(.., reply) => _ = reply.send(Err(full())),
-        StoreRequest::Reserve(_, reply) => _ = reply.send(Err(full())),
-        StoreRequest::Unreserve(_, reply) => _ = reply.send(Err(full())),
+        StoreRequest::Reserve(_, _, reply) => _ = reply.send(Err(full())),
+        StoreRequest::Unreserve(_, _, reply) => _ = reply.send(Err(full())),
         // The retention thread repeats these requests later.
         StoreRequest::Forget(_, reply) => _ = reply.send(Err(error.to_string())),
         StoreRequest::ForgetRound(_, reply) => _ = reply.send(Err(error.to_string())),

@@ -4,6 +4,7 @@ use rusqlite::{Connection, Error, OptionalExtension, Transaction, params};
 
 use super::handed::HandedJob;
 use crate::clock::wall;
+use crate::log::Priority;
 use crate::prepare::{PreparedJob, PreparedSubmission, refusal};
 use crate::words::{
     HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserChange,
@@ -35,13 +36,22 @@ pub struct JobEvent {
     pub waited: Option<f64>,
 }
 
+/// An event for the log.
+#[derive(Clone, Debug)]
+pub enum LogEvent {
+    /// A job started, ended or waits again.
+    Job(JobEvent),
+    /// A user sent a request that was carried out. The line describes the request.
+    Request(Priority, String),
+}
+
 /// The effects of a committed transaction on the other parts of the service.
 #[derive(Debug, Default)]
 pub struct CommitEffects {
     /// Jobs to pass to the engine, in this order.
     pub handed: Vec<HandedJob>,
-    /// Starts and ends of jobs.
-    pub events: Vec<JobEvent>,
+    /// Requests, and starts and ends of jobs. A request precedes the starts and ends that it causes.
+    pub events: Vec<LogEvent>,
     /// The number of the latest event.
     pub latest: u64,
 }
@@ -106,6 +116,17 @@ impl<'a> StoreChange<'a> {
         }
         self.transaction.execute_batch("RELEASE part")?;
         Ok(answer)
+    }
+
+    /// Returns the number of events for the log so far.
+    pub fn event_count(&self) -> usize {
+        self.taken.events.len()
+    }
+
+    /// Adds a line about a request to the log. `before` is the number of events before the request was carried out, so
+    /// the line precedes the events that the request caused.
+    pub fn log_request(&mut self, before: usize, (priority, line): (Priority, String)) {
+        self.taken.events.insert(before, LogEvent::Request(priority, line));
     }
 
     pub(super) fn connection(&self) -> &Connection {

@@ -3,7 +3,7 @@
 use makespan_core::Outcome;
 use rusqlite::{Error, OptionalExtension, params};
 
-use super::change::{JobEvent, StoreChange, StoreResult, StoredState, state_of};
+use super::change::{JobEvent, LogEvent, StoreChange, StoreResult, StoredState, state_of};
 use crate::clock::wall;
 use crate::prepare::refusal;
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};
@@ -80,7 +80,8 @@ impl StoreChange<'_> {
             return Ok(());
         }
         let was_ended = known.cancelled && task.state == State::Failed;
-        let own = was_ended.then(|| TaskEnd { state: State::Cancelled, ..task.clone() });
+        let cancelled = || Some("it was cancelled".to_owned());
+        let own = was_ended.then(|| TaskEnd { state: State::Cancelled, reason: cancelled(), ..task.clone() });
         let task = own.as_ref().unwrap_or(task);
         if task.state == State::Cancelled && !known.cancelled {
             // The engine removed the task to hold its job, but never confirmed the hold.
@@ -173,7 +174,8 @@ impl StoreChange<'_> {
     }
 
     fn event(&mut self, job: JobNumber, user: &str, state: State, reason: Option<String>, waited: Option<f64>) {
-        self.taken.events.push(JobEvent { job, user: user.to_owned(), state, reason, waited });
+        let event = JobEvent { job, user: user.to_owned(), state, reason, waited };
+        self.taken.events.push(LogEvent::Job(event));
     }
 
     /// Stores the end of a job, and gives the engine the jobs that waited for this job.

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-pub use change::{CommitEffects, JobEvent, StoreChange};
+pub use change::{CommitEffects, JobEvent, LogEvent, StoreChange};
 pub use check::{StoreState, examine};
 pub use finish::TaskEnd;
 pub use hand::Round;

@@ -6,7 +6,7 @@ use std::path::Path;
 use makespan_core::Platform;
 use makespan_service::backup::back_up;
 use makespan_service::host::ThisMachine;
-use makespan_service::words::{JobNumber, Role, State, UserSettings};
+use makespan_service::words::{Filter, JobNumber, Role, State, Submission, UserSettings};
 use makespan_service::{Keeper, KeeperOptions, Log, Service};
 
 use crate::common::{admin, command, keeper, script, state, submit, until, until_state, who};
@@ -62,6 +62,55 @@ fn starts_submissions_and_failures_are_in_the_log() {
         assert_eq!(log.matches(line).count(), 1, "{line}{log}");
     }
     assert!(!log.contains("cleanly") && !log.contains("exit 3"), "{log}");
+}
+
+/// Returns the first and the last number in a line about submitted jobs, such as `info ann submitted jobs 2 to 4`.
+fn submitted(line: &str) -> Option<(u64, u64)> {
+    let (_, jobs) = line.split_once(" submitted job")?;
+    let mut numbers = jobs.split_whitespace().filter_map(|word| word.parse().ok());
+    let first = numbers.next()?;
+    Some((first, numbers.next().unwrap_or(first)))
+}
+
+/// Three users submit, hold, release and cancel jobs. Checks that no line about a job precedes the line about the
+/// request that caused it.
+#[test]
+fn lines_are_in_causal_order() {
+    let temporary = tempfile::tempdir().unwrap();
+    let log = logged(temporary.path(), |keeper| {
+        let act = |user: &str| {
+            let ann = who(user, Role::Submitter);
+            for _ in 0..8 {
+                let [fails, ends] =
+                    ["exit 3", "true"].map(|text| keeper.submit(&ann, script(text), None).unwrap().jobs[0]);
+                // The job that waits for the failed job may end in the transaction in which it is submitted.
+                keeper.submit(&ann, Submission { after: vec![fails], ..script("true") }, None).unwrap();
+                keeper.submit_many(&ann, vec![command(&["true"]), command(&["true"])], None).unwrap();
+                let _ = keeper.cancel(&ann, ends);
+                let held = keeper.submit(&ann, Submission { hold: true, ..script("true") }, None).unwrap().jobs[0];
+                keeper.release(&ann, held).unwrap();
+            }
+        };
+        std::thread::scope(|scope| _ = ["ann", "bob", "carol"].map(|user| scope.spawn(move || act(user))));
+        let open = Filter { state: vec![State::Held, State::Waiting, State::Running], ..Filter::default() };
+        until("all jobs have ended", || keeper.jobs(&admin(), &open, None, 1).unwrap().total == 0);
+    });
+    let lines: Vec<&str> = log.lines().collect();
+    let jobs = lines.iter().filter_map(|line| submitted(line)).map(|(_, last)| last).max().unwrap();
+    assert_eq!(jobs, 3 * 8 * 6);
+    for job in 1..=jobs {
+        let at = |what: String| lines.iter().position(|line| format!("{line} ").contains(&what));
+        let begun =
+            lines.iter().position(|line| submitted(line).is_some_and(|(first, last)| (first..=last).contains(&job)));
+        let first = at(format!(" job {job} of "));
+        assert!(begun.is_some() && begun < first, "job {job}: {log}");
+        for (cause, effect) in [("released", "started"), ("cancels", "was cancelled")] {
+            let cause = at(format!(" {cause} job {job} "));
+            let effect =
+                lines.iter().position(|line| line.contains(&format!(" job {job} of ")) && line.contains(effect));
+            assert!(cause.is_none() || effect.is_none() || cause < effect, "job {job}: {log}");
+        }
+    }
 }
 
 /// A copy of the store without a clean end is the store of a killed service.
