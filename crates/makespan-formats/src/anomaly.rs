@@ -112,8 +112,8 @@ impl fmt::Display for Anomaly {
                  or 1,000,000 in all arrays); the array is read as one job"
             }
             Self::Precedence => {
-                "the job waits for a preceding job (`dependencies` in Batsim, fields 17 and 18 in \
-                                 SWF); this dependency is ignored"
+                "the job waits for a preceding job (`dependencies` in Batsim, fields 17 and 18 in SWF); this \
+                 dependency is ignored"
             }
             Self::NoProcessors => "the number of processors is missing or not positive",
             Self::BrokenProcessors => "the number of processors is not whole",

@@ -54,8 +54,7 @@ pub fn parse_failures(file: &str, bytes: &[u8], platform: &Platform) -> Result<V
             FormatError::content(
                 file,
                 FilePlace::line(line),
-                "the file is not UTF-8 text; a table of failures must \
-                                                               be a CSV file",
+                "the file is not UTF-8 text; a table of failures must be a CSV file",
             )
         })?;
         if !more {
@@ -108,11 +107,9 @@ impl Header {
         let [processors, node, down, up, _] = at.map(|index| index.is_some());
         match (processors, node, down && up) {
             (true, false, true) | (false, true, true) => Ok(Self { at, columns: record.len() }),
-            (true, true, _) => wrong(
-                "the columns `processors` and `node` exclude each other; remove one of the \
-                                      two"
-                .into(),
-            ),
+            (true, true, _) => {
+                wrong("the columns `processors` and `node` exclude each other; remove one of the two".into())
+            }
             _ => wrong(format!("a column is missing; {}", wanted())),
         }
     }
@@ -151,10 +148,7 @@ impl Row<'_> {
         if expected_up.is_some_and(|expected| expected <= down) {
             return Err(self.wrong(
                 "expected_up",
-                &format!(
-                    "`expected_up` is not after `down` ({down} s); leave the field \
-                                                    empty if the time is unknown"
-                ),
+                &format!("`expected_up` is not after `down` ({down} s); leave the field empty if the time is unknown"),
             ));
         }
         Ok(Failure { processors, down, up, expected_up })

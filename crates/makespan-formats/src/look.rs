@@ -57,7 +57,7 @@ pub(crate) fn list_or_toml(text: &[u8], ending: Option<&str>, lists: Lists) -> R
     }
     if first.split('\t').any(|name| name == "realtime") {
         return Err("this is a trace of Nextflow, which needs its graph in DOT; write: makespan plan FILE.dot \
-             --nextflow-trace TRACE"
+                    --nextflow-trace TRACE"
             .into());
     }
     if is_slurm(first) {

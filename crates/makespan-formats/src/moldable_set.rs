@@ -97,8 +97,7 @@ pub fn read_moldable_set(file: &str, bytes: &[u8]) -> Result<Instance, FormatErr
         let field = format!("cpudata.{name}");
         if times.len() != count {
             let problem = format!(
-                "the list has {}; it must have {count}, one for each entry of \
-                         nb_p",
+                "the list has {}; it must have {count}, one for each entry of nb_p",
                 counted(times.len(), "time")
             );
             return Err(wrong(&field, &problem));

@@ -154,8 +154,8 @@ impl Reader<'_> {
         if time == Time::ZERO {
             if self.strict {
                 return Err(self.wrong(&format!(
-                    "the time is `{text}`, which --strict does not allow; without \
-                                                --strict, it is read as one nanosecond"
+                    "the time is `{text}`, which --strict does not allow; without --strict, it is read as one \
+                     nanosecond"
                 )));
             }
             self.zeros.push(self.line);

@@ -353,10 +353,9 @@ impl FormatOption {
         match self {
             Self::Bandwidth => format!("a bandwidth is allowed only for workflows, {file}"),
             Self::Storage => format!("a node that holds files is allowed only for workflows, {file}"),
-            Self::Trace => format!(
-                "a trace of Nextflow is allowed only with its graph in DOT (-with-dag FILE.dot), \
-                                    {file}"
-            ),
+            Self::Trace => {
+                format!("a trace of Nextflow is allowed only with its graph in DOT (-with-dag FILE.dot), {file}")
+            }
             Self::Speedup => format!("a speed-up is allowed only for logs ({}), {file}", takers()),
             Self::Processors => format!(
                 "a number of processors is allowed only for {NO_MACHINES}, {file}; change the platform in the file, \

@@ -64,10 +64,8 @@ fn command<'a>(
         let (number, line) = part;
         let comment = scan(&mut scanner, line, number, &mut text);
         if text.len() > LONGEST {
-            let problem = format!(
-                "the command is longer than {LONGEST} bytes, the maximum for an argument of a \
-                                   program"
-            );
+            let problem =
+                format!("the command is longer than {LONGEST} bytes, the maximum for an argument of a program");
             return Err(ListProblem::at(first, problem));
         }
         if let Some(comment) = comment {
@@ -87,8 +85,7 @@ fn command<'a>(
     if let Some((mark, line, column)) = scanner.open_quotation() {
         let place = FilePlace { line: Some(line), column: Some(column), field: None };
         let problem = format!(
-            "the quote `{mark}` is not closed on its line; write the command on one line, or end its lines \
-                     with \\"
+            "the quote `{mark}` is not closed on its line; write the command on one line, or end its lines with \\"
         );
         return Err(ListProblem { place, problem });
     }

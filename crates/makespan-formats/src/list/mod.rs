@@ -233,8 +233,8 @@ impl NamedCommands {
                 after.extend(found.iter().map(|name| name.as_str().into()));
                 if self.waits + after.len() > MAX_AFTER {
                     let problem = format!(
-                        "the commands of the list have more than {MAX_AFTER} dependencies in total; remove \
-                                 some of the dependencies"
+                        "the commands of the list have more than {MAX_AFTER} dependencies in total; remove some of \
+                         the dependencies"
                     );
                     return Err(ListProblem::at(command.line, problem));
                 }

@@ -177,8 +177,7 @@ impl CommandNotes {
                     (
                         "time",
                         format!(
-                            "`cores` states at least {min} cores, but `time` lists only {}; add times to the \
-                                 list",
+                            "`cores` states at least {min} cores, but `time` lists only {}; add times to the list",
                             times.len()
                         ),
                     )

@@ -231,9 +231,7 @@ impl LogRecord {
         match law {
             None => Profile::rigid(self.processors, time).map_err(|error| error.to_string()),
             Some(law) => through(time, self.processors, law, platform).ok_or_else(|| {
-                "by this speed-up law, the run time of the job on one processor is longer than 146 \
-                                years"
-                    .to_owned()
+                "by this speed-up law, the run time of the job on one processor is longer than 146 years".to_owned()
             }),
         }
     }

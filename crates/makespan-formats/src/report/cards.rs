@@ -56,12 +56,7 @@ fn cards(report: &Report<'_>) -> Vec<ReportCard> {
     add(
         "utilisation",
         percent(&metrics),
-        ["of the available processor \
-                                            time"
-            .to_owned()]
-        .into_iter()
-        .chain(planned)
-        .collect(),
+        ["of the available processor time".to_owned()].into_iter().chain(planned).collect(),
     );
     if report.run.is_none() {
         let slowdown = format!("mean bounded slowdown {:.2}", metrics.mean_bounded_slowdown);

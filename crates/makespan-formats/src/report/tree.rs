@@ -163,11 +163,7 @@ fn cards(report: &TreeReport<'_>, data: &TreeData<'_>) -> Vec<ReportCard> {
         }),
         card(
             "nodes at work",
-            &format!(
-                "of {} with \
-                                        processors",
-                counted(computing)
-            ),
+            &format!("of {} with processors", counted(computing)),
             &|at| at_work(at) as f64,
             &grouped,
         ),

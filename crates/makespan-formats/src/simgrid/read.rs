@@ -79,10 +79,8 @@ fn children(zone: Node<'_, '_>, into: &mut PlatformReading) -> Result<(), Platfo
             "link" => link(child, into),
             "route" | "zoneRoute" | "ASroute" | "ASRoute" => route(child, into),
             "include" | "random" | "foreach" | "set" => {
-                let problem = format!(
-                    "<{name}> refers to elements that are not in this file; write the elements into \
-                                       the file"
-                );
+                let problem =
+                    format!("<{name}> refers to elements that are not in this file; write the elements into the file");
                 return Err((child.range().start, problem));
             }
             "bypassRoute" | "bypassZoneRoute" | "bypassASroute" | "backbone" | "host_link" => {

@@ -92,10 +92,8 @@ pub(super) fn joined(zone: &PlatformZones) -> Result<Vec<Node>, (usize, String)>
         match user.insert(link, ends) {
             Some(other) if other == ends => {}
             Some(_) => {
-                let problem = format!(
-                    "link `{link}` joins several pairs of neighbours; in a tree, each link joins \
-                                       one pair"
-                );
+                let problem =
+                    format!("link `{link}` joins several pairs of neighbours; in a tree, each link joins one pair");
                 return Err((route.at, problem));
             }
             None => edges.push(Edge { ends, link }),
@@ -192,8 +190,7 @@ fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>, depths: &[u
     Err((
         route.at,
         format!(
-            "the route from `{}` to `{}` does not follow the tree that the routes of a single link \
-                 form",
+            "the route from `{}` to `{}` does not follow the tree that the routes of a single link form",
             route.from, route.to
         ),
     ))

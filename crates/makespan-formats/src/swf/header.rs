@@ -87,10 +87,7 @@ impl Header {
     /// Returns remarks for the user.
     pub(super) fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         self.contradicted.iter().map(|key| {
-            format!(
-                "the header states {key} several times, with different numbers; \
-                                                    the first number is used"
-            )
+            format!("the header states {key} several times, with different numbers; the first number is used")
         })
     }
 

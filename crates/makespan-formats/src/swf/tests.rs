@@ -283,10 +283,7 @@ fn memory_is_written_and_what_else_is_needed_is_noted() {
             text.lines().filter(|line| !line.starts_with(';')).filter_map(|line| line.split(' ').nth(9)).collect();
         assert_eq!(fields, ["3", "-1"], "500 bytes and 2 KiB for each processor, rounded up");
         assert!(
-            text.contains(
-                "without dependencies between jobs, needs other than memory (in KiB per \
-                               processor)"
-            ),
+            text.contains("without dependencies between jobs, needs other than memory (in KiB per processor)"),
             "{text}"
         );
     }

@@ -18,15 +18,8 @@ use rustc_hash::FxHashSet;
 /// Errors of the writer. [`io::ErrorKind::InvalidInput`] if there are more tasks than [`Instance::MAX_TASKS`], or if
 /// there is a compound job.
 pub fn write_swf(instance: &Instance, schedule: Option<&Schedule>, writer: &mut dyn Write) -> io::Result<()> {
-    let refused = |error| {
-        io::Error::new(
-            io::ErrorKind::InvalidInput,
-            format!(
-                "SWF needs one record for each task; \
-        {error}"
-            ),
-        )
-    };
+    let refused =
+        |error| io::Error::new(io::ErrorKind::InvalidInput, format!("SWF needs one record for each task; {error}"));
     instance.check_task_count().map_err(refused)?;
     if let Some(job) = instance.jobs().iter().find(|job| job.is_compound()) {
         let problem = format!("SWF cannot store the edges of a graph of tasks, such as job `{}`", job.name);

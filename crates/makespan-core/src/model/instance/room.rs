@@ -207,8 +207,7 @@ impl TooLittle<'_> {
                 (name.to_owned(), needs, self.there(demand, processors))
             }
             None => {
-                all("no nodes have enough of all these resources at once; lower a need, or raise the amounts of a \
-                         node")
+                all("no nodes have enough of all these resources at once; lower a need, or raise the amounts of a node")
             }
         };
         let on = if processors == 1 { String::new() } else { format!(" on {processors} processors") };

@@ -189,26 +189,27 @@ fn what_running_tasks_need_is_held_until_they_end() {
     start(&mut cluster, 0, "0").unwrap();
     let short = start(&mut cluster, 1, "1").unwrap_err().to_string();
     assert!(
-        short.contains(
-            "needs 1 of `gpus` on node `n0` at 0 s, but other jobs hold 2 of the total of \
-                            2"
-        ),
+        short.contains("needs 1 of `gpus` on node `n0` at 0 s, but other jobs hold 2 of the total of 2"),
         "{short}"
     );
     assert_eq!(cluster.view().waiting.len(), 1, "nothing is changed");
     start(&mut cluster, 1, "2").unwrap();
     start(&mut cluster, 2, "1").unwrap();
-    assert!(start(&mut cluster, 3, "3").unwrap_err().to_string().contains(
-        "needs 1 of `solver` at 0 s, but other jobs \
-            hold 1 of the total of 1"
-    ));
+    assert!(
+        start(&mut cluster, 3, "3")
+            .unwrap_err()
+            .to_string()
+            .contains("needs 1 of `solver` at 0 s, but other jobs hold 1 of the total of 1")
+    );
     let budget = instance.platform().resource("budget").unwrap();
     // Consumables are not returned, unless the task that took them has to start again.
     cluster.end(TaskId(2)).unwrap();
-    assert!(start(&mut cluster, 4, "3").unwrap_err().to_string().contains(
-        "needs 2 of `budget` at 0 s, but other jobs \
-            hold 2 of the total of 3"
-    ));
+    assert!(
+        start(&mut cluster, 4, "3")
+            .unwrap_err()
+            .to_string()
+            .contains("needs 2 of `budget` at 0 s, but other jobs hold 2 of the total of 3")
+    );
     start(&mut cluster, 2, "1").unwrap();
     assert_eq!(cluster.view().ended.used_up(budget), 2);
     cluster.end(TaskId(0)).unwrap();

@@ -195,8 +195,7 @@ mod tests {
         assert_eq!(moved.name(&instance), "pair/b");
         assert_eq!(
             moved.sentence(),
-            "collided on processor 0 at 1 s, and now runs on processor 1 from 2 s (penalty: \
-                                      3)"
+            "collided on processor 0 at 1 s, and now runs on processor 1 from 2 s (penalty: 3)"
         );
         let (finish, deadline) = (Time::from_seconds(5), Time::from_seconds(3));
         let late = entry(0, LoggedDecision::Fallback { finish, deadline });

@@ -149,23 +149,21 @@ mod tests {
         // Each task holds half of its memory on each of the two nodes, while another task holds its half there.
         check(&[("memory", 10)], &[(0, "0,2"), (4, "1,3")], "");
         check(&[("memory", 11)], &[(0, "0,2")], "");
-        let both = "job `1` needs 6 bytes of `memory` on node `n0` at 0.000000004 s, but other jobs hold 6 bytes of the \
-             total of 10 bytes";
+        let both = "job `1` needs 6 bytes of `memory` on node `n0` at 0.000000004 s, but other jobs hold 6 bytes of \
+                    the total of 10 bytes";
         check(&[("memory", 11)], &[(0, "0,2"), (4, "1,3")], both);
         check(&[("memory", 11)], &[(0, "0-1")], "needs 11 bytes of `memory` on node `n0`");
         check(&[("solver", 1)], &[(0, "0-1"), (0, "2-3"), (5, "0-1")], "");
         check(
             &[("solver", 2)],
             &[(0, "0-1"), (4, "2-3")],
-            "needs 2 of `solver` at 0.000000004 s, but other jobs hold \
-                                                            2 of the total of 2",
+            "needs 2 of `solver` at 0.000000004 s, but other jobs hold 2 of the total of 2",
         );
         check(&[("budget", 1)], &[(0, "0-1"), (5, "0-1"), (10, "0-1")], "");
         check(
             &[("budget", 2)],
             &[(0, "0-1"), (50, "0-1")],
-            "needs 2 of `budget` at 0.00000005 s, but other jobs hold \
-                                                             2 of the total of 3",
+            "needs 2 of `budget` at 0.00000005 s, but other jobs hold 2 of the total of 3",
         );
     }
 }

@@ -80,8 +80,7 @@ fn errors_name_the_job_and_the_profile() {
     check(&job("7", "1", "dd"), "`profiles` contains no profile `dd`; did you mean `d`?");
     check(
         &job("7", "-1", "d"),
-        "no record can be read as a job (1 record skipped: the number of processors is \
-                                 missing or not positive",
+        "no record can be read as a job (1 record skipped: the number of processors is missing or not positive",
     );
     let twice = r#"{"jobs": [], "nb_res": 1, "profiles": {"d": {"type": "delay", "delay": 1}, "d": {"type": "delay", "delay": 2}}}"#;
     let refused = read(twice, &ReplayOptions::default()).unwrap_err();

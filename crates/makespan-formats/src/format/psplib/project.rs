@@ -195,8 +195,7 @@ impl Project {
             if least > 0 {
                 let (name, stock) = (&activity.name, &stock.name);
                 let problem = format!(
-                    "activity `{name}` takes no time but uses up {least} of `{stock}`; give the activity a \
-                             duration"
+                    "activity `{name}` takes no time but uses up {least} of `{stock}`; give the activity a duration"
                 );
                 return Err(FileProblem::at(activity.modes_line(), problem));
             }

@@ -230,8 +230,8 @@ pub(crate) fn read(
     let joined = platform.interconnect().is_some() || platform.kinds().any(|(node, _)| node.link.is_some());
     if carries && !joined {
         remarks.push(
-            "no bandwidth is stated, so data between tasks take no time; state the bandwidth with \
-                      --bandwidth or --platform"
+            "no bandwidth is stated, so data between tasks take no time; state the bandwidth with --bandwidth or \
+             --platform"
                 .into(),
         );
     }

@@ -158,13 +158,7 @@ impl<'a> TraceTasks<'a> {
         let wrong = |line: usize, problem: String| FileProblem::at(FilePlace::line(line), problem);
         let needed = |name: &str| {
             column(name).ok_or_else(|| {
-                wrong(
-                    1,
-                    format!(
-                        "there is no column `{name}`; run Nextflow with -with-trace \
-                                                         and this field"
-                    ),
-                )
+                wrong(1, format!("there is no column `{name}`; run Nextflow with -with-trace and this field"))
             })
         };
         let (name, status, time) = (needed("name")?, needed("status")?, needed("realtime")?);

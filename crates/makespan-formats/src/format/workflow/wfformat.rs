@@ -194,8 +194,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<ReadJobs, For
     if strict && schema_version.is_none() {
         return Err(wrong(
             "schemaVersion",
-            &"the field is missing, which --strict does not allow; versions 1.3 to 1.6 \
-                                            are supported",
+            &"the field is missing, which --strict does not allow; versions 1.3 to 1.6 are supported",
         ));
     }
     let mut platform = Ok(None);
@@ -218,11 +217,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<ReadJobs, For
             return Err(wrong("workflow.specification", &"the field is missing, but versions 1.5 and 1.6 require it"));
         }
         ("1.3" | "1.4", _) => {
-            return Err(wrong(
-                "workflow.tasks",
-                &"the field is missing, but versions 1.3 and 1.4 \
-                                                                   require it",
-            ));
+            return Err(wrong("workflow.tasks", &"the field is missing, but versions 1.3 and 1.4 require it"));
         }
         ("none", _) => {
             let problem = "the workflow has neither `specification` (versions 1.5 and 1.6) nor `tasks` (versions 1.3 \
