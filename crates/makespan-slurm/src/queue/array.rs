@@ -1,5 +1,7 @@
 //! Tasks of job arrays. One pending record can represent several tasks, such as `3-10%2`.
 
+use std::fmt::Display;
+
 /// The array of a job, and its task number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
@@ -9,6 +11,11 @@ pub struct Member {
     pub task: u64,
     /// Maximum number of tasks of the array that may run at the same time, if limited.
     pub at_once: Option<u64>,
+}
+
+/// Returns the id of a task as Slurm shows it, such as `12_3`.
+pub(super) fn task_name(array: u64, task: impl Display) -> String {
+    format!("{array}_{task}")
 }
 
 /// Parses task numbers such as `3-10%2` or `1,3,5-15:5`. Returns the first `most` of the task numbers, the maximum

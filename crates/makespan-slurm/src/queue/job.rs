@@ -7,7 +7,7 @@ use makespan_core::counted;
 use crate::text::moment;
 use crate::{Job, JobState, OptionalLimit, Partition};
 
-use super::array::known_of_cut;
+use super::array::{known_of_cut, task_name};
 use super::holding::holdings;
 use super::{Dependency, JobRequest, Member, NodeHolding, members};
 
@@ -121,7 +121,7 @@ impl JobContext<'_> {
         let throttle = ["ArrayTaskThrottle", "array_max_tasks"].iter().find_map(|key| job.record.get(key));
         let at_once = at_once.or_else(|| throttle?.parse().ok().filter(|&most| most > 0));
         let task = |task| QueueJob {
-            shown: format!("{array}_{task}"),
+            shown: task_name(*array, task),
             array: Some(Member { array: *array, task, at_once }),
             ..one.clone()
         };

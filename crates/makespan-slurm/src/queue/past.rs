@@ -1,5 +1,6 @@
 //! Ended jobs from which run times are learned. They come from `sacct`, or from the controller's memory.
 
+use super::array::task_name;
 use crate::{Job, JobState, OptionalLimit, moment};
 
 /// The run time of an ended job.
@@ -42,7 +43,7 @@ impl PastRun {
             limit: job.time_limit.and_then(OptionalLimit::value),
             seconds,
             shown: Some(match &job.array {
-                Some((array, task)) => format!("{array}_{task}"),
+                Some((array, task)) => task_name(*array, task),
                 None => job.id.to_string(),
             }),
             submitted: job.submitted,

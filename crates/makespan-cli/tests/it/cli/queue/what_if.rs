@@ -1,0 +1,36 @@
+//! `--what-if`: a job that is not submitted.
+
+use super::{example, said};
+use crate::cli::sandbox::Sandbox;
+
+#[test]
+fn a_job_that_is_not_submitted_has_a_start_and_delays_others() {
+    let sandbox = Sandbox::with_small();
+    let from = example();
+    let words = ["--from", &from, "--what-if", "nodes=1 ntasks=16 time=2h user=ann priority=900000"];
+    let text = said(&sandbox, &words, 80).out;
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "job new: not submitted, of ann",
+        "1 node, 16 processors in batch, limit 2:00:00",
+        "why not now",
+        "would start later, by at most",
+    ] {
+        assert!(flat.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    sandbox.write("job.sh", "#!/bin/bash\n#SBATCH -N 1 -n 16\n#SBATCH --time=2:00:00 --priority=900000\n#SBATCH -o out --user=ann\nsrun x\n");
+    assert_eq!(said(&sandbox, &["--from", &from, "--what-if", "job.sh"], 80).out, text);
+    let json = said(&sandbox, &[&words[..], &["--format", "json"]].concat(), 80).out;
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(document["others"]["later"].as_u64().unwrap() > 0 && document["waiting"].as_array().unwrap().len() == 1);
+    // The last job of the queue delays no other job, and its assumed priority is stated.
+    let last = said(&sandbox, &["--from", &from, "--what-if", "nodes=1 time=2h"], 80).out;
+    assert!(last.contains("none would start later") && last.contains("the assumed priority is"), "{last}");
+    for (words, part) in
+        [("nods=4", "the options are"), ("partition=x", "there is no partition x; the partitions are batch")]
+    {
+        let said = said(&sandbox, &["--from", &from, "--what-if", words], 200);
+        assert!(said.status == Some(1) && said.err.contains(part), "{}", said.err);
+    }
+}
