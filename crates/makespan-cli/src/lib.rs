@@ -6,6 +6,7 @@ mod cluster;
 mod command_mark;
 mod commands;
 mod decisions;
+mod difference;
 mod entry;
 mod input;
 mod loaded;

@@ -207,8 +207,7 @@ impl Journal {
             FileLocation::Here => Ok(()),
             FileLocation::Elsewhere => Err(fail(io::Error::new(
                 io::ErrorKind::NotFound,
-                "the journal is no longer at this path; move its folder back, or stop the run and resume it in the \
-                 new folder",
+                "the journal is not here any more; move its folder back, or stop the run and resume it there",
             ))),
             FileLocation::Nowhere => Err(JournalError::Gone { path: self.path.clone() }),
         }

@@ -1,11 +1,63 @@
 //! Draws random run times from the distributions of known run times.
 
-use super::times::{JobRunTimes, longer};
+use super::ForecastOptions;
+use super::times::{JobRunTimes, KnownRunTimes, longer};
+use crate::queue::Queue;
+
+/// The random run times of the jobs of a queue, in several simulations.
+pub struct RandomRunTimes {
+    seed: u64,
+    pub(super) jobs: RunTimesOfJobs,
+    /// The queue whose random numbers are used.
+    like: Option<RunTimesOfJobs>,
+}
+
+/// The known run times of all jobs of a queue, with their elapsed run times in seconds.
+pub(super) struct RunTimesOfJobs {
+    pub times: Vec<JobRunTimes>,
+    pub ran: Vec<i64>,
+}
+
+impl RunTimesOfJobs {
+    fn of(queue: &Queue, options: &ForecastOptions<'_>) -> Self {
+        let ran = |job: &crate::queue::QueueJob| job.run.as_ref().map_or(0, |run| (queue.now - run.started).max(0));
+        Self {
+            times: KnownRunTimes::of(queue, options.times).of_jobs(&queue.jobs),
+            ran: queue.jobs.iter().map(ran).collect(),
+        }
+    }
+
+    fn draw(&self, drawing: Drawing, states: &[Draws]) -> DrawnRunTimes {
+        drawing.all(states, &self.times, |job| self.ran[job])
+    }
+}
+
+impl RandomRunTimes {
+    /// Reads the run times that are known for a queue.
+    pub fn of(queue: &Queue, options: &ForecastOptions<'_>) -> Self {
+        let of = |queue: &Queue| RunTimesOfJobs::of(queue, options);
+        Self { seed: options.seed, jobs: of(queue), like: options.like.map(of) }
+    }
+
+    /// Returns the run time of each job in simulation `number`, in seconds. For a running job, the run time includes the
+    /// elapsed time.
+    pub fn draw(&self, number: u32) -> Vec<i64> {
+        let drawing = || Drawing::new(number, self.seed);
+        let states = self.like.as_ref().map_or_else(Vec::new, |like| like.draw(drawing(), &[]).states);
+        self.jobs.draw(drawing(), &states).seconds
+    }
+}
+
+/// The drawn run times of all jobs in seconds, and the state of the random generator before the draw of each job.
+pub(super) struct DrawnRunTimes {
+    seconds: Vec<i64>,
+    states: Vec<Draws>,
+}
 
 /// A random generator with one word of state (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014). This quality of
 /// random numbers is sufficient here.
-#[derive(Clone, Debug)]
-struct Draws(u64);
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Draws(u64);
 
 impl Draws {
     fn next(&mut self) -> u64 {
@@ -27,7 +79,7 @@ impl Draws {
 /// To model this, the value that is drawn for a job is added to the known values of the next similar job, as in
 /// Pólya's urn (Blackwell and `MacQueen`, Annals of Statistics 1(2), 1973). This does not change the distribution for
 /// a single job.
-pub(super) struct Drawing {
+struct Drawing {
     draws: Draws,
     /// The number of the simulation, from 0. Equal numbers give equal run times.
     number: u32,
@@ -38,24 +90,31 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    pub(super) fn new(number: u32, seed: u64) -> Self {
+    fn new(number: u32, seed: u64) -> Self {
         let draws = Draws(seed.wrapping_mul(0x1000_0001).wrapping_add(u64::from(number)));
         Self { draws, number, of_name: Vec::new(), of_user: Vec::new() }
     }
 
-    /// Draws the run times of all jobs, in seconds. `ran` returns the elapsed run time of a job in seconds.
-    pub(super) fn all(mut self, times: &[JobRunTimes], ran: impl Fn(usize) -> i64) -> Vec<i64> {
+    /// Draws the run times of all jobs. `ran` returns the elapsed run time of a job in seconds.
+    ///
+    /// `states` are the states of the generator for the jobs of another queue, which this queue contains with some
+    /// changes. A job of that queue gets the random numbers that it has there, and jobs that are new come last. So a
+    /// change of one job changes the random numbers of no other job.
+    fn all(mut self, states: &[Draws], times: &[JobRunTimes], ran: impl Fn(usize) -> i64) -> DrawnRunTimes {
         let groups = |of: fn(&JobRunTimes) -> usize| times.iter().map(|one| of(one) + 1).max().unwrap_or(0);
         self.of_name = vec![Vec::new(); groups(|one| one.name)];
         self.of_user = vec![Vec::new(); groups(|one| one.user)];
-        let mut drawn = vec![0; times.len()];
+        let (mut seconds, mut own) = (vec![0; times.len()], vec![Draws::default(); times.len()]);
         // Draw the run times of pending jobs first. Running jobs are long, because short jobs have already ended. So
         // the run times of running jobs say little about pending jobs, but not the reverse.
-        let (waits, runs): (Vec<usize>, Vec<usize>) = (0..times.len()).partition(|&job| ran(job) == 0);
-        for job in waits.into_iter().chain(runs) {
-            drawn[job] = self.one(&times[job], ran(job));
+        let mut order: Vec<usize> = (0..times.len()).collect();
+        order.sort_by_key(|&job| (job >= states.len(), ran(job) > 0));
+        for job in order {
+            self.draws = states.get(job).copied().unwrap_or(self.draws);
+            own[job] = self.draws;
+            seconds[job] = self.one(&times[job], ran(job));
         }
-        drawn
+        DrawnRunTimes { seconds, states: own }
     }
 
     fn one(&mut self, times: &JobRunTimes, ran: i64) -> i64 {
@@ -134,7 +193,7 @@ mod tests {
             let (mut own, others) = (own, ascending(others));
             own.sort_unstable();
             let known = if has_usual { usual(&own, &others, limit) } else { times(&own, &others, limit) };
-            let drawn = Drawing::new(number, 7).all(&vec![known.clone(); ran.len()], |job| ran[job]);
+            let drawn = Drawing::new(number, 7).all(&[], &vec![known.clone(); ran.len()], |job| ran[job]).seconds;
             for (&ran, drawn) in ran.iter().zip(drawn) {
                 for seconds in [drawn, known.mean(ran)] {
                     prop_assert!(seconds > ran && seconds <= limit.max(ran + 1), "{ran}: {seconds}");
@@ -152,7 +211,7 @@ mod tests {
             let (mut own, others) = (own, ascending(others));
             own.sort_unstable();
             let known = usual(&own, &others, 1000);
-            let drawn = |number| Drawing::new(number, 3).all(&[known.clone(), known.clone()], |_| 0);
+            let drawn = |number| Drawing::new(number, 3).all(&[], &[known.clone(), known.clone()], |_| 0).seconds;
             let all: Vec<Vec<i64>> = (0..4000).map(drawn).collect();
             for job in [0, 1] {
                 let mean = all.iter().map(|one| one[job]).sum::<i64>() as f64 / 4000.0;
@@ -160,6 +219,30 @@ mod tests {
             }
             let same = all.iter().filter(|one| one[0] == one[1]).count();
             prop_assert!(same > 4000 / (own.len() + 3), "{same}");
+        }
+
+        /// Checks that a change of one job changes the random numbers of no other job, and that a new job changes none.
+        #[test]
+        fn a_variant_uses_the_random_numbers_of_the_queue(
+            own in prop::collection::vec(1_i64..1000, 0..4), ran in prop::collection::vec(0_i64..900, 1..12),
+            at in 0_usize..12, number in 0_u32..20,
+        ) {
+            let mut own = own;
+            own.sort_unstable();
+            let mut times = vec![usual(&own, &[], 1000); ran.len()];
+            let base = Drawing::new(number, 5).all(&[], &times, |job| ran[job]);
+            let at = at % times.len();
+            times[at].name = 1;
+            times[at].user = 1;
+            times[at].limit = 2000;
+            let alone = Drawing::new(number, 5).all(&base.states, &times, |job| ran[job]).seconds;
+            times.push(times[at].clone());
+            let more = Drawing::new(number, 5).all(&base.states, &times, |job| ran.get(job).copied().unwrap_or(0)).seconds;
+            prop_assert_eq!(&more[..ran.len()], &alone[..]);
+            let mut same = times.clone();
+            same[at] = usual(&own, &[], 1000);
+            let again = Drawing::new(number, 5).all(&base.states, &same[..ran.len()], |job| ran[job]).seconds;
+            prop_assert_eq!(again, base.seconds);
         }
     }
 }

@@ -44,18 +44,19 @@ mod world;
 
 use std::thread;
 
+use makespan_core::range_around;
+
+pub use drawing::RandomRunTimes;
 pub use times::{PredictionSource, RunTimes};
 pub use why::WaitReason;
 
 use crate::queue::Queue;
 use bid::JobCandidate;
-use drawing::Drawing;
 use model::Model;
 use outcome::ForecastOutcome;
 use play::ForecastSimulation;
 use ready::Links;
 use reason::Reasons;
-use times::{JobRunTimes, KnownRunTimes};
 
 /// Maximum number of nodes that all simulations together examine. With this limit, a forecast takes only seconds.
 const MAX_LOOKED: u64 = 40_000_000;
@@ -73,13 +74,16 @@ pub struct ForecastOptions<'a> {
     pub times: RunTimes,
     /// The percentage of the simulated starts that the range of a start contains.
     pub percent: u32,
+    /// A queue with which the forecast is compared. The forecasted queue contains all its jobs in their order, possibly
+    /// changed, and then new jobs. Each simulation uses equal random numbers for both queues.
+    pub like: Option<&'a Queue>,
     /// A function that formats an instant (seconds since 1970) as a time of day, for reasons.
     pub clock: &'a (dyn Fn(i64) -> String + Sync),
 }
 
 impl Default for ForecastOptions<'_> {
     fn default() -> Self {
-        Self { draws: 20, seed: 1, times: RunTimes::Learned, percent: 80, clock: &|seconds| seconds.to_string() }
+        Self { draws: 20, seed: 1, times: RunTimes::Learned, percent: 80, like: None, clock: &|seconds| seconds.to_string() }
     }
 }
 
@@ -113,6 +117,8 @@ pub struct Forecast {
     pub expected: Vec<ExpectedJob>,
     /// Expected end of each running job, by the index of the job.
     pub ends: Vec<(usize, i64)>,
+    /// Starts of all jobs in each simulation with random run times, by the index of the job.
+    pub drawn: Vec<Vec<Option<i64>>>,
     /// Warnings about the forecast, as sentences.
     pub remarks: Vec<String>,
 }
@@ -121,9 +127,9 @@ pub struct Forecast {
 pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let model = Model::of(queue);
     let links = Links::of(queue);
-    let times = KnownRunTimes::of(queue, options.times).of_jobs(&queue.jobs);
-    let ran = |job: usize| queue.jobs[job].run.as_ref().map_or(0, |run| (queue.now - run.started).max(0));
-    let means: Vec<i64> = (0..times.len()).map(|job| times[job].mean(ran(job))).collect();
+    let random = RandomRunTimes::of(queue, options);
+    let times = &random.jobs.times;
+    let means: Vec<i64> = times.iter().zip(&random.jobs.ran).map(|(own, &ran)| own.mean(ran)).collect();
     let lasts = |job: usize| means[job];
     let mut play = ForecastSimulation::new(&model, &links, true, &lasts);
     let outcome = ForecastSimulation::new(&model, &links, true, &lasts).run();
@@ -134,7 +140,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let asked = if options.times == RunTimes::Limits { 0 } else { options.draws };
     let affordable = (MAX_LOOKED / outcome.looked.max(1)).saturating_sub(1).max(LEAST_DRAWS) as u32;
     let options = &ForecastOptions { draws: asked.min(affordable), ..*options };
-    let drawn = draws(options, &model, &links, &times, &ran);
+    let drawn = draws(options.draws, &model, &links, &random);
     let mut bids: Vec<Option<JobCandidate>> = vec![None; queue.jobs.len()];
     for bid in model.bids.iter().rev() {
         bids[bid.job] = Some(*bid);
@@ -158,7 +164,8 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let waiting = (0..queue.jobs.len()).filter(|&job| queue.jobs[job].run.is_none());
     let of = |job: usize| {
         let start = outcome.started[job];
-        let (early, late) = start.and_then(|start| spread(start, &drawn, job, options.percent)).unzip();
+        let drawn_starts = || drawn.iter().filter_map(|starts| starts[job]).collect();
+        let (early, late) = start.and_then(|start| range_around(start, drawn_starts(), options.percent)).unzip();
         let ran = outcome.ends[job].zip(start).map(|(end, start)| end - start);
         ExpectedJob {
             job,
@@ -183,7 +190,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
             options.draws
         ));
     }
-    Forecast { expected, ends, remarks }
+    Forecast { expected, ends, drawn, remarks }
 }
 
 /// Adds a note to a reason if the job meets its deadline in some simulations and misses the deadline in other
@@ -208,38 +215,20 @@ fn chances(
     why
 }
 
-/// Returns the range of a start: it contains `percent` % of the simulated starts, and the expected start. Returns `None`
-/// if there are no simulations with random run times.
-fn spread(start: i64, drawn: &[Vec<Option<i64>>], job: usize, percent: u32) -> Option<(i64, i64)> {
-    let mut starts: Vec<i64> = drawn.iter().filter_map(|starts| starts[job]).collect();
-    starts.sort_unstable();
-    // The index of the first start in the range, rounded half up. The range omits equal numbers of starts on both sides.
-    let at = |share: u32| starts.get((starts.len().saturating_sub(1) * share as usize + 100) / 200).copied();
-    // Extend the range to the expected start. A job that waits for the first of several ends starts earlier in nearly
-    // all random simulations than in the simulation with mean run times.
-    Some((at(100 - percent)?.min(start), at(100 + percent)?.max(start)))
-}
-
 /// Returns the starts of all jobs in each simulation with random run times. Each simulation has its own seed. So the
 /// result does not depend on the number of threads.
-fn draws<'a>(
-    options: &ForecastOptions<'_>,
-    model: &'a Model<'a>,
-    links: &'a Links,
-    times: &[JobRunTimes],
-    ran: &(dyn Fn(usize) -> i64 + Sync),
-) -> Vec<Vec<Option<i64>>> {
+fn draws<'a>(draws: u32, model: &'a Model<'a>, links: &'a Links, random: &RandomRunTimes) -> Vec<Vec<Option<i64>>> {
     let one = |number: u32| {
-        let lasting = Drawing::new(number, options.seed).all(times, ran);
+        let lasting = random.draw(number);
         let lasts = |job: usize| lasting[job];
         played(model, links, &lasts)
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(options.draws as usize).max(1);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(draws as usize).max(1);
     let mut all: Vec<(u32, Vec<Option<i64>>)> = thread::scope(|scope| {
         let part = |first: usize| {
             let one = &one;
             scope.spawn(move || {
-                (first as u32..options.draws).step_by(threads).map(|number| (number, one(number))).collect::<Vec<_>>()
+                (first as u32..draws).step_by(threads).map(|number| (number, one(number))).collect::<Vec<_>>()
             })
         };
         let parts: Vec<_> = (0..threads).map(part).collect();

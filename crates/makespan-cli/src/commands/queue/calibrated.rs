@@ -17,7 +17,8 @@ pub struct RangeShare {
 }
 
 impl RangeShare {
-    /// Replaces the simulated ranges by calibrated ranges, and records the forecast in the history. Ranges of run times
+    /// Replaces the simulated ranges by calibrated ranges, adds a note about the calibration, and records the forecast in
+    /// the history. Ranges of run times
     /// that are not learned are not calibrated. The forecast of a what-if question is not recorded, because its job does
     /// not exist.
     ///
@@ -32,11 +33,15 @@ impl RangeShare {
             history.map(|history| calibrated(queue, forecast, &mut history?, percent, options.what_if.is_none()));
         let give_up =
             |error: HistoryError| complain(&format!("note: {error}; the ranges of starts are not calibrated"));
-        Self { percent, calibration: done.and_then(|done| done.map_err(give_up).ok()) }
+        let ranges = Self { percent, calibration: done.and_then(|done| done.map_err(give_up).ok()) };
+        if forecast.expected.iter().any(|one| one.late.is_some()) {
+            forecast.remarks.extend(ranges.note());
+        }
+        ranges
     }
 
     /// Returns a sentence about the calibration, if a history is used.
-    pub fn note(&self) -> Option<String> {
+    fn note(&self) -> Option<String> {
         let Calibration { known, held, .. } = self.calibration.as_ref()?;
         let percent = self.percent;
         if *known < ENOUGH {

@@ -212,9 +212,6 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let play = forecast_options(options, &words);
     let mut forecast = forecast(&queue, &play);
     let ranges = RangeShare::of(&queue, &mut forecast, from, options, play.percent);
-    if forecast.expected.iter().any(|one| one.late.is_some()) {
-        forecast.remarks.extend(ranges.note());
-    }
     let seen = ForecastQueue { queue: &queue, forecast: &forecast, ranges: &ranges, clock: &clock };
     let chosen = chosen(&seen, options)?;
     if let Some(path) = &options.report {

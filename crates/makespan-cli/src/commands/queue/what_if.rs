@@ -9,20 +9,26 @@ use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, forecast,
 use makespan_slurm::queue::{NewJob, Queue};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use nix::unistd::{Uid, User};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::calibrated::RangeShare;
 use super::clock::QueueClock;
 use super::{ForecastQueue, SelectedJobs, detail, forecast_options, json, rows};
 use crate::args::{Format, QueueOptions};
-use crate::output::{emit, wrapped};
+use crate::difference::Difference;
+use crate::output::{emit, shown, wrapped};
+
+/// Maximum number of delayed jobs that the text names.
+const NAMED: usize = 3;
 
 /// Delays of other jobs by a new job.
 struct Delays {
-    /// The number of jobs that would start later, with the largest delay in seconds.
-    later: (usize, i64),
+    /// The jobs that would start later, by descending delay.
+    later: Vec<(usize, Difference)>,
     /// The number of jobs that would start earlier.
     earlier: usize,
+    /// The difference of the mean wait of the other jobs.
+    wait: Difference,
 }
 
 /// Prints the predicted start of the job that `stated` describes.
@@ -50,10 +56,10 @@ pub fn answer(
     before.remarks.clear();
     let words = |seconds: i64| clock.words(seconds);
     let play = forecast_options(options, &words);
-    let without = forecast(&before, &ForecastOptions { draws: 0, ..play });
-    let mut with = forecast(&queue, &play);
+    let without = forecast(&before, &play);
+    let mut with = forecast(&queue, &ForecastOptions { like: Some(&before), ..play });
+    let delays = Delays::of(&without, &with, play.percent);
     let ranges = RangeShare::of(&queue, &mut with, from, options, play.percent);
-    let delays = Delays::of(&without, &with);
     let seen = ForecastQueue { queue: &queue, forecast: &with, ranges: &ranges, clock };
     let new: Vec<&ExpectedJob> = with.expected.iter().filter(|one| own.contains(&one.job)).collect();
     let of_sizes = |expected: &ExpectedJob| sizes(&queue, expected.job, &play);
@@ -67,8 +73,7 @@ pub fn answer(
                 running_limit: usize::MAX,
             };
             let mut document = json::document(&seen, &chosen, Some(&of_sizes));
-            document["others"] =
-                json!({ "later": delays.later.0, "most_seconds": delays.later.1, "earlier": delays.earlier });
+            document["others"] = delays.json(&queue);
             format!("{document:#}\n")
         }
         Format::Text => {
@@ -78,7 +83,7 @@ pub fn answer(
                 text +=
                     &format!("\n{} more tasks of the array (--format json prints all)\n", new.len() - detail::SHOWN);
             }
-            text + &wrapped("  other jobs  ", 14, &delays.words()) + &rows::remarks(&seen, rows::width())
+            text + &wrapped("  other jobs  ", 14, &delays.words(&queue)) + &rows::remarks(&seen, rows::width())
         }
     };
     emit(&text)?;
@@ -87,26 +92,54 @@ pub fn answer(
 
 impl Delays {
     /// Compares the predicted starts without and with the new job.
-    fn of(without: &Forecast, with: &Forecast) -> Self {
-        let before: HashMap<usize, Option<i64>> = without.expected.iter().map(|one| (one.job, one.start)).collect();
-        let (mut later, mut earlier) = ((0, 0), 0);
-        for one in &with.expected {
-            match (before.get(&one.job).copied().flatten(), one.start) {
-                (Some(was), Some(start)) if start > was => later = (later.0 + 1, later.1.max(start - was)),
-                (Some(was), Some(start)) if start < was => earlier += 1,
-                _ => {}
-            }
-        }
-        Self { later, earlier }
+    fn of(without: &Forecast, with: &Forecast, percent: u32) -> Self {
+        let before: HashMap<usize, i64> = without.expected.iter().filter_map(|one| Some((one.job, one.start?))).collect();
+        let drawn = || with.drawn.iter().zip(&without.drawn);
+        let later_by = |(with, without): (&Vec<Option<i64>>, &Vec<Option<i64>>), job: usize| {
+            Some((with[job]? - without[job]?) as f64)
+        };
+        let both = with.expected.iter().filter_map(|one| Some((one.job, (one.start? - before.get(&one.job)?) as f64)));
+        let both: Vec<(usize, f64)> = both.collect();
+        let difference = |&(job, seconds): &(usize, f64)| {
+            (job, Difference::new(seconds, drawn().filter_map(|pair| later_by(pair, job)).collect(), percent))
+        };
+        let mut later: Vec<_> = both.iter().filter(|one| one.1 > 0.0).map(difference).collect();
+        later.sort_by(|one, other| other.1.seconds.total_cmp(&one.1.seconds));
+        let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
+        let means = drawn().map(|pair| mean(&both.iter().filter_map(|one| later_by(pair, one.0)).collect::<Vec<_>>()));
+        let expected: Vec<f64> = both.iter().map(|one| one.1).collect();
+        let wait = Difference::new(mean(&expected), means.collect(), percent);
+        Self { later, earlier: both.iter().filter(|one| one.1 < 0.0).count(), wait }
     }
 
-    fn words(&self) -> String {
-        let Self { later: (count, most), earlier } = *self;
-        let sooner =
-            if earlier == 0 { String::new() } else { format!("; {} would start earlier", counted(earlier, "job")) };
-        match count {
-            0 => format!("none would start later{sooner}"),
-            count => format!("{} would start later, by at most {most} s{sooner}", counted(count, "job")),
+    fn words(&self, queue: &Queue) -> String {
+        let mut parts = Vec::new();
+        match self.later.first() {
+            None => parts.push("none would start later".to_owned()),
+            Some((_, most)) => {
+                let count = counted(self.later.len(), "job");
+                parts.push(format!("{count} would start later, by at most {:.0} s", most.seconds));
+                let named = self.later.iter().take(NAMED);
+                parts.extend(named.map(|(job, by)| format!("job {} {}", shown(&queue.jobs[*job].shown), by.words())));
+            }
         }
+        if self.earlier > 0 {
+            parts.push(format!("{} would start earlier", counted(self.earlier, "job")));
+        }
+        if !self.wait.is_none() {
+            parts.push(format!("mean wait {}", self.wait.words()));
+        }
+        parts.join("; ")
+    }
+
+    fn json(&self, queue: &Queue) -> Value {
+        let job = |(job, by): &(usize, Difference)| json!({ "job": queue.jobs[*job].shown, "delay": by.json() });
+        json!({
+            "later": self.later.len(),
+            "most_seconds": self.later.first().map_or(0, |most| most.1.seconds as i64),
+            "earlier": self.earlier,
+            "mean_wait": self.wait.json(),
+            "jobs": self.later.iter().map(job).collect::<Vec<_>>(),
+        })
     }
 }

@@ -1,12 +1,14 @@
 //! Simulates the queue of a cluster.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use makespan_core::{Actual, Instance, ProcSet, Profile, Run, TaskId, Time, counted};
 use makespan_formats::{Clock, LoggedStarts};
-use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, PredictionSource, RunTimes, forecast};
-use makespan_slurm::queue::{Present, Queue};
+use makespan_slurm::forecast::{
+    ExpectedJob, Forecast, ForecastOptions, PredictionSource, RandomRunTimes, RunTimes, forecast,
+};
+use makespan_slurm::queue::{Present, Queue, QueueJob};
 use miette::{Result, miette};
 
 use super::log::{LiveQueue, Log};
@@ -137,6 +139,18 @@ impl LiveQueue {
         Some(if all.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", all.join(",")) })
     }
 
+    /// Returns the run times that `times` draws for the jobs of `instance` in simulation `number`.
+    pub fn drawn(&self, instance: &Instance, times: &RandomRunTimes, number: u32) -> Actual {
+        let now = self.queue.now;
+        let left = |job: &QueueJob, seconds: i64| {
+            let Some(run) = &job.run else { return seconds };
+            run.started.saturating_add(seconds).min(run.ends_by.unwrap_or(i64::MAX)) - now
+        };
+        let drawn = self.queue.jobs.iter().zip(times.draw(number));
+        let lasts = drawn.map(|(job, seconds)| (job.shown.as_str(), left(job, seconds))).collect();
+        actual(instance, &lasts)
+    }
+
     /// Compares the simulated starts of pending jobs with the starts that `makespan queue` predicts. Returns `None` if
     /// the starts are equal, otherwise a sentence about the difference.
     pub fn differs(&self, instance: &Instance, waited: &[&Run]) -> Option<String> {
@@ -161,14 +175,10 @@ impl LiveQueue {
 /// Returns the predicted remaining run times of all jobs, the number of jobs with learned times, and the number of
 /// jobs with the default share of their time limit.
 fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usize, usize) {
-    let mut lasts: Vec<Option<i64>> = vec![None; queue.jobs.len()];
     let (mut known, mut usual) = (0, 0);
-    for one in &forecast.expected {
-        lasts[one.job] = Some(one.lasts);
-    }
-    for &(job, end) in &forecast.ends {
-        lasts[job] = Some((end - queue.now).max(1));
-    }
+    let waiting = forecast.expected.iter().map(|one| (one.job, one.lasts));
+    let all = waiting.chain(forecast.ends.iter().map(|&(job, end)| (job, end - queue.now)));
+    let lasts = all.map(|(job, seconds)| (queue.jobs[job].shown.as_str(), seconds)).collect();
     let there: HashSet<usize> = present.jobs.iter().copied().collect();
     for one in forecast.expected.iter().filter(|one| there.contains(&one.job)) {
         match one.known {
@@ -177,13 +187,18 @@ fn times(queue: &Queue, present: &Present, forecast: &Forecast) -> (Actual, usiz
             PredictionSource::Name(_) | PredictionSource::User(_) | PredictionSource::Anybody(_) => known += 1,
         }
     }
-    let instance = &present.instance;
-    let real = |(task, &job): (TaskId, &usize)| {
+    (actual(&present.instance, &lasts), known, usual)
+}
+
+/// Returns the run times of all jobs. `lasts` contains the run times, and the remaining run times of running jobs, in
+/// seconds, by the name of the job. A job that it lacks runs until its limit.
+fn actual(instance: &Instance, lasts: &HashMap<&str, i64>) -> Actual {
+    let real = |task: TaskId| {
         let estimate = instance.profile(task);
-        let own = lasts[job].map(|seconds| Time::from_seconds(seconds.max(1)));
+        let own = lasts.get(instance.job_of(task).name.as_str()).map(|&seconds| Time::from_seconds(seconds.max(1)));
         own.and_then(|time| Profile::rigid(estimate.min_processors(), time).ok()).unwrap_or_else(|| estimate.clone())
     };
-    (Actual::Profiles(instance.task_ids().zip(&present.jobs).map(real).collect()), known, usual)
+    Actual::Profiles(instance.task_ids().map(real).collect())
 }
 
 /// Limit for the number of pending jobs times the number of nodes. Above this limit, the policy `slurm` backfills less

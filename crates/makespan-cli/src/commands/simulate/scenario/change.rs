@@ -2,6 +2,7 @@
 
 use makespan_core::{Actual, Instance, Job, Platform, ProcSet, Rows, Time, Unavailable, counted};
 use makespan_formats::Estimates;
+use makespan_slurm::forecast::RandomRunTimes;
 use miette::{Result, miette};
 
 use super::super::log::Log;
@@ -16,6 +17,8 @@ pub struct Variant {
     pub name: String,
     pub policy: String,
     pub log: Log,
+    /// True if the policy knows the real run times.
+    is_clairvoyant: bool,
     /// Notes for the user.
     pub remarks: Vec<String>,
 }
@@ -24,8 +27,13 @@ impl Variant {
     /// Applies a scenario to a log. `usual` is the policy if the scenario names none.
     pub fn of(scenario: &Scenario, log: &Log, usual: &str) -> Result<Self> {
         let wrong = |problem: String| miette!("--scenario '{}': {problem}", scenario.name);
-        let mut variant =
-            Self { name: scenario.name.clone(), policy: usual.to_owned(), log: log.clone(), remarks: Vec::new() };
+        let mut variant = Self {
+            name: scenario.name.clone(),
+            policy: usual.to_owned(),
+            log: log.clone(),
+            is_clairvoyant: false,
+            remarks: Vec::new(),
+        };
         let grown = variant.change_queue(scenario).map_err(wrong)?;
         // `without` is applied first, so that removed jobs are not counted as too wide for fewer nodes.
         let is_done = |change: &&ScenarioChange| is_of_queue(change) || grown && is_of_nodes(change);
@@ -36,6 +44,14 @@ impl Variant {
         }
         variant.leave_out_the_impossible().map_err(wrong)?;
         Ok(variant)
+    }
+
+    /// Returns the log with the run times that `times` draws in simulation `number`. Returns `None` if the log is not the
+    /// queue of a cluster.
+    pub fn drawn(&self, times: &RandomRunTimes, number: u32) -> Option<Result<Log, String>> {
+        let actual = self.log.live.as_ref()?.drawn(&self.log.instance, times, number);
+        let mut log = Log { actual, ..self.log.clone() };
+        Some(if self.is_clairvoyant { reveal(&mut log).map(|()| log) } else { Ok(log) })
     }
 
     /// Changes the queue of a cluster: adds nodes, adds the jobs that fit only on the larger cluster, and applies the
@@ -168,7 +184,10 @@ impl Variant {
             | ScenarioChange::Closed(_)
             | ScenarioChange::Shares(..)
             | ScenarioChange::Estimates(Estimates::User) => {}
-            ScenarioChange::Estimates(Estimates::Clairvoyant) => self.tell()?,
+            ScenarioChange::Estimates(Estimates::Clairvoyant) => {
+                self.is_clairvoyant = true;
+                reveal(&mut self.log)?;
+            }
         }
         Ok(())
     }
@@ -207,26 +226,26 @@ impl Variant {
         self.log.running = left;
         Ok(())
     }
+}
 
-    /// Replaces the estimates by the real run times.
-    fn tell(&mut self) -> Result<(), String> {
-        let Log { instance, actual, .. } = &self.log;
-        let Actual::Profiles(profiles) = actual else { return Ok(()) };
-        let mut jobs = instance.all_submitted();
-        for (job, id) in jobs.iter_mut().zip(instance.ids()) {
-            let first = instance.job(id).first().index();
-            let own = &profiles[first..];
-            job.work.tasks_mut().zip(own).for_each(|(task, profile)| task.profile = profile.clone());
-            // A walltime is removed if the job really ran longer.
-            if job.walltime.is_some_and(|limit| own[0].longest() > limit) {
-                job.walltime = None;
-            }
+/// Replaces the estimates by the real run times.
+fn reveal(log: &mut Log) -> Result<(), String> {
+    let Log { instance, actual, .. } = &*log;
+    let Actual::Profiles(profiles) = actual else { return Ok(()) };
+    let mut jobs = instance.all_submitted();
+    for (job, id) in jobs.iter_mut().zip(instance.ids()) {
+        let first = instance.job(id).first().index();
+        let own = &profiles[first..];
+        job.work.tasks_mut().zip(own).for_each(|(task, profile)| task.profile = profile.clone());
+        // A walltime is removed if the job really ran longer.
+        if job.walltime.is_some_and(|limit| own[0].longest() > limit) {
+            job.walltime = None;
         }
-        let (platform, closed) = (instance.platform().clone(), instance.unavailable().to_vec());
-        self.log.instance = Instance::new(platform, jobs, closed).map_err(|error| error.to_string())?;
-        self.log.actual = Actual::AsEstimated;
-        Ok(())
     }
+    let (platform, closed) = (instance.platform().clone(), instance.unavailable().to_vec());
+    log.instance = Instance::new(platform, jobs, closed).map_err(|error| error.to_string())?;
+    log.actual = Actual::AsEstimated;
+    Ok(())
 }
 
 /// The error for changes of a queue if the input is a log.

@@ -2,6 +2,7 @@
 
 pub mod change;
 mod closed;
+mod differences;
 mod groups;
 mod parse;
 mod platform;
@@ -12,22 +13,24 @@ use std::collections::HashSet;
 
 use makespan::policy::policy_for;
 use makespan::{Simulated, SimulationInput, SimulationOptions};
-use makespan_core::{Instance, Outcome as Ending, Run, TaskId};
+use makespan_core::{Instance, Run, TaskId};
 use makespan_formats::report::Section;
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
 use self::change::Variant;
+use self::differences::ScenarioDifferences;
 use self::groups::{GroupProperty, Groups};
 pub use self::parse::Scenario;
 use self::starts::OutcomeStarts;
+use self::waits::waited;
 use super::log::Log;
 use super::logged::as_logged;
 use super::outputs::OutputTarget;
 use super::words::named;
 use super::{comparison, outputs, page, play, scene};
 use crate::args::{Format, SimulateOptions};
-use crate::output::{columns, csv_names, emit, table};
+use crate::output::{columns, csv_names, emit, table, wrapped};
 use crate::summary;
 
 /// Parses the scenarios that the options name.
@@ -80,13 +83,15 @@ pub fn simulate(
         })
         .collect();
     let mut simulated = play::play(&scenes, threads)?;
+    // The scenario without changes is the baseline: the present queue under the cluster's own policy.
+    let base = scenarios.iter().position(|scenario| scenario.changes.is_empty()).unwrap_or(0);
+    let differences = ScenarioDifferences::of(&variants, base, &simulated, &rules, (options.seed, threads))?;
     let instances: Vec<&Instance> = scenes.iter().map(|(scene, _)| scene.instance).collect();
     let title = options.title();
     outputs::write(&instances, &title, targets, &simulated, csv_names(options.outputs.raw_names))?;
     simulated.iter_mut().zip(&variants).for_each(|(one, variant)| one.policy.clone_from(&variant.name));
     let ran: Vec<HashSet<TaskId>> =
         variants.iter().map(|variant| variant.log.running.iter().map(|run| run.0).collect()).collect();
-    // The scenario without changes is the baseline: the present queue under the cluster's own policy.
     let baselines = scenarios.iter().zip(&variants).zip(simulated.iter().zip(&ran));
     let baselines = baselines.filter(|((scenario, _), _)| scenario.changes.is_empty());
     let apart = baselines.filter_map(|((_, variant), (one, ran))| {
@@ -108,7 +113,7 @@ pub fn simulate(
     running.extend(ran);
     remarks.extend(variants.iter().flat_map(|variant| variant.remarks.clone()));
     remarks.extend(of.iter().zip(&all).flat_map(|(instance, one)| given_up(instance, one)));
-    let outcome = Outcome { log, instances: of, all, running, policies, remarks };
+    let outcome = Outcome { log, instances: of, all, running, policies, differences, remarks };
     if let Some(path) = &options.outputs.report {
         let usual = scenes[0].0;
         let scene = SimulationInput { instance: &log.instance, actual: &log.actual, ..usual };
@@ -146,12 +151,6 @@ fn named_as_given_up(instance: &Instance, scenario: &str, why: &str, gone: &[Tas
     (!gone.is_empty()).then(|| format!("{scenario}: {jobs} {} {why} and will be cancelled", named(&names)))
 }
 
-/// Returns the last run of each job, except jobs that ran from the beginning.
-fn waited<'a>(outcome: &'a Simulated, running: &HashSet<TaskId>) -> Vec<&'a Run> {
-    let is_last = |run: &&Run| !matches!(run.outcome, Ending::Interrupted | Ending::NotStarted);
-    outcome.simulation.trace.runs.iter().filter(is_last).filter(|run| !running.contains(&run.task)).collect()
-}
-
 /// Returns each scenario with its policy.
 fn policies(variants: &[Variant]) -> Vec<(String, String)> {
     variants.iter().map(|variant| (variant.name.clone(), variant.policy.clone())).collect()
@@ -165,6 +164,8 @@ struct Outcome<'a> {
     /// Jobs of each outcome that ran from the beginning, so they did not wait.
     running: Vec<HashSet<TaskId>>,
     policies: Vec<(String, String)>,
+    /// The differences between scenarios of a cluster's queue.
+    differences: Option<ScenarioDifferences>,
     remarks: Vec<String>,
 }
 
@@ -224,6 +225,11 @@ impl Outcome<'_> {
                 text += &format!("and {} more jobs (--format json prints all)\n", starts.more());
             }
         }
+        if let Some(differences) = &self.differences {
+            text += &format!("\n{}\n", differences.title());
+            text += &blocks(&[""], differences.names(), &differences.cells(), width);
+            differences.notes().iter().for_each(|note| text += &wrapped("", 0, note));
+        }
         text += "\njobs by their wait\n";
         text += &blocks(&["wait"], &names, &waits::cells(&self.waits(), true), width);
         for groups in self.groups() {
@@ -249,6 +255,7 @@ impl Outcome<'_> {
             rows: starts.cells(),
             ..Section::default()
         }));
+        sections.extend(self.differences.iter().map(ScenarioDifferences::section));
         sections.push(Section {
             title: "Jobs by their wait".into(),
             text: "The share of jobs in each range of waits.".into(),
@@ -286,6 +293,7 @@ impl Outcome<'_> {
             "remarks": self.remarks,
             "scenarios": self.columns().into_iter().zip(self.waits()).map(outcome).collect::<Vec<_>>(),
             "starts": self.starts().map(|starts| starts.json()),
+            "differences": self.differences.as_ref().map(ScenarioDifferences::json),
             "groups": self.groups().iter().map(Groups::json).collect::<Vec<_>>(),
         })
     }

@@ -1,6 +1,9 @@
-//! Histograms of waits, with bars for a terminal.
+//! The jobs that waited, and histograms of their waits with bars for a terminal.
 
-use makespan_core::{Instance, Run};
+use std::collections::HashSet;
+
+use makespan::Simulated;
+use makespan_core::{Instance, Outcome, Run, TaskId};
 use serde_json::{Value, json};
 
 /// Upper limit of each range of waits in seconds, and its name.
@@ -17,6 +20,12 @@ const BINS: [(f64, &str); 8] = [
 
 /// Number of characters of a full bar.
 const BAR: usize = 10;
+
+/// Returns the last run of each job, except jobs that ran from the beginning.
+pub fn waited<'a>(outcome: &'a Simulated, running: &HashSet<TaskId>) -> Vec<&'a Run> {
+    let is_last = |run: &&Run| !matches!(run.outcome, Outcome::Interrupted | Outcome::NotStarted);
+    outcome.simulation.trace.runs.iter().filter(is_last).filter(|run| !running.contains(&run.task)).collect()
+}
 
 /// Counts the jobs in each range of waits.
 pub fn counts((instance, runs): &(&Instance, Vec<&Run>)) -> [usize; 8] {

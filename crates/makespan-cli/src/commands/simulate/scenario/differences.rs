@@ -1,0 +1,175 @@
+//! Differences between the scenarios of a cluster's queue, with their ranges.
+
+use std::collections::{HashMap, HashSet};
+
+use makespan::{Simulated, SimulationInput, SimulationOptions};
+use makespan_core::TaskId;
+use makespan_formats::report::Section;
+use makespan_slurm::forecast::{ForecastOptions, RandomRunTimes};
+use miette::{Result, miette};
+use serde_json::{Value, json};
+
+use super::super::log::Log;
+use super::super::play;
+use super::change::Variant;
+use super::waits::waited;
+use crate::difference::Difference;
+use crate::output::shown;
+
+/// Maximum number of jobs that are listed.
+const LISTED: usize = 20;
+/// Limit for the number of pending jobs times the number of nodes, summed over all scenarios and draws. It keeps the
+/// simulations within seconds.
+const MOST: usize = 5_000_000;
+/// Minimum number of draws for a range.
+const LEAST: usize = 4;
+
+/// The differences between one scenario and all others.
+pub struct ScenarioDifferences {
+    /// The scenario from which the others differ.
+    base: String,
+    /// The other scenarios.
+    names: Vec<String>,
+    draws: u32,
+    percent: u32,
+    /// Differences of the mean waits, for each other scenario.
+    waits: Vec<Difference>,
+    /// For each job whose start differs, the differences. `None` if the job starts in only one of the scenarios.
+    starts: Vec<(String, Vec<Option<Difference>>)>,
+}
+
+/// The mean wait and the starts of a simulation, in seconds.
+struct Figures {
+    wait: f64,
+    starts: HashMap<String, f64>,
+}
+
+impl Figures {
+    fn of(log: &Log, one: &Simulated) -> Self {
+        let running: HashSet<TaskId> = log.running.iter().map(|run| run.0).collect();
+        let start = |run: &makespan_core::Run| (log.instance.name(run.task).into_owned(), run.start.seconds());
+        Self { wait: one.measures.wait.mean, starts: waited(one, &running).into_iter().map(start).collect() }
+    }
+}
+
+impl ScenarioDifferences {
+    /// Simulates all scenarios with drawn run times, and compares them with the scenario at position `base`. All scenarios
+    /// use equal random numbers. `simulated` are the results with expected run times. Returns `None` if there is only one
+    /// scenario, or if the log is not the queue of a cluster.
+    pub fn of(
+        variants: &[Variant],
+        base: usize,
+        simulated: &[Simulated],
+        rules: &[SimulationOptions],
+        (seed, threads): (u64, usize),
+    ) -> Result<Option<Self>> {
+        let Some(like) = variants[base].log.live.as_ref().filter(|_| variants.len() > 1) else { return Ok(None) };
+        let options = ForecastOptions { like: Some(&like.queue), ..ForecastOptions::default() };
+        let cost = |variant: &Variant| {
+            let waiting = variant.log.instance.tasks() as usize - variant.log.running.len();
+            waiting.saturating_mul(variant.log.instance.platform().nodes().len()).max(1)
+        };
+        let affordable = MOST / variants.iter().map(cost).sum::<usize>();
+        let draws = if affordable < LEAST { 0 } else { options.draws.min(affordable as u32) };
+        let random = |variant: &Variant| Some(RandomRunTimes::of(&variant.log.live.as_ref()?.queue, &options));
+        let Some(random) = variants.iter().map(random).collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let mut logs = Vec::new();
+        for number in 0..draws {
+            for (variant, times) in variants.iter().zip(&random) {
+                let Some(log) = variant.drawn(times, number) else { return Ok(None) };
+                logs.push(log.map_err(|problem| miette!("--scenario '{}': {problem}", variant.name))?);
+            }
+        }
+        let own = variants.iter().zip(rules).cycle();
+        let scenes = logs.iter().zip(own).map(|(log, (variant, options))| {
+            let input = SimulationInput { instance: &log.instance, actual: &log.actual, options, seed };
+            (input, variant.policy.as_str())
+        });
+        let scenes: Vec<_> = scenes.collect();
+        let drawn = play::play(&scenes, threads)?;
+        let drawn: Vec<Figures> = logs.iter().zip(&drawn).map(|(log, one)| Figures::of(log, one)).collect();
+        let expected: Vec<Figures> =
+            variants.iter().zip(simulated).map(|(variant, one)| Figures::of(&variant.log, one)).collect();
+        let all: Vec<&[Figures]> = std::iter::once(&expected[..]).chain(drawn.chunks(variants.len())).collect();
+        let others: Vec<usize> = (0..variants.len()).filter(|&at| at != base).collect();
+        let difference = |of: &dyn Fn(&[Figures]) -> Option<f64>| {
+            let draws = all[1..].iter().filter_map(|one| of(one)).collect();
+            Some(Difference::new(of(all[0])?, draws, options.percent))
+        };
+        let wait = |&at: &usize| difference(&|one| Some(one[at].wait - one[base].wait));
+        let start =
+            |name: &str, at: usize| difference(&|one| Some(one[at].starts.get(name)? - one[base].starts.get(name)?));
+        let mut jobs: Vec<(&String, f64)> = all[0][base].starts.iter().map(|(name, &start)| (name, start)).collect();
+        jobs.sort_by(|one, other| one.1.total_cmp(&other.1).then_with(|| one.0.cmp(other.0)));
+        let of_job = |(name, _): (&String, f64)| (name.clone(), others.iter().map(|&at| start(name, at)).collect());
+        let differs =
+            |one: &(String, Vec<Option<Difference>>)| one.1.iter().any(|own| own.is_none_or(|own| !own.is_none()));
+        Ok(Some(Self {
+            base: variants[base].name.clone(),
+            names: others.iter().map(|&at| variants[at].name.clone()).collect(),
+            draws,
+            percent: options.percent,
+            waits: others.iter().filter_map(wait).collect(),
+            starts: jobs.into_iter().map(of_job).filter(differs).collect(),
+        }))
+    }
+
+    pub fn title(&self) -> String {
+        format!("differences from {}", shown(&self.base))
+    }
+
+    /// Returns the scenarios of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns a row for the mean wait, and rows for the starts of the first jobs.
+    pub fn cells(&self) -> Vec<Vec<String>> {
+        let waits = std::iter::once("wait, mean".to_owned()).chain(self.waits.iter().map(Difference::words));
+        let start = |(name, own): &(String, Vec<Option<Difference>>)| {
+            let words = own.iter().map(|one| one.map_or_else(|| "-".to_owned(), |one| one.words()));
+            std::iter::once(format!("start of {}", shown(name))).chain(words).collect()
+        };
+        std::iter::once(waits.collect()).chain(self.starts.iter().take(LISTED).map(start)).collect()
+    }
+
+    /// Returns the notes below the table.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.starts.len() > LISTED {
+            notes
+                .push(format!("{} more jobs start at other times (--format json has all)", self.starts.len() - LISTED));
+        }
+        notes.push(match self.draws {
+            0 => "the differences have no ranges, because simulations with random run times would take too long".to_owned(),
+            draws => format!(
+                "a range contains {} % of the differences in {draws} simulations with random run times, which are equal in \
+                 all scenarios; a difference is not certain if its range contains 0",
+                self.percent
+            ),
+        });
+        notes
+    }
+
+    pub fn section(&self) -> Section {
+        Section {
+            title: self.title().replacen('d', "D", 1),
+            text: self.notes().join(". "),
+            columns: std::iter::once(String::new()).chain(self.names.iter().cloned()).collect(),
+            rows: self.cells(),
+            ..Section::default()
+        }
+    }
+
+    pub fn json(&self) -> Value {
+        let start = |(name, own): &(String, Vec<Option<Difference>>)| json!({ "job": name, "start": own.iter().map(|one| one.map(|one| one.json())).collect::<Vec<_>>() });
+        json!({
+            "from": self.base,
+            "scenarios": self.names,
+            "draws": self.draws,
+            "percent": self.percent,
+            "mean_wait": self.waits.iter().map(Difference::json).collect::<Vec<_>>(),
+            "jobs": self.starts.iter().map(start).collect::<Vec<_>>(),
+        })
+    }
+}

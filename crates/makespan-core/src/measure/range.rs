@@ -1,0 +1,24 @@
+//! Ranges of predicted quantities.
+
+use std::cmp::Ordering;
+
+/// Returns the range of a predicted quantity. The range contains `percent` % of the draws and the value `expected`.
+/// Returns `None` if there are no draws.
+///
+/// Equal numbers of draws are outside the range on both sides.
+///
+/// ```
+/// use makespan_core::range_around;
+///
+/// assert_eq!(range_around(5, (0..=10).collect(), 80), Some((1, 9)));
+/// assert_eq!(range_around(12, (0..=10).collect(), 80), Some((1, 12)));
+/// assert_eq!(range_around(12, Vec::new(), 80), None);
+/// ```
+pub fn range_around<T: Copy + PartialOrd>(expected: T, mut draws: Vec<T>, percent: u32) -> Option<(T, T)> {
+    draws.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
+    // The index of the first draw in the range, rounded half up.
+    let at = |share: u32| draws.get((draws.len().saturating_sub(1) * share as usize + 100) / 200).copied();
+    let (early, late) = (at(100 - percent.min(100))?, at(100 + percent.min(100))?);
+    // A job that waits for the first of several ends starts earlier in nearly all draws than with mean run times.
+    Some((if expected < early { expected } else { early }, if expected > late { expected } else { late }))
+}
