@@ -32,6 +32,7 @@ mod looks;
 mod model;
 mod outcome;
 mod play;
+mod priorities;
 mod ready;
 mod reason;
 mod shape;
@@ -83,7 +84,14 @@ pub struct ForecastOptions<'a> {
 
 impl Default for ForecastOptions<'_> {
     fn default() -> Self {
-        Self { draws: 20, seed: 1, times: RunTimes::Learned, percent: 80, like: None, clock: &|seconds| seconds.to_string() }
+        Self {
+            draws: 20,
+            seed: 1,
+            times: RunTimes::Learned,
+            percent: 80,
+            like: None,
+            clock: &|seconds| seconds.to_string(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::bits::NodeBits;
 use super::looks::typical_limit;
 use super::model::Model;
 use super::outcome::ForecastOutcome;
+use super::priorities::MovingPriorities;
 use super::ready::{Links, Ready};
 use super::times::limit;
 use super::world::{Gap, RunningUsage, World};
@@ -57,6 +58,8 @@ pub(super) struct ForecastSimulation<'a> {
     /// Jobs that must start together.
     teams: HashMap<usize, Vec<usize>>,
     blocked: NodeBits,
+    /// The priorities, if they change during the simulation.
+    priorities: Option<MovingPriorities>,
     cycles: SlurmCycles,
     /// The previous cycle of the kind of the current cycle.
     last_cycle: i64,
@@ -114,6 +117,7 @@ impl<'a> ForecastSimulation<'a> {
             entered: vec![false; jobs],
             teams: teams(model),
             blocked: NodeBits::new(model.sites.len()),
+            priorities: MovingPriorities::of(model),
             cycles: SlurmCycles::new(model.cycles.clone()),
             last_cycle: i64::MIN,
             next_look: None,
@@ -153,6 +157,7 @@ impl<'a> ForecastSimulation<'a> {
             let ends = run.started.saturating_add((self.lasts)(index)).min(believed).max(now + 1);
             let number = self.world.take(RunningUsage { job: Some(index), believed, holds });
             self.world.count_falling(index, believed, true);
+            self.count_usage(number, true);
             self.outcome.started[index] = Some(run.started);
             self.outcome.ends[index] = Some(ends);
             self.events.push(Reverse((ends, Event::End(number))));
@@ -208,7 +213,13 @@ impl<'a> ForecastSimulation<'a> {
         }
         self.count_waiting(job, true);
         for &bid in &self.model.bids_of[job] {
-            if let Err(place) = self.waiting.binary_search(&bid) {
+            let place = match &self.priorities {
+                None => self.waiting.binary_search(&bid),
+                Some(own) => self.waiting.binary_search_by_key(&own.key(bid, job), |&other| {
+                    own.key(other, self.model.bids[other as usize].job)
+                }),
+            };
+            if let Err(place) = place {
                 self.waiting.insert(place, bid);
                 self.head = self.head.min(place);
             }
@@ -286,6 +297,7 @@ impl<'a> ForecastSimulation<'a> {
     fn happen(&mut self, event: Event) {
         match event {
             Event::End(number) => {
+                self.count_usage(number, false);
                 let Some(running) = self.world.give_back(number) else { return };
                 let Some(job) = running.job else { return };
                 self.world.count(job, running.believed, false);
@@ -321,8 +333,28 @@ impl<'a> ForecastSimulation<'a> {
         }
     }
 
+    /// Adds a running job to the usage of its user, or removes it.
+    fn count_usage(&mut self, number: usize, starts: bool) {
+        if let Some((own, running)) = self.priorities.as_mut().zip(self.world.running[number].as_ref()) {
+            own.change(running, starts, self.world.now);
+        }
+    }
+
+    /// Computes the priorities if they change and are due, and sorts the queue by them.
+    fn update_priorities(&mut self) {
+        let Self { priorities, waiting, outcome, model, world, stale, head, .. } = self;
+        let Some(own) = priorities.as_mut() else { return };
+        if own.update(world.now) {
+            (*stale, *head) = (0, 0);
+            let job = |bid: u32| model.bids[bid as usize].job;
+            waiting.retain(|&bid| outcome.started[job(bid)].is_none());
+            waiting.sort_by_key(|&bid| own.key(bid, job(bid)));
+        }
+    }
+
     /// Runs the scheduling cycles that are due.
     fn decide(&mut self) {
+        self.update_priorities();
         let mut cycles = self.cycles.clone();
         cycles.run(self.world.now, self);
         if let Some(at) = cycles.next().filter(|_| !self.waiting.is_empty()) {
@@ -361,6 +393,9 @@ impl<'a> ForecastSimulation<'a> {
         let most = self.limits[job].unwrap_or_else(|| limit(&self.model.queue.jobs[job]));
         let lasts = (self.lasts)(job).clamp(1, most.max(1));
         let believed = running.believed;
+        if let Some(own) = &mut self.priorities {
+            own.change(running, true, now);
+        }
         if self.tells {
             let sites: Vec<(u32, u32)> = running.holds.iter().map(|hold| (hold.site, hold.cpus)).collect();
             let last = |&(site, _): &(u32, u32)| self.last_on[site as usize];

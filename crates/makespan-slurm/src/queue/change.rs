@@ -130,7 +130,8 @@ impl Queue {
         }
         let top = self.jobs.iter().filter(|job| job.run.is_none()).map(|job| job.priority).max().unwrap_or(0);
         for job in waits {
-            self.jobs[job].priority = top.saturating_add(1);
+            // The fair share adds at most its weight to the priority of another job.
+            self.jobs[job].priority = top.saturating_add(1 + u64::from(self.fair_share_weight()));
         }
         Ok(())
     }

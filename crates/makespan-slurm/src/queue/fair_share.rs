@@ -1,5 +1,7 @@
 //! Priorities that change with the usage of users.
 
+use makespan_core::Time;
+
 use super::{Association, FairShare, Queue, QueueJob};
 use crate::OptionalLimit;
 use crate::text::duration;
@@ -7,7 +9,36 @@ use crate::text::duration;
 /// The weight of the fair share in priorities.
 const WEIGHT: &str = "PriorityWeightFairShare";
 
+/// The parameters of the fair share in priorities.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FairShareRules {
+    pub weight: u32,
+    /// Time after which past usage counts half. If it is zero, usage never decays.
+    pub half_life: Time,
+    /// Time between two computations of priorities.
+    pub calc_period: Time,
+    /// False if the classic algorithm computes the factors.
+    pub has_fair_tree: bool,
+}
+
 impl Queue {
+    /// Returns the parameters of the fair share. Returns `None` if priorities do not contain the fair share, or if the
+    /// shares and the usage of users are unknown.
+    pub(crate) fn fair_share_rules(&self) -> Option<FairShareRules> {
+        let weight = self.fair_share_weight();
+        let is_known = self.associations.iter().any(|one| one.fair_share.is_some());
+        (weight > 0 && is_known).then(|| {
+            let seconds = |name: &str| self.config.get(name).and_then(duration).and_then(OptionalLimit::value);
+            let time = |seconds: u64| Time::from_seconds(i64::try_from(seconds).unwrap_or(0));
+            FairShareRules {
+                weight,
+                half_life: time(seconds("PriorityDecayHalfLife").unwrap_or(7 * 86_400)),
+                calc_period: time(seconds("PriorityCalcPeriod").filter(|&time| time > 0).unwrap_or(300)),
+                has_fair_tree: !self.config.get("PriorityFlags").unwrap_or_default().contains("NO_FAIR_TREE"),
+            }
+        })
+    }
+
     /// Returns the weight of the fair share in the priorities of jobs, or 0 if priorities do not contain the fair share.
     pub fn fair_share_weight(&self) -> u32 {
         let is_multifactor = self.config.get("PriorityType").is_some_and(|kind| kind.contains("multifactor"));
@@ -15,18 +46,23 @@ impl Queue {
         weight.map_or(0, |weight| u32::try_from(weight).unwrap_or(u32::MAX))
     }
 
-    /// Returns the parameters of the fair share for the policy `slurm`: the weight, the half-life of usage and the time
-    /// between two computations, in seconds.
+    /// Returns the parameters of the fair share for the policy `slurm`, in seconds.
     pub fn fair_share_parameters(&self) -> Vec<(&'static str, String)> {
-        let seconds = |name: &str| self.config.get(name).and_then(duration).and_then(OptionalLimit::value);
-        let mut own = vec![("weight_fairshare", self.fair_share_weight().to_string())];
-        own.extend(seconds("PriorityDecayHalfLife").map(|time| ("half_life", time.to_string())));
-        own.extend(
-            seconds("PriorityCalcPeriod").filter(|&time| time > 0).map(|time| ("calc_period", time.to_string())),
-        );
-        let flags = self.config.get("PriorityFlags").unwrap_or_default();
-        own.extend(flags.contains("NO_FAIR_TREE").then(|| ("fair", "classic".to_owned())));
+        let Some(rules) = self.fair_share_rules() else { return Vec::new() };
+        let seconds = |time: Time| time.seconds().to_string();
+        let mut own = vec![
+            ("weight_fairshare", rules.weight.to_string()),
+            ("half_life", seconds(rules.half_life)),
+            ("calc_period", seconds(rules.calc_period)),
+        ];
+        own.extend((!rules.has_fair_tree).then(|| ("fair", "classic".to_owned())));
         own
+    }
+
+    /// Returns the priority of a job without the fair share.
+    pub(crate) fn base_priority(&self, job: &QueueJob) -> u64 {
+        let weight = if self.adds_fair_share { 0.0 } else { f64::from(self.fair_share_weight()) };
+        job.priority.saturating_sub(self.fair_share_of(job).map_or(0, |own| (weight * own.factor) as u64))
     }
 
     /// Removes the fair share from the priorities of pending jobs, so that a policy adds the fair share as it changes.
@@ -42,11 +78,9 @@ impl Queue {
                         output of `scontrol -o show assoc_mgr` as scontrol.assoc.txt"
                 .to_owned());
         }
-        let weight = f64::from(self.fair_share_weight());
-        let parts: Vec<u64> =
-            self.jobs.iter().map(|job| self.fair_share_of(job).map_or(0, |own| (weight * own.factor) as u64)).collect();
-        for (job, part) in self.jobs.iter_mut().zip(parts).filter(|(job, _)| job.run.is_none()) {
-            job.priority = job.priority.saturating_sub(part);
+        let base: Vec<u64> = self.jobs.iter().map(|job| self.base_priority(job)).collect();
+        for (job, base) in self.jobs.iter_mut().zip(base).filter(|(job, _)| job.run.is_none()) {
+            job.priority = base;
         }
         self.adds_fair_share = true;
         Ok(())
@@ -90,23 +124,16 @@ impl Queue {
         self.associations.iter().filter(is_own).find_map(|one| one.fair_share)
     }
 
-    /// Returns a note if priorities of pending jobs change with the usage of their users, which the forecast ignores.
+    /// Returns a note if priorities of pending jobs change with the usage of their users, which is unknown.
     pub(super) fn fair_share_note(&self) -> Option<String> {
         let weight = self.fair_share_weight();
         let mut users = self.jobs.iter().filter(|job| job.run.is_none()).map(|job| (&job.user, &job.account));
         let first = users.next()?;
-        let is_known = self.associations.iter().any(|one| one.fair_share.is_some());
-        let how = if is_known {
-            format!(
-                "to let them change, use the scenario 'policy=slurm[weight_fairshare={weight}]' of `makespan simulate`"
-            )
-        } else {
-            "the file scontrol.assoc.txt, which states shares and usage, is missing".to_owned()
-        };
-        (weight > 0 && users.any(|other| other != first)).then(|| {
+        (weight > 0 && self.fair_share_rules().is_none() && users.any(|other| other != first)).then(|| {
             format!(
                 "the priorities of jobs change with the usage of their users ({WEIGHT}={weight}), but starts are \
-                 predicted with the present priorities; {how}"
+                 predicted with the present priorities; the file scontrol.assoc.txt, which states shares and usage, is \
+                 missing"
             )
         })
     }
@@ -146,8 +173,7 @@ mod tests {
         let known: Vec<_> = queue.associations.iter().filter_map(|one| one.fair_share).collect();
         assert_eq!(known.iter().map(|own| own.shares).collect::<Vec<_>>(), [5, 3, 1]);
         assert_eq!((known[2].usage, known[2].factor), (95.5, 0.25));
-        let note = queue.remarks.iter().find(|remark| remark.contains("weight_fairshare=1000"));
-        assert!(note.is_some(), "{:?}", queue.remarks);
+        assert_eq!(queue.fair_share_note(), None);
         for _ in 0..2 {
             queue.separate_fair_share().unwrap();
             assert_eq!(queue.jobs.iter().map(|job| job.priority).collect::<Vec<_>>(), [100, 100]);
@@ -166,7 +192,9 @@ mod tests {
 
     #[test]
     fn unknown_usage_is_an_error_with_a_remedy() {
-        let error = queue("").separate_fair_share().unwrap_err();
+        let mut queue = queue("");
+        assert!(queue.fair_share_note().is_some_and(|note| note.contains("scontrol.assoc.txt")));
+        let error = queue.separate_fair_share().unwrap_err();
         assert!(error.contains("scontrol -o show assoc_mgr"), "{error}");
     }
 }

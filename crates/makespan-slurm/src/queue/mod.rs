@@ -32,6 +32,7 @@ pub use barred::Bar;
 pub use change::{NumberChange, QueueChange};
 pub(crate) use dependency::DependencyTargets;
 pub use dependency::{Condition, Dependency};
+pub(crate) use fair_share::FairShareRules;
 pub use holding::NodeHolding;
 pub use job::{QueueJob, RunningJobData};
 pub use limits::{Association, Budget, FairShare, JobLimits, Qos, SlurmLimits};
@@ -161,12 +162,15 @@ impl Queue {
     }
 
     /// Returns the specification of the policy `slurm` with the parameters of the cluster's scheduler. The parameters
-    /// `other` replace those of the cluster.
+    /// `other` replace those of the cluster. If the priorities of jobs lack the fair share, the specification contains
+    /// its parameters.
     pub fn policy_spec(&self, other: &[(&'static str, i64)]) -> String {
         let stated = PARAMETERS.iter().filter_map(|&name| Some((name, self.cycle_number(name)?)));
         let mut own: BTreeMap<&str, i64> = stated.collect();
         own.extend(other.iter().copied());
-        let own: Vec<String> = own.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let mut own: Vec<String> = own.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let shares = if self.adds_fair_share { self.fair_share_parameters() } else { Vec::new() };
+        own.extend(shares.iter().map(|(name, value)| format!("{name}={value}")));
         if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) }
     }
 

@@ -104,7 +104,7 @@ impl Queue {
 
     /// Returns the accounts, and the users with an existing account. Limits that apply to a single partition are left
     /// out.
-    fn site_associations(&self) -> Vec<Member> {
+    pub(crate) fn site_associations(&self) -> Vec<Member> {
         let own = || self.associations.iter().filter(|one| one.partition.is_none() && !one.account.is_empty());
         let mut seen = BTreeSet::new();
         let accounts: Vec<_> = own().filter(|one| one.user.is_none() && seen.insert(one.account.as_str())).collect();

@@ -4,6 +4,7 @@ mod cluster;
 mod commands;
 mod doctor;
 mod doubts;
+mod fair_share;
 mod fakes;
 mod one_future;
 mod queue;

@@ -56,7 +56,7 @@ struct RandomQueue {
     free: Vec<u64>,
 }
 
-fn random(seed: u64, rules: u32) -> Queue {
+pub(super) fn random(seed: u64, rules: u32) -> Queue {
     let mut draws = Draws(ChaCha8Rng::seed_from_u64(seed));
     let nodes = 2 + draws.below(10);
     let cores = if rules & 1 == 1 { draws.of(&[2, 4, 8]) } else { 1 };
@@ -253,7 +253,7 @@ impl RandomQueue {
 }
 
 /// Returns the starts of the pending jobs by both engines, in seconds after the instant of the queue.
-fn starts(queue: &Queue, times: RunTimes, spec: &str) -> Vec<(String, Option<i64>, Option<i64>)> {
+pub(super) fn starts(queue: &Queue, times: RunTimes, spec: &str) -> Vec<(String, Option<i64>, Option<i64>)> {
     let options = ForecastOptions { draws: 0, times, ..ForecastOptions::default() };
     let told = forecast(queue, &options);
     let present = queue.present().unwrap();

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use makespan_core::{FeatureChoice, Features, Instance, Partition, Site, Submission, TaskId, Time};
+use makespan_core::{FairShares, FeatureChoice, Features, Instance, Partition, Site, Submission, TaskId, Time};
 use rustc_hash::FxHashMap;
 
 use super::asked::{JobPartition, JobRequest, MINUTE};
 use super::board::AvailabilityBoard;
 use super::limits::{AllLimits, amounts, within};
 use super::nodes::CountedFeatures;
-use super::shares::Shares;
 use crate::policy::order::Widths;
 
 /// The ways to satisfy a constraint. Each way has suitable nodes, and features that only a stated number of these nodes
@@ -20,7 +19,7 @@ type Ways = Arc<[(Arc<[u32]>, Option<Arc<CountedFeatures>>)]>;
 pub(super) struct RequestTables<'a> {
     pub board: &'a AvailabilityBoard,
     pub limits: &'a mut AllLimits,
-    pub shares: &'a mut Shares,
+    pub shares: &'a mut FairShares,
 }
 
 /// Converts submissions to requests.

@@ -9,14 +9,13 @@ mod limits;
 mod nodes;
 mod priority;
 mod rules;
-mod shares;
 #[cfg(test)]
 mod tests;
 mod unheeded;
 
 use std::cmp::Reverse;
 
-use makespan_core::{CyclePair, Decision, Event, Instance, Policy, SlurmCycles, TaskId, Time, View};
+use makespan_core::{CyclePair, Decision, Event, FairShares, Instance, Policy, SlurmCycles, TaskId, Time, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::asked::JobRequest;
@@ -25,7 +24,6 @@ use self::board::AvailabilityBoard;
 use self::cycles::CycleMoment;
 use self::limits::{AllLimits, LimitAmounts};
 use self::priority::Priorities;
-use self::shares::Shares;
 use super::order::{Request, Widths};
 
 pub use rules::{PriorityRules, SlurmRules};
@@ -96,7 +94,7 @@ struct Runs {
 struct State {
     asking: Asking,
     limits: AllLimits,
-    shares: Shares,
+    shares: FairShares,
     priorities: Priorities,
     board: AvailabilityBoard,
     /// The pairs of a waiting job and a partition, by priority.
@@ -138,7 +136,7 @@ impl State {
         let mut state = Self {
             asking: Asking::new(Widths::new(request, instance), own.favor_small),
             limits: AllLimits::default(),
-            shares: Shares::new(site, own.half_life),
+            shares: FairShares::new(site.map_or(&[][..], |site| &site.associations), own.half_life),
             priorities: Priorities::new(own.clone(), platform),
             board: AvailabilityBoard::new(instance, view.now.ticks()),
             queue: Vec::new(),

@@ -1,11 +1,10 @@
 //! The multifactor priority.
 
-use makespan_core::{Platform, Time};
+use makespan_core::{FairShares, Platform, Time};
 
 use super::asked::JobRequest;
 use super::limits::position;
 use super::rules::PriorityRules;
-use super::shares::Shares;
 
 /// Computes priorities of jobs.
 #[derive(Debug)]
@@ -35,7 +34,7 @@ impl Priorities {
     }
 
     /// Returns the current priority of a job, for the fair shares as last computed.
-    pub fn of(&self, asked: &JobRequest, shares: &Shares, now: Time) -> u64 {
+    pub fn of(&self, asked: &JobRequest, shares: &FairShares, now: Time) -> u64 {
         if let Some(fixed) = asked.fixed {
             let weight = if self.adds_fair_share { self.rules.fairshare } else { 0 };
             return u64::from(fixed) + (f64::from(weight) * shares.factor(asked.user)) as u64;

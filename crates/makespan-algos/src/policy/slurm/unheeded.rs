@@ -1,12 +1,11 @@
 //! Reports the jobs that the rules of a cluster affect. The report is for policies that ignore these rules.
 
-use makespan_core::{Instance, SiteReservation, Submission, TaskId};
+use makespan_core::{FairShares, Instance, SiteReservation, Submission, TaskId};
 
 use super::asked::JobRequest;
 use super::asking::{Asking, RequestTables};
 use super::board::AvailabilityBoard;
 use super::limits::AllLimits;
-use super::shares::Shares;
 use crate::policy::order::{Request, Widths};
 
 /// The jobs that the rules of a cluster affect, for a policy that ignores these rules.
@@ -30,7 +29,7 @@ pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Ign
     }
     let board = AvailabilityBoard::new(instance, 0);
     let (mut limits, mut shares) =
-        (AllLimits::default(), Shares::new(Some(site), super::SlurmRules::default().priority.half_life));
+        (AllLimits::default(), FairShares::new(&site.associations, super::SlurmRules::default().priority.half_life));
     let mut asking = Asking::new(Widths::new(Request::default(), instance), false);
     let mut found = IgnoredRules::default();
     let mut counts = [0; RULES.len()];

@@ -93,7 +93,8 @@ pub fn answer(
 impl Delays {
     /// Compares the predicted starts without and with the new job.
     fn of(without: &Forecast, with: &Forecast, percent: u32) -> Self {
-        let before: HashMap<usize, i64> = without.expected.iter().filter_map(|one| Some((one.job, one.start?))).collect();
+        let before: HashMap<usize, i64> =
+            without.expected.iter().filter_map(|one| Some((one.job, one.start?))).collect();
         let drawn = || with.drawn.iter().zip(&without.drawn);
         let later_by = |(with, without): (&Vec<Option<i64>>, &Vec<Option<i64>>), job: usize| {
             Some((with[job]? - without[job]?) as f64)

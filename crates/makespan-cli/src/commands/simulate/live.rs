@@ -31,7 +31,11 @@ pub fn read(from: &str, options: &SimulateOptions) -> Result<Log> {
             "{option} is only for logs and instances, but {from} is the queue of a cluster; remove {option}"
         ));
     }
-    let (queue, present) = present::read(from)?;
+    let (mut queue, mut present) = present::read(from)?;
+    // If the shares and the usage of users are known, priorities change in the simulation as in `makespan queue`.
+    if !queue.fair_share_parameters().is_empty() && queue.separate_fair_share().is_ok() {
+        present = queue.present().map_err(|error| miette!("{from}: {error}"))?;
+    }
     Ok(log(queue, present))
 }
 
@@ -126,14 +130,12 @@ impl LiveQueue {
             more => more.strip_prefix('[')?.strip_suffix(']')?,
         };
         let (own, _) = policy(&self.queue);
-        let shares = if self.queue.adds_fair_share { self.queue.fair_share_parameters() } else { Vec::new() };
         let own = own.strip_prefix("slurm[").and_then(|own| own.strip_suffix(']')).unwrap_or_default();
         let parts = |text: &str| text.split(',').map(str::trim).map(str::to_owned).collect::<Vec<_>>();
         let name = |part: &str| part.split('=').next().unwrap_or_default().trim().to_owned();
         let new = parts(stated);
         let is_replaced = |part: &String| new.iter().any(|other| name(other) == name(part));
-        let shares = shares.iter().map(|(name, value)| format!("{name}={value}"));
-        let mut all: Vec<String> = parts(own).into_iter().chain(shares).filter(|part| !is_replaced(part)).collect();
+        let mut all: Vec<String> = parts(own).into_iter().filter(|part| !is_replaced(part)).collect();
         all.extend(new.iter().cloned());
         all.retain(|part| !part.is_empty());
         Some(if all.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", all.join(",")) })

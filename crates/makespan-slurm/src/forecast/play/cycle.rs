@@ -40,7 +40,10 @@ impl CycleQueue for ForecastSimulation<'_> {
     }
 
     fn pair(&self, at: usize) -> Option<CyclePair> {
-        let pair = self.bid(at).pair;
+        let mut pair = self.bid(at).pair;
+        if let Some(own) = &self.priorities {
+            pair.priority = own.of_job(pair.job);
+        }
         let is_up = self.model.queue.partitions[pair.partition].is_up();
         (is_up && self.outcome.started[pair.job].is_none()).then_some(pair)
     }
@@ -64,6 +67,9 @@ impl CycleQueue for ForecastSimulation<'_> {
 
     fn skip_limited(&mut self, at: usize, most: usize) -> (usize, usize) {
         self.skip_started();
+        if self.priorities.is_some() {
+            return (at, 0);
+        }
         let next = self.model.alike.next[self.waiting[at - 1] as usize];
         let end = at + self.waiting[at..].partition_point(|&bid| bid < next);
         if self.stale == self.head {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{example, of_queue, save, saved};
+use super::{example, of_queue, said, save, saved};
 use crate::cli::sandbox::Sandbox;
 
 #[test]
@@ -199,6 +199,31 @@ fn scenarios_without_an_effect_are_refused() {
     of_queue(&sandbox, &both).refused(&["remove --all"]);
 }
 
+/// All scenarios use equal random run times, so a scenario that changes nothing has no difference in any simulation.
+#[test]
+fn differences_between_scenarios_have_ranges() {
+    let sandbox = Sandbox::new();
+    let line = "--scenario now --scenario policy=slurm --scenario nodes=+2 --scenario 'job=4108 limit=20min'";
+    let line = format!("simulate --from {} {line}", example());
+    let text = sandbox.run(&line).succeeds();
+    assert!(text.contains("\ndifferences from now\n") && text.contains("in 20 simulations"), "{text}");
+    let said: serde_json::Value =
+        serde_json::from_str(&sandbox.run(&format!("{line} --format json")).succeeds()).unwrap();
+    let differences = &said["differences"];
+    let waits: Vec<[f64; 3]> = differences["mean_wait"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|wait| ["early", "seconds", "late"].map(|key| wait[key].as_f64().unwrap()))
+        .collect();
+    assert_eq!(waits[0], [0.0; 3]);
+    assert!(waits.iter().all(|[early, wait, late]| early <= wait && wait <= late), "{waits:?}");
+    // Two more nodes make every wait shorter or leave it as it is.
+    assert!(waits[1][0] < 0.0 && waits[1][2] < 0.0 && differences["mean_wait"][1]["certain"] == true, "{waits:?}");
+    let jobs = differences["jobs"].as_array().unwrap();
+    assert!(!jobs.is_empty() && jobs.iter().all(|job| job["start"].as_array().unwrap().len() == 3), "{jobs:?}");
+}
+
 /// By default, scenarios are compared by six measures.
 #[test]
 fn scenarios_show_six_measures_or_all() {
@@ -216,7 +241,7 @@ fn scenarios_show_six_measures_or_all() {
 }
 
 /// Ann and bob each have pending jobs on a node of one processor. Ann has used processors. With the weight of the
-/// cluster, the order is the present one until usage has grown. Without a weight of the fair share, bob comes later.
+/// cluster, the order is the present one until usage has grown, also in `makespan queue`. Without a weight of the fair share, bob comes later.
 #[test]
 fn scenarios_change_the_weight_and_the_shares_of_the_fair_share() {
     let sandbox = Sandbox::new();
@@ -259,22 +284,27 @@ fn scenarios_change_the_weight_and_the_shares_of_the_fair_share() {
         let policy = said["scenarios"][1]["policy"].as_str().unwrap().to_owned();
         (jobs.into_iter().map(|job| job.1).collect::<Vec<_>>().join(" "), policy, said["remarks"].to_string())
     };
-    let (now, _, remarks) = order("policy=slurm");
-    assert!(now == "2 3 4 5" && remarks.contains("PriorityWeightFairShare=1000"), "{now} {remarks}");
+    // After the first job of bob, bob has more usage than ann, so ann comes first.
+    let (now, policy, remarks) = order("policy=slurm");
+    assert!(
+        now == "2 4 3 5" && policy.contains("weight_fairshare=1000") && !remarks.contains("FairShare"),
+        "{now} {policy} {remarks}"
+    );
+    let queue: serde_json::Value =
+        serde_json::from_str(&said(&sandbox, &["--from", "saved", "--format", "json"], 80).out).unwrap();
+    let waiting = queue["waiting"].as_array().unwrap().iter().map(|job| job["job"].as_str().unwrap());
+    assert_eq!(waiting.collect::<Vec<_>>().join(" "), now);
     // Ann has 500 points without the fair share, and bob has 100.
     let (without, policy, _) = order("policy=slurm[weight_fairshare=0]");
     assert!(
         without == "4 5 2 3" && policy.contains("weight_fairshare=0") && policy.contains("calc_period=60"),
         "{without} {policy}"
     );
-    // After the first job of bob, bob has more usage than ann, so ann comes first.
-    let (own, policy, _) = order("policy=slurm[weight_fairshare=1000]");
-    assert!(own == "2 4 3 5" && policy.contains("weight_fairshare=1000"), "{own} {policy}");
     // With nearly all shares, ann comes first as soon as bob has usage.
     let (shares, policy, _) = order("user=ann shares=1000000");
     assert!(shares == "2 4 5 3" && policy.contains("weight_fairshare=1000"), "{shares} {policy}");
     let (_, _, remarks) = order("policy=slurm[weight_age=7,half_life=5]");
-    assert!(remarks.contains("no effect: weight_age, half_life"), "{remarks}");
+    assert!(remarks.contains("no effect: weight_age, because"), "{remarks}");
     of_queue(&sandbox, "simulate --from FOLDER --scenario 'user=eve shares=2'")
         .refused(&["there is no user eve", "ann, bob"]);
     save("scontrol.assoc.txt", "");

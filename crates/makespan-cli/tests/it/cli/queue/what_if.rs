@@ -23,7 +23,19 @@ fn a_job_that_is_not_submitted_has_a_start_and_delays_others() {
     assert_eq!(said(&sandbox, &["--from", &from, "--what-if", "job.sh"], 80).out, text);
     let json = said(&sandbox, &[&words[..], &["--format", "json"]].concat(), 80).out;
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert!(document["others"]["later"].as_u64().unwrap() > 0 && document["waiting"].as_array().unwrap().len() == 1);
+    let others = &document["others"];
+    assert!(others["later"].as_u64().unwrap() > 0 && document["waiting"].as_array().unwrap().len() == 1);
+    assert_eq!(others["jobs"].as_array().unwrap().len() as u64, others["later"].as_u64().unwrap());
+    for delay in others["jobs"].as_array().unwrap().iter().map(|job| &job["delay"]).chain([&others["mean_wait"]]) {
+        let [early, by, late] = ["early", "seconds", "late"].map(|key| delay[key].as_f64().unwrap());
+        assert!(
+            early <= by && by <= late && delay["certain"] == (early.round() > 0.0 || late.round() < 0.0),
+            "{delay}"
+        );
+    }
+    assert!(flat.contains("between") && flat.contains("mean wait +"), "{text}");
+    let calibrated = said(&sandbox, &[&words[..], &["--history", "history.db"]].concat(), 80).out;
+    assert!(calibrated.contains("the ranges are not yet calibrated"), "{calibrated}");
     // The last job of the queue delays no other job, and its assumed priority is stated.
     let last = said(&sandbox, &["--from", &from, "--what-if", "nodes=1 time=2h"], 80).out;
     assert!(last.contains("none would start later") && last.contains("the assumed priority is"), "{last}");

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use makespan_core::{Site, Time};
+use crate::model::{Association, Time};
 use rustc_hash::FxHashMap;
 
 /// An account, or a user in an account.
@@ -20,10 +20,23 @@ struct Member {
     factor: f64,
 }
 
-/// The tree of accounts and users. If the site does not contain a user or account, this user or account is added with
-/// one share, below the root or below a known account.
+/// The tree of accounts and users, with the usage and the fair-share factor of each user. A user or account without an
+/// association is added with one share, below the root or below a known account.
+///
+/// Source: "Multifactor Priority Plugin" and "Fair Tree Fairshare Algorithm" of Slurm 24.11,
+/// <https://slurm.schedmd.com>.
+///
+/// ```
+/// use makespan_core::{FairShares, Time};
+///
+/// let mut shares = FairShares::new(&[], Time::ZERO);
+/// let (ann, bob) = (shares.user(None, "ann"), shares.user(None, "bob"));
+/// shares.change(ann, 4.0, Time::ZERO);
+/// shares.compute(Time::from_seconds(100), true);
+/// assert!(shares.factor(bob) > shares.factor(ann));
+/// ```
 #[derive(Debug)]
-pub(super) struct Shares {
+pub struct FairShares {
     /// The accounts and users. The root is the first element.
     members: Vec<Member>,
     accounts: FxHashMap<Box<str>, usize>,
@@ -32,10 +45,10 @@ pub(super) struct Shares {
     at: Time,
 }
 
-impl Shares {
-    /// Returns the accounts of a site. Usage decays with the half-life `half_life`. If the half-life is zero, usage
-    /// never decays.
-    pub fn new(site: Option<&Site>, half_life: Time) -> Self {
+impl FairShares {
+    /// Returns the accounts and users of `associations`. Usage decays with the half-life `half_life`. If the half-life is
+    /// zero, usage never decays.
+    pub fn new(associations: &[Association], half_life: Time) -> Self {
         let root =
             Member { parent: None, children: vec![], is_user: false, shares: 1.0, usage: 0.0, rate: 0.0, factor: 1.0 };
         let mut shares = Self {
@@ -45,7 +58,6 @@ impl Shares {
             half_life: half_life.seconds(),
             at: Time::ZERO,
         };
-        let associations = site.map_or(&[][..], |site| &site.associations);
         for one in associations.iter().filter(|one| one.user.is_none()) {
             let at = shares.add(0, f64::from(one.shares), false);
             shares.accounts.insert(one.account.clone(), at);
@@ -117,7 +129,7 @@ impl Shares {
         }
     }
 
-    /// Computes the fair-share factors.
+    /// Computes the fair-share factors, with the fair tree or with the classic algorithm.
     pub fn compute(&mut self, now: Time, fair_tree: bool) {
         self.advance(now);
         self.sum_up(0);
@@ -224,8 +236,6 @@ impl Ranks {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::Association;
-
     use super::*;
 
     fn seconds(count: i64) -> Time {
@@ -234,14 +244,14 @@ mod tests {
 
     #[test]
     fn usage_halves_with_its_half_life() {
-        let mut shares = Shares::new(None, seconds(100));
+        let mut shares = FairShares::new(&[], seconds(100));
         let (ann, bob) = (shares.user(None, "ann"), shares.user(None, "bob"));
         shares.change(ann, 4.0, seconds(0));
         shares.change(ann, -4.0, seconds(100));
         shares.change(bob, 0.0, seconds(200));
         let expected = 4.0 * 0.5 * 100.0 / std::f64::consts::LN_2 * 0.5;
         assert!((shares.members[ann].usage - expected).abs() < 1e-9);
-        let mut kept = Shares::new(None, Time::ZERO);
+        let mut kept = FairShares::new(&[], Time::ZERO);
         let ann = kept.user(None, "ann");
         kept.change(ann, 4.0, seconds(0));
         kept.change(ann, -4.0, seconds(100));
@@ -262,8 +272,7 @@ mod tests {
             user("none", "biology", 0.0),
             user("nobody", "biology", 0.0),
         ];
-        let site = Site { associations, ..Site::default() };
-        let mut shares = Shares::new(Some(&site), Time::ZERO);
+        let mut shares = FairShares::new(&associations, Time::ZERO);
         shares.compute(Time::ZERO, true);
         let mut factor = |account: &str, user: &str| {
             let at = shares.user(Some(account), user);
@@ -292,8 +301,7 @@ mod tests {
             user("b1", "b", 90.0),
             user("b2", "b", 10.0),
         ];
-        let site = Site { associations, ..Site::default() };
-        let mut shares = Shares::new(Some(&site), Time::ZERO);
+        let mut shares = FairShares::new(&associations, Time::ZERO);
         shares.compute(Time::ZERO, true);
         let factors = [("b", "b2"), ("a", "a2"), ("a", "a1"), ("b", "b1")].map(|(account, name)| {
             let at = shares.user(Some(account), name);
