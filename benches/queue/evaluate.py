@@ -68,7 +68,7 @@ def expected(options, folder, now, extra):
         raise SystemExit(f"{' '.join(command)}: {done.stderr}")
     unix = lambda value: value and value["unix"]
     waiting = json.loads(done.stdout)["waiting"]
-    return {str(job["id"]): (unix(job["start"]), unix(job["start_early"]), unix(job["start_late"])) for job in waiting}
+    return {str(job["id"]): (unix(job["start"]), unix(job["early"]), unix(job["late"])) for job in waiting}
 
 
 WAYS = {

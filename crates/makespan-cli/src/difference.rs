@@ -16,7 +16,7 @@ impl Difference {
     /// Returns the difference of two predictions. `draws` are the differences in the simulations, and the range contains
     /// `percent` % of them.
     pub fn new(seconds: f64, draws: Vec<f64>, percent: u32) -> Self {
-        Self { seconds, range: range_around(seconds, draws, percent) }
+        Self { seconds, range: range_around(Some(seconds), draws, percent) }
     }
 
     /// Returns true if the difference is 0 in the prediction and within its range.

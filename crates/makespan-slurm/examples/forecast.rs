@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let queue = Queue::from_folder(Path::new(folder), None)?;
     let read = begun.elapsed();
     let expected = forecast(&queue, &ForecastOptions { draws, ..ForecastOptions::default() }).expected;
-    let known = expected.iter().filter(|one| one.start.is_some()).count();
+    let known = expected.iter().filter(|one| one.outlook.start.is_some()).count();
     println!(
         "{} jobs wait, {known} with a start; read in {read:.2?}, done after {:.2?}",
         expected.len(),

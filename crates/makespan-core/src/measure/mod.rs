@@ -2,12 +2,14 @@
 
 mod compound_flow;
 mod measures;
+mod outlook;
 mod range;
 mod task_flow;
 mod usage;
 
 pub use compound_flow::{CompoundMeasures, FlowMeasures, JobEnding, JobMeasures, LoadBalance};
 pub use measures::{Distribution, Fairness, Measures};
+pub use outlook::{Outlook, WaitReason};
 pub use range::range_around;
 pub use task_flow::{Phase, PhaseStep, Phases, TaskFlowMeasures};
 pub use usage::{Usage, UsageStep};

@@ -2,23 +2,24 @@
 
 use std::cmp::Ordering;
 
-/// Returns the range of a predicted quantity. The range contains `percent` % of the draws and the value `expected`.
-/// Returns `None` if there are no draws.
+/// Returns the range of a predicted quantity. The range contains `percent` % of the draws, and the value `expected` if it is
+/// known. Returns `None` if there are no draws.
 ///
 /// Equal numbers of draws are outside the range on both sides.
 ///
 /// ```
 /// use makespan_core::range_around;
 ///
-/// assert_eq!(range_around(5, (0..=10).collect(), 80), Some((1, 9)));
-/// assert_eq!(range_around(12, (0..=10).collect(), 80), Some((1, 12)));
-/// assert_eq!(range_around(12, Vec::new(), 80), None);
+/// assert_eq!(range_around(Some(5), (0..=10).collect(), 80), Some((1, 9)));
+/// assert_eq!(range_around(Some(12), (0..=10).collect(), 80), Some((1, 12)));
+/// assert_eq!(range_around(Some(12), Vec::new(), 80), None);
 /// ```
-pub fn range_around<T: Copy + PartialOrd>(expected: T, mut draws: Vec<T>, percent: u32) -> Option<(T, T)> {
+pub fn range_around<T: Copy + PartialOrd>(expected: Option<T>, mut draws: Vec<T>, percent: u32) -> Option<(T, T)> {
     draws.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
     // The index of the first draw in the range, rounded half up.
     let at = |share: u32| draws.get((draws.len().saturating_sub(1) * share as usize + 100) / 200).copied();
     let (early, late) = (at(100 - percent.min(100))?, at(100 + percent.min(100))?);
     // A job that waits for the first of several ends starts earlier in nearly all draws than with mean run times.
-    Some((if expected < early { expected } else { early }, if expected > late { expected } else { late }))
+    let (before, after) = (expected.filter(|own| *own < early), expected.filter(|own| *own > late));
+    Some((before.unwrap_or(early), after.unwrap_or(late)))
 }

@@ -20,7 +20,7 @@
 //! let queue = texts.queue(None).unwrap();
 //! let options = ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() };
 //! let expected = &forecast(&queue, &options).expected[0];
-//! assert_eq!((queue.now, expected.start), (400, Some(700)));
+//! assert_eq!((queue.now, expected.outlook.start), (400, Some(700)));
 //! ```
 
 mod alike;
@@ -45,11 +45,10 @@ mod world;
 
 use std::thread;
 
-use makespan_core::range_around;
+use makespan_core::{Outlook, WaitReason, range_around};
 
 pub use drawing::RandomRunTimes;
 pub use times::{PredictionSource, RunTimes};
-pub use why::WaitReason;
 
 use crate::queue::Queue;
 use bid::JobCandidate;
@@ -100,12 +99,8 @@ impl Default for ForecastOptions<'_> {
 pub struct ExpectedJob {
     /// The index of the job in the queue.
     pub job: usize,
-    /// Expected start in seconds since 1970. `None` if the job cannot start without a change.
-    pub start: Option<i64>,
-    /// The first instant of the range of the start: the 10th percentile of the simulated starts, if the range contains 80 %.
-    pub early: Option<i64>,
-    /// The last instant of the range of the start.
-    pub late: Option<i64>,
+    /// The expected start with its range, in seconds since 1970, and the reason why the job does not start now.
+    pub outlook: Outlook<i64>,
     /// The nodes that the job is expected to get, as indices in the queue, with the number of processors on each.
     pub nodes: Vec<(usize, u32)>,
     /// Indices of the jobs that must end before this job starts.
@@ -114,8 +109,13 @@ pub struct ExpectedJob {
     pub known: PredictionSource,
     /// Expected run time in seconds. If a job accepts less time than its limit, this time may be shorter.
     pub lasts: i64,
-    /// The reason why the job does not start now.
-    pub why: WaitReason,
+}
+
+impl ExpectedJob {
+    /// Returns the reason why the job does not start now. A forecast states one reason for each job.
+    pub fn why(&self) -> &WaitReason {
+        &self.outlook.reasons[0]
+    }
 }
 
 /// The forecast of a queue.
@@ -173,18 +173,20 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let of = |job: usize| {
         let start = outcome.started[job];
         let drawn_starts = || drawn.iter().filter_map(|starts| starts[job]).collect();
-        let (early, late) = start.and_then(|start| range_around(start, drawn_starts(), options.percent)).unzip();
+        let (early, late) = start.and_then(|start| range_around(Some(start), drawn_starts(), options.percent)).unzip();
         let ran = outcome.ends[job].zip(start).map(|(end, start)| end - start);
         ExpectedJob {
             job,
-            start,
-            early,
-            late,
+            outlook: Outlook {
+                start,
+                early,
+                late,
+                reasons: vec![chances(queue, job, start, &drawn, options.clock, reasons.of(job))],
+            },
             nodes: outcome.sites[job].iter().map(|&(site, cpus)| (model.sites[site as usize].node, cpus)).collect(),
             after: outcome.after[job].clone(),
             known: times[job].known,
             lasts: ran.unwrap_or(means[job]),
-            why: chances(queue, job, start, &drawn, options.clock, reasons.of(job)),
         }
     };
     let expected = waiting.map(of).collect();
@@ -283,7 +285,7 @@ pub fn sizes(queue: &Queue, job: usize, options: &ForecastOptions<'_>) -> Vec<No
         asked.cpus = request.cpus.max(nodes.saturating_mul(request.cpus_per_node));
         let quick = ForecastOptions { draws: 0, ..*options };
         let expected = forecast(&changed, &quick).expected;
-        NodeCountStart { nodes, start: expected.iter().find(|one| one.job == job).and_then(|one| one.start) }
+        NodeCountStart { nodes, start: expected.iter().find(|one| one.job == job).and_then(|one| one.outlook.start) }
     };
     numbers.into_iter().map(one).collect()
 }

@@ -16,7 +16,7 @@ use super::counters::{self, Counter};
 use super::looks::cycle_rules;
 use super::shape::{Levels, PartitionRequest};
 use super::times::{FOR_EVER, limit};
-use super::why::PermanentReason;
+use super::why::{self, PermanentReason};
 
 /// A node of the queue, called site in the simulation.
 #[derive(Clone, Debug)]
@@ -165,12 +165,12 @@ impl<'a> Model<'a> {
         for (index, job) in queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {
             let own = |one: &(usize, u64)| (one.0, self.amount(index, one));
             let beyond = || self.uses[index].iter().map(own).find(|one| one.1 > self.counters[one.0].total);
-            let late = || (self.latest[index] < queue.now).then(|| PermanentReason::too_late(job));
+            let late = || (self.latest[index] < queue.now).then(|| why::too_late(job));
             let barred =
                 || queue.barred(job).map(|bar| PermanentReason::new("limit", bar.brief, bar.text).with(bar.remedy));
-            self.never[index] = PermanentReason::at_once(job)
+            self.never[index] = why::at_once(job)
                 .or_else(barred)
-                .or_else(|| Some(PermanentReason::beyond(&self.counters[beyond()?.0], beyond()?.1)))
+                .or_else(|| Some(why::beyond(&self.counters[beyond()?.0], beyond()?.1)))
                 .or_else(late);
             let mut obstacle = None;
             let mut found = false;
@@ -179,7 +179,7 @@ impl<'a> Model<'a> {
             let array = job.array.map(|member| *arrays.entry(member.array).or_insert(next_array));
             for name in &job.partitions {
                 let Some(&partition) = by_name.get(name.as_str()) else {
-                    obstacle = obstacle.or_else(|| Some(PermanentReason::no_partition(job, name)));
+                    obstacle = obstacle.or_else(|| Some(why::no_partition(job, name)));
                     continue;
                 };
                 let choices =
@@ -240,23 +240,23 @@ impl<'a> Model<'a> {
         if let OptionalLimit::At(most) = part.max_time
             && job.limit.is_none_or(|limit| limit > most)
         {
-            return Err(PermanentReason::too_long(part, job.limit, most));
+            return Err(why::too_long(part, job.limit, most));
         }
         let most = part.max_nodes.value();
         if most.is_some_and(|most| request.min_nodes > most) {
-            return Err(PermanentReason::too_many(part, request.min_nodes));
+            return Err(why::too_many(part, request.min_nodes));
         }
         let reservation = match &request.reservation {
             None => None,
             Some(name) => {
                 let found = queue.reservations.iter().position(|reservation| &reservation.name == name);
-                let found = found.ok_or_else(|| PermanentReason::no_reservation(name))?;
+                let found = found.ok_or_else(|| why::no_reservation(name))?;
                 let kept = &queue.reservations[found];
                 if !kept.admits(&job.user, job.account.as_deref()) {
-                    return Err(PermanentReason::not_admitted(kept));
+                    return Err(why::not_admitted(kept));
                 }
                 if lasts > kept.end - kept.start.max(queue.now) {
-                    return Err(PermanentReason::longer_than(kept, queue.now));
+                    return Err(why::longer_than(kept, queue.now));
                 }
                 Some(found)
             }

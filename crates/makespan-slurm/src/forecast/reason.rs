@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use makespan_core::counted;
+use makespan_core::{WaitReason, counted};
 
 use crate::queue::{Condition, QueueJob};
 
@@ -13,7 +13,7 @@ use super::outcome::ForecastOutcome;
 use super::play::ForecastSimulation;
 use super::ready::{Link, Links, Ready};
 use super::shape::PartitionRequest;
-use super::why::{WaitReason, is_for_any_nodes, span, wanted};
+use super::why::{hopeless, is_for_any_nodes, span, wanted};
 use super::world::{Gap, World};
 
 /// Formats a time of day.
@@ -98,7 +98,7 @@ impl Reasons<'_> {
             return never.clone();
         }
         if let Some(dependency) = &self.links.hopeless[index] {
-            return WaitReason::hopeless(job.id, dependency);
+            return hopeless(job.id, dependency);
         }
         if let Some(why) = self.others(index).or_else(|| self.later(job)) {
             return why;

@@ -1,8 +1,10 @@
 //! Explains why too few nodes are available for a job.
 
+use makespan_core::WaitReason;
+
 use super::model::{Model, takes_jobs};
 use super::shape::PartitionRequest;
-use super::why::{WaitReason, state, wanted};
+use super::why::{state, wanted};
 use crate::queue::QueueJob;
 
 impl Model<'_> {

@@ -1,136 +1,109 @@
 //! The reason why a job does not start now, and a remedy.
 
+use makespan_core::WaitReason;
+
 use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, SlurmReservation};
 use crate::{JobState, Partition};
 
 use super::counters::Counter;
 use super::shape::PartitionRequest;
 
-/// The reason why a job waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitReason {
-    /// The kind of the reason, one of: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`,
-    /// `nodes`, `resources`, `priority`, `deadline`, `slurm`, `next`.
-    pub kind: &'static str,
-    /// The reason in a few words, such as `10 jobs before it`. It omits the request of the job.
-    pub brief: String,
-    /// The reason as a sentence.
-    pub text: String,
-    /// The change that would let the job start, if a person can make it.
-    pub remedy: Option<String>,
-}
-
 /// A reason that only a person can remove.
 pub(super) type PermanentReason = WaitReason;
 
-impl WaitReason {
-    pub(super) fn new(kind: &'static str, brief: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { kind, brief: brief.into(), text: text.into(), remedy: None }
-    }
-
-    pub(super) fn with(self, remedy: impl Into<String>) -> Self {
-        Self { remedy: Some(remedy.into()), ..self }
-    }
-
-    /// Returns a reason that follows from the job alone, without a simulation.
-    pub(super) fn at_once(job: &QueueJob) -> Option<Self> {
-        if job.is_held {
-            let by_user = job.reason.contains("User");
-            let who = match &*job.reason {
-                _ if by_user => "held by its user",
-                "JobHeldAdmin" => "held by an operator",
-                _ => "held: its priority is 0",
-            };
-            let rights = if by_user { "" } else { ", by an operator" };
-            let release = format!("scontrol release {}{rights}", job.id);
-            return Some(Self::new("held", who, format!("it is {who}")).with(release));
-        }
-        (job.state == JobState::Requeued && job.reason.contains("Hold")).then(|| {
-            let release = format!("scontrol release {}", job.id);
-            Self::new("held", "requeued and held", "it was requeued and is held").with(release)
-        })
-    }
-
-    pub(super) fn no_partition(job: &QueueJob, name: &str) -> Self {
-        let brief = format!("no partition {name}");
-        Self::new("partition", brief, format!("there is no partition {name}, or you may not use it"))
-            .with(format!("scontrol update JobId={} Partition=NAME", job.id))
-    }
-
-    pub(super) fn too_long(partition: &Partition, asked: Option<u64>, most: u64) -> Self {
-        let asked = asked.map_or("no time limit".to_owned(), |asked| format!("a limit of {}", span(asked)));
-        let text = format!("it asks for {asked}, but partition {} allows {}", partition.name, span(most));
-        let brief = format!("partition {} allows {}", partition.name, span(most));
-        Self::new("partition", brief, text).with(format!("a limit of at most {}", span(most)))
-    }
-
-    pub(super) fn too_many(partition: &Partition, asked: u64) -> Self {
-        let most = partition.max_nodes.value().unwrap_or(0);
-        let text = format!("it asks for {asked} nodes, but partition {} allows {most}", partition.name);
-        let brief = format!("partition {} allows {most} nodes", partition.name);
-        Self::new("partition", brief, text).with(format!("at most {most} nodes, or another partition"))
-    }
-
-    /// Returns the reason for a job that would exceed the limit of a counter even if no other job ran.
-    pub(super) fn beyond(counter: &Counter, asked: u64) -> Self {
-        let text = format!("limit on {}: it asks for {asked}, but the maximum is {}", counter.what, counter.total);
-        let brief = format!("limit on {}: {asked} of {}", counter.what, counter.total);
-        Self::new("limit", brief, text).with("a smaller request, or a higher limit")
-    }
-
-    /// Returns the reason for a job that cannot meet its deadline.
-    pub(super) fn too_late(job: &QueueJob) -> Self {
-        let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
-        let text = format!("it needs {needs}, so it cannot end by its deadline: Slurm will cancel the job");
-        let brief = "cannot end by its deadline";
-        Self::new("deadline", brief, text).with("to be submitted again with a later deadline or a shorter time limit")
-    }
-
-    pub(super) fn not_admitted(kept: &SlurmReservation) -> Self {
-        let named = |list: &[String], what: &str| {
-            let allowed: Vec<&str> = list.iter().map(String::as_str).filter(|name| !name.starts_with('-')).collect();
-            if allowed.is_empty() { String::new() } else { format!(", which is for {what} {}", allowed.join(", ")) }
+/// Returns a reason that follows from the job alone, without a simulation.
+pub(super) fn at_once(job: &QueueJob) -> Option<WaitReason> {
+    if job.is_held {
+        let by_user = job.reason.contains("User");
+        let who = match &*job.reason {
+            _ if by_user => "held by its user",
+            "JobHeldAdmin" => "held by an operator",
+            _ => "held: its priority is 0",
         };
-        let whom = format!("{}{}", named(&kept.users, "user"), named(&kept.accounts, "account"));
-        let text = format!("it may not use its reservation {}{whom}", kept.name);
-        let brief = format!("may not use reservation {}", kept.name);
-        Self::new("reservation", brief, text).with("another reservation, or none, or an operator must admit the job")
+        let rights = if by_user { "" } else { ", by an operator" };
+        let release = format!("scontrol release {}{rights}", job.id);
+        return Some(WaitReason::new("held", who, format!("it is {who}")).with(release));
     }
+    (job.state == JobState::Requeued && job.reason.contains("Hold")).then(|| {
+        let release = format!("scontrol release {}", job.id);
+        WaitReason::new("held", "requeued and held", "it was requeued and is held").with(release)
+    })
+}
 
-    pub(super) fn no_reservation(name: &str) -> Self {
-        let brief = format!("no reservation {name}");
-        let text = format!("its reservation {name} does not exist");
-        Self::new("reservation", brief, text).with("another reservation, or none")
-    }
+pub(super) fn no_partition(job: &QueueJob, name: &str) -> WaitReason {
+    let brief = format!("no partition {name}");
+    WaitReason::new("partition", brief, format!("there is no partition {name}, or you may not use it"))
+        .with(format!("scontrol update JobId={} Partition=NAME", job.id))
+}
 
-    pub(super) fn longer_than(kept: &SlurmReservation, now: i64) -> Self {
-        let left = kept.end.saturating_sub(kept.start.max(now)).max(0) as u64;
-        let text = format!(
-            "its time limit is longer than the remaining time of its reservation {}, {}",
-            kept.name,
-            span(left)
-        );
-        let brief = format!("longer than reservation {}", kept.name);
-        Self::new("reservation", brief, text).with(format!("a limit of at most {}", span(left)))
-    }
+pub(super) fn too_long(partition: &Partition, asked: Option<u64>, most: u64) -> WaitReason {
+    let asked = asked.map_or("no time limit".to_owned(), |asked| format!("a limit of {}", span(asked)));
+    let text = format!("it asks for {asked}, but partition {} allows {}", partition.name, span(most));
+    let brief = format!("partition {} allows {}", partition.name, span(most));
+    WaitReason::new("partition", brief, text).with(format!("a limit of at most {}", span(most)))
+}
 
-    pub(super) fn hopeless(id: u64, dependency: &Dependency) -> Self {
-        let job = dependency.job;
-        let (brief, text) = match (dependency.condition, dependency.has_failed) {
-            (_, true) => (
-                format!("job {job} did not end as required"),
-                format!("it waits for job {job}, which did not end with the required state"),
-            ),
-            (Condition::Failed, _) => {
-                (format!("only if job {job} fails"), format!("it starts only if job {job} fails"))
-            }
-            _ => (
-                format!("job {job} is not in the queue"),
-                format!("it waits for job {job}, which is not in the visible queue"),
-            ),
-        };
-        Self::new("dependency", brief, text).with(format!("scontrol update JobId={id} Dependency="))
-    }
+pub(super) fn too_many(partition: &Partition, asked: u64) -> WaitReason {
+    let most = partition.max_nodes.value().unwrap_or(0);
+    let text = format!("it asks for {asked} nodes, but partition {} allows {most}", partition.name);
+    let brief = format!("partition {} allows {most} nodes", partition.name);
+    WaitReason::new("partition", brief, text).with(format!("at most {most} nodes, or another partition"))
+}
+
+/// Returns the reason for a job that would exceed the limit of a counter even if no other job ran.
+pub(super) fn beyond(counter: &Counter, asked: u64) -> WaitReason {
+    let text = format!("limit on {}: it asks for {asked}, but the maximum is {}", counter.what, counter.total);
+    let brief = format!("limit on {}: {asked} of {}", counter.what, counter.total);
+    WaitReason::new("limit", brief, text).with("a smaller request, or a higher limit")
+}
+
+/// Returns the reason for a job that cannot meet its deadline.
+pub(super) fn too_late(job: &QueueJob) -> WaitReason {
+    let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
+    let text = format!("it needs {needs}, so it cannot end by its deadline: Slurm will cancel the job");
+    let brief = "cannot end by its deadline";
+    WaitReason::new("deadline", brief, text).with("to be submitted again with a later deadline or a shorter time limit")
+}
+
+pub(super) fn not_admitted(kept: &SlurmReservation) -> WaitReason {
+    let named = |list: &[String], what: &str| {
+        let allowed: Vec<&str> = list.iter().map(String::as_str).filter(|name| !name.starts_with('-')).collect();
+        if allowed.is_empty() { String::new() } else { format!(", which is for {what} {}", allowed.join(", ")) }
+    };
+    let whom = format!("{}{}", named(&kept.users, "user"), named(&kept.accounts, "account"));
+    let text = format!("it may not use its reservation {}{whom}", kept.name);
+    let brief = format!("may not use reservation {}", kept.name);
+    WaitReason::new("reservation", brief, text).with("another reservation, or none, or an operator must admit the job")
+}
+
+pub(super) fn no_reservation(name: &str) -> WaitReason {
+    let brief = format!("no reservation {name}");
+    let text = format!("its reservation {name} does not exist");
+    WaitReason::new("reservation", brief, text).with("another reservation, or none")
+}
+
+pub(super) fn longer_than(kept: &SlurmReservation, now: i64) -> WaitReason {
+    let left = kept.end.saturating_sub(kept.start.max(now)).max(0) as u64;
+    let text =
+        format!("its time limit is longer than the remaining time of its reservation {}, {}", kept.name, span(left));
+    let brief = format!("longer than reservation {}", kept.name);
+    WaitReason::new("reservation", brief, text).with(format!("a limit of at most {}", span(left)))
+}
+
+pub(super) fn hopeless(id: u64, dependency: &Dependency) -> WaitReason {
+    let job = dependency.job;
+    let (brief, text) = match (dependency.condition, dependency.has_failed) {
+        (_, true) => (
+            format!("job {job} did not end as required"),
+            format!("it waits for job {job}, which did not end with the required state"),
+        ),
+        (Condition::Failed, _) => (format!("only if job {job} fails"), format!("it starts only if job {job} fails")),
+        _ => (
+            format!("job {job} is not in the queue"),
+            format!("it waits for job {job}, which is not in the visible queue"),
+        ),
+    };
+    WaitReason::new("dependency", brief, text).with(format!("scontrol update JobId={id} Dependency="))
 }
 
 /// Returns the state of a node and its flags as text, such as `idle+drain`.

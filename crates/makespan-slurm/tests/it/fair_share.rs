@@ -1,6 +1,6 @@
 //! Priorities that change with the usage of users.
 
-use makespan_slurm::cluster::Config;
+use makespan_slurm::Config;
 use makespan_slurm::forecast::{ForecastOptions, RunTimes, forecast};
 use makespan_slurm::queue::{ClusterOutput, Queue, Texts};
 
@@ -49,7 +49,7 @@ fn jobs_of_a_light_user_come_first_when_the_other_has_used_more() {
         let options = ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() };
         let found = forecast(&queue, &options).expected;
         let notes = queue.remarks.iter().filter(|note| note.contains("PriorityWeightFairShare")).count();
-        (found.iter().map(|one| one.start.unwrap() - 1000).collect::<Vec<_>>(), notes)
+        (found.iter().map(|one| one.outlook.start.unwrap() - 1000).collect::<Vec<_>>(), notes)
     };
     let (fixed, note) = start("");
     assert_eq!((&fixed[..], note), (&[20, 100, 180, 260, 340, 420][..], 1));

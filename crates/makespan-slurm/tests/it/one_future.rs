@@ -277,7 +277,7 @@ pub(super) fn starts(queue: &Queue, times: RunTimes, spec: &str) -> Vec<(String,
         .collect();
     let found = told.expected.iter().map(|one| {
         let name = queue.jobs[one.job].shown.clone();
-        (name, one.start.map(|start| start - queue.now), began.get(&one.job).copied())
+        (name, one.outlook.start.map(|start| start - queue.now), began.get(&one.job).copied())
     });
     found.collect()
 }

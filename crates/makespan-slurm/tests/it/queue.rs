@@ -85,23 +85,26 @@ fn every_job_has_a_start_or_a_reason_that_somebody_can_remove() {
     let forecast = forecast(&queue, &ForecastOptions::default());
     for one in &forecast.expected {
         let job = &queue.jobs[one.job];
-        assert!(!one.why.text.is_empty(), "{}", job.name);
-        assert!(one.start.is_some() || one.why.remedy.is_some(), "{}: {:?}", job.name, one.why);
-        if let (Some(start), Some(early), Some(late)) = (one.start, one.early, one.late) {
+        assert!(!one.why().text.is_empty(), "{}", job.name);
+        assert!(one.outlook.start.is_some() || one.why().remedy.is_some(), "{}: {:?}", job.name, one.why());
+        if let (Some(start), Some(early), Some(late)) = (one.outlook.start, one.outlook.early, one.outlook.late) {
             assert!(early <= late && start >= queue.now, "{}: {one:?}", job.name);
         }
     }
-    let kind = |name: &str| named(&queue, &forecast, name).why.kind;
+    let kind = |name: &str| &*named(&queue, &forecast, name).why().kind;
     assert_eq!((kind("held"), kind("later"), kind("dep")), ("held", "begin-time", "dependency"));
     assert_eq!((kind("huge"), kind("drained"), kind("wide")), ("nodes", "nodes", "resources"));
     for (name, needle) in
         [("huge", "disk fails"), ("drained", "n3"), ("dep", "job"), ("wide", "3 nodes with 4 processors")]
     {
-        let why = &named(&queue, &forecast, name).why;
+        let why = named(&queue, &forecast, name).why();
         let all = format!("{} {}", why.text, why.remedy.as_deref().unwrap_or_default());
         assert!(all.contains(needle), "{name}: {all}");
     }
-    assert!(named(&queue, &forecast, "held").start.is_none() && named(&queue, &forecast, "huge").start.is_none());
+    assert!(
+        named(&queue, &forecast, "held").outlook.start.is_none()
+            && named(&queue, &forecast, "huge").outlook.start.is_none()
+    );
 }
 
 #[test]
@@ -200,11 +203,11 @@ fn limits_licences_and_arrays_hold_jobs_back_until_others_end() {
         .with(ClusterOutput::Qos, "Name|MaxJobsPU\nq|1\n");
     let queue = texts.queue(None).unwrap();
     let forecast = forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() });
-    let starts: Vec<_> = forecast.expected.iter().map(|one| (one.start, one.why.kind)).collect();
+    let starts: Vec<_> = forecast.expected.iter().map(|one| (one.outlook.start, &*one.why().kind)).collect();
     // The running job ends at its limit, 700.
     assert_eq!(starts, [(Some(700), "limit"), (Some(700), "limit"), (Some(200), "next")]);
-    assert!(forecast.expected[0].why.text.contains("licence x: 2 of 2"), "{}", forecast.expected[0].why.text);
-    assert!(forecast.expected[1].why.text.contains("user u in QOS q"), "{}", forecast.expected[1].why.text);
+    assert!(forecast.expected[0].why().text.contains("licence x: 2 of 2"), "{}", forecast.expected[0].why().text);
+    assert!(forecast.expected[1].why().text.contains("user u in QOS q"), "{}", forecast.expected[1].why().text);
 }
 
 #[test]
@@ -224,9 +227,9 @@ fn a_short_job_fills_the_gap_before_one_that_comes_first_and_a_long_one_does_not
         + &job(4, 6, 10, 1, "JobState=PENDING");
     let queue = Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).queue(None).unwrap();
     let forecast = forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() });
-    let starts: Vec<_> = forecast.expected.iter().map(|one| one.start.unwrap() - 1000).collect();
+    let starts: Vec<_> = forecast.expected.iter().map(|one| one.outlook.start.unwrap() - 1000).collect();
     assert_eq!(starts, [600, 1800, 0]);
-    let why = &forecast.expected[1].why;
+    let why = forecast.expected[1].why();
     assert_eq!(why.remedy.as_deref(), Some("with a time limit of at most 10 min it could start now"), "{why:?}");
     assert!(why.text.contains(" on for job 2,"), "{why:?}");
 }
@@ -294,7 +297,10 @@ fn what_others_hold_in_secret_is_held_all_the_same() {
         Texts::default().with(ClusterOutput::Nodes, node).with(ClusterOutput::Jobs, job).queue(Some(100)).unwrap();
     let forecast = forecast(&queue, &ForecastOptions::default());
     assert_eq!(queue.hidden[0].cpus, 4);
-    assert!(forecast.expected[0].start.unwrap() > 100 && forecast.remarks[0].contains("may not see"), "{forecast:?}");
+    assert!(
+        forecast.expected[0].outlook.start.unwrap() > 100 && forecast.remarks[0].contains("may not see"),
+        "{forecast:?}"
+    );
 }
 
 #[test]
@@ -396,18 +402,18 @@ proptest! {
         let queue = texts.queue(Some(1000)).unwrap();
         let forecast = forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() });
         // The use of a node is largest at some start, so checking all starts is sufficient.
-        for one in forecast.expected.iter().filter(|one| one.start.is_some()) {
-            let at = one.start.unwrap();
+        for one in forecast.expected.iter().filter(|one| one.outlook.start.is_some()) {
+            let at = one.outlook.start.unwrap();
             for node in 0..queue.nodes.len() {
                 let held: u64 = forecast.expected.iter()
-                    .filter(|other| other.start.is_some_and(|start| start <= at && at < start + other.lasts))
+                    .filter(|other| other.outlook.start.is_some_and(|start| start <= at && at < start + other.lasts))
                     .flat_map(|other| other.nodes.iter().filter(|one| one.0 == node))
                     .map(|one| u64::from(one.1)).sum();
                 prop_assert!(held <= 4, "{held} processors of node {node} at {at}");
             }
         }
         let fits = |job: usize| queue.jobs[job].request.min_nodes <= u64::from(nodes);
-        prop_assert!(forecast.expected.iter().all(|one| one.start.is_some() == fits(one.job)));
+        prop_assert!(forecast.expected.iter().all(|one| one.outlook.start.is_some() == fits(one.job)));
     }
 
     #[test]
@@ -538,7 +544,7 @@ fn later_versions_say_the_same_in_text_and_in_json() {
         assert_eq!(plain(&of_text), plain(&of_json), "{version}");
         assert_eq!((of_text.reservations.len(), of_text.licences.len()), (2, 0), "{version}");
         for one in forecast(&of_text, &ForecastOptions::default()).expected {
-            assert!(one.start.is_some() || !one.why.text.is_empty(), "{version}: {:?}", one.why);
+            assert!(one.outlook.start.is_some() || !one.why().text.is_empty(), "{version}: {:?}", one.why());
         }
         assert!(of_text.present().is_ok(), "{version}");
     }

@@ -180,7 +180,7 @@ fn the_queue_of_a_real_cluster_is_read_and_foreseen() {
         forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() }).expected;
     let of = |id: u64| expected.iter().find(|one| one.job == find(id)).unwrap();
     // No run times are known, so the first job is expected to run until its limit.
-    assert_eq!(of(waiting).start, queue.jobs[find(running)].run.as_ref().unwrap().ends_by);
+    assert_eq!(of(waiting).outlook.start, queue.jobs[find(running)].run.as_ref().unwrap().ends_by);
     assert_eq!(of(waiting).after, [find(running)]);
-    assert_eq!((of(held).start, of(held).why.kind), (None, "held"));
+    assert_eq!((of(held).outlook.start, &*of(held).why().kind), (None, "held"));
 }

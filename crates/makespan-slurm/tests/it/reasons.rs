@@ -1,6 +1,7 @@
 //! Tests that the reason of a pending job names what delays the job, and a remedy that would help.
 
-use makespan_slurm::forecast::{ExpectedJob, ForecastOptions, RunTimes, WaitReason, forecast};
+use makespan_core::WaitReason;
+use makespan_slurm::forecast::{ExpectedJob, ForecastOptions, RunTimes, forecast};
 use makespan_slurm::queue::{ClusterOutput, Texts};
 use proptest::prelude::*;
 
@@ -38,7 +39,7 @@ fn expected(nodes: &str, jobs: &str, more: &[(ClusterOutput, &str)]) -> Vec<Expe
     let queue = texts.queue(Some(NOW)).unwrap();
     let options = ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() };
     let expected = forecast(&queue, &options).expected;
-    for WaitReason { brief, text, .. } in expected.iter().map(|one| &one.why) {
+    for WaitReason { brief, text, .. } in expected.iter().map(ExpectedJob::why) {
         assert!(!brief.is_empty() && brief.len() <= text.len() && !brief.contains("asks for"), "{brief} | {text}");
     }
     expected
@@ -53,12 +54,12 @@ proptest! {
         let jobs = held(1, "RUNNING", ran, 1, "") + &pending(2, 1, 1, &format!("Dependency=after:1+{minutes}(unfulfilled)"));
         let found = expected(&node(0, "MIXED", 1), &jobs, &[]).remove(0);
         let start = (NOW - ran + 60 * minutes).max(NOW);
-        prop_assert_eq!(found.start, Some(start));
+        prop_assert_eq!(found.outlook.start, Some(start));
         if start > NOW {
-            prop_assert_eq!(found.why.kind, "dependency");
-            prop_assert!(found.why.text.contains("after the start of job 1") && found.why.text.ends_with(&start.to_string()), "{}", found.why.text);
+            prop_assert_eq!(&*found.why().kind, "dependency");
+            prop_assert!(found.why().text.contains("after the start of job 1") && found.why().text.ends_with(&start.to_string()), "{}", found.why().text);
         } else {
-            prop_assert_eq!(found.why.kind, "next");
+            prop_assert_eq!(&*found.why().kind, "next");
         }
     }
 
@@ -69,12 +70,12 @@ proptest! {
         let there = states.iter().filter(|&&up| up).count() as u32;
         let nodes: String = states.iter().enumerate().map(|(at, up)| node(at, if *up { "IDLE" } else { "DOWN" }, 0)).collect();
         let found = expected(&nodes, &pending(1, asked, asked, ""), &[]).remove(0);
-        prop_assert_eq!(found.start.is_some(), asked <= there);
+        prop_assert_eq!(found.outlook.start.is_some(), asked <= there);
         if asked > there {
-            let remedy = found.why.remedy.unwrap();
-            prop_assert_eq!(found.why.kind, "nodes");
-            prop_assert_eq!(remedy.contains("come back"), asked <= all, "{}: {}", found.why.text, remedy);
-            prop_assert!(asked <= all || found.why.text.contains(&format!("has only {all} such node")), "{}", found.why.text);
+            let remedy = found.why().remedy.clone().unwrap();
+            prop_assert_eq!(&*found.why().kind, "nodes");
+            prop_assert_eq!(remedy.contains("come back"), asked <= all, "{}: {}", found.why().text, remedy);
+            prop_assert!(asked <= all || found.why().text.contains(&format!("has only {all} such node")), "{}", found.why().text);
         }
     }
 
@@ -90,11 +91,11 @@ proptest! {
         if allocated < 4 {
             let all = jobs.clone() + &pending(3, 1, 4 - allocated, "");
             let fits = expected(&node(0, state, allocated), &all, &[]).remove(0);
-            prop_assert_eq!(fits.start, Some(NOW));
+            prop_assert_eq!(fits.outlook.start, Some(NOW));
         }
         if allocated > 0 {
             let waits = expected(&node(0, state, allocated), &(jobs + &pending(3, 1, 5 - allocated, "")), &[]).remove(0);
-            prop_assert!(waits.start > Some(NOW));
+            prop_assert!(waits.outlook.start > Some(NOW));
         }
     }
 
@@ -115,8 +116,8 @@ proptest! {
             _ if asked + visible <= total => NOW + 1,
             _ => NOW + 3500,
         };
-        prop_assert_eq!(found.start, Some(start));
-        prop_assert_eq!(found.why.kind, if start == NOW { "next" } else { "limit" });
+        prop_assert_eq!(found.outlook.start, Some(start));
+        prop_assert_eq!(&*found.why().kind, if start == NOW { "next" } else { "limit" });
     }
 }
 
@@ -127,6 +128,6 @@ fn the_end_of_a_reservation_is_the_reason() {
         format!("ReservationName=r StartTime={} EndTime={} Nodes=n0 Users=nobody State=ACTIVE\n", NOW - 50, NOW + 4000);
     let jobs = held(1, "RUNNING", 100, 4, "") + &pending(2, 1, 4, "");
     let found = expected(&node(0, "ALLOCATED", 4), &jobs, &[(ClusterOutput::Reservations, &reservation)]).remove(0);
-    assert_eq!((found.start, found.why.kind), (Some(NOW + 4000), "reservation"), "{}", found.why.text);
-    assert!(found.why.text.starts_with("it waits for the end of reservation r, because "), "{}", found.why.text);
+    assert_eq!((found.outlook.start, &*found.why().kind), (Some(NOW + 4000), "reservation"), "{}", found.why().text);
+    assert!(found.why().text.starts_with("it waits for the end of reservation r, because "), "{}", found.why().text);
 }

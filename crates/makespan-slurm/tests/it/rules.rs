@@ -79,9 +79,9 @@ proptest! {
         let at = |ten: u32| (0..nodes.len()).filter(|&node| nodes[node].1 <= ten).collect::<Vec<_>>();
         let first = (0..4).find(|&ten| fits(&at(ten))).map(|ten| 1000 + i64::from(ten) * 600);
         let expected = by_limits(&queue);
-        prop_assert_eq!(expected[0].start, first, "{} on {:?}: {:?}", wanted, nodes, expected[0].why);
+        prop_assert_eq!(expected[0].outlook.start, first, "{} on {:?}: {:?}", wanted, nodes, expected[0].why());
         if first.is_some_and(|first| first > 1000) {
-            prop_assert_eq!(expected[0].why.kind, "resources", "{:?}", expected[0].why);
+            prop_assert_eq!(&*expected[0].why().kind, "resources", "{:?}", expected[0].why());
         }
         if first.is_some() {
             let own: Vec<usize> = expected[0].nodes.iter().map(|one| one.0).collect();
@@ -111,7 +111,7 @@ proptest! {
         let at = |ten: u32| (0..busy.len()).filter(|&node| busy[node] <= ten).collect::<Vec<_>>();
         let first = (0..4).find(|&ten| fits(&at(ten))).map(|ten| 1000 + i64::from(ten) * 600);
         let expected = &by_limits(&queue)[0];
-        prop_assert_eq!(expected.start, first, "{} on {:?}: {:?}", asks, busy, expected.why);
+        prop_assert_eq!(expected.outlook.start, first, "{} on {:?}: {:?}", asks, busy, expected.why());
         if first.is_some() {
             let own: Vec<usize> = expected.nodes.iter().map(|one| one.0).collect();
             prop_assert!(fits(&own), "{} got {:?}", asks, own);
@@ -129,13 +129,13 @@ proptest! {
             let texts = Texts::default().with(ClusterOutput::Nodes, nodes.as_str()).with(ClusterOutput::Jobs, jobs);
             by_limits(&texts.queue(Some(1000)).unwrap())
         };
-        let alone = start(&jobs)[0].start;
+        let alone = start(&jobs)[0].outlook.start;
         jobs += &pending(2, &format!("TimeLimit=00:{limit:02}:00 TimeMin=00:{least:02}:00 NumNodes=1-1 NumCPUs=4"));
         let both = start(&jobs);
-        prop_assert_eq!(both[0].start, alone);
+        prop_assert_eq!(both[0].outlook.start, alone);
         // The job fills the gap if its minimum time fits.
         let after = alone.unwrap() + i64::from(high) * 60;
-        prop_assert_eq!(both[1].start, Some(if least <= busy { 1000 } else { after }));
+        prop_assert_eq!(both[1].outlook.start, Some(if least <= busy { 1000 } else { after }));
     }
 
     /// The job requests 2 processors for 10 minutes. Checks that each limit prevents its start if and only if the
@@ -156,8 +156,8 @@ proptest! {
         for line in [format!("QOS=q(1) {qos}\n"), format!("ClusterName=c Account=a UserName= ParentAccount= {qos}\n")] {
             let queue = idle(ClusterOutput::Limits, &line, "");
             let expected = &by_limits(&queue)[0];
-            prop_assert_eq!(expected.start.is_none(), breaks, "{}: {:?}", line, expected.why);
-            prop_assert_eq!(expected.why.kind == "limit", breaks, "{}: {:?}", line, expected.why);
+            prop_assert_eq!(expected.outlook.start.is_none(), breaks, "{}: {:?}", line, expected.why());
+            prop_assert_eq!(expected.why().kind == "limit", breaks, "{}: {:?}", line, expected.why());
             let present = queue.present().unwrap();
             let is_beyond = kind == 8;
             prop_assert_eq!(present.jobs.is_empty(), breaks && !is_beyond, "{:?}", present.remarks);
@@ -168,8 +168,8 @@ proptest! {
     #[test]
     fn nothing_is_in_the_way_is_never_said_against_slurm(reason in "(Assoc|QOS|Max|Bad|Node)[A-Z][a-zA-Z]{3,20}") {
         let expected = &by_limits(&idle(ClusterOutput::Limits, "", &format!("Reason={reason}")))[0];
-        prop_assert!(expected.why.text.contains(&reason), "{:?}", expected.why);
-        prop_assert_eq!(expected.why.kind, "slurm");
+        prop_assert!(expected.why().text.contains(&reason), "{:?}", expected.why());
+        prop_assert_eq!(&*expected.why().kind, "slurm");
     }
 
     /// Checks that a file that was cut off anywhere is distinguished from a complete file.
@@ -199,7 +199,7 @@ fn limits_that_nobody_enforces_hold_nobody() {
             .with(ClusterOutput::Limits, "QOS=q(1) GrpTRES=cpu=1(0)\n")
             .with(ClusterOutput::Config, format!("AccountingStorageEnforce = {enforced}\n"))
     };
-    let starts = |enforced: &str| by_limits(&texts(enforced).queue(Some(1000)).unwrap())[0].start;
+    let starts = |enforced: &str| by_limits(&texts(enforced).queue(Some(1000)).unwrap())[0].outlook.start;
     assert_eq!((starts("associations,limits,qos"), starts("associations")), (None, Some(1000)));
     assert_eq!(starts("associations,limits,safe"), None);
 }
@@ -209,10 +209,10 @@ fn more_licences_than_there_are_are_never_had() {
     let licences = "LicenseName=x Total=2 Used=0 Free=2\n";
     let expected =
         |asked: u32| by_limits(&idle(ClusterOutput::Licences, licences, &format!("Licenses=x:{asked}"))).remove(0);
-    assert_eq!(expected(2).start, Some(1000));
+    assert_eq!(expected(2).outlook.start, Some(1000));
     let never = expected(3);
-    assert_eq!((never.start, never.why.kind), (None, "limit"));
-    assert!(never.why.text.contains("asks for 3"), "{:?}", never.why);
+    assert_eq!((never.outlook.start, &*never.why().kind), (None, "limit"));
+    assert!(never.why().text.contains("asks for 3"), "{:?}", never.why());
 }
 
 #[test]
@@ -221,8 +221,8 @@ fn a_reservation_of_others_admits_nobody_else() {
         "ReservationName=other StartTime=1970-01-01T00:16:00 EndTime=1970-01-02T00:00:00 Nodes=n0 Users=bob,eve\n";
     let queue = idle(ClusterOutput::Reservations, reserved, "Reservation=other");
     let expected = &by_limits(&queue)[0];
-    assert_eq!((expected.start, expected.why.kind), (None, "reservation"));
-    assert!(expected.why.text.contains("bob"), "{:?}", expected.why);
+    assert_eq!((expected.outlook.start, &*expected.why().kind), (None, "reservation"));
+    assert!(expected.why().text.contains("bob"), "{:?}", expected.why());
     let present = queue.present().unwrap();
     let users = &present.instance.platform().site().unwrap().reservations[0].users;
     assert_eq!(users.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["bob", "eve"]);
@@ -237,11 +237,11 @@ fn one_of_several_jobs_is_waited_for_until_the_first_of_them_ends() {
     let queue =
         Texts::default().with(ClusterOutput::Nodes, nodes).with(ClusterOutput::Jobs, jobs).queue(Some(1000)).unwrap();
     let expected = &by_limits(&queue)[0];
-    assert_eq!(expected.start, Some(1600));
+    assert_eq!(expected.outlook.start, Some(1600));
     assert!(
-        expected.why.text.contains("one of jobs 100, 101") && expected.why.text.contains("1600"),
+        expected.why().text.contains("one of jobs 100, 101") && expected.why().text.contains("1600"),
         "{:?}",
-        expected.why
+        expected.why()
     );
 }
 
@@ -273,7 +273,7 @@ fn tasks_of_a_long_array_start_as_those_before_them_end() {
         Texts::default().with(ClusterOutput::Nodes, node).with(ClusterOutput::Jobs, array).queue(Some(1000)).unwrap();
     let expected = by_limits(&queue);
     for (task, one) in expected.iter().enumerate() {
-        assert_eq!(one.start, Some(1000 + 600 * (task as i64 / 5)), "{:?}", one.why);
+        assert_eq!(one.outlook.start, Some(1000 + 600 * (task as i64 / 5)), "{:?}", one.why());
     }
 }
 
@@ -293,7 +293,7 @@ fn behind(busy: u32, jobs: &str) -> Queue {
 fn what_asks_for_processors_alone_is_told_so() {
     let said = |ask: &str| {
         let queue = behind(20, &pending(1, &format!("TimeLimit=00:10:00 {ask}")));
-        by_limits(&queue)[0].why.text.clone()
+        by_limits(&queue)[0].why().text.clone()
     };
     for (ask, words) in [
         ("NumNodes=1 NumCPUs=4", "asks for 4 processors on any number of nodes; none are free in p"),
@@ -328,7 +328,7 @@ fn places_are_kept_for_so_many_tasks_of_an_array() {
             .queue(Some(1000))
             .unwrap();
         let other = by_limits(&queue).pop().unwrap();
-        assert_eq!(other.start, Some(start), "{parameters}: {:?}", other.why);
+        assert_eq!(other.outlook.start, Some(start), "{parameters}: {:?}", other.why());
     }
 }
 
@@ -358,16 +358,16 @@ proptest! {
         let expected = by_limits(&queue);
         let free = 8 - held.iter().sum::<u32>();
         let (first, behind) = (&expected[0], &expected[1]);
-        prop_assert_eq!(first.start == Some(1000), free >= asks && limit <= closes, "{:?}", first.why);
-        let starts_after = first.start == Some(1000 + i64::from(closes) * 60 + 3600);
+        prop_assert_eq!(first.outlook.start == Some(1000), free >= asks && limit <= closes, "{:?}", first.why());
+        let starts_after = first.outlook.start == Some(1000 + i64::from(closes) * 60 + 3600);
         let is_reason = free >= asks && limit > closes || starts_after;
-        prop_assert_eq!(first.why.text.contains("maint"), is_reason, "{:?}", first.why);
+        prop_assert_eq!(first.why().text.contains("maint"), is_reason, "{:?}", first.why());
         for one in [first, behind] {
-            prop_assert_eq!(one.why.kind == "next", one.start == Some(1000), "{:?}", one);
+            prop_assert_eq!(one.why().kind == "next", one.outlook.start == Some(1000), "{:?}", one);
         }
-        let left = if first.start == Some(1000) { free - asks } else { free };
-        if behind.start > Some(1000) && left > 0 && other <= closes {
-            prop_assert!(behind.why.text.contains(" on for job 1,"), "{:?}", behind.why);
+        let left = if first.outlook.start == Some(1000) { free - asks } else { free };
+        if behind.outlook.start > Some(1000) && left > 0 && other <= closes {
+            prop_assert!(behind.why().text.contains(" on for job 1,"), "{:?}", behind.why());
         }
     }
 }
@@ -388,7 +388,7 @@ fn many_jobs_that_are_alike_are_answered_in_seconds() {
             .queue(Some(1000))
             .unwrap();
         let forecast = forecast(&queue, &ForecastOptions { draws: 4, ..ForecastOptions::default() });
-        assert!(forecast.expected.iter().all(|one| one.start.is_some()));
+        assert!(forecast.expected.iter().all(|one| one.outlook.start.is_some()));
         assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
     }
 }
@@ -402,16 +402,16 @@ fn the_throttle_of_an_array_is_named_where_it_decides() {
     let queue = behind(20, &(array + &others));
     let expected = by_limits(&queue);
     for (task, one) in expected.iter().enumerate().take(4) {
-        assert_eq!(one.start, Some(2200 + 600 * task as i64), "{:?}", one.why);
+        assert_eq!(one.outlook.start, Some(2200 + 600 * task as i64), "{:?}", one.why());
         let (kind, waits) =
             if task == 0 { ("resources", "100".to_owned()) } else { ("limit", format!("5_{}", task - 1)) };
-        assert_eq!(one.why.kind, kind, "{:?}", one.why);
-        assert!(one.why.text.contains(&format!("the end of job {waits}")), "{:?}", one.why);
+        assert_eq!(&*one.why().kind, kind, "{:?}", one.why());
+        assert!(one.why().text.contains(&format!("the end of job {waits}")), "{:?}", one.why());
         let after: Vec<&str> = one.after.iter().map(|&job| queue.jobs[job].shown.as_str()).collect();
         assert_eq!(after, [waits.as_str()]);
     }
-    assert!(expected[1].why.text.contains("tasks of array 5 at the same time, at most 1"), "{:?}", expected[1].why);
-    assert!(expected[4..].iter().all(|one| one.why.kind == "resources"));
+    assert!(expected[1].why().text.contains("tasks of array 5 at the same time, at most 1"), "{:?}", expected[1].why());
+    assert!(expected[4..].iter().all(|one| one.why().kind == "resources"));
 }
 
 /// Formats seconds as a time of day. The present is `1970-01-01T00:16:40`, which is 1000 s.
@@ -442,15 +442,15 @@ proptest! {
         let needs = least.unwrap_or(limit);
         let in_time = busy + needs <= minutes;
         let end = i64::from(1000 + busy * 60);
-        prop_assert_eq!(expected[0].start, in_time.then_some(end), "{:?}", expected[0].why);
+        prop_assert_eq!(expected[0].outlook.start, in_time.then_some(end), "{:?}", expected[0].why());
         if in_time {
             // The deadline reduces the granted time.
             let granted = limit.min(minutes - busy).max(needs);
-            prop_assert_eq!(expected[1].start, Some(end + i64::from(granted) * 60), "{:?}", expected[1].why);
+            prop_assert_eq!(expected[1].outlook.start, Some(end + i64::from(granted) * 60), "{:?}", expected[1].why());
         } else {
-            prop_assert_eq!(expected[0].why.kind, "deadline", "{:?}", expected[0].why);
-            prop_assert!(expected[0].why.remedy.is_some());
-            prop_assert!(expected[1].start.is_none_or(|start| start >= end), "{:?}", expected[1]);
+            prop_assert_eq!(&*expected[0].why().kind, "deadline", "{:?}", expected[0].why());
+            prop_assert!(expected[0].why().remedy.is_some());
+            prop_assert!(expected[1].outlook.start.is_none_or(|start| start >= end), "{:?}", expected[1]);
         }
         let present = queue.present().unwrap();
         prop_assert_eq!(present.jobs.contains(&1), needs <= minutes, "{:?}", present.remarks);
@@ -483,11 +483,11 @@ proptest! {
         let left = |at: u32| (first * 60).saturating_sub(at) + (second * 60).saturating_sub(at);
         let soonest = (0..3000).find(|&at| left(at) / 60 + limit <= total).filter(|_| limit <= total);
         match soonest {
-            None => prop_assert_eq!(expected.start, None, "{:?}", expected.why),
+            None => prop_assert_eq!(expected.outlook.start, None, "{:?}", expected.why()),
             Some(at) => {
-                let start = expected.start.unwrap() - 1000;
+                let start = expected.outlook.start.unwrap() - 1000;
                 // The scheduler runs a cycle every 30 s.
-                prop_assert!(start >= i64::from(at) && start <= i64::from(at) + 30, "{start} for {at}: {:?}", expected.why);
+                prop_assert!(start >= i64::from(at) && start <= i64::from(at) + 30, "{start} for {at}: {:?}", expected.why());
             }
         }
     }
@@ -516,7 +516,7 @@ proptest! {
 fn a_job_that_misses_its_deadline_is_told_what_would_help() {
     let texts = "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=4";
     let queue = behind(30, &pending(1, &format!("{texts} Deadline={}", clock(1000 + 35 * 60))));
-    let why = &by_limits(&queue)[0].why;
+    let why = by_limits(&queue)[0].why().clone();
     for part in
         ["its deadline 3100 passes first", "has to start by 2500", "start at 2800", "it waits for the end of job 100"]
     {
@@ -527,11 +527,11 @@ fn a_job_that_misses_its_deadline_is_told_what_would_help() {
     // No job of lower priority waits for nodes that this job does not get.
     let other = pending(2, "TimeLimit=00:10:00 NumNodes=1-1 NumCPUs=4");
     let queue = behind(30, &(pending(1, &format!("{texts} Deadline={}", clock(1000 + 35 * 60))) + &other));
-    assert_eq!(by_limits(&queue)[1].start, Some(2800));
+    assert_eq!(by_limits(&queue)[1].outlook.start, Some(2800));
     // A deadline that has already passed is reported at once.
     let queue = behind(30, &pending(1, &format!("{texts} Deadline={}", clock(1000 + 9 * 60))));
     let expected = &by_limits(&queue)[0];
-    assert_eq!((expected.start, expected.why.kind), (None, "deadline"));
+    assert_eq!((expected.outlook.start, &*expected.why().kind), (None, "deadline"));
     assert!(queue.present().unwrap().remarks.iter().any(|remark| remark.contains("no longer end by its deadline")));
 }
 
@@ -549,7 +549,7 @@ fn constraints_are_met_as_a_real_slurm_meets_them() {
             Texts::default().with(ClusterOutput::Nodes, all).with(ClusterOutput::Jobs, jobs).queue(Some(1000)).unwrap();
         let expected = by_limits(&queue).remove(0);
         let remarks: Vec<String> = queue.remarks.into_iter().filter(|remark| remark.contains("features")).collect();
-        (expected.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), remarks)
+        (expected.outlook.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), remarks)
     };
     for (features, count, busy, there) in [
         ("a|b", 2, &[][..], &[0, 1][..]),
@@ -605,7 +605,7 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
             .queue(Some(1000))
             .unwrap();
         let expected = by_limits(&queue).remove(0);
-        (expected.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), expected.why)
+        (expected.outlook.start, expected.nodes.iter().map(|own| own.0).collect::<Vec<usize>>(), expected.why().clone())
     };
     let halves = half(0) + &half(1) + &half(2) + &half(3);
     for (busy, asks, at, nodes) in [

@@ -39,16 +39,16 @@ impl<'a> Told<'a> {
     fn of(queue: &'a Queue, forecast: &Forecast) -> Self {
         let name = |job: usize| queue.jobs[job].shown.as_str();
         let starts: HashMap<&str, i64> =
-            forecast.expected.iter().filter_map(|one| Some((name(one.job), one.start?))).collect();
+            forecast.expected.iter().filter_map(|one| Some((name(one.job), one.outlook.start?))).collect();
         let mut ends: HashMap<&str, i64> = forecast.ends.iter().map(|&(job, end)| (name(job), end)).collect();
-        ends.extend(forecast.expected.iter().filter_map(|one| Some((name(one.job), one.start? + one.lasts))));
+        ends.extend(forecast.expected.iter().filter_map(|one| Some((name(one.job), one.outlook.start? + one.lasts))));
         Self { queue, starts, ends }
     }
 
     /// Returns a contradiction between predictions, if there is one.
     fn contradiction(&self, one: &ExpectedJob) -> Option<String> {
-        let (job, why) = (&self.queue.jobs[one.job], &one.why.text);
-        let start = one.start?;
+        let (job, why) = (&self.queue.jobs[one.job], &one.why().text);
+        let start = one.outlook.start?;
         let late = |name: &str| self.ends.get(name).is_none_or(|&end| end > start);
         let named = blockers(why).into_iter().chain(one.after.iter().map(|&job| self.queue.jobs[job].shown.as_str()));
         if let Some(name) = named.into_iter().find(|name| late(name)) {
@@ -75,11 +75,14 @@ impl<'a> Told<'a> {
         {
             return Some(format!("{name} starts at {:?}: {why}", self.starts.get(name)));
         }
-        if one.why.kind == "next" && start > self.queue.now {
+        if one.why().kind == "next" && start > self.queue.now {
             return Some(format!("{} starts at {start}, not now: {why}", job.shown));
         }
-        let is_within = one.early.is_none_or(|early| early <= start) && one.late.is_none_or(|late| start <= late);
-        (!is_within).then(|| format!("{} starts at {start}, outside {:?}..{:?}", job.shown, one.early, one.late))
+        let is_within =
+            one.outlook.early.is_none_or(|early| early <= start) && one.outlook.late.is_none_or(|late| start <= late);
+        (!is_within).then(|| {
+            format!("{} starts at {start}, outside {:?}..{:?}", job.shown, one.outlook.early, one.outlook.late)
+        })
     }
 }
 
@@ -92,14 +95,14 @@ fn check(queue: &Queue, options: &ForecastOptions<'_>) -> Result<(), String> {
     }
     forecast.expected.iter().find_map(|one| told.contradiction(one)).map_or(Ok(()), Err)?;
     // A job that requests one of the sizes has the same predicted start.
-    for one in forecast.expected.iter().filter(|one| one.start.is_some()) {
+    for one in forecast.expected.iter().filter(|one| one.outlook.start.is_some()) {
         for size in sizes(queue, one.job, options) {
             let mut changed = queue.clone();
             let request = &mut changed.jobs[one.job].request;
             request.cpus = request.cpus.max(size.nodes * request.cpus_per_node);
             (request.min_nodes, request.max_nodes) = (size.nodes, Some(size.nodes));
             let asked = makespan_slurm::forecast::forecast(&changed, options);
-            let start = asked.expected.iter().find(|other| other.job == one.job).and_then(|other| other.start);
+            let start = asked.expected.iter().find(|other| other.job == one.job).and_then(|other| other.outlook.start);
             if start != size.start {
                 return Err(format!("{} starts at {start:?}, but {size:?} is predicted", queue.jobs[one.job].shown));
             }

@@ -34,7 +34,7 @@ impl RangeShare {
         let give_up =
             |error: HistoryError| complain(&format!("note: {error}; the ranges of starts are not calibrated"));
         let ranges = Self { percent, calibration: done.and_then(|done| done.map_err(give_up).ok()) };
-        if forecast.expected.iter().any(|one| one.late.is_some()) {
+        if forecast.expected.iter().any(|one| one.outlook.late.is_some()) {
             forecast.remarks.extend(ranges.note());
         }
         ranges
@@ -76,13 +76,15 @@ fn calibrated(
     let calibration = Calibration::learn(&known, percent, queue.cycle_rules().bf_interval);
     let mut made = Vec::new();
     for one in &mut forecast.expected {
-        let (Some(start), Some(early), Some(late)) = (one.start, one.early, one.late) else { continue };
+        let (Some(start), Some(early), Some(late)) = (one.outlook.start, one.outlook.early, one.outlook.late) else {
+            continue;
+        };
         let job = &queue.jobs[one.job];
         let job = key(&job.shown, job.submitted);
         let mut own = StartForecast { job, made: queue.now, early, start, late, range: None, started: None };
         own.range = calibration.range(&own);
         if let Some((early, late)) = own.range {
-            (one.early, one.late) = (Some(early), Some(late));
+            (one.outlook.early, one.outlook.late) = (Some(early), Some(late));
         }
         made.push(own);
     }

@@ -5,7 +5,8 @@ use makespan_slurm::forecast::{ExpectedJob, NodeCountStart, PredictionSource};
 
 use super::rows::{between, clocked, head, nodes, remarks, width};
 use super::{ForecastQueue, SelectedJobs};
-use crate::output::{shown, wrapped};
+use crate::outlook::{line, lines};
+use crate::output::shown;
 
 /// A function that returns the predicted starts of a job for other numbers of nodes that the job accepts.
 pub type Sizes<'a> = &'a dyn Fn(&ExpectedJob) -> Vec<NodeCountStart>;
@@ -46,7 +47,7 @@ pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, limit: Option<u
 
 pub fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> String {
     let job = &seen.queue.jobs[one.job];
-    let line = |label: &str, text: &str| wrapped(&format!("  {label:<12}"), 14, &shown(text));
+    let line = |label: &str, text: &str| line(2, label, text);
     let account = job.account.as_ref().map_or(String::new(), |account| format!(" ({account})"));
     let mut text = format!("\njob {}: {}, of {}{account}\n", shown(&job.shown), shown(&job.name), shown(&job.user));
     let least = job.request.min_time.map_or(String::new(), |least| format!(" (or {})", clocked(least)));
@@ -64,13 +65,10 @@ pub fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> Str
             job.latest_start().map_or(String::new(), |at| format!(": it has to start by {}", seen.clock.words(at)));
         text += &line("deadline", &format!("{}{latest}", seen.clock.full(deadline)));
     }
-    let start = one.start.map_or("never, unless something is changed".to_owned(), |at| {
-        let spread = between(seen, one);
-        let spread =
-            if spread == "-" { String::new() } else { format!(" (in {} % of cases {spread})", seen.ranges.percent) };
-        format!("{}{spread}", seen.clock.full(at))
-    });
+    let start = one.outlook.start.map_or("never, unless something is changed".to_owned(), |at| seen.clock.full(at));
     text += &line("starts", &start);
+    let between = Some(between(seen, one)).filter(|range| range != "-");
+    text += &lines(2, between.as_deref(), seen.ranges.percent, &one.outlook.reasons);
     let run_time = if one.known == PredictionSource::Limit && job.limit.is_none() {
         "unknown: the job has no time limit, and there are no records of similar jobs".to_owned()
     } else {
@@ -82,10 +80,6 @@ pub fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> Str
     }
     if !job.reason.is_empty() {
         text += &line("Slurm's why", &job.reason);
-    }
-    text += &line("why not now", &one.why.text);
-    if let Some(remedy) = &one.why.remedy {
-        text += &line("would help", remedy);
     }
     if !one.after.is_empty() {
         let names: Vec<&str> = one.after.iter().map(|&job| seen.queue.jobs[job].shown.as_str()).collect();

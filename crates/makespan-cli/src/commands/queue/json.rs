@@ -52,17 +52,17 @@ fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Option<Sizes<'_>>) ->
         "least_seconds": of.request.min_time,
         "deadline": at(of.deadline),
         "submitted": at(of.submitted),
-        "start": at(one.start),
-        "start_early": at(one.early),
-        "start_late": at(one.late),
         "slurm_start": at(of.slurm_start),
         "slurm_reason": of.reason,
         "run_seconds": one.lasts,
         "run_time_from": { "what": known, "jobs": runs },
         "nodes": one.nodes.iter().map(|&(node, _)| &seen.queue.nodes[node].name).collect::<Vec<_>>(),
         "after": one.after.iter().map(|&job| &seen.queue.jobs[job].shown).collect::<Vec<_>>(),
-        "why": { "kind": one.why.kind, "brief": one.why.brief, "text": one.why.text, "remedy": one.why.remedy },
     });
+    let outlook = one.outlook.map(|&seconds| instant(seen, seconds));
+    if let (Some(all), Ok(Value::Object(own))) = (value.as_object_mut(), serde_json::to_value(outlook)) {
+        all.extend(own);
+    }
     if let Some(sizes) = sizes {
         let sizes = sizes(one).into_iter().map(|size| json!({ "nodes": size.nodes, "start": at(size.start) }));
         value["sizes"] = sizes.collect::<Vec<_>>().into();

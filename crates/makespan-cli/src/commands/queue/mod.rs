@@ -244,7 +244,7 @@ fn clear_screen() -> Result<()> {
 fn chosen<'a>(seen: &ForecastQueue<'a>, options: &QueueOptions) -> Result<SelectedJobs<'a>> {
     let jobs = &seen.queue.jobs;
     let mut waiting: Vec<&ExpectedJob> = seen.forecast.expected.iter().collect();
-    waiting.sort_by_key(|one| (one.start.unwrap_or(i64::MAX), one.job));
+    waiting.sort_by_key(|one| (one.outlook.start.unwrap_or(i64::MAX), one.job));
     let mut running = seen.forecast.ends.clone();
     running.sort_by_key(|&(job, end)| (end, job));
     let mut which = Vec::new();

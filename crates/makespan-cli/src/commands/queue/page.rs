@@ -88,18 +88,18 @@ fn running(seen: &ForecastQueue<'_>, is_listed: &[bool]) -> Vec<ChartJob> {
 
 fn expected(seen: &ForecastQueue<'_>, one: &ExpectedJob, is_listed: bool) -> ChartJob {
     let from_now = |at: i64| at.saturating_sub(seen.queue.now);
-    let end = one.start.map(|start| start.saturating_add(one.lasts));
+    let end = one.outlook.start.map(|start| start.saturating_add(one.lasts));
     let words = |at: Option<i64>| at.map_or("-".to_owned(), |at| seen.clock.words(at));
     let shown = QueuedJob {
         is_listed,
-        start: one.start.map(from_now),
+        start: one.outlook.start.map(from_now),
         end: end.map(from_now),
-        starts: words(one.start),
+        starts: words(one.outlook.start),
         ends: words(end),
-        spread: one.early.map(from_now).zip(one.late.map(from_now)),
+        spread: one.outlook.early.map(from_now).zip(one.outlook.late.map(from_now)),
         between: between(seen, one),
-        why: one.why.text.clone(),
-        remedy: one.why.remedy.clone(),
+        why: one.why().text.clone(),
+        remedy: one.why().remedy.clone(),
         ..named(seen, one.job)
     };
     ChartJob { index: one.job, on: one.nodes.clone(), after: one.after.clone(), shown }

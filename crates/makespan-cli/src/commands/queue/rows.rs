@@ -82,7 +82,7 @@ fn columns(width: usize) -> Vec<Column> {
 
 fn row(seen: &ForecastQueue<'_>, one: &ExpectedJob, width: usize) -> Vec<String> {
     let job = &seen.queue.jobs[one.job];
-    let start = one.start.map_or("-".to_owned(), |at| seen.clock.words(at));
+    let start = one.outlook.start.map_or("-".to_owned(), |at| seen.clock.words(at));
     let all = [
         ("job", job.shown.clone()),
         ("user", job.user.clone()),
@@ -92,7 +92,7 @@ fn row(seen: &ForecastQueue<'_>, one: &ExpectedJob, width: usize) -> Vec<String>
         ("limit", job.limit.map_or("none".to_owned(), clocked)),
         ("starts", start),
         ("between", between(seen, one)),
-        ("why not now", one.why.brief.clone()),
+        ("why not now", one.why().brief.clone()),
     ];
     let columns = columns(width);
     all.into_iter().filter(|cell| columns.iter().any(|column| column.0 == cell.0)).map(|cell| cell.1).collect()
@@ -100,7 +100,7 @@ fn row(seen: &ForecastQueue<'_>, one: &ExpectedJob, width: usize) -> Vec<String>
 
 /// Returns the range of a start, or `-` if the start has no range.
 pub fn between(seen: &ForecastQueue<'_>, one: &ExpectedJob) -> String {
-    match (one.early, one.late) {
+    match (one.outlook.early, one.outlook.late) {
         (Some(early), Some(late)) if early != late => {
             let (early, late) = (seen.clock.words(early), seen.clock.words(late));
             // If both ends of the range are on the same date, the date is written once.

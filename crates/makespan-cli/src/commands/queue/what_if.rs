@@ -94,12 +94,13 @@ impl Delays {
     /// Compares the predicted starts without and with the new job.
     fn of(without: &Forecast, with: &Forecast, percent: u32) -> Self {
         let before: HashMap<usize, i64> =
-            without.expected.iter().filter_map(|one| Some((one.job, one.start?))).collect();
+            without.expected.iter().filter_map(|one| Some((one.job, one.outlook.start?))).collect();
         let drawn = || with.drawn.iter().zip(&without.drawn);
         let later_by = |(with, without): (&Vec<Option<i64>>, &Vec<Option<i64>>), job: usize| {
             Some((with[job]? - without[job]?) as f64)
         };
-        let both = with.expected.iter().filter_map(|one| Some((one.job, (one.start? - before.get(&one.job)?) as f64)));
+        let both =
+            with.expected.iter().filter_map(|one| Some((one.job, (one.outlook.start? - before.get(&one.job)?) as f64)));
         let both: Vec<(usize, f64)> = both.collect();
         let difference = |&(job, seconds): &(usize, f64)| {
             (job, Difference::new(seconds, drawn().filter_map(|pair| later_by(pair, job)).collect(), percent))
@@ -134,7 +135,11 @@ impl Delays {
     }
 
     fn json(&self, queue: &Queue) -> Value {
-        let job = |(job, by): &(usize, Difference)| json!({ "job": queue.jobs[*job].shown, "delay": by.json() });
+        let job = |(job, by): &(usize, Difference)| {
+            let mut value = by.json();
+            value["job"] = queue.jobs[*job].shown.clone().into();
+            value
+        };
         json!({
             "later": self.later.len(),
             "most_seconds": self.later.first().map_or(0, |most| most.1.seconds as i64),

@@ -65,8 +65,11 @@ fn withheld(queue: &mut Queue) -> Vec<String> {
     let words = |seconds: i64| seconds.to_string();
     let play = ForecastOptions { draws: 0, times: RunTimes::Limits, clock: &words, ..ForecastOptions::default() };
     let expected = forecast(queue, &play).expected;
-    let gone: Vec<usize> =
-        expected.iter().filter(|one| one.start.is_some_and(|at| queue.is_never(at))).map(|one| one.job).collect();
+    let gone: Vec<usize> = expected
+        .iter()
+        .filter(|one| one.outlook.start.is_some_and(|at| queue.is_never(at)))
+        .map(|one| one.job)
+        .collect();
     gone.iter().for_each(|&job| queue.jobs[job].is_held = true);
     gone.iter().map(|&job| queue.jobs[job].shown.clone()).collect()
 }
@@ -97,7 +100,7 @@ fn log(queue: Queue, present: Present) -> Log {
     let past = LoggedStarts { starts: Vec::new(), clock: Clock::here(queue.now), now: Some(Time::ZERO) };
     let week = past.clock.as_ref().map(Clock::week);
     let start = |one: &ExpectedJob| {
-        let from_now = one.start?.saturating_sub(queue.now);
+        let from_now = one.outlook.start?.saturating_sub(queue.now);
         Some((queue.jobs[one.job].shown.clone(), Time::from_seconds(from_now)))
     };
     let expected = forecast.expected.iter().filter_map(start).collect();

@@ -71,7 +71,7 @@ fn ranges_are_calibrated_with_the_starts_that_became_known() {
     );
     let range = |all: &serde_json::Value, job: usize| {
         let of = |key: &str| all["waiting"][job][key]["unix"].as_i64().unwrap();
-        (of("start_early"), of("start"), of("start_late"))
+        (of("early"), of("start"), of("late"))
     };
     let jobs = calibrated["waiting"].as_array().unwrap().len();
     assert!((0..jobs).all(|job| range(&calibrated, job).0 <= range(&calibrated, job).1), "{calibrated}");

@@ -14,7 +14,7 @@ fn run_times_are_learned_usual_or_limits() {
         let document: serde_json::Value = serde_json::from_str(&json).unwrap();
         let job = document["waiting"][0].clone();
         let (seconds, limit) = (job["run_seconds"].as_u64().unwrap(), job["limit_seconds"].as_u64().unwrap());
-        let spreads = !job["start_late"].is_null();
+        let spreads = !job["late"].is_null();
         (job["run_time_from"]["what"].as_str().unwrap().to_owned(), seconds as f64 / limit as f64, spreads, text)
     };
     let (what, part, spreads, text) = known(&["--times", "limits"]);
