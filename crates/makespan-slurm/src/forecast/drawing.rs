@@ -8,7 +8,7 @@ use crate::queue::Queue;
 pub struct RandomRunTimes {
     seed: u64,
     pub(super) jobs: RunTimesOfJobs,
-    /// The queue whose random numbers are used.
+    /// Another queue, if this queue uses the random numbers of that queue.
     like: Option<RunTimesOfJobs>,
 }
 

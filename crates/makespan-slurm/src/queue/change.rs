@@ -247,7 +247,7 @@ mod tests {
             (limit("1", 30), "has already run for 1 min; state a longer limit"),
             (top("1"), "job 1 runs"),
             (top("4"), "scontrol release 4"),
-            (jobs("low", NumberChange::More(1)), "there are high, free"),
+            (jobs("low", NumberChange::More(1)), "the cluster has high, free"),
             (jobs("free", NumberChange::More(1)), "write jobs=4"),
             (closed(&["n7"], 2000, None), "the nodes are n[0-1]"),
             (closed(&["n1"], 1000, None), "in the past"),

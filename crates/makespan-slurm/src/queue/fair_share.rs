@@ -186,8 +186,8 @@ mod tests {
         queue.set_shares(None, Some("bob"), 9).unwrap();
         let shares: Vec<_> = queue.associations.iter().filter_map(|one| Some(one.fair_share?.shares)).collect();
         assert_eq!(shares, [7, 3, 9]);
-        assert!(queue.set_shares(None, Some("eve"), 9).unwrap_err().contains("there are ann, bob"));
-        assert!(queue.set_shares(Some("b"), None, 9).unwrap_err().contains("there are a"));
+        assert!(queue.set_shares(None, Some("eve"), 9).unwrap_err().contains("known of ann, bob"));
+        assert!(queue.set_shares(Some("b"), None, 9).unwrap_err().contains("known of a"));
     }
 
     #[test]

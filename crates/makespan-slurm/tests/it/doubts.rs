@@ -411,6 +411,9 @@ fn a_name_that_holds_a_record_is_no_job() {
         }
         // Without JSON, a warning recommends the command that would help.
         let said = texts.queue(Some(1_795_312_860)).unwrap().remarks.join("\n");
-        assert!(said.contains("like fields, so these fields may be wrong; `squeue --json"), "{name}: {said}");
+        assert!(
+            said.contains("may be wrong; to separate texts and fields, save the output of `squeue --json"),
+            "{name}: {said}"
+        );
     }
 }

@@ -62,7 +62,7 @@ fn jobs_of_a_light_user_come_first_when_the_other_has_used_more() {
 /// Returns a random queue in which the fair share is part of the priorities.
 fn queue(seed: u64, rules: u32) -> Queue {
     let mut queue = random(seed, rules);
-    let flags = if seed % 2 == 0 { "" } else { "NO_FAIR_TREE" };
+    let flags = if seed.is_multiple_of(2) { "" } else { "NO_FAIR_TREE" };
     let users = [("u0", 90_000 * (seed % 5), "0.33"), ("u1", 40_000, "0.67"), ("u2", 20_000 * (seed % 7), "1.00")];
     let texts = Texts::default()
         .with(ClusterOutput::Nodes, "NodeName=n0 CPUTot=4 State=IDLE Partitions=p\n")

@@ -129,7 +129,7 @@ fn saved_outputs_that_are_missing_or_torn_are_named() {
     // The first JSON file is truncated.
     fs::write(folder.path().join("squeue.json"), r#"{"jobs": [{"job_id": 1, "job_sta"#).unwrap();
     let said = error(folder.path());
-    assert!(said.contains("squeue.json") && said.contains("not JSON"), "{said}");
+    assert!(said.contains("squeue.json") && said.contains("incomplete"), "{said}");
     // The second JSON file has an unknown structure.
     fs::write(folder.path().join("squeue.json"), r#"{"jobs": {"1": {}}}"#).unwrap();
     assert!(error(folder.path()).contains("no list `jobs`"));

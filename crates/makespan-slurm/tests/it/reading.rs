@@ -217,7 +217,7 @@ fn pilots_get_equal_nodes_where_there_are_as_many_and_else_these() {
     assert_eq!(fitted(vec![("x1", 8), ("x0", 2)]).unwrap(), ["a0", "x1", "x0"], "a0 is down");
     assert_eq!(fitted(vec![("a0", 4), ("x0", 64), ("x1", 8)]).unwrap(), ["a0", "x1", "x0"]);
     let error = fitted(vec![("a0", 4), ("x0", 7), ("x1", 7)]).unwrap_err().to_string();
-    assert!(error.contains("of 8 processors, and the allocation 7 has 0"), "{error}");
+    assert!(error.contains("of 8 processors, but the allocation 7 has only 0"), "{error}");
 }
 
 proptest! {

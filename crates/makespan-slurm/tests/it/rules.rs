@@ -305,8 +305,8 @@ fn what_asks_for_processors_alone_is_told_so() {
         ("NumNodes=1 NumCPUs=4 MinCPUsNode=4", "asks for 1 node with 4 processors; none"),
         ("NumNodes=1 NumCPUs=1", "asks for 1 node with 1 processor; none"),
         ("NumNodes=1-3 NumCPUs=3", "asks for 1 to 3 nodes with 1 processor (together 3 processors); none"),
-        ("NumNodes=1 NumCPUs=9", "asks for 9 processors on any number of nodes, and p has only 1 such node"),
-        ("NumNodes=2-2 NumCPUs=8 MinCPUsNode=4", "asks for 2 nodes with 4 processors, and p has only 1 such node"),
+        ("NumNodes=1 NumCPUs=9", "asks for 9 processors on any number of nodes, but p has only 1 such node"),
+        ("NumNodes=2-2 NumCPUs=8 MinCPUsNode=4", "asks for 2 nodes with 4 processors, but p has only 1 such node"),
     ] {
         let text = said(ask);
         assert!(text.contains(words), "{ask}: {text}");
@@ -410,7 +410,11 @@ fn the_throttle_of_an_array_is_named_where_it_decides() {
         let after: Vec<&str> = one.after.iter().map(|&job| queue.jobs[job].shown.as_str()).collect();
         assert_eq!(after, [waits.as_str()]);
     }
-    assert!(expected[1].why().text.contains("tasks of array 5 at the same time, at most 1"), "{:?}", expected[1].why());
+    assert!(
+        expected[1].why().text.contains("tasks of array 5 at the same time (at most 1)"),
+        "{:?}",
+        expected[1].why()
+    );
     assert!(expected[4..].iter().all(|one| one.why().kind == "resources"));
 }
 

@@ -34,7 +34,7 @@ pub struct ScenarioDifferences {
     percent: u32,
     /// Differences of the mean waits, for each other scenario.
     waits: Vec<Difference>,
-    /// For each job whose start differs, the differences. `None` if the job starts in only one of the scenarios.
+    /// The differences of the start of each job that does not start at the same instant everywhere. `None` if the job starts in only one of the scenarios.
     starts: Vec<(String, Vec<Option<Difference>>)>,
 }
 

@@ -16,7 +16,7 @@ fn json_of_which_no_job_can_be_read_is_an_error() {
     let words = said.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
     assert!(said.status == Some(1) && said.out.is_empty(), "{:?} {}", said.status, said.out);
     assert!(
-        words.contains("squeue.json: 1 of 1 record is left out") && words.contains("squeue --json --states=all"),
+        words.contains("squeue.json: 1 of 1 record is ignored") && words.contains("squeue --json --states=all"),
         "{words}"
     );
 }

@@ -75,7 +75,7 @@ fn deadlines_and_least_times_are_told_in_every_verb() {
     assert_eq!(played["scenarios"][0]["given_up"], serde_json::json!(["2"]), "{played:#}");
     let remarks = played["remarks"].to_string();
     assert!(
-        remarks.contains("2 jobs have some (deadlines: 1, limits that may be shortened (--time-min): 1)"),
+        remarks.contains("2 jobs have such rules (deadlines: 1, limits that may be shortened (--time-min): 1)"),
         "{remarks}"
     );
     assert!(

@@ -217,7 +217,7 @@ fn differences_between_scenarios_have_ranges() {
         .iter()
         .map(|wait| ["early", "seconds", "late"].map(|key| wait[key].as_f64().unwrap()))
         .collect();
-    assert_eq!(waits[0], [0.0; 3]);
+    assert!(waits[0].iter().all(|seconds| seconds.abs() < 1e-9), "{waits:?}");
     assert!(waits.iter().all(|[early, wait, late]| early <= wait && wait <= late), "{waits:?}");
     // Two more nodes make every wait shorter or leave it as it is.
     assert!(waits[1][0] < 0.0 && waits[1][2] < 0.0 && differences["mean_wait"][1]["certain"] == true, "{waits:?}");

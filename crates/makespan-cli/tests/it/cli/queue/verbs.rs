@@ -98,7 +98,7 @@ fn a_policy_without_rules_says_so_and_starts_nothing_impossible() {
     let line = "simulate --from FOLDER --scenario now --scenario policy=conservative --format json";
     let said: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
     let remarks = said["remarks"].to_string();
-    assert!(remarks.contains("2 jobs have some (limits on tasks of an array: 2)"), "{remarks}");
+    assert!(remarks.contains("2 jobs have such rules (limits on tasks of an array: 2)"), "{remarks}");
     assert!(remarks.contains("2 jobs are left out, because they are held or can never start"), "{remarks}");
     let jobs: Vec<_> = (0..2).map(|at| said["scenarios"][at]["jobs"].as_u64().unwrap()).collect();
     assert_eq!(jobs, [5, 3], "{said:#}");
