@@ -19,7 +19,8 @@ pub trait Observer {
     fn restarts(&mut self, _task: TaskId) {}
 
     /// A task ended. The reason states why the task was not started, or what ended it. If jobs may arrive during the
-    /// run, a resumed session reports the tasks that ended in earlier sessions again, without reasons.
+    /// run, a resumed session reports the tasks that ended in earlier sessions again. The reasons are then
+    /// the ones that the files of the run show.
     fn ended(&mut self, _run: &Run, _reason: Option<&str>, _progress: &Progress<'_>) {}
 
     /// An attempt at a task failed, and the task will be tried again. `attempt` is the number of the failed attempt,

@@ -52,6 +52,7 @@ const FIELDS: &[&str] = &[
 
 /// Beginnings of reasons for the end of a job that may be in the log. A `#` stands for a number.
 const REASONS: &[&str] = &[
+    "it could not be started",
     "it ended with status # (killed by signal #)",
     "it returned exit status #",
     "it was cancelled",

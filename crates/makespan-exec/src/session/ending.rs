@@ -8,7 +8,7 @@ use crate::ExecuteError;
 use crate::clock::since_origin;
 use crate::files::last_line;
 use crate::halt::HaltCause;
-use crate::journal::{Cause, JournalRecord};
+use crate::journal::{Cause, JournalRecord, Progression};
 use crate::status::{AttemptStatus, EndedBy};
 
 /// The exit status of a process that was killed by SIGKILL.
@@ -203,6 +203,27 @@ impl Session<'_> {
             }),
             Outcome::Succeeded | Outcome::Interrupted | Outcome::NotStarted => None,
         }
+    }
+
+    /// Returns the reason for the end of a task in an earlier session, as far as the files of the run show the reason.
+    /// `tasks` are the tasks at the end of that session.
+    pub(super) fn earlier_reason(&self, run: &Run, tasks: &[Progression]) -> Option<String> {
+        let Run { task, outcome, .. } = *run;
+        if outcome == Outcome::NotStarted {
+            let is_unsuccessful = |before: &TaskId| match tasks.get(before.index()) {
+                Some(Progression::Ended(outcome)) => *outcome != Outcome::Succeeded,
+                Some(Progression::Cancelled) => true,
+                _ => false,
+            };
+            let instance = self.state.instance();
+            let before = instance.incoming(task).map(|edge| edge.from).find(is_unsuccessful);
+            let waits = |before| format!("`{}`, which it waits for, did not succeed", self.state.name(before));
+            return Some(before.map_or_else(|| "it could not be started".to_owned(), waits));
+        }
+        let attempt = self.attempts.get(task.index()).copied().unwrap_or(0);
+        let known = self.status_of(task, attempt).filter(|_| outcome != Outcome::Succeeded);
+        let known = known.and_then(|status| status.reason);
+        known.or_else(|| self.reason(task, outcome, run.accounting.as_ref()))
     }
 
     /// Returns the error text of a shell or of `env` that could not start a program.

@@ -90,8 +90,10 @@ impl Session<'_> {
     /// Reports again the tasks that ended or were cancelled in earlier sessions, because the program that submits the
     /// jobs may have missed the reports.
     pub fn tell_earlier(&mut self, tasks: &[Progression]) {
-        let ended = self.state.runs.iter().cloned();
-        self.news.extend(ended.map(|run| SessionNews::Ended { run, attempt: 0, reason: None, again: false }));
+        let ended = self.state.runs.iter().cloned().map(|run| (self.earlier_reason(&run, tasks), run));
+        let ended = ended.map(|(reason, run)| SessionNews::Ended { run, attempt: 0, reason, again: false });
+        let ended: Vec<SessionNews> = ended.collect();
+        self.news.extend(ended);
         let cancelled = (0..).map(TaskId).zip(tasks).filter(|(_, task)| **task == Progression::Cancelled);
         self.news.extend(cancelled.map(|(task, _)| SessionNews::Cancelled(task)));
     }

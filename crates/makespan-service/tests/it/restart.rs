@@ -70,6 +70,45 @@ fn what_runs_goes_on_when_a_service_ends_and_the_next_takes_it_over() {
     assert!(refused.contains("another service"), "{refused}");
 }
 
+/// Some jobs fail while no service runs. Checks that the next services know the reason of each failure.
+#[test]
+fn the_reason_of_a_failure_is_known_after_a_restart() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (at, store) = (temporary.path(), temporary.path().join("store"));
+    let first = keeper_on(&store, 3);
+    let nowhere = submit(&first, Submission { directory: Some("/no/such/folder".into()), ..script("true") });
+    until_state(&first, nowhere, State::Failed);
+    let (waits, ended) = (until_there(&at.join("go")), at.join("ended"));
+    let ends = |end: &str| script(&format!("{waits}; echo >>{}; {end}", ended.display()));
+    let [fails, lacks, killed] = ["exit 3", "exec /no/such/program", "kill -9 $$"].map(|end| submit(&first, ends(end)));
+    let behind = submit(&first, Submission { after: vec![fails], ..script("true") });
+    [fails, lacks, killed].iter().for_each(|&job| until_state(&first, job, State::Running));
+    first.close();
+    std::fs::write(at.join("go"), "").unwrap();
+    until("the jobs end", || std::fs::read_to_string(&ended).is_ok_and(|text| text.len() == 3));
+    std::thread::sleep(Duration::from_millis(300));
+    for _ in 0..2 {
+        let next = keeper_on(&store, 3);
+        until("the last job has ended", || state(&next, behind).is_final());
+        for (job, state, reason) in [
+            (nowhere, State::Failed, "it returned exit status 125: "),
+            (fails, State::Failed, "it returned exit status 3"),
+            (lacks, State::Failed, "it returned exit status 127: "),
+            (killed, State::Failed, "it ended with status 137 (killed by signal 9)"),
+            (behind, State::NotStarted, "job 2, which it waits for, did not succeed"),
+        ] {
+            until_state(&next, job, state);
+            let known = next.job(&admin(), job).unwrap();
+            for found in [&known.reason, &known.task_list[0].reason] {
+                let is_so = found.as_ref().is_some_and(|found| found.starts_with(reason));
+                assert!(is_so || (job == behind && found.is_none()), "job {job}: {found:?}");
+            }
+            assert!(known.reason.is_some(), "job {job}");
+        }
+        next.close();
+    }
+}
+
 #[test]
 fn on_other_machines_what_has_begun_comes_to_its_end_first() {
     let temporary = tempfile::tempdir().unwrap();
