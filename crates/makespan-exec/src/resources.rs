@@ -200,6 +200,6 @@ mod tests {
     #[test]
     fn amounts_that_are_refused_say_what_fits() {
         let said = too_little_memory(1 << 50, (24 << 30) + 4096).to_string();
-        assert!(said.contains("states 1024 TiB of memory") && said.contains("may use 24 GiB"), "{said}");
+        assert!(said.contains("states 1024 TiB of memory") && said.contains("may use only 24 GiB"), "{said}");
     }
 }
