@@ -166,6 +166,12 @@ pub fn believed_end(start: Time, expected: Time, now: Time) -> Time {
     end
 }
 
+/// Returns the expected remaining run time of a task that has run longer than every similar task: a quarter of the run
+/// time `elapsed`, rounded down, and at least 1. Both times are in the same unit.
+pub fn remaining_after(elapsed: i64) -> i64 {
+    (elapsed / 4).max(1)
+}
+
 /// Returns a quarter of a duration, rounded up to a multiple of `unit` ticks, and at least `unit` ticks.
 pub(crate) fn quarter(duration: Time, unit: i64) -> Time {
     let ticks = (duration.ticks() / 4).max(1);

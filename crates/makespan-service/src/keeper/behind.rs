@@ -121,7 +121,18 @@ mod tests {
         let place = ProcSet::from_intervals(vec![place]);
         let processors = place.len();
         let job = JobNumber(job);
-        Runs { job, user: "ann".into(), task: 0, processors, place, start: 0.0, end, longer_than, spread: 0.3 }
+        Runs {
+            job,
+            user: "ann".into(),
+            task: 0,
+            processors,
+            place,
+            start: 0.0,
+            end,
+            longer_than,
+            latest: None,
+            spread: 0.3,
+        }
     }
 
     /// Job 1 ends at 10 s. The end of job 2 is unknown, and the plan assumes that job 2 ends at 12.5 s.

@@ -22,7 +22,7 @@ pub(super) fn explain(
     let expected = outlook.and_then(|outlook| outlook.of_waiting(job, now)).unwrap_or_default();
     let planned = expected.start;
     let waits = row.summary.state == State::Waiting;
-    let range = outlook.filter(|_| waits).zip(planned).and_then(|(outlook, planned)| range(outlook, job, planned, now));
+    let range = outlook.filter(|_| waits).and_then(|outlook| range(outlook, job, planned, now));
     let (early, late) = range.unzip();
     let reason = |text: String| Reason { text, jobs: Vec::new(), resource: None };
     let mut why_not = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use makespan_core::ProcSet;
+use makespan_core::{ProcSet, Time, remaining_after};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -16,17 +16,21 @@ const FUTURES: usize = 50;
 const UNKNOWN: f64 = 1.0;
 
 /// Returns an early and a late start of a job: the 10th and the 90th percentile of its start in [`FUTURES`] simulated
-/// futures, and at most and at least its expected start `planned`. Each future has random run times around the
+/// futures. If the expected start `planned` is known, the range includes it. Each future has random run times around the
 /// expected values. Tasks start in the order of the plan as soon as processors are free, and respect the users'
 /// limits, reservations and processors that are down. Returns `None` if the job starts in no future.
-pub(super) fn range(outlook: &Outlook, job: JobNumber, planned: f64, now: f64) -> Option<(f64, f64)> {
+pub(super) fn range(outlook: &Outlook, job: JobNumber, planned: Option<f64>, now: f64) -> Option<(f64, f64)> {
+    if !outlook.jobs.contains_key(&job) {
+        return None;
+    }
     let mut random = ChaCha8Rng::seed_from_u64(job.0);
     let mut starts: Vec<f64> =
         (0..FUTURES).filter_map(|_| Future::new(outlook, now, &mut random).start_of(job)).collect();
     starts.sort_by(f64::total_cmp);
     let at = |part: f64| starts.get((part * starts.len() as f64) as usize).copied();
     // The plan may know more than the simulation, for example about licences.
-    Some((at(0.1)?.min(planned), at(0.9)?.max(planned)))
+    let (early, late) = (at(0.1)?, at(0.9)?);
+    Some((planned.map_or(early, |planned| planned.min(early)), planned.map_or(late, |planned| planned.max(late))))
 }
 
 /// Draws a random factor with a median of 1.
@@ -62,14 +66,16 @@ impl<'a> Future<'a> {
     fn new(outlook: &'a Outlook, now: f64, random: &'a mut ChaCha8Rng) -> Self {
         let mut running = Vec::with_capacity(outlook.running.len());
         for runs in &outlook.running {
-            let left = match runs.longer_than {
-                None => (runs.end - now).max(0.0) * factor(runs.spread, random),
-                // The remaining time is unknown, so it is drawn from a distribution with a median of half the time that
-                // the task has already run.
-                Some(_) => (now - runs.start) / 2.0 * factor(UNKNOWN, random),
+            let left = if runs.is_overdue(now) {
+                // No similar task has run as long, so the remaining time depends only on the time so far.
+                let elapsed = Time::from_ticks(((now - runs.start).max(0.0) * 1e9) as i64);
+                Time::from_ticks(remaining_after(elapsed.ticks())).seconds() * factor(UNKNOWN, random)
+            } else {
+                (runs.end - now).max(0.0) * factor(runs.spread, random)
             };
+            let end = (now + left).min(runs.latest.unwrap_or(f64::INFINITY).max(now));
             let (job, user, width) = (runs.job, runs.user.as_str(), runs.processors);
-            running.push(SimulatedRun { job, user, width, place: Some(&runs.place), end: now + left });
+            running.push(SimulatedRun { job, user, width, place: Some(&runs.place), end });
         }
         let waiting: Vec<&ExpectedTask> = outlook.expected.iter().collect();
         let mut unfinished = BTreeMap::new();
@@ -150,7 +156,7 @@ impl<'a> Future<'a> {
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Instance, Platform, Time};
+    use makespan_core::{Instance, Platform};
     use proptest::prelude::*;
 
     use super::super::outlook::{ClosedPeriod, PlanInput, Runs, by_job};
@@ -184,6 +190,34 @@ mod tests {
         Outlook { origin: 0.0, now, includes, instance, pending: 0, expected, running, limits, closed, jobs, bounds }
     }
 
+    /// A task has run longer than every similar task. Checks that the jobs that start after it have a range. The range
+    /// begins after the present, and the walltime limit of the task limits the range.
+    #[test]
+    fn a_task_that_runs_too_long_leaves_a_range() {
+        let now = 30.0;
+        for (longer_than, latest) in [(Some(10.0), None), (None, None), (Some(10.0), Some(31.0))] {
+            let runs = Runs {
+                job: JobNumber(1),
+                user: "ann".into(),
+                task: 0,
+                processors: PROCESSORS,
+                place: set(0, PROCESSORS),
+                start: 0.0,
+                end: longer_than.map_or(10.0, |_| 32.5),
+                longer_than,
+                latest,
+                spread: 0.3,
+            };
+            let outlook = outlook(vec![runs], &[(4, 5, 0), (2, 5, 1)], 4, Vec::new());
+            let [first, next] = [100, 101].map(|job| range(&outlook, JobNumber(job), None, now).unwrap());
+            match latest {
+                Some(latest) => assert_eq!((first, next), ((latest, latest), (latest + 5.0, latest + 5.0))),
+                None => assert!(now < first.0 && first.0 < 37.5 && 37.5 < first.1 && now + 5.0 < next.0, "{first:?}"),
+            }
+            assert_eq!(range(&outlook, JobNumber(7), None, now), None);
+        }
+    }
+
     proptest! {
         /// Checks that a simulated start respects the closed periods and the limit of a user, and that the expected
         /// start is in the range.
@@ -196,7 +230,7 @@ mod tests {
         ) {
             let runs = |(at, &(end, user)): (usize, &(u32, usize))| Runs {
                 job: JobNumber(at as u64 + 1), user: ["ann", "bob"][user].into(), task: 0, processors: 1,
-                place: set(at as u32, 1), start: 0.0, end: f64::from(end), longer_than: None, spread: 0.0,
+                place: set(at as u32, 1), start: 0.0, end: f64::from(end), longer_than: None, latest: None, spread: 0.0,
             };
             let running: Vec<Runs> = ends.iter().enumerate().map(runs).collect();
             // No job may need more processors than its user's limit allows.
@@ -217,7 +251,7 @@ mod tests {
                         .map(|(other, _)| of_user(&other.user, other.processors.len())).sum::<u32>();
                 prop_assert!(one.user != "ann" || at_once == 0 || at_once + width <= limit, "{at_once} {at}");
                 starts.push(at);
-                let (early, late) = range(&outlook, one.job, one.start, 0.0).unwrap();
+                let (early, late) = range(&outlook, one.job, Some(one.start), 0.0).unwrap();
                 prop_assert!(early <= one.start && one.start <= late && early <= at && at <= late);
             }
         }

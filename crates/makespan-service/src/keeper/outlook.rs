@@ -43,11 +43,18 @@ pub(super) struct Runs {
     /// The length, in seconds, that was originally expected, if the task has run longer and its end is unknown.
     /// Otherwise `None`.
     pub longer_than: Option<f64>,
+    /// The instant at which the task reaches its walltime limit, in seconds since 1970.
+    pub latest: Option<f64>,
     /// The spread of the remaining run time: the standard deviation of the logarithm of this time.
     pub spread: f64,
 }
 
 impl Runs {
+    /// Returns true if the task has run longer than expected at the instant `now`, so that its end is unknown.
+    pub fn is_overdue(&self, now: f64) -> bool {
+        self.longer_than.is_some() || self.end < now
+    }
+
     /// Returns the number of the job, or 0 if `who` may not see the job.
     pub fn number_for(&self, who: &Who) -> JobNumber {
         if who.may_see(&self.user) { self.job } else { JobNumber(0) }
@@ -131,14 +138,13 @@ pub(super) struct Outlook {
 impl Outlook {
     /// Returns true if an expected start or end has passed, or if a task has run longer than expected.
     pub fn is_overdue(&self, now: f64) -> bool {
-        self.running.iter().any(|runs| runs.end < now || runs.longer_than.is_some())
-            || self.expected.first().is_some_and(|one| one.start < now)
+        self.running.iter().any(|runs| runs.is_overdue(now)) || self.expected.first().is_some_and(|one| one.start < now)
     }
 
     /// Returns the running task at the position `behind`, if the end of this task is unknown because it has run longer
     /// than expected.
     pub fn unknown(&self, behind: Option<usize>, now: f64) -> Option<&Runs> {
-        self.running.get(behind?).filter(|runs| runs.longer_than.is_some() || runs.end < now)
+        self.running.get(behind?).filter(|runs| runs.is_overdue(now))
     }
 
     /// Returns the expected start and end of a waiting job. If the planned start has passed, both instants are

@@ -212,8 +212,10 @@ impl Drawer {
             let (length, is_known) = ahead.length(*now - run.start);
             let longer_than = (!is_known).then(|| ahead.expected.seconds());
             let (end, place) = (start + length.seconds(), run.processors.clone());
+            let latest = ahead.walltime.map(|walltime| start + walltime.seconds());
             let uses = ProcessorUse { user: user.clone(), processors, until: run.start + length };
-            Some((Runs { job: owned.job, user, task, processors, place, start, end, longer_than, spread: 0.3 }, uses))
+            let job = owned.job;
+            Some((Runs { job, user, task, processors, place, start, end, longer_than, latest, spread: 0.3 }, uses))
         });
         let (running, uses): (Vec<Runs>, Vec<ProcessorUse>) = running.unzip();
         let waiting = part.tasks.iter().map(|&task| {

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use makespan_core::remaining_after;
+
 use super::usual::USUAL;
 use crate::queue::{PastRun, Queue, QueueJob};
 
@@ -197,7 +199,7 @@ impl JobRunTimes {
     pub(super) fn unseen(&self, ran: i64) -> i64 {
         match self.known {
             PredictionSource::Limit => self.limit.max(ran + 1),
-            _ => (ran + (ran / 4).max(1)).min(self.limit.max(ran + 1)),
+            _ => (ran + remaining_after(ran)).min(self.limit.max(ran + 1)),
         }
     }
 }

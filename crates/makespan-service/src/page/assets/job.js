@@ -76,8 +76,10 @@ function facts(one) {
 }
 
 function reasons(told) {
-  const start = told.expected_start === null ? [] : [el("p", {}, "Expected to start ", el("b", {}, expected(told.expected_start)),
-    told.early === null ? "" : `; in at least 80 % of the simulations between ${ahead(told.early)} and ${ahead(told.late)}`, ".")];
+  const range = told.early === null ? "" : `in at least 80 % of the simulations between ${ahead(told.early)} and ${ahead(told.late)}`;
+  const unknown = range === "" ? [] : [el("p", {}, `It starts ${range}.`)];
+  const start = told.expected_start === null ? unknown : [el("p", {}, "Expected to start ", el("b", {}, expected(told.expected_start)),
+    range === "" ? "" : `; ${range}`, ".")];
   const one = (reason) => el("li", {}, reason.text, reason.jobs.length ? [" (", ...listed(reason.jobs.map(link)), ")"] : "");
   return [el("h2", {}, "Why it does not run now"), ...start, el("ul", {}, told.why_not.map(one))];
 }
