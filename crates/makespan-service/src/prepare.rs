@@ -152,7 +152,7 @@ fn one(
 
 /// Returns a job as an instance in the native format, without platform, weight, release date and deadline. The service
 /// stores these data separately. A best-effort job keeps its weight of 0.
-fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
+pub(crate) fn spec(mut job: Job, platform: &Platform) -> Result<String, Refusal> {
     let is_best_effort = job.weight == Weight::ZERO;
     if !is_best_effort {
         job.weight = Weight::ONE;

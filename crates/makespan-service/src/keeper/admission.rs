@@ -134,7 +134,7 @@ impl Policy for Admission {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use makespan::policy::{Improve, Improving};
     use makespan_core::{EndedTasks, Instance, Job, Platform, ProcSet, Profile, Running, Time};
     use proptest::prelude::*;
@@ -145,7 +145,8 @@ mod tests {
     const PROCESSORS: u32 = 4;
     const USERS: [&str; 2] = ["ann", "bob"];
 
-    fn handed(at: usize, user: &str) -> HandedJob {
+    /// Returns a job of one task. `at` is the number of jobs before it.
+    pub fn handed(at: usize, user: &str) -> HandedJob {
         HandedJob {
             job: JobNumber(at as u64 + 1),
             position: at as u64 + 1,

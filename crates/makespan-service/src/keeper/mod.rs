@@ -15,6 +15,7 @@ mod line;
 mod numbers;
 mod outlook;
 mod owners;
+mod plan;
 mod planner;
 mod quota;
 mod retention;

@@ -1,24 +1,20 @@
 //! The thread that makes the plans that users see: the expected starts and ends of tasks, and the bounds of the plan.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use makespan::Planner;
-use makespan_core::{Instance, Objective, ProcSet, Schedule, TaskId, Time, Weight};
+use makespan_core::ProcSet;
 
-use super::behind::{PlannedTask, behind};
-use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, PlanInput, Runs, by_job};
-use super::quota::{ProcessorUse, with_limits};
+use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, PlanInput, Runs};
+use super::plan::PlanBasis;
 use super::shared::{SharedState, Snapshot};
 use crate::clock::wall;
-use crate::prepare::job_of;
-use crate::redact::job_of_name;
 use crate::store::{BACKED_UP, PendingRow, Reader};
-use crate::words::{BoundPicture, BoxPicture, ClosedPicture, JobNumber, NodePicture, Picture, State};
+use crate::words::{BoxPicture, ClosedPicture, JobNumber, NodePicture, Picture, State};
 
 /// Pause between two requests for a snapshot of the engine.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -32,63 +28,11 @@ const SETTLING: Duration = Duration::from_secs(1);
 const SHARE: u32 = 10;
 /// Maximum rest after planning, so that the expected start of a new job is soon available.
 const LONGEST_REST: Duration = Duration::from_secs(2);
-/// Maximum number of changes that the search for a plan tries. A limited number of changes instead of a limited time
-/// makes plans of equal queues equal.
-const STEPS: u64 = 10_000;
-/// Maximum product of the number of tasks and the number of changes. Such a search takes about a tenth of a second.
-const WORK: u64 = 2_000_000;
-/// Minimum number of changes.
-const FEWEST_STEPS: u64 = 100;
 /// Maximum number of ended tasks in a picture.
 const PAST: usize = 2000;
 
 /// Maximum number of planned jobs that wait for other jobs or for their earliest start.
 const PENDING: usize = 1000;
-
-/// Plans an instance with a fast algorithm. Returns the schedule and bounds on its objectives.
-pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan::Bound>), String> {
-    planned_within(instance, (WORK / instance.tasks().max(1)).clamp(FEWEST_STEPS, STEPS))
-}
-
-/// Like [`planned`], with a given maximum number of changes that the search tries.
-pub(super) fn planned_within(instance: &Instance, steps: u64) -> Result<(Schedule, Vec<makespan::Bound>), String> {
-    if instance.tasks() == 0 {
-        return Ok((Schedule::new(Vec::new()), Vec::new()));
-    }
-    let spec = makespan::algorithm_of_steps(instance, steps);
-    let mut planned = Planner::new().algorithm(spec).plan(instance).map_err(|error| error.to_string())?;
-    let bounds = std::mem::take(&mut planned.bounds);
-    Ok((planned.into_schedule().map_err(|error| error.to_string())?, bounds))
-}
-
-/// Returns the bounds of a plan, with the values of the plan. Times are counted from `now`.
-pub(super) fn pictured(
-    instance: &Instance,
-    schedule: &Schedule,
-    bounds: &[makespan::Bound],
-    now: Time,
-) -> Vec<BoundPicture> {
-    let one = |bound: &makespan::Bound| {
-        let weights = || instance.task_ids().map(|task| i128::from(instance.weight(task).millionths())).sum::<i128>();
-        let (name, unit, before) = match bound.objective {
-            Objective::Makespan => ("makespan", 1e9, i128::from(now.ticks())),
-            Objective::WeightedCompletion => ("weighted_completion", 1e15, weights() * i128::from(now.ticks())),
-            _ => return None,
-        };
-        let value = bound.objective.value(instance, schedule);
-        let (plan, least) = ((value - before) as f64 / unit, (bound.value.integer() - before).max(0) as f64 / unit);
-        let condition = instance.condition().trim();
-        Some(BoundPicture {
-            objective: name.into(),
-            plan,
-            bound: least,
-            ratio: (least > 0.0).then(|| plan / least),
-            proof: bound.proof.words().into(),
-            conditions: (!condition.is_empty()).then(|| condition.to_owned()).into_iter().collect(),
-        })
-    };
-    bounds.iter().filter_map(one).collect()
-}
 
 /// The state of the thread.
 pub(super) struct Drawer {
@@ -184,7 +128,7 @@ impl Drawer {
         let begun = Instant::now();
         let closed = self.closed(snapshot);
         let shown = closed.iter().map(closed_picture).collect();
-        let outlook = self.outlook_of(snapshot, includes, closed);
+        let outlook = self.outlook(snapshot, includes, closed);
         let picture = self.picture(snapshot, outlook.as_ref().ok(), version, begun.elapsed());
         let picture = Picture { closed: shown, ..picture };
         if let Err(error) = &outlook {
@@ -198,72 +142,11 @@ impl Drawer {
         *self.shared.picture.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(picture);
     }
 
-    fn outlook_of(
-        &self,
-        snapshot: &Snapshot,
-        includes: PlanInput,
-        closed: Vec<ClosedPeriod>,
-    ) -> Result<Outlook, String> {
-        let Snapshot { origin, now, part, running, left_out, .. } = snapshot;
-        let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = running.iter().filter_map(|(run, ahead)| {
-            let (owned, task) = owners.of(run.task)?;
-            let (user, processors, start) = (owned.user.clone(), run.processors.len(), origin + run.start.seconds());
-            let (length, is_known) = ahead.length(*now - run.start);
-            let longer_than = (!is_known).then(|| ahead.expected.seconds());
-            let (end, place) = (start + length.seconds(), run.processors.clone());
-            let latest = ahead.walltime.map(|walltime| start + walltime.seconds());
-            let uses = ProcessorUse { user: user.clone(), processors, until: run.start + length };
-            let job = owned.job;
-            Some((Runs { job, user, task, processors, place, start, end, longer_than, latest, spread: 0.3 }, uses))
-        });
-        let (running, uses): (Vec<Runs>, Vec<ProcessorUse>) = running.unzip();
-        let waiting = part.tasks.iter().map(|&task| {
-            let (owned, task) = owners.of(task)?;
-            Some(Owner { job: owned.job, task, title: owned.title.clone(), user: owned.user.clone() })
-        });
-        let mut tasks: Vec<Option<Owner>> = waiting.collect();
-        drop(owners);
+    fn outlook(&self, snapshot: &Snapshot, includes: PlanInput, closed: Vec<ClosedPeriod>) -> Result<Outlook, String> {
         // If the snapshot omits tasks of a long queue, pending jobs are also omitted.
-        let pending = if *left_out == 0 { self.pending(wall())? } else { Vec::new() };
-        let pending: Vec<PendingRow> = {
-            let there: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();
-            pending.into_iter().filter(|row| !there.contains(&row.job)).collect()
-        };
-        let instance = with_pending(part.instance.clone(), &pending, &running, *origin, &mut tasks)?;
+        let pending = if snapshot.left_out == 0 { self.pending(wall())? } else { Vec::new() };
         let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
-        let instance = with_limits(instance, &mut tasks, |owner| Some(owner.as_ref()?.user.as_str()), &uses, &limits)?;
-        let (schedule, bounds) = planned(&instance)?;
-        let rows: BTreeMap<JobNumber, &PendingRow> = pending.iter().map(|row| (row.job, row)).collect();
-        let expected = schedule.placements().iter().filter_map(|at| {
-            let Owner { job, task, title, user } = tasks.get(at.task.index())?.clone()?;
-            let row = rows.get(&job);
-            let (start, end) = (origin + at.start.seconds(), origin + at.end.seconds());
-            let (processors, spread) = (at.processors.clone(), spread(&instance, at.task));
-            let (begin, after) = (row.and_then(|row| row.begin), row.map_or_else(Vec::new, |row| row.after.clone()));
-            Some(ExpectedTask { job, task, title, user, start, end, processors, spread, begin, after, behind: None })
-        });
-        let mut expected: Vec<ExpectedTask> = expected.collect();
-        expected.sort_by(|one, other| one.start.total_cmp(&other.start));
-        let causes = behind(expected.iter().map(PlannedTask::from), &running, instance.platform().processors());
-        expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
-        let jobs = by_job(&expected, &running);
-        let bounds = pictured(&instance, &schedule, &bounds, *now);
-        let planned: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();
-        let pending = planned.iter().filter(|job| rows.contains_key(job)).count();
-        Ok(Outlook {
-            origin: *origin,
-            now: *now,
-            includes,
-            instance,
-            pending,
-            expected,
-            running,
-            limits,
-            closed,
-            jobs,
-            bounds,
-        })
+        PlanBasis { snapshot, includes, closed, pending, limits }.outlook(&self.shared.owners)
     }
 
     /// Returns the reservations that have not ended, and the processors that are down.
@@ -376,50 +259,6 @@ impl Drawer {
     }
 }
 
-/// The job and the user of a task of a plan.
-#[derive(Clone)]
-struct Owner {
-    job: JobNumber,
-    task: u64,
-    title: String,
-    user: String,
-}
-
-/// Adds the pending jobs to an instance. Each pending job starts after its earliest start and after the jobs for which
-/// it waits.
-fn with_pending(
-    instance: Instance,
-    pending: &[PendingRow],
-    running: &[Runs],
-    origin: f64,
-    tasks: &mut Vec<Option<Owner>>,
-) -> Result<Instance, String> {
-    if pending.is_empty() {
-        return Ok(instance);
-    }
-    let mut jobs = instance.all_submitted();
-    let mut names: BTreeMap<JobNumber, Vec<Box<str>>> = BTreeMap::new();
-    for job in &jobs {
-        if let Some(number) = job_of_name(&job.name) {
-            names.entry(number).or_default().push(job.name.as_str().into());
-        }
-    }
-    for row in pending {
-        let mut job = job_of(&row.spec, instance.platform())?;
-        job.name = row.job.to_string();
-        job.weight = Weight::from_millionths((row.weight * 1e6).round() as u64).map_err(|error| error.to_string())?;
-        let first = running.iter().filter(|runs| row.after.contains(&runs.job)).map(|runs| runs.end);
-        let earliest = first.chain(row.begin).fold(origin, f64::max);
-        job.release = Time::from_ticks(((earliest - origin) * 1e9) as i64);
-        job.after = row.after.iter().filter_map(|job| names.get(job)).flatten().map(|name| (&**name).into()).collect();
-        names.insert(row.job, vec![job.name.as_str().into()]);
-        let owner = |task| Owner { job: row.job, task, title: row.title.clone(), user: row.user.clone() };
-        tasks.extend((0..job.work.tasks()).map(|task| Some(owner(task))));
-        jobs.push(job);
-    }
-    Ok(instance.with_jobs(jobs))
-}
-
 fn closed_picture(period: &ClosedPeriod) -> ClosedPicture {
     let ClosedPeriod { reservation, start, end, processors } = period;
     ClosedPicture {
@@ -442,16 +281,5 @@ fn box_of(one: &ExpectedTask, behind: Option<&Runs>) -> BoxPicture {
         longer_than: None,
         behind: behind.map(|runs| runs.job),
         processors: one.processors.intervals().to_vec(),
-    }
-}
-
-/// Returns the spread of the run time of a task: the standard deviation of the logarithm of the run time. The spread
-/// is small for a stated time and large for a guess. For a learned time, it is the spread of the runs from which the
-/// time was learned.
-fn spread(instance: &Instance, task: TaskId) -> f64 {
-    match instance.task(task).estimate {
-        makespan_core::Estimate::Stated => 0.1,
-        makespan_core::Estimate::Learned { spread, .. } => spread.clamp(0.02, 2.0),
-        makespan_core::Estimate::Guessed => 1.0,
     }
 }

@@ -99,7 +99,7 @@ mod tests {
     use makespan_core::{Platform, ProcSet, Profile, Unavailable};
     use proptest::prelude::*;
 
-    use super::super::planner::planned_within;
+    use super::super::plan::planned_within;
     use super::*;
 
     const PROCESSORS: u32 = 4;

@@ -6,7 +6,7 @@ use makespan_core::{Job, Platform, ProcSet, Time, Weight};
 
 use super::behind::{PlannedTask, behind};
 use super::outlook::{JobPlan, Outlook, Runs};
-use super::planner::{pictured, planned};
+use super::plan::{pictured, planned};
 use super::quota::hold_licences;
 use crate::clock::wall;
 use crate::prepare::{PreparedJob, job_of, refusal};
