@@ -23,10 +23,25 @@ const STEPS: u64 = 10_000;
 const WORK: u64 = 2_000_000;
 /// Minimum number of changes.
 const FEWEST_STEPS: u64 = 100;
+/// Like [`WORK`], for a search with quotas, other resources or dependencies: the maximum product of the square of the
+/// number of tasks and the number of changes. A change of this search makes several schedules.
+const WORK_OF_LISTS: u64 = 100_000_000;
+/// Like [`FEWEST_STEPS`], for a search with quotas, other resources or dependencies.
+const FEWEST_LISTS: u64 = 20;
 
 /// Plans an instance with a fast algorithm. Returns the schedule and bounds on its objectives.
 pub(super) fn planned(instance: &Instance) -> Result<(Schedule, Vec<makespan::Bound>), String> {
-    planned_within(instance, (WORK / instance.tasks().max(1)).clamp(FEWEST_STEPS, STEPS))
+    planned_within(instance, steps(instance))
+}
+
+/// Returns the maximum number of changes that the search for a plan tries.
+fn steps(instance: &Instance) -> u64 {
+    let tasks = instance.tasks().max(1);
+    if instance.has_demands() || instance.has_edges_between_jobs() {
+        (WORK_OF_LISTS / tasks.saturating_mul(tasks)).clamp(FEWEST_LISTS, STEPS)
+    } else {
+        (WORK / tasks).clamp(FEWEST_STEPS, STEPS)
+    }
 }
 
 /// Like [`planned`], with a given maximum number of changes that the search tries.
