@@ -59,11 +59,16 @@ static ENTRIES: &[Entry] = &[
             },
             Parameter {
                 name: "deadline",
-                values: "for the cost, deadline of jobs without one: 1 to 1000 times HEFT's makespan, counted from the release",
+                values: "a number from 1 to 1000 (with objective=cost): jobs without a deadline must end by this \
+                         number times HEFT's makespan after their release",
                 default: "1.5",
             },
             Parameter { name: "time-limit", values: "a time such as 10s", default: "1s" },
-            Parameter { name: "steps", values: "1 to 1000000000000, instead of a time limit", default: "none" },
+            Parameter {
+                name: "steps",
+                values: "1 to 1000000000000: the number of steps, instead of a time limit",
+                default: "none",
+            },
             Parameter { name: "searches", values: "1 to 1024 searches at the same time, or cores", default: "cores" },
         ],
         kind: OfScheduler {

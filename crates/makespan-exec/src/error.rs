@@ -21,7 +21,8 @@ pub enum ExecuteError {
     Instance(#[from] InstanceError),
     /// The platform has more processors than there are cores that this process may use.
     #[error(
-        "the platform has {}, but this process may use only {}; plan for {cores}, or allow several processors a core (oversubscribe)",
+        "the platform has {}, but this process may use only {}; plan for {cores} processors, or allow several \
+         processors per core (oversubscribe)",
         counted(.processors, "processor"),
         counted(.cores, "core")
     )]
@@ -33,8 +34,8 @@ pub enum ExecuteError {
     },
     /// The platform states more memory than this process may use.
     #[error(
-        "the platform states {stated} of memory and this process may use {there}; state at most that, or allow more than there \
-         is (oversubscribe)"
+        "the platform states {stated} of memory, but this process may use only {there}; state at most {there}, or \
+         allow more memory than there is (oversubscribe)"
     )]
     TooLittleMemory {
         /// Memory of the platform.
@@ -44,8 +45,8 @@ pub enum ExecuteError {
     },
     /// The platform states more GPUs than this process may use.
     #[error(
-        "the platform states {gpus} GPUs and this process may use {there}, as {source_of} tells; state at most as many, or allow \
-         several jobs a GPU (oversubscribe)"
+        "the platform states {gpus} GPUs, but this process may use only {there} (source: {source_of}); state at most \
+         {there}, or allow several jobs per GPU (oversubscribe)"
     )]
     TooFewGpus {
         /// Number of GPUs of the platform.
@@ -65,7 +66,8 @@ pub enum ExecuteError {
     },
     /// The memory of jobs cannot be limited.
     #[error(
-        "the memory of jobs cannot be limited: {0}; leave --limit-memory out, or make the cgroup memory controller available"
+        "the memory of jobs cannot be limited: {0}; remove --limit-memory, or make the cgroup memory controller \
+         available"
     )]
     NoMemoryLimit(String),
     /// The cores of this machine cannot be determined.

@@ -50,7 +50,8 @@ impl Recovery<'_> {
             {
                 let name = &self.names[task.index()];
                 self.observer.message(&format!(
-                    "job `{name}` outlived the session that started it (process {}); it is being ended",
+                    "job `{name}` is still running after the end of the session that started it (process {}); it is \
+                     being ended",
                     attempt.pid
                 ));
                 // From now on, this session may be the cause of a nonzero status.
@@ -115,7 +116,7 @@ impl Recovery<'_> {
             history.runs.push(run);
             history.tasks[task.index()] = Progression::Ended(outcome);
             history.latest = history.latest.max(end);
-            self.observer.message(&format!("job `{name}` ended while no session ran; its end is recorded now"));
+            self.observer.message(&format!("job `{name}` ended between two sessions; its end is recorded now"));
         } else {
             self.journal.note(JournalRecord::Interrupted { task, at: history.latest });
             history.tasks[task.index()] = Progression::Open;

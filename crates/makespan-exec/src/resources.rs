@@ -161,7 +161,8 @@ pub fn notes(instance: &Instance) -> Vec<String> {
         return Vec::new();
     }
     vec![format!(
-        "the number of GPUs of this machine is unknown; the run uses the {stated} that the platform states, numbered from 0"
+        "the number of GPUs of this machine is unknown; the run assumes that the machine has the {stated} GPUs of the \
+         platform, numbered from 0"
     )]
 }
 

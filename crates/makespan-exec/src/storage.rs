@@ -149,7 +149,7 @@ impl Handle for File {
 pub(crate) fn writable(path: &Path) -> io::Result<File> {
     // A pipe is rejected, because opening it would wait for a reader.
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_symlink()) {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it exists and is not a regular file"));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the path exists and is not a regular file"));
     }
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).custom_flags(O_NOFOLLOW).open(path).map_err(named)
@@ -178,8 +178,8 @@ pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
     let file = writable(path)?;
     let metadata = file.metadata()?;
     if new && (metadata.len() > 0 || metadata.nlink() > 1) {
-        let problem =
-            "another program wrote it after the run began; move it away, and run the job again with --retry-failed";
+        let problem = "another program wrote this file after the run began; move the file away, and run the job again \
+                       with --retry-failed";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, problem));
     }
     if metadata.nlink() > 1 {
@@ -193,7 +193,10 @@ pub(crate) fn emptied(path: &Path, new: bool) -> io::Result<File> {
 /// Replaces the system's error for a symbolic link by a clear message.
 fn named(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(ELOOP) {
-        return io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link, which is not followed; remove it");
+        return io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path is a symbolic link, which is not followed; remove the link",
+        );
     }
     error
 }

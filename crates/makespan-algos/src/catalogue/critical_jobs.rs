@@ -14,7 +14,8 @@ use crate::scheduler::CriticalJobs;
 /// The entry of `critical-jobs` in the catalogue.
 pub(super) const ENTRY: Entry = Entry {
     name: "critical-jobs",
-    summary: "plans graphs chain by chain, the longest chain first, at the lowest cost within the deadline: several variants",
+    summary: "plans graphs chain by chain, the longest chain first, at the lowest cost within the deadline; returns \
+              several variants",
     supports: GRAPHS,
     source: "Tselishchev, Toporkov, 54th IWK, Ilmenau 2009",
     parameters: &METHOD,
@@ -44,11 +45,12 @@ pub(crate) const METHOD: [Parameter; 10] = [
     Parameter { name: "criterion", values: "cost or utilisation", default: "cost" },
     Parameter {
         name: "deadline",
-        values: "for jobs without a deadline: 1 to 1000 times HEFT's makespan, counted from the release",
+        values: "a number from 1 to 1000: jobs without a deadline must end by this number times HEFT's makespan after \
+                 their release",
         default: "1.5",
     },
     Parameter { name: "chains", values: "covering or disjoint", default: "covering" },
-    Parameter { name: "start", values: "empty, heft or both", default: "both" },
+    Parameter { name: "start", values: "empty, heft, or both", default: "both" },
     Parameter { name: "cpus", values: "real or types", default: "real" },
     Parameter {
         name: "isolated",

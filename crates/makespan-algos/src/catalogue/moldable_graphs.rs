@@ -7,8 +7,8 @@ use crate::scheduler::{Cpa, Hcpa, LpRounding, Mcpa, Mheft, PlacingRule, Priority
 
 const ONE_CLUSTER: &str = "jobs, bags and graphs of moldable tasks on equal processors; release dates; with placing=list any \
                            processors; needs; transfers; best placement";
-const CLUSTERS: &str = "jobs, bags and graphs of moldable tasks on clusters of any speeds, each task on one; transfers; release \
-                        dates";
+const CLUSTERS: &str = "jobs, bags and graphs of moldable tasks on clusters of any speeds, each task within one \
+                        cluster; transfers; release dates";
 const PLACING: Parameter = Parameter { name: "placing", values: PlacingRule::VALUES, default: "first-free" };
 
 pub(super) static ENTRIES: &[Entry] = &[

@@ -56,7 +56,7 @@ impl SpecError {
         let known: Vec<&str> = known.collect();
         let nearest = known.iter().map(|word| (strsim::damerau_levenshtein(word, found), word)).min();
         let hint = match nearest {
-            None => "; it takes no parameters".to_owned(),
+            None => "; this entry has no parameters".to_owned(),
             Some((distance, word)) if distance <= 2 => format!("; did you mean `{word}`?"),
             Some(_) => format!("; known: {}", known.join(", ")),
         };

@@ -157,8 +157,8 @@ pub enum ScheduleError {
     },
     /// The scheduler found no schedule within the limit on the makespan.
     #[error(
-        "{scheduler} found no schedule that ends by {limit} s; the shortest one found takes {reached} s, and none is \
-         shorter than {floor} s: allow {:.4} times the bound, or a longer search",
+        "{scheduler} found no schedule that ends by {limit} s; the shortest schedule that was found takes {reached} \
+         s, and no schedule is shorter than {floor} s; allow {:.4} times the bound, or a longer search",
         enough(*reached, *floor)
     )]
     NotFound {

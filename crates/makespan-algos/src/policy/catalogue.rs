@@ -177,7 +177,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "flow",
-        summary: "sends a flow of tasks to queues of nodes, shortly before a node would be idle: recommended",
+        summary: "sends tasks to the queues of the nodes, shortly before a node would become idle: recommended",
         supports: FLOW,
         source: "Makespan, after the dynamic scheduling cycle of ptfs",
         parameters: &[Parameter { default: "fast", ..MAPPER }, COMMUNICATION],
@@ -193,7 +193,7 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "interval",
-        summary: "sends all waiting tasks to queues of nodes, at regular intervals",
+        summary: "at regular intervals, sends all waiting tasks to the queues of the nodes",
         supports: FLOW,
         source: ONLINE_MAPPING,
         parameters: &[
@@ -218,7 +218,8 @@ static POLICIES: [Entry<OfPolicy>; 15] = [
     },
     Entry {
         name: "ptfs",
-        summary: "sends batches to queues of nodes, early enough that no node becomes idle while a batch is mapped (dynamic scheduling cycle)",
+        summary: "sends batches of tasks to the queues of the nodes, so early that no node becomes idle while a batch \
+                  is mapped (dynamic scheduling cycle)",
         supports: FLOW,
         source: PTFS,
         parameters: &[
@@ -301,7 +302,9 @@ impl SupportedPolicy {
         Self::any(policy).only(|instance| {
             if instance.has_machine_times() {
                 return Err(Unsupported(
-                    "jobs with their own time on each machine; use replan with a scheduler that supports them".into(),
+                    "it does not support jobs with their own time on each machine; use replan with a scheduler that \
+                     supports such jobs"
+                        .into(),
                 ));
             }
             Ok(())
@@ -391,14 +394,14 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
 /// Rejects instances with tasks that need resources. Policies that plan only processors use this check.
 pub(super) fn without_needs(instance: &Instance) -> Result<(), Unsupported> {
     let Some((name, resource)) = needy(instance) else { return Ok(()) };
-    Err(Unsupported(format!("`{name}` needs `{resource}`, and the policy plans only processors; use easy or replan")))
+    Err(Unsupported(format!("`{name}` needs `{resource}`, but the policy plans only processors; use easy or replan")))
 }
 
 fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {
     if equal_speeds(instance) {
         return Ok(());
     }
-    Err(Unsupported("processors of unequal speeds; use easy".into()))
+    Err(Unsupported("it does not support processors of different speeds; use easy".into()))
 }
 
 /// Returns the entries of all policies.

@@ -91,8 +91,11 @@ impl CriticalJobs {
         needs_counts(instance, instead)?;
         needs_single_processors_or(instance, instead)?;
         if instance.processors() as usize > MAX_PROCESSORS {
-            let what = format!("it supports at most {MAX_PROCESSORS} processors, because it stores every pair of them");
-            return Err(Unsupported(format!("{what}; take {instead}")));
+            let what = format!(
+                "it supports at most {MAX_PROCESSORS} processors, because it stores a value for every pair of \
+                 processors"
+            );
+            return Err(Unsupported(format!("{what}; use {instead}")));
         }
         Ok(())
     }
@@ -247,7 +250,8 @@ impl<'a> Planner<'a> {
         }
         if unnamed > 0 {
             passed.remarks.push(format!(
-                "no plan by critical chains meets the stated or assumed deadlines of {} of bags; their places in HEFT's plan are used",
+                "no plan by critical chains meets the stated or assumed deadlines of {} of bags; these tasks run as \
+                 in HEFT's plan",
                 counted(unnamed, "task")
             ));
         }
@@ -302,13 +306,15 @@ impl<'a> Planner<'a> {
             let end = Time::from_ticks(fallback);
             let late = if fallback > job.end { ", too late" } else { "" };
             return vec![format!(
-                "{name}: no plan by critical chains was found that meets {due}; HEFT's plan is used, which ends at {end} s{late}"
+                "{name}: critical chains gave no plan that meets {due}; HEFT's plan is used instead, which ends at \
+                 {end} s{late}"
             )];
         };
         if searched {
             let end = Time::from_ticks(offer.finish);
             return vec![format!(
-                "{name}: no plan by critical chains was found that meets {due}; a plan of a search is used, which ends at {end} s"
+                "{name}: critical chains gave no plan that meets {due}; a plan found by a search is used instead, \
+                 which ends at {end} s"
             )];
         }
         let each = offer.collisions.iter().take(TOLD).map(|collision| self.told(job, collision));
@@ -329,8 +335,8 @@ impl<'a> Planner<'a> {
             offer.busy as f64 / (job.outline.real.problem().processors() as f64 * (job.end - release).max(1) as f64);
         (tasks > 0).then(|| {
             format!(
-                "{name}: {tasks} tasks without edges hold their processors until other tasks need them or the deadline comes; \
-                 {:.1} % of the processor time up to the deadline is reserved",
+                "{name}: {tasks} tasks without edges keep their processors until other tasks need these processors, \
+                 or until the deadline; this reserves {:.1} % of the processor time up to the deadline",
                 100.0 * share
             )
         })

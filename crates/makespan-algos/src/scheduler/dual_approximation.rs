@@ -77,7 +77,8 @@ impl Scheduler for DualApproximation {
         });
         if lists > 0 && is_unrestricted(instance) {
             context.remarks.push(
-                "the two shelves do not fit, because not all jobs are monotone; a list places the jobs with the same allotments"
+                "some jobs are not monotone, so they do not fit into the two shelves; a list schedule with the same \
+                 allotments is used instead"
                     .into(),
             );
         }

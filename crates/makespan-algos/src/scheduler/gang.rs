@@ -76,8 +76,8 @@ impl Scheduler for Gang {
         };
         if let Some(near) = open.and_then(|open| brought_forward(instance, &open, list, end)) {
             context.remarks.push(
-                "one job at a time would end far too late around the unavailable periods; so the jobs are planned as a list, \
-                 and jobs that would still end too late come first"
+                "because of the unavailable periods, one job at a time would end far too late; so the jobs are \
+                 planned as a list, and jobs that would still end too late come first"
                     .into(),
             );
             builder = ScheduleBuilder::new(instance);

@@ -68,7 +68,7 @@ impl Scheduler for MappingScheduler {
             // If a rule minimises completions, the limits on times in an instance prevent an overflow of completions.
             // Under another rule, completions may overflow, but only if some machine cannot run all tasks.
             let reason =
-                "the tasks that it maps to a machine take more than 146 years; check the unit of the times, or use mct";
+                "the tasks of one machine take more than 146 years in total; check the unit of the times, or use mct";
             return Err(ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason.into()) });
         }
         Ok(schedule_of(instance, &problem, &mapping).into())
@@ -81,16 +81,16 @@ impl Scheduler for MappingScheduler {
 /// # Errors
 /// [`Unsupported`] states the property that the mapping problem does not allow.
 pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
-    let refused = |problem: &str| Err(Unsupported(format!("{problem}; take {INSTEAD}")));
+    let refused = |problem: &str| Err(Unsupported(format!("{problem}; use {INSTEAD}")));
     needs_counts(instance, INSTEAD)?;
     if instance.has_bags() {
         return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
     }
     if instance.has_compound_jobs() {
-        return refused("it maps single jobs to machines, but a job is a graph of tasks");
+        return refused("it maps single jobs to machines, but at least one job is a graph of tasks");
     }
     if !instance.is_sequential() {
-        return refused("it maps jobs to machines, but a job needs or may use several processors");
+        return refused("it maps jobs to machines, but at least one job can use several processors");
     }
     if instance.has_release_dates() {
         return refused("it maps jobs that are released together, but some jobs are released later");
@@ -101,7 +101,9 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     let first = instance.first_release();
     let mut late = instance.unavailable().iter().filter(|period| period.end > first);
     if late.any(|period| period.start > first) {
-        return refused("it needs machines that stay open after they have opened, but some are unavailable later");
+        return refused(
+            "it supports unavailable periods only at the beginning, but some machines are unavailable later",
+        );
     }
     Ok(())
 }

@@ -84,14 +84,14 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
         return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
     }
     if instance.has_compound_jobs() {
-        let what = "it plans single tasks and bags, and some job is a graph of tasks";
-        return Err(Unsupported(format!("{what}; take {INSTEAD}")));
+        let what = "it plans single tasks and bags, but at least one job is a graph of tasks";
+        return Err(Unsupported(format!("{what}; use {INSTEAD}")));
     }
     if instance.has_equal_processors() {
         return Ok(());
     }
     let what = "it needs processors of equal speed, no network, and no jobs with their own time on each machine";
-    Err(Unsupported(format!("{what}; take {INSTEAD}")))
+    Err(Unsupported(format!("{what}; use {INSTEAD}")))
 }
 
 /// Checks the requirements of schedulers for graphs. Each task must be able to run on one processor, and no job may be
@@ -104,21 +104,21 @@ fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
 fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = packed::needy(instance) {
         let what = format!("it plans only processors, but `{name}` needs `{resource}`");
-        return Err(Unsupported(format!("{what}; take {instead}")));
+        return Err(Unsupported(format!("{what}; use {instead}")));
     }
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
-        let what = format!("it plans jobs and graphs of tasks, and job `{}` is a bag", job.name);
-        return Err(Unsupported(format!("{what}; take {instead}")));
+        let what = format!("it plans jobs and graphs of tasks, but job `{}` is a bag", job.name);
+        return Err(Unsupported(format!("{what}; use {instead}")));
     }
     if let Some(task) = instance.task_ids().find(|&task| !instance.profile(task).accepts(1)) {
         let name = instance.name(task);
-        let what = format!("it runs every task on one processor, and `{name}` needs more");
-        return Err(Unsupported(format!("{what}; take {instead}")));
+        let what = format!("it runs every task on one processor, but `{name}` needs more");
+        return Err(Unsupported(format!("{what}; use {instead}")));
     }
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
         return Err(Unsupported(format!(
-            "it supports trees of at most {most} nodes, because it stores every pair of nodes"
+            "it supports trees of at most {most} nodes, because it stores a value for every pair of nodes"
         )));
     }
     Ok(())
@@ -130,7 +130,8 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
         context.remarks.push(format!(
-            "{parallel} of {} can run on several processors but get one each; use {INSTEAD} to give them more",
+            "{parallel} of {} can run on several processors, but are planned on one processor each; use {INSTEAD} to \
+             allow more",
             counted(instance.tasks(), "task")
         ));
     }
@@ -141,8 +142,8 @@ fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.availability().is_always_open() {
         return Ok(());
     }
-    let what = "some processors are unavailable at times, but it chooses allotments as if all were open";
-    Err(Unsupported(format!("{what}; take {INSTEAD}")))
+    let what = "it chooses allotments as if all processors were always available, but some are unavailable at times";
+    Err(Unsupported(format!("{what}; use {INSTEAD}")))
 }
 
 /// Checks the requirements of schedulers that only choose a number of processors.

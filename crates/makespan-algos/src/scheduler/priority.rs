@@ -94,11 +94,11 @@ impl Priority {
         }
         let what = if self.rule == Rule::Wcs { "rule=wcs" } else { "scheme=serial" };
         let instead = if self.rule == Rule::Wcs { "another rule" } else { "scheme=parallel" };
-        let refused = |why: &str| Unsupported(format!("{what} {why}; take {instead}, {INSTEAD}"));
+        let refused = |why: &str| Unsupported(format!("{what} {why}; use {instead}, {INSTEAD}"));
         if self.rule == Rule::Wcs && !packing.machines().held.is_empty() {
-            return Err(refused("does not take into account what work outside the instance holds"));
+            return Err(refused("does not consider resources that other work holds"));
         }
-        let why = "needs equal processors, resources of one node or of none, and no transfers";
+        let why = "needs equal processors, resources of at most one node, and no transfers";
         CumulativeProblem::new(packing).map(Some).ok_or_else(|| refused(why))
     }
 

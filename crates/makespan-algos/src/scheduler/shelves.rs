@@ -92,7 +92,7 @@ impl Scheduler for Shelves {
         let nodes = Nodes::of(instance).map_err(unsupported)?;
         let Some((schedule, left)) = by_shelves(instance, nodes) else {
             context.remarks.push(
-                "the shelves need jobs most of which are monotone, and processors that are always open; a list in best \
+                "the shelves need always available processors, and monotone jobs except for a few; so a list in best \
                  placement is used instead, without a guaranteed ratio"
                     .into(),
             );
@@ -107,7 +107,7 @@ impl Scheduler for Shelves {
         }
         if left > 0 {
             let remark =
-                format!("placed on top of the shelves, because not all jobs are monotone: {}", counted(left, "job"));
+                format!("placed after the shelves, because not all jobs are monotone: {}", counted(left, "job"));
             context.remarks.push(remark);
         }
         Ok(schedule.into())

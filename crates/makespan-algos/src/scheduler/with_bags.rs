@@ -255,7 +255,7 @@ impl FillingBags {
             if needed > there {
                 let name = &platform.resource_of(resource).name;
                 let what = format!("on the fewest processors, best-effort bags use up {needed} of `{name}`");
-                return Err(Unsupported(format!("{what}, but there are {there}; give the bags a weight")));
+                return Err(Unsupported(format!("{what}, but the platform has {there}; give the bags a weight")));
             }
         }
         Ok(())

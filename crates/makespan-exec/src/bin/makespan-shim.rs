@@ -3,6 +3,6 @@
 
 fn main() -> std::process::ExitCode {
     makespan_exec::serve();
-    eprintln!("makespan-shim is started by makespan for each job of a run; there is nothing else to do with it");
+    eprintln!("makespan-shim is a part of makespan, which starts it for each job of a run; do not start it yourself");
     std::process::ExitCode::FAILURE
 }

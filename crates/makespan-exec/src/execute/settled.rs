@@ -104,10 +104,13 @@ const NAMED: usize = 8;
 
 fn tell_outlived(taken: &[TaskId], names: &[String], observer: &mut dyn Observer) {
     for task in taken.iter().take(NAMED) {
-        let text = format!("job `{}` outlived the session that started it, and continues", names[task.index()]);
+        let text = format!(
+            "job `{}` is still running after the end of the session that started it, and continues",
+            names[task.index()]
+        );
         observer.message(&text);
     }
     if taken.len() > NAMED {
-        observer.message(&format!("{} more jobs outlived that session, and continue", taken.len() - NAMED));
+        observer.message(&format!("{} more jobs of that session are still running, and continue", taken.len() - NAMED));
     }
 }

@@ -20,12 +20,12 @@ impl ControlGroup {
     /// # Errors
     /// The reason why this is not possible. After an error, nothing has changed.
     pub fn limit_memory(&self) -> Result<(), String> {
-        let Some(home) = self.0.parent() else { return Err("the group of the run is gone".into()) };
+        let Some(home) = self.0.parent() else { return Err("the control group of the run has been removed".into()) };
         let there = fs::read_to_string(home.join("cgroup.controllers")).unwrap_or_default();
         if !there.split_whitespace().any(|controller| controller == "memory") {
             return Err(format!(
-                "the control group {} has no memory controller (cgroup v2), which the system may use in version 1 or a service \
-                 manager must delegate",
+                "the control group {} has no memory controller (cgroup v2); either the system uses cgroup v1, or a \
+                 service manager must delegate the controller",
                 home.display()
             ));
         }
@@ -38,9 +38,12 @@ impl ControlGroup {
             let advice = "systemd-run --user --scope -p Delegate=yes makespan run ..";
             let home = home.display();
             if error.raw_os_error() == Some(nix::libc::EBUSY) {
-                format!("other processes are in the control group {home}; begin the run in one of its own, such as by `{advice}`")
+                format!(
+                    "other processes are in the control group {home}; start the run in its own control group, for \
+                     example with `{advice}`"
+                )
             } else {
-                format!("the control group {home} does not let its memory be limited: {error}; `{advice}` may")
+                format!("the control group {home} does not allow memory limits: {error}; try `{advice}`")
             }
         })
     }

@@ -287,7 +287,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<&[u8], &'static st
 
 fn parse(line: &[u8]) -> Result<(u64, JournalRecord), &'static str> {
     let (number, body) = unseal(line)?;
-    Ok((number, serde_json::from_str(&body).map_err(|_| "it is not a record of this version")?))
+    Ok((number, serde_json::from_str(&body).map_err(|_| "the line is not a record of this version")?))
 }
 
 /// Returns the invalid lines: lines that are not records, or have the wrong number.
@@ -396,13 +396,13 @@ impl Statuses {
                     let known = history.attempts.get(claim.task.index());
                     if known.is_none_or(|&known| claim.attempt > known) {
                         let reason = format!(
-                            "it names attempt {} of a job, but the journal contains no such attempt",
+                            "the file names attempt {} of a job, but the journal contains no such attempt",
                             claim.attempt
                         );
                         return damaged(name, reason);
                     }
                 }
-                None if due.contains(name) => return damaged(name, "it cannot be read".into()),
+                None if due.contains(name) => return damaged(name, "the file cannot be read".into()),
                 // The file belongs to an earlier run in the folder, or the status of its attempt is not needed.
                 _ => {}
             }

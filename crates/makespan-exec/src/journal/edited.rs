@@ -48,10 +48,10 @@ impl Journal {
         let history = History::of(&path, instance, &records)?;
         let done = history.tasks.iter().filter(|task| matches!(task, Progression::Ended(_))).count();
         let described = match keep {
-            KeptTasks::Nothing => format!("to be done now: {}, of which {again} ended before", instance.tasks()),
+            KeptTasks::Nothing => format!("tasks to run: {}, of which {again} have ended before", instance.tasks()),
             KeptTasks::SameNames | KeptTasks::SameDeeds => mapping.describe(done, &list.names(), &new.names()),
         };
-        let told = format!("{described}; the journal until now is kept as {}", kept.display());
+        let told = format!("{described}; the previous journal is kept as {}", kept.display());
         let file = storage.open(&path).map_err(fail)?;
         let number = records.len() as u64;
         Ok((

@@ -17,29 +17,30 @@ pub enum JournalError {
         source: io::Error,
     },
     /// The journal was deleted during the run.
-    #[error(
-        "{path} was deleted during the run; running jobs were ended, and the record of jobs that had ended is lost"
-    )]
+    #[error("{path} was deleted during the run; running jobs were ended, and the record of the finished jobs is lost")]
     Gone {
         /// Path of the deleted journal.
         path: PathBuf,
     },
     /// The folder already holds a run.
-    #[error("{folder} holds a run already; resume it, or choose another folder")]
+    #[error("{folder} already contains a run; resume the run (--resume), or choose another folder")]
     Exists {
         /// Path of the folder.
         folder: PathBuf,
     },
     /// Another process uses the folder.
-    #[error("{path} is locked: another process executes the run in this folder; wait for it, or choose another folder")]
+    #[error(
+        "{path} is locked: another process executes the run in this folder; wait until it ends, or choose another \
+         folder"
+    )]
     Busy {
         /// Path of the lock file.
         path: PathBuf,
     },
     /// The journal belongs to another instance.
     #[error(
-        "{path} is the journal of another instance (fingerprint {journal}, this one has {instance}); \
-         give the instance that the run began with, or choose another folder"
+        "{path} is the journal of a run of another instance (fingerprint {journal}, but this instance has \
+         {instance}); use the instance with which the run began, or choose another folder"
     )]
     OtherInstance {
         /// Path of the journal.
@@ -51,8 +52,8 @@ pub enum JournalError {
     },
     /// The journal belongs to another instance and has no list of its tasks, so the common tasks are unknown.
     #[error(
-        "{path} is the journal of another instance, and an earlier version wrote it, which did not tell jobs apart; resume it with \
-         the instance that the run began with, or choose another folder"
+        "{path} is the journal of a run of another instance, in the format of an earlier version, which does not list \
+         the jobs; resume the run with the instance with which it began, or choose another folder"
     )]
     TasksUnknown {
         /// Path of the journal.
@@ -60,8 +61,8 @@ pub enum JournalError {
     },
     /// The run in the folder and the instance have no task in common, not even an edited task.
     #[error(
-        "the run in {folder} is of {jobs} other tasks: none of this instance has the name or the command of one of them; name the \
-         folder of its run, or leave --resume out to begin a new one"
+        "the run in {folder} has {jobs} other tasks: no task of this instance has the name or the command of one of \
+         these tasks; name the folder of the right run, or remove --resume to begin a new run"
     )]
     OtherJobs {
         /// Path of the folder.
@@ -71,8 +72,8 @@ pub enum JournalError {
     },
     /// The journal has a version that this program does not support.
     #[error(
-        "{path} has version {version}; this program reads version {}: continue with the program that started the run, or choose \
-         another folder",
+        "{path} has version {version}, but this program supports only version {}; continue with the program that \
+         started the run, or choose another folder",
         super::VERSION
     )]
     Version {
@@ -119,7 +120,7 @@ pub enum JournalError {
         reason: String,
     },
     /// A status file contradicts the journal.
-    #[error("{status}: {reason}; it or {path} is damaged. {REMEDY}")]
+    #[error("{status}: {reason}; this file or {path} is damaged. {REMEDY}")]
     Contradiction {
         /// Path of the journal.
         path: PathBuf,
@@ -139,7 +140,7 @@ pub enum JournalError {
         job: String,
     },
     /// The damaged journal does not identify its run.
-    #[error("{path} is damaged, and nothing of it is certain; choose another folder")]
+    #[error("{path} is damaged, and no record of it can be read; choose another folder")]
     NothingCertain {
         /// Path of the journal.
         path: PathBuf,

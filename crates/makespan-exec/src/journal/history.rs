@@ -175,16 +175,16 @@ impl History {
     /// The reason why the record cannot follow the records before it. After an error, nothing has changed.
     pub(super) fn apply(&mut self, record: &JournalRecord) -> Result<(), &'static str> {
         match record.clone() {
-            JournalRecord::Header { .. } => return Err("it is a second header"),
+            JournalRecord::Header { .. } => return Err("the record is a second header"),
             JournalRecord::Grown { .. } if !self.grows => {
-                return Err("it adds tasks to a run with a fixed list of jobs");
+                return Err("the record adds tasks to a run with a fixed list of jobs");
             }
             JournalRecord::Grown { list } => {
                 self.known.extend(list);
                 self.grow(self.known.count());
             }
             JournalRecord::Tasks { list } if list.count() != self.tasks.len() as u64 => {
-                return Err("its list of tasks differs from the tasks of the run");
+                return Err("the list of tasks in the record differs from the tasks of the run");
             }
             JournalRecord::Tasks { .. } => self.listed = true,
             JournalRecord::Session { at, boot, group } => {
@@ -195,7 +195,7 @@ impl History {
                 let before = self.attempts.get(task.index()).copied();
                 let place = self.waiting(task)?;
                 if before.is_none_or(|before| attempt <= before) {
-                    return Err("it starts an attempt that was already started");
+                    return Err("the record starts an attempt that was already started");
                 }
                 *place = Progression::Running(Attempt { attempt, at, processors, pid, pid_start, gpus, ending: None });
                 self.attempts[task.index()] = attempt;
@@ -219,7 +219,7 @@ impl History {
             JournalRecord::Ended { task, start, at, processors, outcome, accounting } => {
                 let attempt = self.running(task)?;
                 if attempt.at != start || attempt.processors != processors {
-                    return Err("the start or the processors differ from the record of the start");
+                    return Err("the start or the processors in the record differ from the record of the start");
                 }
                 *self.task(task)? = Progression::Ended(outcome);
                 self.runs.push(Run { task, start, end: at, processors, outcome, accounting });
@@ -255,8 +255,8 @@ impl History {
     /// Returns the state of a task that may start, because it is not running and has not succeeded.
     fn waiting(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
         match self.task(task)? {
-            Progression::Running(_) => Err("it starts a job that is already running"),
-            Progression::Ended(Outcome::Succeeded) => Err("it starts a job that has succeeded"),
+            Progression::Running(_) => Err("the record starts a job that is already running"),
+            Progression::Ended(Outcome::Succeeded) => Err("the record starts a job that has already succeeded"),
             progression => Ok(progression),
         }
     }
@@ -264,12 +264,12 @@ impl History {
     fn running(&mut self, task: TaskId) -> Result<&mut Attempt, &'static str> {
         match self.task(task)? {
             Progression::Running(attempt) => Ok(attempt),
-            _ => Err("it names a job that is not running"),
+            _ => Err("the record names a job that is not running"),
         }
     }
 
     fn task(&mut self, task: TaskId) -> Result<&mut Progression, &'static str> {
-        self.tasks.get_mut(task.index()).ok_or("it names a job that the instance does not have")
+        self.tasks.get_mut(task.index()).ok_or("the record names a job that is not in the instance")
     }
 
     /// Returns the latest learned times, relative to `stated`, the instance at the beginning of the run. Omits times

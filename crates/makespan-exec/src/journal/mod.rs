@@ -207,7 +207,8 @@ impl Journal {
             FileLocation::Here => Ok(()),
             FileLocation::Elsewhere => Err(fail(io::Error::new(
                 io::ErrorKind::NotFound,
-                "the journal is not here any more; move its folder back, or stop the run and resume it there",
+                "the journal is no longer at this path; move its folder back, or stop the run and resume it in the \
+                 new folder",
             ))),
             FileLocation::Nowhere => Err(JournalError::Gone { path: self.path.clone() }),
         }

@@ -69,7 +69,8 @@ pub(super) fn salvage<'a>(
     statuses.sort_by_key(|status| (status.claim.task, status.claim.attempt));
     let told = statuses.into_iter().filter(|status| whole.take_status(status)).count();
     let note = format!(
-        "the journal was damaged: {faults} of its lines could not be read, {told} ends are known from status files alone"
+        "the journal was damaged: {faults} of its lines could not be read, and the ends of {told} jobs are known only \
+         from status files"
     );
     Ok(RecoveredJournal { records: whole.records, note })
 }

@@ -17,14 +17,14 @@ pub(crate) fn seal(body: &str, number: u64) -> String {
 /// # Errors
 /// A description of the damage.
 pub(crate) fn unseal(line: &[u8]) -> Result<(u64, String), &'static str> {
-    const DAMAGED: &str = "its checksum does not fit";
+    const DAMAGED: &str = "the checksum does not match the line";
     let text = std::str::from_utf8(line).map_err(|_| DAMAGED)?;
-    let text = text.strip_suffix('\n').ok_or("it has no end")?;
-    let (open, check) = text.rsplit_once(CHECK).ok_or("it has no checksum")?;
+    let text = text.strip_suffix('\n').ok_or("the line has no end")?;
+    let (open, check) = text.rsplit_once(CHECK).ok_or("the line has no checksum")?;
     if check.len() != 10 || check != format!("{:08x}\"}}", crc32fast::hash(open.as_bytes())) {
         return Err(DAMAGED);
     }
-    let (body, number) = open.rsplit_once(NUMBER).ok_or("it has no number")?;
+    let (body, number) = open.rsplit_once(NUMBER).ok_or("the line has no number")?;
     Ok((number.parse().map_err(|_| DAMAGED)?, format!("{body}}}")))
 }
 

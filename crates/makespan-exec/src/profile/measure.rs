@@ -97,7 +97,7 @@ pub enum MeasureError {
     #[error("there is no command to measure; write it after `--`, such as -- ./solve --threads {{processors}}")]
     NoCommand,
     /// There is no allotment, no repetition, or an allotment without processors.
-    #[error("give at least one number of cores, each at least 1, and at least one repetition")]
+    #[error("state at least one number of cores (each at least 1) and at least one repetition")]
     Nothing,
     /// An allotment has more processors than there are cores that this process may use.
     #[error(
@@ -117,7 +117,7 @@ pub enum MeasureError {
     NotStarted(String),
     /// A run of the command failed.
     #[error(
-        "the command failed on {} with exit status {status}{errors}; it must succeed to be timed",
+        "the command failed on {} with exit status {status}{errors}; only successful runs can be measured",
         counted(.processors, "processor")
     )]
     Failed {

@@ -130,7 +130,7 @@ impl Session<'_> {
             return self.conclude(running, attempt, at, Outcome::TimedOut, None);
         }
         if self.retries.has_lost_too_often(task) {
-            let (outcome, reason) = (Outcome::Failed { status: KILLED }, Some(format!("{reason}, again and again")));
+            let (outcome, reason) = (Outcome::Failed { status: KILLED }, Some(format!("{reason}, several times")));
             return self.record_end(TaskEnd { running, attempt, at, outcome, accounting: None, reason });
         }
         self.ledger.journal.note(JournalRecord::Interrupted { task, at });
@@ -279,7 +279,7 @@ impl Session<'_> {
     fn announce_halt(&mut self, cause: &HaltCause) {
         let going = self.machine.active.values().filter(|active| active.going).count();
         if !cause.rule.ends_running && going > 0 {
-            let jobs = if going == 1 { "1 job that runs".into() } else { format!("{going} jobs that run") };
+            let jobs = if going == 1 { "1 running job".into() } else { format!("{going} running jobs") };
             self.news.push(SessionNews::Message(format!("starting no more jobs; waiting for {jobs}")));
         }
     }

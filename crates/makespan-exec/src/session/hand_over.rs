@@ -201,9 +201,9 @@ impl Session<'_> {
         let left = all.into_iter().filter(|&task| self.take_back(task)).count();
         if left > 0 {
             let jobs = if left == 1 {
-                "1 job that had not begun leaves".into()
+                "1 job that had not started leaves".into()
             } else {
-                format!("{left} jobs that had not begun leave")
+                format!("{left} jobs that had not started leave")
             };
             self.observer.message(&format!("{jobs} the queue; resuming the run submits them again"));
         }

@@ -41,12 +41,17 @@ impl StartHold {
             let mebibytes = |bytes: u64| bytes >> 20;
             let (free, needed) = (mebibytes(free), mebibytes(needed));
             return Some(format!(
-                "no job is started for now: {free} MiB of memory are free, less than the {needed} MiB to start a job"
+                "no job is started for now: only {free} MiB of memory are free, but {needed} MiB are required to \
+                 start a job"
             ));
         }
         let (most, running) = (self.load?, running_threads()?);
-        (running >= most)
-            .then(|| format!("no job is started for now: the load of the machine is {running}, not below {most}"))
+        (running >= most).then(|| {
+            format!(
+                "no job is started for now: the load of the machine is {running}, but must be below {most} to start a \
+                 job"
+            )
+        })
     }
 }
 

@@ -28,9 +28,8 @@ impl Session<'_> {
         let is_asked = self.options.stop.requests() == 1;
         if !running.is_empty() && (is_asked || self.halting.ends_running()) {
             let (count, grace) = (running.len(), self.grace());
-            let jobs =
-                if count == 1 { "the job that runs is".into() } else { format!("the {count} jobs that run are") };
-            let text = format!("stopping: {jobs} asked to end, and killed after {grace} s");
+            let jobs = if count == 1 { "the running job is".into() } else { format!("the {count} running jobs are") };
+            let text = format!("stopping: {jobs} asked to end (SIGTERM), and killed after {grace} s");
             if is_asked {
                 self.observer.message(&format!("{text}; a second Ctrl-C kills at once"));
             } else {

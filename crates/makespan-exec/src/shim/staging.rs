@@ -35,7 +35,9 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     if !name.contains('\0') && names_one && Path::new(name).components().all(within) {
         return Ok(());
     }
-    Err(format!("the file `{name}` is not within the working folder; name it from there on, without `..`"))
+    Err(format!(
+        "the file `{name}` is not in the working folder; write a path that begins at the working folder and has no `..`"
+    ))
 }
 
 /// Checks the pattern of a scratch folder.
@@ -47,7 +49,7 @@ pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     if pattern.starts_with('/') {
         return Ok(());
     }
-    Err(format!("{pattern}: name an absolute folder, such as /tmp, because each node has its own folder"))
+    Err(format!("{pattern}: write an absolute path, such as /tmp, because each node has its own folder"))
 }
 
 /// Replaces `%N` by the name of the node, `%j` by the number of the Slurm job, and `%%` by a per cent sign.
@@ -62,7 +64,11 @@ fn expanded(pattern: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<
                 Some(job) => text += &job,
                 None => return Err(format!("{pattern}: %j is the number of a Slurm job, but this is not a Slurm job")),
             },
-            Some(_) => return Err(format!("{pattern}: of % only %N (node), %j (job of Slurm) and %% are known")),
+            Some(_) => {
+                return Err(format!(
+                    "{pattern}: after %, only N (node), j (number of the Slurm job) and % are allowed"
+                ));
+            }
         }
     }
     Ok(text)
@@ -112,7 +118,7 @@ impl<'a> Scratch<'a> {
         let above = folder_of_run(staging).map_err(StagingFailure::Wrong)?;
         let fail = |error: io::Error| {
             StagingFailure::Wrong(format!(
-                "cannot make a folder in {}: {}; name another one with --scratch",
+                "cannot make a folder in {}: {}; choose another folder with --scratch",
                 staging.scratch,
                 said(&error)
             ))
@@ -150,14 +156,14 @@ impl<'a> Scratch<'a> {
         let home = &self.staging.home;
         match from.metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(StagingFailure::Wrong(format!("the file `{name}` that it reads is not in {home}")));
+                return Err(StagingFailure::Wrong(format!("the input file `{name}` of the task is not in {home}")));
             }
             Err(error) => {
                 return Err(StagingFailure::Wrong(format!("cannot read `{name}` in {home}: {}", said(&error))));
             }
             Ok(metadata) if !metadata.is_file() => {
                 return Err(StagingFailure::Wrong(format!(
-                    "`{name}` in {home} is not a regular file; name regular files that the task reads"
+                    "`{name}` in {home} is not a regular file; the inputs of a task must be regular files"
                 )));
             }
             Ok(_) => {}
@@ -171,7 +177,7 @@ impl<'a> Scratch<'a> {
     }
 
     fn full(&self, name: &str, error: &io::Error) -> StagingFailure {
-        let remedy = if error.raw_os_error() == Some(ENOSPC) { "; name a larger folder with --scratch" } else { "" };
+        let remedy = if error.raw_os_error() == Some(ENOSPC) { "; choose a larger folder with --scratch" } else { "" };
         StagingFailure::Wrong(format!("cannot copy `{name}` to {}: {}{remedy}", self.staging.scratch, said(error)))
     }
 
@@ -199,9 +205,13 @@ impl<'a> Scratch<'a> {
         for name in &self.staging.writes {
             match self.folder.join(name).canonicalize() {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    return wrong(format!("it ended without writing the file `{name}`, which its graph states"));
+                    return wrong(format!(
+                        "the task ended without writing the file `{name}`, which is an output of the task in its graph"
+                    ));
                 }
-                Err(error) => return wrong(format!("cannot read the file `{name}` that it wrote: {}", said(&error))),
+                Err(error) => {
+                    return wrong(format!("cannot read the output file `{name}` of the task: {}", said(&error)));
+                }
                 Ok(path) if !path.starts_with(&inside) => {
                     return wrong(format!("the task wrote `{name}`, which is a link to a file outside its folder"));
                 }
@@ -234,7 +244,11 @@ impl<'a> Scratch<'a> {
     }
 
     fn not_back(&self, error: &io::Error) -> StagingFailure {
-        StagingFailure::Wrong(format!("cannot copy what it wrote to {}: {}", self.staging.home, said(error)))
+        StagingFailure::Wrong(format!(
+            "cannot copy the output files of the task to {}: {}",
+            self.staging.home,
+            said(error)
+        ))
     }
 
     /// Returns the temporary name of a file while it is copied. The temporary name does not contain the name of the

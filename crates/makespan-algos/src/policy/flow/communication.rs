@@ -14,7 +14,7 @@ pub enum Communication {
 
 impl Communication {
     /// The valid values of the parameter `communication`.
-    pub(crate) const VALUES: &str = "links, or a time such as 0.05s";
+    pub(crate) const VALUES: &str = "`links`, or a time such as 0.05s";
 
     /// Returns the time that a task takes to reach a node.
     pub(super) fn cost(self, instance: &Instance, task: TaskId, node: usize) -> Time {

@@ -10,7 +10,8 @@ use crate::kernel::mapping::Mapper;
 use crate::scheduler::MappingScheduler;
 
 /// The valid values of the parameter `mapper`.
-pub const MAPPERS: &str = "fast, or with the parameters of the scheduler mct, met, olb, min-min, max-min, duplex, sufferage, descent, ga or braun-ga";
+pub const MAPPERS: &str = "fast, or one of the schedulers with their parameters: mct, met, olb, min-min, max-min, \
+                           duplex, sufferage, descent, ga or braun-ga";
 
 /// The mapper `fast`. This mapper is not in the catalogue of schedulers, because it is meant for machines that are busy
 /// at the beginning.

@@ -111,10 +111,10 @@ pub(super) fn sequential_and_open(instance: &Instance) -> Result<(), Unsupported
     let sequential =
         |job| (0..instance.job(job).different_tasks()).all(|at| instance.profile_at(job, at).is_sequential());
     if !instance.ids().all(sequential) {
-        return Err(Unsupported("jobs that need several tasks or several processors; use easy".into()));
+        return Err(Unsupported("it does not support jobs of several tasks or on several processors; use easy".into()));
     }
     if !instance.unavailable().is_empty() {
-        return Err(Unsupported("unavailable periods; use easy".into()));
+        return Err(Unsupported("it does not support unavailable periods; use easy".into()));
     }
     Ok(())
 }

@@ -9,8 +9,8 @@ use crate::policy::Starts;
 use crate::policy::built::{OfPolicy, SupportedPolicy};
 
 const SERVE: &str = "arrival, consecutive, buffer or replan";
-const BUFFER: &str = "with serve=buffer: a positive time, such as 20s";
-const GOAL: &str = "for jobs that are planned together: utilisation, cost or finish";
+const BUFFER: &str = "a positive time, such as 20s (only with serve=buffer)";
+const GOAL: &str = "utilisation, cost, or finish: the goal for jobs that are planned together";
 
 /// The entry of `job-flow` in the catalogue.
 pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
@@ -28,8 +28,8 @@ pub(in crate::policy) const ENTRY: Entry<OfPolicy> = Entry {
     },
 };
 
-const SPARE: &str =
-    "auto, always or never: whether plans leave time to run the longest task again (auto: after a failure)";
+const SPARE: &str = "auto, always, or never: whether plans leave time to repeat the longest task (auto: only after a \
+                     failure)";
 
 const OWN: [Parameter; 7] = [
     Parameter { name: "serve", values: SERVE, default: "replan" },

@@ -347,7 +347,7 @@ pub(super) fn has_weighed(instance: &Instance, names: &[Box<str>]) -> Result<(),
                 .chain(platform.resources().iter().map(|one| &*one.name));
             let named = named.collect::<Vec<_>>().join(", ");
             Err(makespan_core::Unsupported(format!(
-                "weight_tres={unknown}, but the platform has no {unknown}; it has {named}"
+                "weight_tres={unknown}, but the platform has no {unknown}; the platform has {named}"
             )))
         }
     }
@@ -356,7 +356,9 @@ pub(super) fn has_weighed(instance: &Instance, names: &[Box<str>]) -> Result<(),
 /// Checks that the policy supports an instance. Best placement must not be required.
 pub(super) fn supports(instance: &Instance) -> Result<(), makespan_core::Unsupported> {
     if instance.platform().restricts_placement() {
-        return Err(makespan_core::Unsupported("best placement on nodes; use easy or conservative".into()));
+        return Err(makespan_core::Unsupported(
+            "it does not support best placement on nodes; use easy or conservative".into(),
+        ));
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ const RULES: [&str; 7] = [
     "limits of users, accounts and QOS",
     "reservations",
     "partitions, features and named nodes",
-    "whole nodes, numbers of nodes and processors of each",
+    "whole nodes, numbers of nodes, and processors per node",
     "deadlines",
     "limits that may be shortened (--time-min)",
 ];

@@ -68,11 +68,12 @@ pub enum TreePolicy {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
     /// The heuristic follows rates, but the caller provided none.
-    #[error("the policy lp needs the rates of a steady state, such as `plan` computes, but no rates are given")]
+    #[error("the policy lp needs the rates of a steady state, which `plan` computes, but no rates are stated")]
     NoRates,
     /// The rates are for other nodes or applications.
     #[error(
-        "the rates are for another tree: there are {found} rates, but this tree needs {expected}, one for each node and bag"
+        "the rates are for another tree: there are {found} rates, but this tree needs {expected} (one for each node \
+         and each bag)"
     )]
     OtherRates {
         /// Number of rates that the caller provided.
@@ -82,8 +83,8 @@ pub enum SetupError {
     },
     /// A macro-task does not fit into a buffer.
     #[error(
-        "a macro-task has {tasks} tasks, and a buffer holds {buffer}; give --buffer {tasks} or more, or weights in a \
-         ratio of smaller integers"
+        "a macro-task has {tasks} tasks, but a buffer has room for only {buffer}; use --buffer {tasks} or more, or \
+         weights in a ratio of smaller integers"
     )]
     Buffer {
         /// Number of tasks in a macro-task.
@@ -119,7 +120,7 @@ static HEURISTICS: [Entry<OfHeuristic>; 6] = [
         "Tassiulas, Ephremides, IEEE Trans. Automatic Control 1992, doi:10.1109/9.182479",
         |_| Ok(Heuristic::BackPressure),
     ),
-    plain("lp", "follows the rates of a linear programme, which one node solves", PAPER, |_| Ok(Heuristic::Lp)),
+    plain("lp", "follows rates that one node computes with a linear programme", PAPER, |_| Ok(Heuristic::Lp)),
     Entry {
         name: "data-centric",
         summary: "follows rates that nodes find by trading tasks along the tree; they trade again when a machine changes",
@@ -139,7 +140,7 @@ static HEURISTICS: [Entry<OfHeuristic>; 6] = [
     },
     plain(
         "cgbc",
-        "sends macro-tasks (groups with tasks of every bag), first over the link with the largest bandwidth",
+        "sends groups with tasks of every bag (macro-tasks), first over the link with the largest bandwidth",
         PAPER,
         |_| Ok(Heuristic::Cgbc),
     ),

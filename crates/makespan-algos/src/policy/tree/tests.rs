@@ -282,7 +282,7 @@ fn specs_name_heuristics() {
     assert_eq!("data-centric[waves=7]".parse(), Ok(Heuristic::DataCentric { waves: 7 }));
     let error = |text: &str| text.parse::<Heuristic>().unwrap_err().to_string();
     assert_eq!(error("backpressure"), "unknown policy for trees `backpressure`; did you mean `back-pressure`?");
-    assert_eq!(error("lp[waves=3]"), "unknown parameter `waves`; it takes no parameters");
+    assert_eq!(error("lp[waves=3]"), "unknown parameter `waves`; this entry has no parameters");
     assert_eq!(heuristics().iter().map(|entry| entry.name).collect::<Vec<_>>(), Heuristic::ALL.map(Heuristic::name));
 }
 

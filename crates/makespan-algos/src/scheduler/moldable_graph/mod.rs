@@ -17,7 +17,7 @@ pub(super) use allotted::{named, planned, supports};
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     let refused = |what: &str| {
         Err(Unsupported(format!(
-            "it places each task after earlier tasks on its processors, but {what}; take {INSTEAD}"
+            "it counts only processors, which must always be available, but {what}; use {INSTEAD}"
         )))
     };
     if let Some((name, resource)) = packed::needy(instance) {
@@ -43,7 +43,7 @@ pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 
     if let Some(row) = packing.rows().find(|row| !runs(row)) {
         let name = packing.instance().name(packing.first_of(row));
         let clusters = if packing.instance().has_transfers() { "one node" } else { "nodes of one speed" };
-        return Err(Unsupported(format!("it runs each task on {clusters}, and `{name}` needs more; take {INSTEAD}")));
+        return Err(Unsupported(format!("it runs each task on {clusters}, but `{name}` needs more; use {INSTEAD}")));
     }
     Ok(clusters)
 }

@@ -169,7 +169,7 @@ impl Scheduler for Optimise {
         }
         if self.target == Target::Objective(Objective::Cost) {
             if !instance.has_compound_jobs() && !instance.is_sequential() {
-                let what = "it minimises the cost of graphs of tasks and of jobs on one processor";
+                let what = "it minimises the cost only of graphs of tasks and of jobs on one processor";
                 return Err(Unsupported(what.into()));
             }
             needs_counts(instance, "another objective")?;
@@ -186,7 +186,7 @@ impl Scheduler for Optimise {
             let plain = plain && !self.is_of_deadlines();
             if !plain && Skyline::is_too_large(instance) {
                 let what =
-                    "to plan without a search, leave out makespan-at-most and choose an objective without deadlines";
+                    "to plan without a search, remove makespan-at-most, and choose an objective without deadlines";
                 return Err(Unsupported(format!("{CLOSED}; {what}")));
             }
             return needs_equal_processors(instance);

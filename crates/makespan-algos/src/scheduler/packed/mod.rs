@@ -46,7 +46,7 @@ pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     if !TransferTimes::fits(instance.platform()) {
         let most = TransferTimes::MAX_NODES;
         return Err(Unsupported(format!(
-            "it supports trees of at most {most} nodes, because it stores every pair of nodes"
+            "it supports trees of at most {most} nodes, because it stores a value for every pair of nodes"
         )));
     }
     check_staged(instance)?;
@@ -58,7 +58,7 @@ pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
 pub(super) fn check_staged(instance: &Instance) -> Result<(), Unsupported> {
     let Some(job) = instance.staged() else { return Ok(()) };
     let name = &instance.job(job).name;
-    let what = "take time on the way from the root of the tree, which only `steady-state` plans";
+    let what = "must be sent from the root of the tree, but only `steady-state` plans such transfers";
     Err(Unsupported(format!("the data of the tasks of `{name}` {what}")))
 }
 
@@ -72,13 +72,15 @@ pub(crate) fn needy(instance: &Instance) -> Option<(Cow<'_, str>, &str)> {
 /// processors.
 pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = needy(instance) {
-        let what = format!("it counts only processors, but `{name}` needs `{resource}`; take {instead}");
+        let what = format!("it plans only processors, but `{name}` needs `{resource}`; use {instead}");
         return Err(Unsupported(what));
     }
     if let Some(job) = instance.jobs().iter().find(|job| !job.waits_for().is_empty()) {
         let before = &instance.job(job.waits_for()[0]).name;
-        let what =
-            format!("it ignores dependences between jobs, but `{}` waits for `{before}`; take {instead}", job.name);
+        let what = format!(
+            "it does not support dependencies between jobs, but `{}` waits for `{before}`; use {instead}",
+            job.name
+        );
         return Err(Unsupported(what));
     }
     Ok(())
@@ -86,7 +88,7 @@ pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Uns
 
 fn no_room(instance: &Instance, task: TaskId) -> Unsupported {
     Unsupported(format!(
-        "no node that is fast enough for `{}` has the processors and resources that it needs",
+        "no node that is fast enough for `{}` has enough processors and resources for this job",
         instance.name(task)
     ))
 }
@@ -183,10 +185,13 @@ pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
     let enough = format!("enough of {} for all tasks", consumables.join(", "));
     Unsupported(match packing.affordable() {
         AffordableAllotments::Never => {
-            format!("there are no allotments that leave {enough}; raise one of these amounts, or leave tasks out")
+            format!("no choice of allotments leaves {enough}; raise one of these amounts, or remove tasks")
         }
         _ => {
-            format!("it found no allotments that leave {enough}; raise one of these amounts, or allow other allotments")
+            format!(
+                "it found no choice of allotments that leaves {enough}; raise one of these amounts, or allow other \
+                 allotments"
+            )
         }
     })
 }

@@ -57,7 +57,7 @@ fn a_reserve_keeps_the_next_job_away() {
         remarks.contains("`j0`: 1 tasks without edges keep") && remarks.contains("50.0 % of the processor time"),
         "{remarks}"
     );
-    assert!(remarks.contains("`j2`: no plan by critical chains was found that meets its deadline"), "{remarks}");
+    assert!(remarks.contains("`j2`: critical chains gave no plan that meets its deadline"), "{remarks}");
 }
 
 /// Compares the utilisation criterion with the cost criterion. With the utilisation criterion, either more jobs meet

@@ -18,7 +18,7 @@ pub fn own(folder: &Path, name: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     if path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
         return Err(miette!(
-            "{}: cannot write: it is a symbolic link, which is not followed; remove it",
+            "{}: cannot write: the path is a symbolic link, which is not followed; remove the link",
             path.display()
         ));
     }

@@ -132,7 +132,7 @@ fn a_halted_run_is_resumed() {
         let said = sandbox.makespan(&format!("{run} --halt {when},fail=1"));
         assert_eq!(said.status, Some(9), "{said:?}");
         let word = if when == "now" {
-            "stopping: the job that runs is asked to end"
+            "stopping: the running job is asked to end"
         } else {
             "starting no more jobs; waiting for 1 job"
         };

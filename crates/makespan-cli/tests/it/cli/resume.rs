@@ -169,7 +169,10 @@ fn what_runs_when_a_session_is_killed_goes_on_under_the_next() {
         }
         let text = with_notes(&said, 0);
         assert!(text.contains("12 of 12 jobs succeeded"), "{then}: {text}");
-        assert!(said.err.contains("outlived the session that started it, and continues"), "{then}: {said:?}");
+        assert!(
+            said.err.contains("is still running after the end of the session that started it, and continues"),
+            "{then}: {said:?}"
+        );
         let (now, journal) = (times(&sandbox), sandbox.read("f/journal.jsonl"));
         assert_eq!(now, [1; 12], "{then}: {said:?}");
         let starts = journal.matches("{\"started\"").count();

@@ -62,11 +62,12 @@ fn what_is_missing_fails_with_its_name_and_is_tried_again() {
     let line = format!("run w.json --no-history --folder run --retry 1 --scratch {}", sandbox.path("s").display());
     let said = sandbox.makespan(&line);
     assert_eq!(said.status, Some(3), "{said:?}");
-    for part in ["without writing the file `a`", "the file `nowhere` that it reads is not in", "returned exit status 3"]
+    for part in
+        ["without writing the file `a`", "the input file `nowhere` of the task is not in", "returned exit status 3"]
     {
         assert!(said.err.contains(part), "`{part}` is not in {said:?}");
     }
-    assert!(sandbox.read("run/w~liar.err").contains("makespan: it ended without writing the file `a`"));
+    assert!(sandbox.read("run/w~liar.err").contains("makespan: the task ended without writing the file `a`"));
     assert_eq!(sandbox.read("e"), "e\n", "the second attempt wrote it");
     assert_eq!(sandbox.entries(), ["e", "run", "s", "tries", "w.json"], "{said:?}");
     assert_eq!(below(&sandbox, "s"), 0);

@@ -67,7 +67,7 @@ fn ctrl_c_ends_what_runs_and_empties_the_queue() {
     kill(Pid::from_raw(planner.id() as i32), Signal::SIGINT).unwrap();
     let said = space.said(planner);
     assert_eq!(said.status, Some(130), "{said:#?}");
-    said.holds(&["1 job that had not begun leaves the queue", "the run was stopped", "--resume"]);
+    said.holds(&["1 job that had not started leaves the queue", "the run was stopped", "--resume"]);
     space.wait("the queue is empty", || !cluster.ask("squeue", &["--noheader", "--format=%j"]).contains("b.1+"));
     space.write("go", "");
     let said = space.makespan(&format!("{RUN} --resume"));

@@ -36,7 +36,10 @@ impl CostRank {
     pub(super) fn remark(&self) -> Option<String> {
         let ticks = Time::from_ticks(i64::try_from(self.lateness).unwrap_or(i64::MAX));
         (self.late > 0).then(|| {
-            format!("no schedule was found that meets all deadlines, stated or assumed: the jobs are {ticks} s late in total, and each task of a bag is treated as a job")
+            format!(
+                "no schedule was found that meets all stated and assumed deadlines: the jobs are {ticks} s late in \
+                 total, and each task of a bag is treated as a job"
+            )
         })
     }
 }
