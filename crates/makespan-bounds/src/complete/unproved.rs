@@ -9,7 +9,8 @@ use makespan_core::{Instance, Objective, ResourceKind};
 /// ```
 /// use makespan_bounds::complete::Unproved;
 ///
-/// assert_eq!(Unproved::TimeLimit.to_string(), "the complete search used up its search time");
+/// let reason = Unproved::TimeLimit.to_string();
+/// assert_eq!(reason, "the complete search used up its search time; a longer time limit may prove it");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unproved {
@@ -47,7 +48,7 @@ impl fmt::Display for Unproved {
                 write!(f, "the complete search examines a simpler problem, which has a better solution")
             }
             Self::Relaxed(ignored) => write!(f, "the complete search ignores {}", ignored.join(", and ")),
-            Self::TimeLimit => write!(f, "the complete search used up its search time"),
+            Self::TimeLimit => write!(f, "the complete search used up its search time; a longer time limit may prove it"),
             Self::ConflictLimit => write!(f, "the complete search reached its limit on conflicts"),
             Self::TooLong => write!(f, "the certificate of the complete search would be too long"),
         }

@@ -27,14 +27,21 @@ pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
     value.into().as_f64() / 10_f64.powi(places as i32)
 }
 
-/// Describes a ratio, such as `at most 3.21 % above the optimum`.
+/// Allowed error of the hundredths of a percent in floating point, as a multiple of the ratio. Without it, a ratio of
+/// exactly 1.05 would be printed as 5.01 %.
+const ROUNDING: f64 = 1e-11;
+
+/// Describes a ratio, such as `at most 3.21 % above the optimum`. The percentage is rounded up, so that it is proved.
 pub fn gap(ratio: Option<f64>) -> String {
     match ratio {
         None => "no proof".into(),
         // Only the value of a schedule that omits some jobs can be below the bound.
         Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
         Some(ratio) if ratio <= 1.0 => "optimal".into(),
-        Some(ratio) => format!("at most {:.2} % above the optimum", (ratio - 1.0) * 100.0),
+        Some(ratio) => {
+            let hundredths = ((ratio - 1.0) * 1e4 - ratio * ROUNDING).ceil().max(1.0);
+            format!("at most {:.2} % above the optimum", hundredths / 100.0)
+        }
     }
 }
 
@@ -42,4 +49,24 @@ pub fn gap(ratio: Option<f64>) -> String {
 /// ([`makespan_core::Instance::condition`]).
 pub fn bound_word(condition: &str) -> String {
     if condition.is_empty() { "proven bound".to_owned() } else { format!("bound{condition}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gap;
+
+    #[test]
+    fn gaps_are_rounded_up() {
+        for (ratio, percent) in [
+            (1.05, "5.00"),
+            (3.21, "221.00"),
+            (6.05 / 6.03, "0.34"),
+            (1.000_049_8, "0.01"),
+            (1.0 + f64::EPSILON, "0.01"),
+            (1_000_001.0, "100000000.00"),
+        ] {
+            assert_eq!(gap(Some(ratio)), format!("at most {percent} % above the optimum"));
+        }
+        assert_eq!(gap(Some(1.0)), "optimal");
+    }
 }

@@ -39,10 +39,20 @@ pub fn explain(message: &str) -> String {
     {
         return format!("found {}; expected {}", found_in_words(found), expected_in_words(expected));
     }
+    if message.starts_with("invalid length ") && message.contains(", expected struct ") {
+        return "found a list; expected a table".to_owned();
+    }
     if message.starts_with("EOF") {
         return format!("the text ends too early ({message})");
     }
-    message.to_owned()
+    match message {
+        "expected value" => "expected value; JSON allows numbers such as 1.5, texts in quotes, true, false, null, \
+                             lists and tables here, and no comments"
+            .to_owned(),
+        "trailing characters" => "the document is already complete here; remove the text that follows".to_owned(),
+        _ if message.contains("escape") => format!("{message}; write the character itself, or its complete escape"),
+        _ => message.to_owned(),
+    }
 }
 
 /// Rewrites serde's description of the value that it found.
@@ -103,6 +113,7 @@ mod tests {
             ("invalid type: boolean `true`, expected a string", "found `true`; expected a text"),
             ("invalid type: map, expected a list of jobs", "found a table; expected a list of jobs"),
             ("invalid type: null, expected a sequence", "found nothing; expected a list"),
+            ("invalid length 0, expected struct Document with 4 elements", "found a list; expected a table"),
         ] {
             assert_eq!(explain(serde), words);
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::malformed;
+use super::error::{malformed, unproved};
 use super::prices::refute;
 use super::{CertificateError, Kind, Scope, Value};
 use makespan_core::{Area, Instance, Job, Objective, Profile, Rows, Time};
@@ -41,9 +41,13 @@ pub enum Selection {
     /// on m processors, the check takes O(n log m).
     Price(i64),
     /// An exact solution. The choice of crossing jobs is a knapsack problem, which the check solves by dynamic
-    /// programming in integers. For n jobs on m processors, this takes O(n m).
+    /// programming in integers. For n jobs on m processors, this takes O(n m). If n m exceeds 2^27, the certificate is
+    /// rejected.
     Knapsack,
 }
+
+/// Maximum number of table entries that the check computes for [`Selection::Knapsack`].
+const MAX_ENTRIES: u64 = 1 << 27;
 
 /// The minimum work and the minimum number of processors of a job.
 struct Need {
@@ -104,10 +108,17 @@ impl Kind for Rejection {
         }
         let needed = match self.selection {
             Selection::Price(price) => priced(&needs, capacity, Area::from(price)),
-            Selection::Knapsack => match knapsack(&needs, capacity) {
-                Some(work) => work,
-                None => return proven,
-            },
+            Selection::Knapsack => {
+                let bundles = |need: &Need| u64::from(u64::BITS - need.at_most_crossing(capacity).leading_zeros());
+                let entries = needs.iter().map(bundles).sum::<u64>().saturating_mul(u64::from(capacity) + 1);
+                if entries > MAX_ENTRIES {
+                    return unproved("the certificate is too large to check: it has too many jobs and processors");
+                }
+                match knapsack(&needs, capacity) {
+                    Some(work) => work,
+                    None => return proven,
+                }
+            }
         };
         refute(self.deadline, needed, available).map(Value::Integer)
     }
@@ -205,6 +216,14 @@ mod tests {
             rejection(20, 10, Selection::Price(1000)).proves(&instance),
             Err(CertificateError::NotRefuted { .. })
         ));
+    }
+
+    #[test]
+    fn a_knapsack_that_takes_too_long_is_rejected() {
+        let processors = 1 << 24;
+        let wide = instance(processors, &[(1, 10); 300]);
+        let problem = rejection(9, 4, Selection::Knapsack).proves(&wide).unwrap_err();
+        assert!(problem.to_string().contains("too large to check"), "{problem}");
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn conditions_that_are_ignored() {
 fn limits_of_the_search() {
     is_unproved(&rigid(30), "weighted-completion", "reached its limit on conflicts");
     let remark = remark(&rigid(40), "objective=weighted-completion,time-limit=0.01").unwrap();
-    assert!(remark.ends_with("the complete search used up its search time"), "{remark}");
+    assert!(remark.contains("the complete search used up its search time"), "{remark}");
 }
 
 #[test]

@@ -119,7 +119,8 @@ impl<'a> Goal<'a> {
         };
         let earliest = |wish: &GoalTask| match (sum, wish.deadline) {
             (None, due) if objective.is_lateness() => due.unwrap_or(i64::MAX / 4),
-            (Some(shape), Some(due)) if shape.is_lateness() => wish.alone.max(due),
+            // A task without a deadline is never late. A whole has its weight even if it has no deadline.
+            (Some(shape), due) if shape.is_lateness() => due.map_or(i64::MAX / 4, |due| wish.alone.max(due)),
             _ => wish.alone,
         };
         let (mut weights, mut earliest_ends, mut runs) = (Vec::new(), Vec::new(), 0.0);
