@@ -48,7 +48,9 @@ impl fmt::Display for Unproved {
                 write!(f, "the complete search examines a simpler problem, which has a better solution")
             }
             Self::Relaxed(ignored) => write!(f, "the complete search ignores {}", ignored.join(", and ")),
-            Self::TimeLimit => write!(f, "the complete search used up its search time; a longer time limit may prove it"),
+            Self::TimeLimit => {
+                write!(f, "the complete search used up its search time; a longer time limit may prove it")
+            }
             Self::ConflictLimit => write!(f, "the complete search reached its limit on conflicts"),
             Self::TooLong => write!(f, "the certificate of the complete search would be too long"),
         }

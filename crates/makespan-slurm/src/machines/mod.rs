@@ -14,6 +14,7 @@ use crate::{Job, Node, OptionalLimit, Partition, Share};
 pub use error::MachinesError;
 pub use pool::{PlacedRequest, Pool, fit};
 use resources::resources;
+pub use wish::check_job_options;
 
 /// Machines for a plan, with warnings for the user. If a node is large enough for a task, the task runs on this node
 /// alone, because an ordinary command starts no processes on other nodes.

@@ -17,6 +17,21 @@ const OWN: [(&str, &str, &str); 6] = [
     ("no-requeue", "", "remove the option, because pilots are never requeued"),
 ];
 
+/// Options of `sbatch` that a run sets itself if each task is a job of its own, in the form of [`OWN`]. With another job
+/// name, the run could not find its jobs. With another dependency, a task could start before its predecessors.
+const OWN_OF_JOBS: [(&str, &str, &str); 10] = [
+    ("nodes", "N", "state the processors of each job in the list or instance instead"),
+    ("time", "t", "use --time or a `timeout` of the job instead"),
+    ("job-name", "J", "remove the option, because the run finds its jobs by their names"),
+    ("output", "o", "remove the option, because the output of jobs is in the folder of the run"),
+    ("open-mode", "", "remove the option, because the output of jobs is in the folder of the run"),
+    ("array", "a", "write a line for each job instead"),
+    ("dependency", "d", "state the dependencies in the list or instance instead"),
+    ("no-requeue", "", "remove the option, because jobs are never requeued"),
+    ("test-only", "", "use --dry-run instead"),
+    ("wrap", "", "write the command in the list instead"),
+];
+
 /// Options with which a job requests GPUs.
 const GPU_OPTIONS: [(&str, &str); 6] = [
     ("gres", ""),
@@ -50,11 +65,7 @@ pub(super) struct NodeRequest {
 
 impl NodeRequest {
     pub fn of(options: &[String]) -> Result<Self, MachinesError> {
-        for (long, short, instead) in OWN {
-            if value(options, long, short).is_some() || options.iter().any(|option| *option == format!("--{long}")) {
-                return Err(MachinesError::OwnOption { option: format!("--{long}"), instead: instead.to_owned() });
-            }
-        }
+        refuse(options, &OWN)?;
         let hosts = |long: &str, short: &str| {
             let text = value(options, long, short).unwrap_or_default();
             let wrong = |problem: String| MachinesError::Option { option: format!("--{long}={text}"), problem };
@@ -136,6 +147,28 @@ pub(super) fn partition_of(options: &[String]) -> Option<String> {
     value(options, "partition", "p")
 }
 
+/// Returns an error if the user's options of `sbatch` contain an option that a run with one job for each task sets
+/// itself.
+///
+/// # Errors
+///
+/// [`MachinesError::OwnOption`] with a remedy.
+pub fn check_job_options(options: &[String]) -> Result<(), MachinesError> {
+    refuse(options, &OWN_OF_JOBS)
+}
+
+fn refuse(options: &[String], own: &[(&str, &str, &str)]) -> Result<(), MachinesError> {
+    let is_stated = |long: &str, short: &str| {
+        value(options, long, short).is_some() || options.iter().any(|option| *option == format!("--{long}"))
+    };
+    match own.iter().find(|(long, short, _)| is_stated(long, short)) {
+        Some(&(long, _, instead)) => {
+            Err(MachinesError::OwnOption { option: format!("--{long}"), instead: instead.to_owned() })
+        }
+        None => Ok(()),
+    }
+}
+
 /// Returns an error if a pilot has more nodes than a job of the partition may have.
 pub(super) fn check_sizes(partition: &Partition, sizes: &[usize]) -> Result<(), MachinesError> {
     let largest = sizes.iter().copied().max().unwrap_or(0);
@@ -214,5 +247,19 @@ mod tests {
             let error = wish(line).unwrap_err().to_string();
             assert!(error.contains(part), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn options_that_a_job_sets_itself_are_refused() {
+        let check = |line: &str| {
+            let options: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            super::check_job_options(&options).map_err(|error| error.to_string())
+        };
+        for line in ["--job-name=mine", "-J mine", "--dependency=after:1", "--array=1-2", "--wrap=true", "--test-only"]
+        {
+            let error = check(line).unwrap_err();
+            assert!(error.contains("the run itself sets"), "{line}: {error}");
+        }
+        assert_eq!(check("--qos=high --mem=2G -w n1"), Ok(()));
     }
 }

@@ -66,6 +66,7 @@ impl ClusterOfJobs {
                  use --on slurm"
             ));
         }
+        makespan_slurm::check_job_options(&slurm.slurm).map_err(|error| miette!("{error}"))?;
         let commands = Commands::new().with_teller(complain);
         let wrong = |error: &dyn std::fmt::Display| miette!("{error}");
         // A resumed run uses the platform of its first session, because a node that is down now is still part of the
