@@ -28,9 +28,9 @@ fn seconds(time: f64) -> Time {
     Time::from_seconds_f64(time).expect("a short time")
 }
 
-/// Returns jobs with sequential times uniform on [1, 10] s. The time t(k) on k processors is t(k - 1) multiplied by (X
-/// + k - 1) / k, with X uniform on [x, x + 0.2]. This is the recursion of the paper's families with a simpler X: x near
-/// 0 gives a high speed-up, and x near 0.8 gives a low one.
+/// Returns jobs with sequential times uniform on [1, 10] s. The time t(k) on k processors is t(k - 1) multiplied by
+/// (X + k - 1) / k, with X uniform on [x, x + 0.2]. This is the recursion of the paper's families with a simpler X: x
+/// near 0 gives a high speed-up, and x near 0.8 gives a low one.
 fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
     instance(processors, jobs, |random| {
         let mut time: f64 = random.random_range(1.0..=10.0);
