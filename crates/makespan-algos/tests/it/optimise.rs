@@ -49,6 +49,20 @@ fn the_mean_flow_counts_a_bag_once() {
     assert!(value <= reached && value > 7_000_000_000_000, "{bound:?}");
 }
 
+#[test]
+fn jobs_without_deadlines_are_never_late_even_next_to_a_bag() {
+    let tenths = |tenths: i64| Time::from_ticks(tenths * 100_000_000);
+    let job = |name: &str, time| Job::new(name, Profile::rigid(1, tenths(time)).unwrap());
+    let bag = job("bag", 5).with_count(1.try_into().unwrap()).with_release(tenths(1)).with_deadline(tenths(11));
+    let late = job("late", 8).with_release(tenths(3)).with_deadline(tenths(4));
+    // The job `early` ends at 0.4 s, the bag at 0.9 s, and the job `late` at 1.7 s.
+    let early = job("early", 4).with_deadline(tenths(14));
+    let jobs = vec![bag, early, job("a", 2), job("b", 3), late, job("c", 3)];
+    let instance = Instance::new(Platform::flat(1).unwrap(), jobs, vec![]).unwrap();
+    let planned = schedule(&instance, &spec(Objective::WeightedLateness, "steps=2000,searches=1"));
+    assert_eq!(Objective::WeightedLateness.value(&instance, &planned), 1_300_000_000_000_000);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::cases(200), ..ProptestConfig::default() })]
 
