@@ -72,7 +72,7 @@ const EXAMPLES: &str = "\
 Examples:
   makespan run commands.txt               run shell commands, one per line
   makespan run -- 'gzip -9 {}' ::: *.txt  run a command for each argument
-  makespan plan batch.toml                plan jobs, and prove how good the plan is
+  makespan plan batch.toml                plan jobs and prove the plan's quality
 ";
 
 /// Exit statuses of `run`.

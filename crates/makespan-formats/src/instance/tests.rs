@@ -194,7 +194,7 @@ fn bad_documents_are_refused_with_their_place() {
         |platform: &str| format!(r#"{{"version": 1, "platform": {{{platform}, "placement": "compact"}}, "jobs": []}}"#);
     check(&rule(r#""processors": 4"#), "the platform states no nodes within which jobs can be kept; state `nodes`");
     let other = rule(r#""nodes": 2, "processors_per_node": 4"#).replace("compact", "compct");
-    check(&other, "`placement` is `compct`; write \"compact\"");
+    check(&other, "`placement` is `compct`; write \"any\", the default, or \"compact\"");
     let check = |text: &str, expect: &str| {
         let error = toml(text).unwrap_err();
         assert!(error.contains(expect), "{error}");

@@ -128,13 +128,13 @@ fn shards_of_other_campaigns_and_bad_options_are_refused() {
     sandbox.lab("--shards 2 trees --output file").refused(&["file` is a file"]);
     sandbox.lab("trees --on slurm").misused(&["'--on'", "before the campaign", "makespan-lab --on slurm"]);
     sandbox.lab("--shards 0 trees").misused(&["--shards"]);
-    sandbox.lab("shard . 0").refused(&["holds no shards"]);
+    sandbox.lab("shard . 0").refused(&["contains no shards"]);
     assert_eq!(sandbox.entries(), ["file"]);
     let trees = format!("--shards 2 {TREES}");
     sandbox.lab(&trees).succeeds();
     sandbox.lab("shard reproduce-trees 7").refused(&["shards 0 to 1"]);
     sandbox.lab(&format!("{trees} --seed 3")).refused(&[
-        "reproduce-trees holds shards of another",
+        "reproduce-trees contains shards of another",
         "`--shards 2 trees",
         "--output",
     ]);

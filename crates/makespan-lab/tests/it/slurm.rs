@@ -111,7 +111,7 @@ fn a_campaign_on_the_nodes_has_the_same_bytes_also_when_its_planner_is_killed() 
         assert_eq!(starts.iter().filter(|&&start| start == shard).count(), 1, "{shard} in {starts:?}");
     }
     assert!((0..24).all(|shard| starts.contains(&shard)), "{starts:?}");
-    space.lab(&format!("{line} --seed 2")).refused(&["holds shards of another command", "--output"]);
+    space.lab(&format!("{line} --seed 2")).refused(&["contains shards of another command", "--output"]);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_bag_is_planned_shown_in_one_line_and_verified() {
     let table = sandbox.read("j.csv");
     assert!(table.contains("\nfill/6,bags,fill,0,1,") && table.lines().count() == 12, "{table}");
     assert!(sandbox.read("s.swf").contains("without weights, speed-ups, bags of tasks (each task has a record)"));
-    assert!(sandbox.read("r.html").contains("best effort") && sandbox.read("g.svg").contains("best effort"));
+    assert!(sandbox.read("r.html").contains("best-effort") && sandbox.read("g.svg").contains("best-effort"));
 }
 
 #[test]

@@ -122,7 +122,9 @@ fn compound_jobs_are_simulated_task_by_task() {
     sandbox.makespan("simulate i.toml --start-time-of d/left").refused(&["--start-time-of", "compound job"]);
     let nodes = "nodes = 2\nprocessors_per_node = 1\nlatency = 0.1\nbandwidth = 1e6";
     sandbox.write("n.toml", diamond(LEFT).replace("processors = 2", nodes));
-    sandbox.makespan("simulate n.toml --policy easy").refused(&["easy", "data take time between nodes; use follow"]);
+    sandbox
+        .makespan("simulate n.toml --policy easy")
+        .refused(&["easy", "data that take time between nodes; use follow"]);
     sandbox.makespan("simulate n.toml --policy follow[scheduler=peft]").succeeds();
     sandbox.makespan("simulate n.toml --policy follow[scheduler=dual]").refused(&["graph"]);
 }

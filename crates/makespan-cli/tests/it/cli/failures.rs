@@ -115,7 +115,7 @@ fn fail_fast_and_timeouts() {
     }
     sandbox
         .makespan("run slow.toml --folder s2 --on slurm:jobs --limit-memory")
-        .refused(&["--on slurm:jobs", "leave it out"]);
+        .refused(&["--on slurm:jobs", "remove --limit-memory"]);
     assert!(!sandbox.path("s2").exists());
     sandbox.makespan("run slow.toml --retry=-1").misused(&["--retry"]);
 }

@@ -63,5 +63,5 @@ fn a_stated_time_is_no_guess() {
     sandbox.write("false.json", text.replace("\"guess\": true", "\"guess\": false"));
     sandbox.makespan("verify a.toml false.json").refused(&["false.json", "].guess", "the instance states no time"]);
     sandbox.write("known.toml", HALF_KNOWN.replace("name = \"unknown\"", "name = \"unknown\"\ntime = 60"));
-    sandbox.makespan("verify known.toml plan.json").refused(&["plan.json", "].guess", "the instance states the time"]);
+    sandbox.makespan("verify known.toml plan.json").refused(&["plan.json", "].guess", "the instance states this time"]);
 }

@@ -210,8 +210,8 @@ fn templates_that_are_wrong_are_refused() {
         let said = sandbox.makespan(line);
         assert_eq!((said.status, said.err.as_str()), (Some(0), "no arguments: nothing to run\n"), "{line}");
     }
-    sandbox.makespan(r"run -- 'find . -exec echo {} \;'").refused(&["`{}`", "there are none", ":::", "a list"]);
-    sandbox.makespan("run -- 'touch {/.}.txt'").refused(&["`{/.}`", "there are none"]);
+    sandbox.makespan(r"run -- 'find . -exec echo {} \;'").refused(&["`{}`", "there are no arguments", ":::", "a list"]);
+    sandbox.makespan("run -- 'touch {/.}.txt'").refused(&["`{/.}`", "there are no arguments"]);
     sandbox.makespan("run -- 'a {2}' ::: x").refused(&["`{2}`", "there is 1"]);
     sandbox.makespan("run -- ' ' ::: x").refused(&["the template is empty"]);
     sandbox.makespan("run -- 'a {%}' ::: x").refused(&["`{%}`", "GNU parallel", "{#}"]);

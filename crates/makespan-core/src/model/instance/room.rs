@@ -341,6 +341,6 @@ mod tests {
         assert!(refused(2, &[("solver", Need::whole(4))]).contains("needs 4 of `solver`, but the platform has 3"));
         let unknown = refused(1, &[("gpus", Need::whole(1))]);
         assert!(unknown.contains("`gpus`, which is neither a resource of a node nor a licence"), "{unknown}");
-        assert!(unknown.contains("there are `memory`, `solver`"), "{unknown}");
+        assert!(unknown.contains("the resources of the platform are `memory`, `solver`"), "{unknown}");
     }
 }
