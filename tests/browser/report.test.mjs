@@ -207,7 +207,7 @@ describe("a plan with bags of tasks", () => {
   it("names the tasks and says what best effort is", async () => {
     const { page, faults, close } = await open("bags");
     assert.match(await page.locator(".chart-legend").textContent(), /best effort/);
-    assert.match(await page.locator(".cards").textContent(), /best effort ends/i);
+    assert.match(await page.locator(".cards").textContent(), /best-effort jobs end/i);
     const names = new Map();
     for (const wanted of ["fill", "urgent", "wide"]) {
       const at = await page.evaluate((name) => {

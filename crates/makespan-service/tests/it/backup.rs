@@ -66,7 +66,7 @@ fn a_restored_store_has_all_jobs_and_runs_only_unfinished_ones() {
         &makespan_service::KeeperOptions::new(&kept),
         Box::new(makespan_service::host::ThisMachine(makespan_core::Platform::flat(2).unwrap())),
     );
-    assert!(error.err().unwrap().contains("is a backup; restore it"));
+    assert!(error.err().unwrap().contains("this folder is a backup; restore the backup into a new folder"));
     let second = keeper(&new);
     let unfinished = [busy, bag, behind];
     fs::write(at.join("go"), "").unwrap();

@@ -272,9 +272,9 @@ fn wrong_inputs_are_one_error_and_leave_nothing() {
     case("log.swf --start-time-of 2 --at 5", &["submitted at 10 s"]);
     case("log.swf --start-time-of 2 --at soon", &["--at soon"]);
     sandbox.write("odd.swf", LOG.replace("3 20 -1 30", "3 20 -1 0"));
-    case("odd.swf --strict", &["odd.swf:4", "refused"]);
+    case("odd.swf --strict", &["odd.swf:4", "--strict does not allow this record"]);
     sandbox.write("broken.swf", LOG.replace("3 20 -1 30", "3 20 -1 x"));
-    case("broken.swf --strict", &["broken.swf:4", "refused"]);
+    case("broken.swf --strict", &["broken.swf:4", "--strict does not allow this record"]);
     sandbox.write("empty.swf", "; MaxProcs: 4\n");
     case("empty.swf", &["empty.swf", "no record can be read as a job"]);
     sandbox.write(

@@ -12,7 +12,7 @@ fn wrong_input_is_refused_with_a_remedy() {
     let refused = [
         ("run list.txt --on slurm --partition nowhere", vec!["no partition `nowhere`", "the cluster has main"]),
         ("run long.txt --on slurm --time 1h", vec!["10800", "request a longer --time"]),
-        ("run list.txt --on slurm --nodes 9", vec!["9 nodes are requested", "has 4", "request fewer nodes"]),
+        ("run list.txt --on slurm --nodes 9", vec!["9 nodes are requested", "has only 4 nodes", "request fewer nodes"]),
         ("run list.txt --on slurm --time soon", vec!["--time soon", "such as 90m"]),
         ("run list.txt --on slurm --pilots 2xmany", vec!["such as 2x4nodes,1h"]),
         (

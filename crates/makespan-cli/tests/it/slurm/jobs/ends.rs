@@ -103,7 +103,7 @@ fn what_cannot_be_jobs_is_refused_with_a_remedy() {
     space.write("licence.toml", licence);
     let refused = [
         ("run list.txt --on slurm:jobs --nodes 2", vec!["each job has its own nodes"]),
-        ("run list.txt --on slurm:jobs --policy fcfs", vec!["the cluster does", "--algorithm"]),
+        ("run list.txt --on slurm:jobs --policy fcfs", vec!["the cluster decides this", "--algorithm"]),
         ("run list.txt --on slurm:jobs --jobs 2", vec!["use --on slurm"]),
         ("run list.txt --on slurm:jobs --partition nowhere", vec!["nowhere", "main"]),
         ("run long.txt --on slurm:jobs --time 1h", vec!["10800", "request a longer --time"]),
