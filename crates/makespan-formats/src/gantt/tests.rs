@@ -44,7 +44,7 @@ fn best_effort_has_its_own_colour_and_a_legend() {
     let plain = instance.with_jobs(vec![job("a")]);
     let schedule = Schedule::new(vec![placement(0, 0, 10, "0-3")]);
     let text = svg(&plain, &[NamedSchedule { name: "plan", schedule: &schedule }], &GanttOptions::default());
-    assert!(!text.contains("best effort") && !text.contains(scheme::BEST_EFFORT));
+    assert!(!text.contains("best-effort") && !text.contains(scheme::BEST_EFFORT));
 }
 
 /// Checks the colours in a policy's chart: a bag of three tasks has three colours, even if the bag is best effort, and

@@ -140,7 +140,7 @@ fn platforms_of_other_programs_are_read() {
 #[test]
 fn only_trees_with_hosts_at_the_root_are_written() {
     let refused = |platform: &Platform| write_simgrid(platform, &mut Vec::new()).unwrap_err().to_string();
-    assert!(refused(&Platform::cluster(2, 2).unwrap()).contains("form a tree"));
+    assert!(refused(&Platform::cluster(2, 2).unwrap()).contains("only a tree of nodes can be written"));
     let node = |name: &str, processors, parent| Node { parent, ..Node::new(name, processors) };
     let switch = Platform::new(vec![node("s", 0, None), node("a", 1, Some(0))]).unwrap();
     assert!(refused(&switch).contains("no processors"));

@@ -260,7 +260,7 @@ fn memory_is_needed_for_each_processor() {
         ),
         "{remarks}"
     );
-    assert!(!remarks.contains("request no amount"), "{remarks}");
+    assert!(!remarks.contains("did not request memory"), "{remarks}");
 }
 
 #[test]

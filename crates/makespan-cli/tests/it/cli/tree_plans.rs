@@ -157,7 +157,9 @@ fn rates_are_compared_like_any_plan() {
     let flat = r#"{"version": 1, "platform": {"processors": 2}, "jobs": [{"name": "x", "count": 9, "processors": 1, "time": 3, "weight": 1, "command": ["true"]}]}"#;
     sandbox.write("flat.json", flat);
     assert!(!sandbox.makespan("compare flat.json").succeeds().contains("steady-state"));
-    sandbox.makespan("run flat.json --algorithm steady-state --oversubscribe --folder f").refused(&["no placements"]);
+    sandbox
+        .makespan("run flat.json --algorithm steady-state --oversubscribe --folder f")
+        .refused(&["no start times or processors"]);
 }
 
 #[test]
@@ -208,7 +210,7 @@ fn trees_go_through_platform_files_of_simgrid() {
     sandbox.makespan("convert jobs.json --platform t.xml moved.json").succeeds();
     assert_eq!(sandbox.json("moved.json")["platform"]["nodes"][3]["bandwidth"], 0.5);
     sandbox.makespan("plan moved.json").succeeds();
-    sandbox.makespan("convert jobs.json jobs.xml").refused(&["form a tree"]);
+    sandbox.makespan("convert jobs.json jobs.xml").refused(&["only a tree of nodes can be written"]);
     sandbox.write("bad.xml", sandbox.read("t.xml").replace("router", "storage"));
     sandbox.makespan("convert jobs.json --platform bad.xml moved.json").refused(&[
         "bad.xml: line",
