@@ -121,7 +121,7 @@ fn what_is_no_flow_is_refused() {
     let wide = Instance::new(Platform::flat(2).unwrap(), wide, vec![]).unwrap();
     let period = makespan_core::Unavailable { processors: ProcSet::first(1), start: s(1), end: s(2) };
     let closing = Instance::new(Platform::flat(2).unwrap(), vec![], vec![period]).unwrap();
-    for (instance, part) in [(&wide, "one processor"), (&closing, "unavailable periods")] {
+    for (instance, part) in [(&wide, "several processors"), (&closing, "unavailable periods")] {
         let refused = policy_for("flow", instance, 1).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(refused.contains(part), "{refused}");
     }
