@@ -134,7 +134,7 @@ fn a_halted_run_is_resumed() {
         let word = if when == "now" {
             "stopping: the running job is asked to end"
         } else {
-            "starting no more jobs; waiting for 1 job"
+            "starting no more jobs; waiting for 1 running job"
         };
         assert!(said.err.contains(word) && !said.err.contains("Ctrl-C"), "{said:?}");
         let result = result(&said.err);
