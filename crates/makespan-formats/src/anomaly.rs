@@ -127,7 +127,7 @@ impl fmt::Display for Anomaly {
             Self::OutOfOrder => "submitted before the job of the preceding record; the jobs are sorted by submit time",
             Self::NoEstimate => "no requested run time; the actual run time is used as the expected run time",
             Self::Overrun => "the actual run time is longer than the requested run time; both are kept",
-            Self::Communication => "the profile contains communication, which is assumed to take no time",
+            Self::Communication => "the profile communicates, but its communication is assumed to take no time",
             Self::Component => "component of a heterogeneous job; it becomes a separate job",
             Self::BrokenUser => "the user is not a whole number below 2^32; the job has no user",
             Self::BrokenNeeds => "the need for a resource is not an amount; the job has no need for this resource",

@@ -48,7 +48,7 @@ fn a_graph_survives_both_languages() {
 #[test]
 fn a_walltime_is_of_each_task_from_version_2_on() {
     let both = r#"{"name": "j", "released": 2, "deadline": 60, "walltime": 5, "tasks": [{"name": "a", "work": 4}]}"#;
-    refused(both, "has both `deadline` and `walltime`");
+    refused(both, "`deadline` and `walltime` are both stated");
     let text = format!("{{{},\n \"jobs\": [{both}]}}", PLATFORM.replace("1,", "2,"));
     let instance = read_json("a.json", text.as_bytes(), None).unwrap();
     let job = &instance.jobs()[0];

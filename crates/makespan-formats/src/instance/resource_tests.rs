@@ -77,9 +77,9 @@ fn bad_needs_are_refused_with_their_place() {
     needs(r#"{"memory": "-4GiB"}"#, &["jobs[0].needs.memory", "is negative"]);
     needs(r#"{"memory": "NaN"}"#, &["jobs[0].needs.memory", "`NaN` is not an amount", "\"4GiB\""]);
     needs(r#"{"memory": NaN}"#, &["a.json:3:", "expected value"]);
-    needs(r#"{"memory": "8EiB"}"#, &["jobs[0].needs.memory", "`8EiB` is too much"]);
-    needs(r#"{"memory": 9223372036854775808}"#, &["jobs[0].needs.memory", "is too much; at most 2^63 - 1"]);
-    needs(r#"{"memory": 1e300}"#, &["jobs[0].needs.memory", "is too much"]);
+    needs(r#"{"memory": "8EiB"}"#, &["jobs[0].needs.memory", "`8EiB` is too large"]);
+    needs(r#"{"memory": 9223372036854775808}"#, &["jobs[0].needs.memory", "is too large; at most 2^63 - 1"]);
+    needs(r#"{"memory": 1e300}"#, &["jobs[0].needs.memory", "is too large"]);
     needs(r#"{"memory": "4 gb"}"#, &["jobs[0].needs.memory", "`4 gb` is not an amount; did you mean \"4 GB\"?"]);
     needs(r#"{"gpus": 0.5}"#, &["jobs[0].needs.gpus", "`0.5` is not a whole number"]);
     needs(r#"{"gpus": [1, -2]}"#, &["jobs[0].needs.gpus[1]", "`-2` is negative"]);
@@ -107,7 +107,7 @@ fn needs_of_what_there_is_not_are_refused() {
     };
     needs(
         r#"{"gpu": 1}"#,
-        "`gpu`, which is neither a resource of a node nor a licence; there are `gpus`, `memory`, `solver`",
+        "`gpu`, which is neither a resource of a node nor a licence; the resources of the platform are `gpus`, `memory`, `solver`",
     );
     needs(r#"{"solver": 4}"#, "4 of `solver`, but the platform has 3");
     needs(r#"{"gpus": 2}"#, "2 of `gpus`, and all nodes together have 1");
@@ -131,7 +131,7 @@ fn bad_resources_are_refused_with_their_place() {
         "platform.resources.memory: `-1GiB` is negative",
     );
     platform(r#"{"processors": 4, "licences": {"x": 0.1}}"#, "platform.licences.x: `0.1` is not a whole number");
-    platform(r#"{"processors": 4, "consumables": {"x": "1e30"}}"#, "platform.consumables.x: `1e30` is");
+    platform(r#"{"processors": 4, "consumables": {"x": "1e30"}}"#, "platform.consumables.x: the amount `1e30` is");
     platform(r#"{"processors": 4, "resources": 3}"#, "platform.resources");
     platform(r#"{"processors": 4, "resources": {"x": 1, "x": 2}}"#, "the resource `x` is given twice");
     platform(r#"{"processors": 4, "resources": {"per_processor": 1}}"#, "`per_processor` is not a name of a resource");

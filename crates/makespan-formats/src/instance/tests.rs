@@ -149,7 +149,7 @@ fn bad_jobs_are_refused_with_their_place() {
     refused(r#"{"name": "a", "time": []}"#, &["job `a`", "no allotment"]);
     refused(r#"{"name": "a", "time": [0]}"#, &["job `a`", "must be positive"]);
     refused(r#"{"name": "a", "time": {"x": 1}}"#, &["jobs[0].time", "expected a time"]);
-    refused(r#"{"name": "a", "time": [3, 2], "processors": {"min": 3}}"#, &["at least 3", "lists 2"]);
+    refused(r#"{"name": "a", "time": [3, 2], "processors": {"min": 3}}"#, &["at least 3", "lists only 2"]);
     refused(
         r#"{"name": "a", "time": 3, "processors": {"min": 3}}"#,
         &["`time` is one time, but `processors` is a range"],

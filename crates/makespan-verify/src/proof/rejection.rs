@@ -222,7 +222,7 @@ mod tests {
     fn a_knapsack_that_takes_too_long_is_rejected() {
         let processors = 1 << 24;
         let wide = instance(processors, &[(1, 10); 300]);
-        let problem = rejection(9, 4, Selection::Knapsack).proves(&wide).unwrap_err();
+        let problem = rejection(19, 9, Selection::Knapsack).proves(&wide).unwrap_err();
         assert!(problem.to_string().contains("too large to check"), "{problem}");
     }
 

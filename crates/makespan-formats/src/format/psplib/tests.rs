@@ -36,7 +36,7 @@ fn numbers_alone_are_a_project() {
             "{remarks:?}"
         );
         assert!(has("activities without duration are not planned: 1 (such as `4`)"), "{remarks:?}");
-        assert!(has("on 3 processors"), "{remarks:?}");
+        assert!(has("on a platform of 3 processors"), "{remarks:?}");
     }
 }
 
