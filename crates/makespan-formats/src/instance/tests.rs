@@ -161,7 +161,7 @@ fn bad_jobs_are_refused_with_their_place() {
     refused(r#"{"name": "a", "work": 3, "processors": 2}"#, &["needs a `speedup`"]);
     refused(r#"{"name": "a", "work": 3, "time": 3}"#, &["both `time` and `work`"]);
     refused(r#"{"work": 3}"#, &["jobs[0]", "the key `name` is missing"]);
-    refused(r#"{"name": "", "work": 3}"#, &["name is empty"]);
+    refused(r#"{"name": "", "work": 3}"#, &["the name of a job is empty"]);
     refused(r#"{"name": "a", "work": 3, "speedup": {"amdal": {"serial": 0}}}"#, &["did you mean `amdahl`?"]);
     refused(r#"{"name": "a", "work": 3, "speedup": {"amdahl": {"serial": 2}}}"#, &["serial is 2", "from 0 to 1"]);
     refused(r#"{"name": "a", "work": 3, "speedup": {"amdahl": {"serial": 0, "x": 1}}}"#, &["unknown key `x`"]);
