@@ -1,13 +1,10 @@
 //! The predicted start of a waiting job, and the reasons why it waits.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The predicted start of a waiting job, with its range, and the reasons why the job does not start now. `T` is the type
 /// of instants.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outlook<T> {
     /// Expected start. `None` if the start is unknown, or if the job cannot start without a change.
     pub start: Option<T>,
@@ -27,22 +24,17 @@ pub struct Outlook<T> {
 /// let reason = WaitReason::new("held", "held by its user", "it is held by its user").with("scontrol release 7");
 /// assert_eq!(reason.remedy.as_deref(), Some("scontrol release 7"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WaitReason {
     /// The kind of the reason, one of: `held`, `dependency`, `begin-time`, `partition`, `reservation`, `limit`,
-    /// `nodes`, `resources`, `priority`, `deadline`, `overdue`, `slurm`, `next`, `state`.
-    pub kind: Cow<'static, str>,
+    /// `nodes`, `resources`, `priority`, `deadline`, `slurm`, `next`.
+    pub kind: &'static str,
     /// The reason in a few words, such as `10 jobs before it`.
     pub brief: String,
     /// The reason as a sentence.
     pub text: String,
     /// The change that would let the job start, if a person can make it.
     pub remedy: Option<String>,
-    /// The numbers of the jobs that cause the wait, if the service predicts the start. Jobs that the client may not see
-    /// are omitted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub jobs: Vec<u64>,
 }
 
 impl<T> Outlook<T> {
@@ -56,7 +48,7 @@ impl<T> Outlook<T> {
 impl WaitReason {
     /// Creates a reason without a remedy.
     pub fn new(kind: &'static str, brief: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { kind: kind.into(), brief: brief.into(), text: text.into(), remedy: None, jobs: Vec::new() }
+        Self { kind, brief: brief.into(), text: text.into(), remedy: None }
     }
 
     /// Returns this reason with a remedy.
