@@ -117,11 +117,12 @@ impl<'a> Goal<'a> {
             }
             _ => 0.0,
         };
-        let earliest = |wish: &GoalTask| match (sum, wish.deadline) {
-            (None, due) if objective.is_lateness() => due.unwrap_or(i64::MAX / 4),
-            // A task without a deadline is never late. A whole has its weight even if it has no deadline.
-            (Some(shape), due) if shape.is_lateness() => due.map_or(i64::MAX / 4, |due| wish.alone.max(due)),
-            _ => wish.alone,
+        let earliest = |wish: &GoalTask| match wish.deadline {
+            _ if !objective.is_lateness() => wish.alone,
+            // A task without a deadline is never late, even if it is a part of a whole with a weight.
+            None => i64::MAX / 4,
+            Some(due) if sum.is_some() => wish.alone.max(due),
+            Some(due) => due,
         };
         let (mut weights, mut earliest_ends, mut runs) = (Vec::new(), Vec::new(), 0.0);
         for wish in wishes {
