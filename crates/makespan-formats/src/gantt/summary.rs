@@ -3,6 +3,7 @@
 use makespan_core::{Instance, Objective, Placement, Schedule, SeparateEnds};
 use makespan_verify::Bound;
 pub(crate) use makespan_verify::check::bound_word;
+use makespan_verify::check::percent_above;
 
 use super::ticks::duration;
 
@@ -50,8 +51,9 @@ impl ValueAndBound {
         if self.value == bound {
             return Some(format!("optimal{condition}"));
         }
-        let percent = ((self.ratio()? - 1.0) * 1000.0).ceil() / 10.0;
-        (self.value > bound).then(|| format!("at most {percent:.1}\u{A0}% above the optimum{condition}"))
+        let ratio = self.ratio()?;
+        (self.value > bound)
+            .then(|| format!("at most {:.1}\u{A0}% above the optimum{condition}", percent_above(ratio, 1)))
     }
 
     /// Formats a value of this objective for people. Weighted completion and weighted lateness are in weight times

@@ -8,4 +8,4 @@ mod words;
 pub use problems::{problems, wrong_statements};
 pub use program::program;
 pub use verdict::{objectives, other_metrics, verdict};
-pub use words::{amount, bound_word, figure, gap, value};
+pub use words::{amount, bound_word, figure, gap, percent_above, value};

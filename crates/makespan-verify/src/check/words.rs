@@ -27,9 +27,14 @@ pub fn amount(objective: Objective, value: impl Into<Value>) -> f64 {
     value.into().as_f64() / 10_f64.powi(places as i32)
 }
 
-/// Allowed error of the hundredths of a percent in floating point, as a multiple of the ratio. Without it, a ratio of
-/// exactly 1.05 would be printed as 5.01 %.
-const ROUNDING: f64 = 1e-11;
+/// Returns the percentage by which a ratio exceeds 1, rounded up to `places` decimal places. The result is never zero,
+/// because the ratio is above 1.
+pub fn percent_above(ratio: f64, places: i32) -> f64 {
+    // The allowed error in floating point. Without it, the ratio 1.05 would be 5.01 %.
+    let error = ratio * 1e-11;
+    let units = 10_f64.powi(places);
+    ((ratio - 1.0) * 100.0 * units - error).ceil().max(1.0) / units
+}
 
 /// Describes a ratio, such as `at most 3.21 % above the optimum`. The percentage is rounded up, so that it is proved.
 pub fn gap(ratio: Option<f64>) -> String {
@@ -38,10 +43,7 @@ pub fn gap(ratio: Option<f64>) -> String {
         // Only the value of a schedule that omits some jobs can be below the bound.
         Some(ratio) if ratio < 1.0 => "a part of the jobs".into(),
         Some(ratio) if ratio <= 1.0 => "optimal".into(),
-        Some(ratio) => {
-            let hundredths = ((ratio - 1.0) * 1e4 - ratio * ROUNDING).ceil().max(1.0);
-            format!("at most {:.2} % above the optimum", hundredths / 100.0)
-        }
+        Some(ratio) => format!("at most {:.2} % above the optimum", percent_above(ratio, 2)),
     }
 }
 
