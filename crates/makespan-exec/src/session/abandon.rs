@@ -38,7 +38,7 @@ impl Session<'_> {
         at: Time,
         recorded: &[TaskId],
     ) -> Result<(), ExecuteError> {
-        let reason = format!("`{}`, which it waits for, did not succeed", self.state.name(task));
+        let reason = self.reason_to_abandon(task);
         for lost in lost {
             self.withdraw(lost);
             if recorded.binary_search(&lost).is_err() {
@@ -46,5 +46,10 @@ impl Session<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the reason why the successors of `task` never start.
+    pub(super) fn reason_to_abandon(&self, task: TaskId) -> String {
+        format!("`{}`, which it waits for, did not succeed", self.state.name(task))
     }
 }

@@ -217,8 +217,8 @@ impl Session<'_> {
             };
             let instance = self.state.instance();
             let before = instance.incoming(task).map(|edge| edge.from).find(is_unsuccessful);
-            let waits = |before| format!("`{}`, which it waits for, did not succeed", self.state.name(before));
-            return Some(before.map_or_else(|| "it could not be started".to_owned(), waits));
+            let waits = before.map(|before| self.reason_to_abandon(before));
+            return Some(waits.unwrap_or_else(|| "it could not be started".to_owned()));
         }
         let attempt = self.attempts.get(task.index()).copied().unwrap_or(0);
         let known = self.status_of(task, attempt).filter(|_| outcome != Outcome::Succeeded);
