@@ -182,7 +182,7 @@ impl Service for Keeper {
                 RefusalKind::BadInput,
                 "Idempotency-Key",
                 message,
-                "write a key of 1 to 200 characters",
+                &format!("write a key of 1 to {LONGEST_KEY} characters"),
             ));
         }
         let digest = key.map(|_| {
