@@ -51,7 +51,7 @@ impl MovingPriorities {
         Some(Self { rules, shares, users, priorities: base.clone(), base, ties, begins: queue.now, computed: None })
     }
 
-    /// Adds the processors of a job that starts at `now` to the usage of its user, or removes those of a job that ends.
+    /// If a job starts at `now`, adds its processors to the usage of its user. If the job ends, removes its processors.
     pub fn change(&mut self, running: &RunningUsage, starts: bool, now: i64) {
         let Some(job) = running.job else { return };
         let processors: u32 = running.holds.iter().map(|hold| hold.cpus).sum();

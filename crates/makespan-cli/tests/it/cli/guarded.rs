@@ -34,7 +34,7 @@ fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
 }
 
 /// Returns a script. Its processes leave their group (`timeout`), their session (`setsid`) and their parent (`&`), have
-/// this environment, and ignore SIGTERM. The tag distinguishes the processes from those of other tests.
+/// this environment, and ignore SIGTERM. The tag distinguishes these processes from the processes of other tests.
 fn runaway(tag: &str, environment: &str) -> String {
     format!(
         "setsid -f {environment} /bin/sh -c \"trap : TERM; while :; do sleep 0.1{tag}; done\"; \

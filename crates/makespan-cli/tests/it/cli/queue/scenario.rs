@@ -28,7 +28,7 @@ fn scenarios_are_played_over_the_queue_of_a_cluster() {
     assert!(ran >= 3, "{ran}");
 }
 
-/// A scenario changes single parameters of the cluster's policy. All other parameters are those of the cluster.
+/// A scenario changes single parameters of the cluster's policy. All other parameters keep the values of the cluster.
 #[test]
 fn a_scenario_changes_one_parameter_of_the_cluster() {
     let sandbox = Sandbox::new();
