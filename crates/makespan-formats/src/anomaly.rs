@@ -52,8 +52,8 @@ pub enum Anomaly {
     /// Submit time earlier than the submit time of the preceding record. The jobs are sorted by submit time
     /// afterwards.
     OutOfOrder,
-    /// Missing requested run time, although the caller asks for requested run times. The actual run time is used as the
-    /// expected run time.
+    /// Missing requested run time. This is an anomaly only if the caller uses requested run times as estimates. The
+    /// actual run time is then used as the estimate.
     NoEstimate,
     /// Run time longer than the requested run time. The job keeps both times.
     Overrun,
@@ -250,7 +250,7 @@ impl LogStatistics {
         self.broken_machine.get_or_insert(BrokenMachine { count: 0, place, stated }).count += 1;
     }
 
-    /// Removes the counts of these kinds of anomalies.
+    /// Removes the counts of the given kinds of anomalies.
     pub(crate) fn forget(&mut self, anomalies: &[Anomaly]) {
         self.found.retain(|found| !anomalies.contains(&found.anomaly));
     }

@@ -13,7 +13,7 @@ pub(crate) const MAX_BYTES: u64 = 4 << 30;
 
 const BUFFER: usize = 1 << 17;
 
-/// Decompressed size, in bytes, that is accepted for every compression ratio.
+/// Decompressed size, in bytes, up to which every compression ratio is accepted.
 const MAX_EXPANDED: u64 = 16 << 20;
 
 /// Maximum ratio of decompressed to compressed size, for files that expand to more than [`MAX_EXPANDED`] bytes. Logs
@@ -21,9 +21,9 @@ const MAX_EXPANDED: u64 = 16 << 20;
 /// 1,000.
 const MAX_EXPANSION: u64 = 20;
 
-/// Number of compressed members (concatenated gzip or bzip2 files) that is accepted for every file, even if all
-/// members are tiny. A file may have one more member for each [`MEMBER`] decompressed bytes. The number is limited
-/// because the bzip2 decoder allocates megabytes for each member.
+/// Number of compressed members (concatenated gzip or bzip2 files) that any file may have, even if all members are
+/// tiny. For each [`MEMBER`] decompressed bytes, a file may have one additional member. The number is limited because
+/// the bzip2 decoder allocates megabytes for each member.
 const FEW_MEMBERS: u64 = 1000;
 const MEMBER: u64 = 16 << 10;
 
@@ -270,7 +270,7 @@ mod tests {
                 error.contains("more than 1000 compressed files") && error.contains("decompress the file first"),
                 "{error}"
             );
-            // Members with content are not limited in number.
+            // The number of members with content is not limited.
             let block = pack(&vec![b'x'; MEMBER as usize]);
             assert_eq!(read(&block.repeat(few + 20)).unwrap().len(), (few + 20) * MEMBER as usize);
         }

@@ -1,8 +1,8 @@
 //! Impossible values in files of other programs. All readers of logs and workflows obey one rule (docs/formats.md,
 //! "Impossible values").
 //!
-//! Each impossible value is replaced and counted, and there is one warning for each kind of value. In a strict
-//! reading, the first impossible value is an error.
+//! Each impossible value is replaced and counted, and there is one warning for each kind of value. If the file is read
+//! strictly (`--strict`), it is refused with an error about its first impossible value.
 
 use makespan_core::{Estimate, Time, TimeError};
 

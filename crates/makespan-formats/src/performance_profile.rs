@@ -4,9 +4,10 @@
 //! Programming 91 (2002), 201 to 213, DOI 10.1007/s101070100263, section 2. The paper compares run times. This module
 //! compares any values for which smaller is better.
 //!
-//! Let v(p, s) be the value of algorithm s on instance p. The ratio of s on p is r(p, s) = v(p, s) / min over all
-//! algorithms a of v(p, a), or infinite if s failed on p. The profile of s at a factor t is the share of the instances
-//! with r(p, s) <= t.
+//! Let v(p, s) be the value of algorithm s on instance p. If s failed on p, the ratio r(p, s) is infinite. Otherwise,
+//! r(p, s) is v(p, s) divided by the smallest value of any algorithm on p.
+//!
+//! The profile of s at a factor t is the share of the instances with r(p, s) <= t.
 
 use crate::plot::{Figure, Line, Point, Series};
 

@@ -2,8 +2,8 @@
 //!
 //! The format is from the benchmark of Braun et al. (Journal of Parallel and Distributed Computing 61, 2001, DOI
 //! 10.1006/jpdc.2000.1714). A file contains times in seconds, task by task. A first line `tasks machines` or
-//! `tasks machines class` is optional. Tasks are named t0, t1 and so on, and machines n0, n1 and so on. The time `inf` means
-//! that a machine cannot run a task.
+//! `tasks machines class` is optional. The reader names the tasks t0, t1 and so on, and the machines n0, n1 and so on.
+//! The time `inf` means that a machine cannot run a task.
 
 mod read;
 #[cfg(test)]

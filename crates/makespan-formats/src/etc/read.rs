@@ -217,7 +217,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the error message for a matrix with `have` times, if this number is wrong.
+/// Returns the error message for a matrix that has `have` times instead of the required number.
 fn few(layout: Layout, have: usize) -> String {
     let machines = layout.machines;
     match layout.tasks {

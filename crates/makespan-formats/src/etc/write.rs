@@ -6,9 +6,9 @@ use makespan_core::{Instance, Time, Weight};
 
 use super::CANNOT;
 
-/// Writes the run times of sequential jobs. The first line is `tasks machines`. The following lines have a line for
-/// each job and a column for each processor. Names, walltimes and commands are omitted. A machine on which the job
-/// exceeds its walltime is written as unable to run the job.
+/// Writes the run times of sequential jobs. The first line is `tasks machines`. Then there is one line for each job,
+/// with one column for each processor. Names, walltimes and commands are omitted. A machine on which the job exceeds
+/// its walltime is written as unable to run the job.
 ///
 /// # Errors
 /// Errors of the writer. [`io::ErrorKind::InvalidInput`] for instances that the format cannot express: jobs on several

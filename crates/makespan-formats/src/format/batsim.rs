@@ -1,7 +1,10 @@
-//! Workloads of Batsim, in the JSON formats of versions up to 4 and of version 5. `{"nb_res": 4, "jobs": [{"id",
-//! "subtime", "res", "walltime", "profile"}], "profiles": {"name": {"type": "delay", "delay": s}}}` (P.-F. Dutot, M.
-//! Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources and jobs management systems
-//! simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10).
+//! Workloads of Batsim, in the JSON formats of versions up to 4 and of version 5.
+//!
+//! A workload is `{"nb_res": 4, "jobs": [{"id", "subtime", "res", "walltime", "profile"}], "profiles": {..}}`. An entry
+//! of `profiles` is, for example, `"name": {"type": "delay", "delay": s}`.
+//!
+//! Source: P.-F. Dutot, M. Mercier, M. Poquet, O. Richard, "Batsim: a realistic language-independent resources and jobs
+//! management systems simulator", JSSPP 2016, DOI 10.1007/978-3-319-61756-5_10.
 //!
 //! A profile describes the work of a job. In version 5, the profile types have different names. A delay takes its
 //! stated time. A parallel profile takes the time of its computation. A composition takes the sum of the run times of

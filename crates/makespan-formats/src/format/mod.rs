@@ -91,8 +91,8 @@ pub(crate) enum Reader {
     Workflow(&'static workflow::Reader),
 }
 
-/// Reads the records of a log. The arguments are the file name, the content, floating-point operations per second, and the rule
-/// that selects lines.
+/// Reads the records of a log. The arguments are the file name, the content, floating-point operations per second, and
+/// the rule that selects lines.
 pub(crate) type ReadLog = fn(&str, &mut dyn BufRead, f64, Lines) -> Result<LogContent, FormatError>;
 
 /// A row of the table of formats.
@@ -123,8 +123,8 @@ const GRAPH_LINE: Option<usize> = Some(64 << 20);
 const OF_MATRICES: &[FormatOption] = &[FormatOption::Processors];
 const OF_WORKFLOWS: &[FormatOption] = &[FormatOption::Processors, FormatOption::Bandwidth, FormatOption::Storage];
 
-/// The formats, in the order in which detection checks them. If no format matches, `look.rs` decides whether the text is a list of
-/// commands or TOML.
+/// The formats, in the order in which detection checks them. If no format matches, `look.rs` decides whether the text
+/// is a list of commands or TOML.
 static ROWS: [FormatRow; 15] = [
     FormatRow {
         format: Format::WfFormat,

@@ -53,7 +53,7 @@ pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: 
     }
 }
 
-/// Returns a colour for each unit. A unit with `given` keeps its `preferred` colour.
+/// Returns a colour for each unit. If `given` is true for a unit, the unit keeps its `preferred` colour.
 ///
 /// The function repeatedly removes a unit with the fewest remaining neighbours, and then colours the units in the
 /// reverse order of removal. A unit gets the colour that the fewest of its neighbours have. Ties are broken by the
@@ -61,7 +61,7 @@ pub(super) fn contacts(schedule: &Schedule, unit: impl Fn(usize) -> u32, pairs: 
 /// colour.
 ///
 /// If each unit is one rectangle, the graph of touching units is planar. So at most five neighbours of a unit get a
-/// colour before the unit. The palette has eight colours, of which two pairs are similar. So touching units get
+/// colour before the unit. The palette has eight colours, and two pairs of them are similar. So touching units get
 /// different colours that are not similar.
 pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8], given: &[bool]) -> Vec<u8> {
     pairs.sort_unstable();
@@ -98,8 +98,8 @@ pub(super) fn colours(count: usize, mut pairs: Vec<(u32, u32)>, preferred: &[u8]
     colour.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Returns all units in the order of their removal. The next unit always has the fewest remaining neighbours. Ties are broken in favour of
-/// the unit that reached this number of neighbours last.
+/// Returns all units in the order of their removal. The next unit always has the fewest remaining neighbours. Ties are
+/// broken in favour of the unit that reached this number of neighbours last.
 fn removed<'a>(count: usize, near: impl Fn(usize) -> &'a [u32]) -> Vec<usize> {
     let mut degree: Vec<usize> = (0..count).map(|unit| near(unit).len()).collect();
     let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); degree.iter().max().map_or(0, |most| most + 1)];

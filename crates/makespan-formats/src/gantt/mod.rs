@@ -75,13 +75,13 @@ impl Default for GanttOptions<'_> {
     }
 }
 
-/// Width to the right of the time axis for the label of the makespan, in pixels.
+/// Width of the space to the right of the time axis, in pixels. The space contains the label of the makespan.
 const RIGHT: f64 = 150.0;
 /// Total height of the rows of all panels, in pixels.
 const HEIGHT: f64 = 620.0;
-/// Height above the rows of a panel for the heading and the labels of lines, in pixels.
+/// Height of the space above the rows of a panel, in pixels. The space contains the heading and the labels of lines.
 const ABOVE: f64 = 26.0;
-/// Height below the rows of a panel for the time axis, in pixels.
+/// Height of the space below the rows of a panel, in pixels. The space contains the time axis.
 const BELOW: f64 = 34.0;
 
 const STYLE: &str = "text{font:11px system-ui,'Segoe UI','DejaVu Sans',sans-serif;fill:#333}\

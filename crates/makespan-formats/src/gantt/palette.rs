@@ -12,8 +12,8 @@ use super::scheme::BEST;
 /// Assignment of colours for all schedules of a chart.
 pub struct Colours<'a> {
     instance: &'a Instance,
-    /// For each job, the number of preceding units. A unit is a job, or a task of a bag. `None` if the tasks of a bag
-    /// have the colour of their job.
+    /// For each job, the number of tasks in the preceding jobs. `None` if the tasks of a bag have the colour of their
+    /// job.
     before: Option<Vec<u64>>,
     means: Means,
 }

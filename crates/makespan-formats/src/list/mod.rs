@@ -36,8 +36,8 @@ pub use shell::quoted;
 pub use snakemake::read_snakemake;
 pub use template::{ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, separator};
 
-/// Maximum total number of dependencies. Without this limit, a short list could make each command wait for all commands
-/// before it.
+/// Maximum total number of dependencies. Each command of a list may wait for all earlier commands, so a list of
+/// moderate length could otherwise have billions of dependencies.
 const MAX_AFTER: usize = 1 << 20;
 
 /// Returns whether a file begins with a command group of the shell, such as `{ a; b; }`. A JSON object also begins with
@@ -314,14 +314,14 @@ impl ListParts {
     /// earlier parts.
     ///
     /// # Errors
-    /// [`FormatError`] with the line, counted from the begin of the first part.
+    /// [`FormatError`] with the line, counted from the beginning of the first part.
     pub fn add(&mut self, text: &str) -> Result<Vec<Job>, FormatError> {
         let mut text = std::mem::take(&mut self.rest) + text;
         self.rest = text.split_off(complete(&text));
         self.read(&text)
     }
 
-    /// Returns the jobs of the last command, if its last line continues on a next line that does not follow.
+    /// Returns the jobs of the last command if the text so far ended with a line that continues on the next line.
     ///
     /// # Errors
     /// The errors of [`ListParts::add`].

@@ -73,8 +73,8 @@ fn object(bytes: &[u8]) -> Option<(usize, (String, &[u8]))> {
     Some((number, (sorted(std::str::from_utf8(text).ok()?), stream)))
 }
 
-/// Sorts the entries of dictionaries in the text of an object. Only runs of consecutive entries on separate lines are
-/// sorted.
+/// Sorts the entries of dictionaries in the text of an object. The function sorts only consecutive entries on separate
+/// lines.
 fn sorted(text: &str) -> String {
     let entry = |line: &str| {
         let name = line.trim_start();

@@ -6,7 +6,8 @@ const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
 const TICKS: f64 = 6.0;
 /// Additional height for the labels of values above the axis, as a share of the axis height without this addition.
 const TOLD: f64 = 0.2;
-/// Maximum number of different values for which the ticks are at the values.
+/// Maximum number of different values of an axis with its ticks at these values. With more values, the ticks are at
+/// round values.
 const MAX_PLACES: usize = 12;
 
 /// Range, scale and ticks of an axis.
@@ -48,8 +49,9 @@ impl Axis {
     }
 
     /// Returns a vertical axis for points. Each point consists of the lower end of its bar, its value, and the upper
-    /// end of its bar. If no value is above `most`, the axis includes all values. Otherwise, the axis ends at a tick
-    /// above the values up to `most`, with space for the labels of larger values. This end is never above `most`.
+    /// end of its bar. If no value is above `most`, the axis includes all values. Otherwise, the axis ends above the
+    /// values up to `most`, with space for the labels of larger values. The end is a tick or `most`, whichever is
+    /// lower.
     pub fn up_to(points: &[[f64; 3]], most: Option<f64>) -> Self {
         let values = points.as_flattened();
         let Some(most) = most.filter(|&most| values.iter().any(|&value| value > most)) else {

@@ -110,10 +110,12 @@ pub struct Replay {
     /// The machines and the jobs. Jobs are in the order of their submit times, and then in file order. Run times are
     /// the estimates. Users are numbered by their first occurrence in the file.
     ///
-    /// The walltime of a job is its requested time. A job has no walltime in these cases: (1) the log has no requested
-    /// time; (2) the estimates are clairvoyant, and the requested time is below the run time; (3) the replay is
-    /// moldable, because no single time limit suits all numbers of processors; (4) some processor has a speed other
-    /// than 1.
+    /// The walltime of a job is its requested time. A job has no walltime in these cases:
+    ///
+    /// * The log has no requested time.
+    /// * The estimates are clairvoyant, and the requested time is below the run time.
+    /// * The replay is moldable, because no single time limit suits all numbers of processors.
+    /// * Some processor has a speed other than 1.
     pub instance: Instance,
     /// Real run times of the jobs.
     pub actual: Actual,

@@ -79,8 +79,8 @@ pub struct Report<'a> {
     pub title: &'a str,
     /// The instance of the schedules.
     pub instance: &'a Instance,
-    /// One schedule, several alternative schedules, or the actual runs of a run. The plan of a run follows its actual
-    /// runs, if there is a plan. All placements are of tasks of `instance`.
+    /// One schedule, or several alternative schedules. On the page of a run, the first schedule contains the actual
+    /// runs, and the second schedule, if any, is the plan. All placements are of tasks of `instance`.
     pub schedules: &'a [NamedSchedule<'a>],
     /// Spec of the algorithm that made the schedule.
     pub algorithm: &'a str,

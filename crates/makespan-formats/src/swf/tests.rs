@@ -200,8 +200,7 @@ fn a_trace_is_written_and_read_back_for_replay() {
 }
 
 /// Checks that a record with a number of processors that is not whole is skipped, and that a number that is too large
-/// makes the job too wide. In both cases, the
-/// requested number must not be used instead.
+/// makes the job too wide. In both cases, the requested number must not be used instead.
 #[test]
 fn processors_are_whole_numbers() {
     for (processors, anomaly) in [

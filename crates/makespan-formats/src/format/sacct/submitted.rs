@@ -18,7 +18,7 @@ pub(super) struct Submissions {
     reasons: BTreeMap<String, usize>,
     /// Names of the nodes on which jobs ran.
     nodes: FxHashSet<String>,
-    /// Numbers of jobs that state a partition, an account, a QOS, a constraint and a reservation, in this order.
+    /// Five counts of jobs: the jobs that state a partition, an account, a QOS, a constraint, and a reservation.
     tell: [usize; 5],
 }
 

@@ -150,7 +150,7 @@ fn join(rows: &[Row<'_>], from: &[u32], to: &[u32], pairs: &mut Vec<(u32, u32)>)
 }
 
 impl<'a> TraceTasks<'a> {
-    /// Reads the completed tasks. Includes tasks if Nextflow took their results from the cache of an earlier run.
+    /// Reads the completed tasks, including the tasks that took their results from the cache of an earlier run.
     fn read(&mut self, trace: &'a str) -> Result<(), FileProblem> {
         let mut lines = (1..).zip(trace.lines());
         let heading: Vec<&str> = lines.next().map_or_else(Vec::new, |(_, line)| line.split('\t').collect());

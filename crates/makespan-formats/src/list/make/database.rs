@@ -55,7 +55,7 @@ pub(super) struct Variable<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum VariableForm {
     AsStated,
-    /// On several lines, of which the last cannot be recognised.
+    /// On several lines. The last of these lines cannot be recognised.
     OnLines,
     /// As a definition with `:=` for a pattern, with `$$` for each `$`.
     ByPattern,

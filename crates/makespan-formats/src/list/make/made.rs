@@ -5,9 +5,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::database::Database;
 use super::{STUB, escaped};
 
-/// Returns the options for making a target after the files in `before` are made. [`Database::waited_for`] returns
-/// these files. `is_goal` is true if the target itself is the goal of make. It is false if the goal is a target that
-/// needs this target.
+/// Returns the options for making a target when the files in `before` are already made. [`Database::waited_for`]
+/// returns `before`. `is_goal` is true if the target itself is the goal of make. It is false if the goal is a target
+/// that needs this target.
 pub(super) fn words<'a>(
     rules: &Database<'a>,
     (target, is_goal): (&'a str, bool),

@@ -125,8 +125,8 @@ impl<'a> Database<'a> {
     }
 
     /// Returns the targets that are not in `updated`, but may have to be made after targets in `updated`. Only targets
-    /// with a recipe are returned, in the order of make. A dry run may omit these targets. For example, let a recipe
-    /// only call make recursively. Then the dry run does not list the targets that need the file of this recipe.
+    /// with a recipe are returned, in the order of make. A dry run may omit these targets. For example, if the recipe
+    /// of a file only calls make recursively, the dry run does not list the targets that need this file.
     pub(super) fn followers(&self, order: &TargetOrder<'a>, updated: &FxHashSet<&'a str>) -> Vec<&'a str> {
         let (mut changed, mut followers) = (updated.clone(), Vec::new());
         for name in order.targets() {

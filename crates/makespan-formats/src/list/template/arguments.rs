@@ -17,9 +17,9 @@ pub struct ArgumentSource {
 /// Rules for combining the arguments of several sources into the arguments of commands.
 #[derive(Clone, Debug, Default)]
 pub struct ArgumentRules {
-    /// Links all sources. Shorter sources start again from their first argument (`--link`).
+    /// True if all sources are linked (`--link`). Shorter sources then start again from their first argument.
     pub link: bool,
-    /// Splits each argument into columns.
+    /// Separator that splits each argument into columns.
     pub separator: Option<Regex>,
     /// Number of combinations for each command. With 0, each command takes one combination but inserts none of its
     /// arguments.
@@ -127,7 +127,8 @@ impl Arguments {
         self.order = Some(order);
     }
 
-    /// Returns the arguments of the command with this number, counted from 0 and less than [`Self::commands`].
+    /// Returns the arguments of the command with this number. Commands are numbered from 0, and the number must be
+    /// below [`Self::commands`].
     pub fn of(&self, command: usize) -> Vec<&str> {
         self.records(command).into_iter().flatten().collect()
     }

@@ -85,8 +85,9 @@ impl Placeholder {
 }
 
 impl ArgumentPart {
-    /// Returns the part of an argument, by the rules of GNU parallel 20221122: an extension begins at the last dot of
-    /// the name, also if this dot is the first character of the name, and a slash at the end ends the name of a folder.
+    /// Returns the part of an argument, by the rules of GNU parallel 20221122. An extension begins at the last dot of
+    /// the name, even if this dot is the first character of the name. A text that ends with a slash is a folder with an
+    /// empty name.
     fn of(self, argument: &str) -> &str {
         let name = &argument[argument.rfind('/').map_or(0, |at| at + 1)..];
         let stem = &name[..name.rfind('.').unwrap_or(name.len())];
@@ -112,7 +113,7 @@ fn folder(path: &str) -> &str {
 
 /// Returns the placeholder at the beginning of a text: its text, source and part.
 pub(super) fn placeholder(text: &str) -> Option<(String, Option<usize>, ArgumentPart)> {
-    // The longest placeholder has this length.
+    // No placeholder has more than 7 bytes between its braces.
     let inner = text.get(1..)?.split('}').next().filter(|inner| inner.len() < 8 && inner.len() + 1 < text.len())?;
     let digits = inner.len() - inner.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let part = match &inner[digits..] {

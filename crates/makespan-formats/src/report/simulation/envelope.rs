@@ -2,7 +2,7 @@
 
 use makespan_core::Time;
 
-/// Level: state of a simulation, from an instant until the next state.
+/// State of a simulation from an instant until the instant of the next level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimulationLevel {
     /// First instant of the state.
