@@ -106,8 +106,8 @@ pub trait AnyCampaign {
 /// The size of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
-    /// Number of runs of the campaign or of its second part (`Campaign::part`), whichever is larger. More shards
-    /// than this number would have no runs.
+    /// Number of runs of the campaign or of its second part (`Campaign::part`), whichever is larger. Shards beyond this
+    /// number would have no runs.
     pub runs: usize,
     /// Number of unfinished runs, including the runs of the second part (`Campaign::part`).
     pub missing: usize,

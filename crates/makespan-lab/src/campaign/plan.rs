@@ -42,8 +42,8 @@ impl<Key: Copy + Ord + Send, Facts> GridRun<Key, Facts, MeasuredPlan> {
     }
 }
 
-/// Plans an instance with an algorithm of the catalogue. Returns the schedule, which is valid, the warnings of the
-/// algorithm, and the planning time in seconds.
+/// Plans an instance with an algorithm of the catalogue. Validates the schedule. Returns the schedule, the warnings of
+/// the algorithm, and the planning time in seconds.
 pub(crate) fn scheduled(instance: &Instance, spec: &str, seed: u64) -> Result<(Schedule, Vec<String>, f64), String> {
     let scheduler = makespan::scheduler(spec).map_err(|error| error.to_string())?;
     let mut context = Context::with_seed(seed);

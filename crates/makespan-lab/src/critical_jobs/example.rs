@@ -34,7 +34,8 @@ pub(super) struct WayResult {
     pub instance: Instance,
     /// The executed schedule.
     pub schedule: Schedule,
-    /// Number of jobs that met their deadline. The time to the deadline begins at the instant that the policy uses.
+    /// Number of jobs that met their deadline according to the policy's clock. Depending on the policy, the time to the
+    /// deadline begins at the arrival of the job or at its hand-over.
     pub in_time: usize,
     /// Cost in thousandths.
     pub cost: i128,

@@ -113,8 +113,8 @@ pub struct Served {
     utilisation: f64,
     /// Mean load divided by the largest load.
     balance: f64,
-    /// Number of jobs that end by their deadline, if the time to the deadline begins at the instant that the policy
-    /// uses: the arrival or the hand-over of the job.
+    /// Number of jobs that end by their deadline according to the policy's clock. Depending on the policy, the time to
+    /// the deadline begins at the arrival of the job or at its hand-over.
     as_told: usize,
     /// Number of tasks that collided in the executed plans. A collision is two tasks on the same processor at the same
     /// time.
@@ -158,8 +158,9 @@ fn algorithms() -> Vec<String> {
     all
 }
 
-/// Writes `results.csv` and the Gantt charts of the example, `figure2.svg` (one job after the other) and `figure3.svg`
-/// (both at once). The comparison of makespans writes its files to the folder `makespans`.
+/// Writes `results.csv` and two Gantt charts of the example: `figure2.svg` (the jobs are planned one after the other)
+/// and `figure3.svg` (the jobs are planned together). The comparison of makespans writes its files to the folder
+/// `makespans`.
 impl Campaign for CriticalJobsOptions {
     const NAME: &'static str = "critical-jobs";
     const PAPER: &'static str = "Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)";

@@ -138,7 +138,8 @@ pub struct DemtOutcome {
 
 type Run = campaign::GridRun<InstanceKey, Bounds, DemtOutcome>;
 
-/// Writes `results.csv`, `summary.csv`, `times.csv` and `figure2.svg` to `figure7.svg`.
+/// Writes three tables (`results.csv`, `summary.csv` and `times.csv`). Also writes the pictures `figure2.svg` and
+/// `figure7.svg`, and three pictures for each of figures 3 to 6, such as `figure3a.svg`.
 impl Campaign for DemtOptions {
     const NAME: &'static str = "demt";
     const PAPER: &'static str =

@@ -16,7 +16,7 @@ const LARGE: (usize, u32) = (800, 1024);
 const TARGETS: (f64, f64) = (1.03, 1.10);
 
 /// Returns the guarantee for SMPs (nodes) of `each` processors: the maximum length of the schedule, divided by the
-/// guess.
+/// guessed makespan.
 pub(super) fn promised(each: u32) -> f64 {
     let (over, under) = Cluster { nodes: 1, each }.ratio();
     f64::from(over) / f64::from(under)

@@ -68,8 +68,9 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
     shown(9, "One of the last two jobs of P_2 next to P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
-/// Describes a figure. Figures 8 and 9 need a random first shelf. With a first shelf from the knapsack, the last job
-/// of `P_2` does not need its whole box. The unused processors of the box prevent the situations of these figures.
+/// Describes a figure. Figures 8 and 9 need a random first shelf. If the first shelf comes from the knapsack, the last
+/// job of the second shelf (`P_2`) does not need its whole box. The unused processors of the box prevent the situations
+/// of these figures.
 const fn shown(
     figure: u32,
     shows: &'static str,
@@ -153,9 +154,9 @@ impl FigurePlan {
         self.construction.placed.iter().filter(move |placed| placed.part == part)
     }
 
-    /// Returns the idle processors in the boxes of `P_2`. Let `k` be the number of processors of an SMP. If a job has
-    /// `a*k + b` processors with `b < k`, its box has `a*k + 2^j` processors, with the least `j` for which `b <= 2^j`.
-    /// The unused processors of the box follow the last of the `b` processors.
+    /// Returns the idle processors in the boxes of the second shelf (`P_2`). Let `k` be the number of processors of an
+    /// SMP. If a job has `a*k + b` processors with `b < k`, its box has `a*k + 2^j` processors, with the least `j` for
+    /// which `b <= 2^j`. The unused processors of the box follow the last of the `b` processors.
     pub(super) fn boxes(&self) -> Vec<(&PlacedTask, ProcSet)> {
         let each = self.cluster.each;
         let idle = |placed: &PlacedTask| {

@@ -1,4 +1,4 @@
-//! Tries the paper's construction with many guesses for one instance.
+//! Tries the paper's construction on one instance with many guesses of the makespan.
 
 use makespan_algos::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition};
 use makespan_bounds::dual;
@@ -43,8 +43,8 @@ impl Guesses {
     }
 }
 
-/// Attempts twenty guesses from 0.9 to 1.85 times the bound, the smallest guess that the dual search does not refute,
-/// and a guess that is one tick smaller.
+/// Attempts twenty guesses from 0.9 to 1.85 times the bound. Also attempts the smallest guess that the dual search does
+/// not refute, and the guess one tick below this smallest guess.
 pub(super) fn attempt(instance: &Instance, key: HierarchicalKey, bound: &Bound) -> Result<Guesses, LabError> {
     let profiles: Vec<&Profile> = instance.simple_jobs().map(|job| job.profile()).collect();
     let least = dual::search(profiles.iter().copied(), instance.processors()).guess;

@@ -4,9 +4,9 @@
 //! The paper is P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks" (SPAA 2001, pages
 //! 199-208, HAL inria-00001082). The paper has no experiments. The experiments here are ours. Jobs of the generator's
 //! families and adversarial jobs are planned on m SMPs of k processors. Each job runs in a best placement. Makespans
-//! are compared with verified bounds. If the construction accepts a guess, the guarantee is checked (2 - 2/k, or 3/2
-//! for k = 2). If the construction refutes a guess, the certificate is verified. The figures that show the construction
-//! are drawn from plans.
+//! are compared with verified bounds. The algorithm guesses the makespan. If its construction accepts a guess, the
+//! guarantee is checked (2 - 2/k, or 3/2 for k = 2). If the construction refutes a guess, the certificate is verified.
+//! The figures that show the construction are drawn from plans.
 
 mod claims;
 mod constructions;
@@ -177,8 +177,8 @@ fn guesses(runs: &[Run]) -> BTreeMap<u32, Guesses> {
     guesses
 }
 
-/// Writes `results.csv`, `summary.csv`, `guesses.csv`, the figures of the paper with names such as `figure2.svg`,
-/// `ratio-families.svg` and `ratio-adversarial.svg`.
+/// Writes three tables (`results.csv`, `summary.csv` and `guesses.csv`), the figures of the paper, with names such as
+/// `figure2.svg`, and the figures `ratio-families.svg` and `ratio-adversarial.svg`.
 impl Campaign for HierarchicalOptions {
     const NAME: &'static str = "hierarchical";
     const PAPER: &'static str = "Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), \

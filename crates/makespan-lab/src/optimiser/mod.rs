@@ -91,7 +91,7 @@ pub struct OptimiserKey {
     pub instance: campaign::InstanceKey,
 }
 
-/// A run. The fact of a run is the value of DEMT's plan.
+/// A run. Its `facts` field is the value of DEMT's plan.
 type Run = campaign::GridRun<OptimiserKey, i128, MeasuredPlan>;
 
 /// The plans of one family and number of jobs in one setting. Ratios are value divided by bound.

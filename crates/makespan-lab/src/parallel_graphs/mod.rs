@@ -46,8 +46,8 @@ const ALGORITHMS: [&str; 12] = [
 /// twice: with the placement of their papers and with list placement.
 const BASELINES: [&str; 5] = ["cpa", "cpa[placing=list]", "mcpa", "mcpa[placing=list]", "lp-rounding"];
 
-/// The algorithms from the literature that are drawn next to every limit of `optimise`. M-HEFT is left out, because
-/// its makespans are two to three times the bound and would flatten all other lines.
+/// The algorithms from the literature that the figures show next to `optimise` with each of its limits. M-HEFT is left
+/// out, because its makespans are two to three times the bound and would flatten all other lines.
 const SHOWN: [&str; 3] = ["cpa", "mcpa", "lp-rounding"];
 
 /// The options of the campaign.
@@ -129,7 +129,7 @@ impl fmt::Display for ParallelGraphsKey {
     }
 }
 
-/// A run. The fact about a run is its number of tasks.
+/// A run. Its `facts` field is the number of tasks of the graph.
 type Run = campaign::GridRun<ParallelGraphsKey, u64, MeasuredPlan>;
 type Cell<'a> = campaign::GridCell<'a, GraphGroup, Run>;
 

@@ -7,7 +7,8 @@ use crate::campaign::{Claim, Verdict};
 /// A measured quantity that a target limits.
 #[derive(Clone, Copy, PartialEq)]
 enum Figure {
-    /// The gap over the best known makespan. The text is the name of the best known makespan in reports.
+    /// The gap over the best known makespan. The text is the word that reports print for this makespan, such as
+    /// `optimum`.
     OverBest(&'static str),
     /// The gap over the critical path. The mean gap of only some projects may differ much from the mean gap of all
     /// projects. So this gap decides the target only if the whole set is planned.

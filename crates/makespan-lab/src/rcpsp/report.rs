@@ -11,7 +11,7 @@ use crate::campaign::{
 };
 use crate::statistics::mean;
 
-/// The heuristics that are drawn next to every limit of `optimise`.
+/// The heuristics that the figures show next to `optimise` with each of its limits.
 const SHOWN: [&str; 3] =
     ["priority[rule=lft]", "priority[rule=lft,scheme=parallel]", "priority[rule=wcs,scheme=parallel]"];
 /// The largest number of false makespans that the report lists by name.

@@ -99,8 +99,8 @@ pub enum Setting {
     Roomy,
 }
 
-/// A run. Its fact is a verified bound: no schedule has a larger fair throughput in the long run, in tasks per second.
-/// Each outcome belongs to one heuristic in one setting.
+/// A run. Its `facts` field is a verified bound in tasks per second: in the long run, no schedule has a larger fair
+/// throughput. Each outcome belongs to one heuristic in one setting.
 type Run = campaign::GridRun<TreeKey, f64, TreeOutcome>;
 
 /// The result of one heuristic on the instance.
@@ -183,8 +183,9 @@ impl Campaign for TreeCampaignOptions {
         keys
     }
 
-    /// Draws the instance, bounds its throughput and simulates the heuristics. The reading in the options is simulated
-    /// in every setting, and other readings only in short runs. The bound is verified.
+    /// Draws the instance, bounds its throughput and simulates the heuristics. If the instance has the reading of the
+    /// paper that the user chose, the heuristics are simulated in every setting. Under any other reading, they are
+    /// simulated only in short runs. The bound is verified.
     fn measure(&self, key: TreeKey) -> Result<Run, LabError> {
         let seed = stirred(self.seed, [key.nodes as u64, key.degree as u64, u64::from(key.tree)]);
         let latency = key.reading.latency;

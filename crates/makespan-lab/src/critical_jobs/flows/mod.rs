@@ -42,8 +42,8 @@ pub(super) fn outcome(instance: &Instance, policy: &str) -> Result<CriticalJobsO
     })
 }
 
-/// Simulates a flow, with actual run times equal to the expected run times. Returns the executed schedule, which is
-/// valid, and its measures.
+/// Simulates a flow, with actual run times equal to the expected run times. Validates the executed schedule, and
+/// returns the schedule and its measures.
 pub(super) fn serve(instance: &Instance, policy: &str) -> Result<(Schedule, CompoundMeasures), LabError> {
     let unusable = |reason: String| failed(policy, "a flow", reason);
     let options = SimulationOptions::default();
