@@ -25,19 +25,21 @@ const MANY: u64 = 30;
 /// improves few plans.
 const LONG_SHARES: Shares = Shares { before: 0.15, after: 0.5 };
 const LONG: Duration = Duration::from_secs(5);
-/// The share of a search's time for a first schedule.
+/// The share of the time of a search that is used to find a first schedule.
 const FIRST: f64 = 0.3;
 /// Maximum time for a first schedule. The complete search improves this schedule, so it may start early, even if the
 /// time limit of the plan is long.
 const LONGEST_FIRST: Duration = Duration::from_secs(1);
-/// The share of the remaining work for an objective, if other objectives follow.
+/// The share of the remaining time or conflicts that the search for one objective may use, if searches for other
+/// objectives follow.
 const PART: f64 = 0.7;
-/// If there is no time limit, all objectives together have at most `MAX_CONFLICTS` conflicts, and at most
-/// `CONFLICTS_TIMES_TASKS` divided by the number of tasks. A conflict takes longer if there are more tasks.
+/// Maximum number of conflicts of the searches for all objectives together, if there is no time limit. For an instance
+/// with n tasks, the number is also at most `CONFLICTS_TIMES_TASKS` / n, because a conflict takes longer if there are
+/// more tasks.
 const MAX_CONFLICTS: u64 = 10_000;
 const CONFLICTS_TIMES_TASKS: u64 = 60_000;
-/// If there is no time limit, the search for a first schedule has at most `STEPS_TIMES_TASKS` steps divided by the
-/// number of tasks.
+/// If there is no time limit, the search for a first schedule has at most `STEPS_TIMES_TASKS` / n steps for an instance
+/// with n tasks.
 const STEPS_TIMES_TASKS: u64 = 20_000;
 
 /// The shares of the time limit for the complete searches before and after the main part of planning.
@@ -63,9 +65,10 @@ impl Shares {
 pub(crate) struct Aim {
     /// The objectives that the scheduler minimises. If there are none, the bounds on all objectives are improved.
     minimised: &'static [Objective],
-    /// The objective for which the scheduler searches, if it searches for one objective without further goals.
+    /// The objective of a scheduler that keeps improving its plan, minimises only this objective, and has no limit on
+    /// the makespan. `None` for any other scheduler.
     sought: Option<Objective>,
-    /// The sought objective if the complete search supports it and may replace the plan.
+    /// `sought`, if the complete search supports this objective and its schedules may replace the plan.
     pub(crate) goal: Option<Objective>,
 }
 
@@ -119,8 +122,8 @@ pub(crate) fn is_meant(instance: &Instance, objective: Objective) -> bool {
     complete::unsupported(instance, objective).is_none()
 }
 
-/// Finds a schedule for one objective in the first part of the time until the clock expires. Then searches completely
-/// until the clock expires. Returns `None` if no schedule is found.
+/// Uses the fraction `FIRST` of the remaining time to find a first schedule for one objective. Then searches completely
+/// until the clock expires. Returns `None` if no first schedule is found.
 pub(crate) fn first(instance: &Instance, goal: Objective, seed: u64, stop: &Stop, clock: &Clock) -> Option<First> {
     let time = clock.left()?.mul_f64(FIRST);
     let mut context = Context { stop: stop.clone(), ..Context::with_seed(seed) };
@@ -160,8 +163,9 @@ fn first_schedule(
     validate(instance, &schedule).is_ok().then_some(schedule)
 }
 
-/// Searches completely for one objective. Replaces the schedule by a better one, if one is found. Returns the better one
-/// of `bound` and the bound of the search, and the reason if this bound does not prove that the schedule is optimal.
+/// Searches completely for one objective. If the search finds a better schedule, it replaces `schedule`. Returns the
+/// stronger of `bound` and the bound of the search. If the search ends without a proof that the schedule is optimal,
+/// also returns the reason.
 fn search(
     instance: &Instance,
     objective: Objective,
@@ -181,7 +185,8 @@ fn search(
     (completed.bound.filter(is_better).or(bound), completed.unproved)
 }
 
-/// Replaces bounds by better ones. For each objective, a short search for a schedule precedes the complete search.
+/// Replaces bounds by stronger bounds, if complete searches find them. For each objective, a short search for a
+/// schedule precedes the complete search.
 pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: Effort) {
     let mut left = conflicts(instance);
     for at in 0..bounds.len() {
@@ -201,10 +206,10 @@ pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: 
     }
 }
 
-/// Searches for better bounds on the minimised objectives, if the value of the schedule is above the bound. Better
-/// bounds replace the old bounds. If no objective is minimised, improves the bounds on all objectives. If a better
-/// schedule for the goal is found, it replaces the schedule. Returns the reason if the search does not prove that the
-/// schedule is optimal for the sought objective.
+/// Improves the bounds on the minimised objectives, or on all objectives if no objective is minimised. Does not search
+/// if the bound on an objective equals the value of the schedule. If the search finds a better schedule for the
+/// objective `aim.goal`, this schedule replaces `schedule`. If the search for the objective `aim.sought` ends without a
+/// proof that the schedule is optimal, returns the reason.
 pub(crate) fn improve(
     instance: &Instance,
     aim: Aim,
@@ -235,9 +240,9 @@ pub(crate) fn improve(
 /// The condition of best-effort bags, which the complete search ignores.
 const BEST_EFFORT: &str = "that best-effort bags delay no other job";
 
-/// Returns a remark that states why the plan is not proved optimal for the sought objective. `reasons` are the reasons
-/// of the searches. Returns `None` if the plan is proved optimal, or if the instance has too many tasks for a complete
-/// search.
+/// Returns a remark that states why the plan is not proved optimal for the sought objective. `reasons` contains the
+/// reasons of the searches before and after the main part of planning. Returns `None` if the plan is proved optimal, or
+/// if the instance has too many tasks for a complete search.
 pub(crate) fn remark(
     instance: &Instance,
     aim: Aim,
@@ -262,7 +267,8 @@ pub(crate) fn remark(
     is_small.then(|| format!("the {sought} is not proved optimal: {reason}"))
 }
 
-/// Replaces a bound, and other bounds that follow from it.
+/// Replaces the bound at index `at` by `best`, if `best` is larger. Also improves other bounds that follow from the new
+/// bound.
 fn replace(instance: &Instance, bounds: &mut [Bound], at: usize, best: Option<Bound>) {
     if let Some(best) = best.filter(|best| best.value > bounds[at].value) {
         bounds[at] = best;
@@ -276,8 +282,9 @@ fn conflicts(instance: &Instance) -> u64 {
 }
 
 impl Effort<'_> {
-    /// Returns the limits of a part of the work. `conflicts` is the number of conflicts that remain. Without a time
-    /// limit, the part may use the fraction `share` of them.
+    /// Returns the limits of one part of the work: a clock and a number of conflicts. The part may use the fraction
+    /// `share` of the remaining time. If there is no time limit, the part may use this fraction of `conflicts`, the
+    /// number of remaining conflicts.
     fn part(self, share: f64, conflicts: u64) -> (Clock, u64) {
         match self {
             Self::Timed(clock) => (clock.part(share), u64::MAX),

@@ -22,9 +22,9 @@ pub struct ClusterState {
 }
 
 impl ClusterState {
-    /// Returns the state at `now`. A task waits from its release until its last run starts, except during earlier
-    /// runs, which failures interrupted. A task that has no run in the whole trace was cancelled, so such a task never
-    /// counts as waiting.
+    /// Returns the state at `now`. A task waits from its release until its last run starts, except during earlier runs,
+    /// which failures interrupted. A task without a run in the whole trace was cancelled, and is never treated as
+    /// waiting.
     pub fn of(scene: &SimulationInput<'_>, trace: &Trace, now: Time) -> Self {
         let instance = scene.instance;
         let mut failures = scene.options.failures.clone();

@@ -28,8 +28,8 @@ pub struct TreeScene {
 pub struct TreeRun {
     /// The heuristic.
     pub heuristic: Heuristic,
-    /// The network, with its kinds of tasks replaced by the kinds that the heuristic sent. A kind may be a macro-task,
-    /// which contains several tasks.
+    /// The simulated network. Its kinds of tasks are the kinds that the heuristic sent: single tasks, or macro-tasks,
+    /// which contain several tasks.
     pub network: Network,
     /// The simulated run.
     pub run: NetworkRun,

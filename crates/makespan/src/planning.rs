@@ -154,11 +154,14 @@ impl Planner {
 
     /// Plans an instance. Proves the standard bounds, and a bound on the objective that the algorithm minimised.
     ///
-    /// Small instances are also searched completely for the objectives that the algorithm minimises, in a part of the time
-    /// limit, or up to a fixed number of conflicts. If the algorithm searches for better plans and minimises one objective
-    /// without further goals, a better schedule that is found becomes the plan. If such a schedule is proved optimal early,
-    /// the algorithm itself does not run. If it is not proved optimal, a remark states why the complete search did not
-    /// prove this, unless the instance has too many tasks for this search.
+    /// Small instances are also searched completely for the objectives that the algorithm minimises, in a part of the
+    /// time limit, or up to a fixed number of conflicts.
+    ///
+    /// The result of the complete search may replace the plan of an algorithm that keeps improving its plan, minimises
+    /// one objective, and has no limit on the makespan. If the complete search proves its schedule optimal early, this
+    /// schedule is the plan, and the algorithm itself does not run. Otherwise, the better of both schedules is the
+    /// plan. If the plan is not proved optimal, a remark states the reason. The remark is omitted if the instance has
+    /// too many tasks for the complete search.
     ///
     /// # Errors
     /// [`PlanError`] if the spec is invalid or the algorithm does not support the instance.
@@ -257,8 +260,8 @@ impl Planner {
 
 /// Returns the strongest known bound on each objective. If no bound on a standard objective is known, proves a bound.
 /// These proofs stop when the clock expires. A bound on the cost may be valid only for schedules up to a certain
-/// makespan, because schedules with a larger makespan can be cheaper. A bound with this limit is used only if the
-/// makespan of `schedule` is within the limit.
+/// makespan, because schedules with a larger makespan can be cheaper. Such a bound is used only if the makespan of
+/// `schedule` is at most this makespan.
 fn bounds_with(
     instance: &Instance,
     schedule: &Schedule,

@@ -36,7 +36,8 @@ struct TinyJob {
     weight: u64,
     deadline: Option<i64>,
     licences: u64,
-    /// The minimum number of processors, and the times on this number and on the next ones.
+    /// The minimum number of processors. The field `times` contains the times on this number and on the following
+    /// numbers.
     first: u32,
     times: Vec<i64>,
     after: usize,
