@@ -7,7 +7,7 @@ use crate::FailureModel;
 /// The options of a simulation.
 #[derive(Clone, Debug)]
 pub struct SimulationOptions {
-    /// If true, a task is terminated at its walltime if its real time is longer
+    /// True if a task with a real time above its walltime is terminated at the walltime
     /// ([`Outcome::TimedOut`](makespan_core::Outcome::TimedOut)). If false, walltimes do not limit real times.
     pub kill_at_walltime: bool,
     /// A list of failures in any order. Failures may overlap.

@@ -31,8 +31,8 @@ pub(crate) struct Engine<'a> {
     /// contains the original times.
     estimator: Option<Box<dyn Estimator>>,
     restated: u64,
-    /// For each task, the end of its current run. The flag is true if the walltime ends the run. An end in `agenda`
-    /// with other values is obsolete, because the run was interrupted.
+    /// For each task, the end of its current run. The flag is true if the walltime ends the run. If an entry of
+    /// `agenda` differs from the entry here, the entry of `agenda` is obsolete, because the run was interrupted.
     ends: Vec<(Time, bool)>,
     /// For tasks that are about to start: the time limit that the policy grants, if this limit differs from the
     /// walltime of the task.

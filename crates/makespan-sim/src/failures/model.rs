@@ -87,8 +87,9 @@ impl FailureModel {
         }
     }
 
-    /// Returns the random number generator of a unit. Its next number determines the length of the unit's period with
-    /// index `draw`. A unit alternates between periods in which it is up and periods in which it is down.
+    /// Returns the random number generator of a unit. The next number of the generator determines the length of the
+    /// period with the index `draw`. A unit alternates between periods in which it is up and periods in which it is
+    /// down.
     pub(super) fn random(&self, unit: u32, draw: u32) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(u64::from(unit));

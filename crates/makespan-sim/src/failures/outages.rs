@@ -13,8 +13,8 @@ pub(crate) struct Outages<'a> {
     model: Option<&'a FailureModel>,
     /// For each unit of the model: its processors, and the number of durations drawn so far.
     units: Vec<(ProcSet, u32)>,
-    /// The times at which processors go up (false) or down (true). The index of an entry is the position of a failure
-    /// in the list, or the length of the list plus the position of a unit of the model.
+    /// The times at which processors go up (false) or down (true). The third part of an entry is the index of a failure
+    /// in the list. For a unit of the model, the third part is the index of the unit plus the length of the list.
     queue: BinaryHeap<Reverse<(Time, bool, u32)>>,
 }
 

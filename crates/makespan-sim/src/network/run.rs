@@ -53,7 +53,7 @@ pub struct NetworkRun {
     /// For each node, the total time that the port of its parent spent sending to this node. Simultaneous sends share
     /// the time of the port.
     pub link_busy: Vec<Time>,
-    /// For each node, the maximum number of tasks in one of its buffers. Zero for the root.
+    /// For each node, the largest number of tasks that any of its buffers held at any instant. Zero for the root.
     pub peak: Vec<u32>,
     /// True for each node that was removed during the run.
     pub removed: Vec<bool>,

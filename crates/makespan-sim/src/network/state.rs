@@ -14,7 +14,7 @@ pub(super) struct NetworkState<'a> {
     pub(super) ready: Vec<u32>,
     /// Number of tasks in the buffer, both waiting and being sent, by node and lane.
     pub(super) held: Vec<u32>,
-    /// Maximum number of tasks that one lane of the node has held so far, by node.
+    /// For each node, the largest number of tasks that any of its lanes has held so far.
     pub(super) peak: Vec<u32>,
     /// Number of idle processors, by node and lane.
     pub(super) idle: Vec<u32>,
