@@ -73,11 +73,11 @@ impl Event {
 
 /// The processors that a policy requests for the start of a task.
 pub enum Wanted {
-    /// Free processors: the minimum number that the task accepts.
+    /// Any free processors. Their number is the minimum that the task accepts.
     Fewest,
-    /// This number of free processors.
+    /// Any free processors. The field is their number.
     Count(u32),
-    /// These processors.
+    /// Exactly the processors in the field.
     These(ProcSet),
 }
 

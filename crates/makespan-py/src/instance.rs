@@ -44,8 +44,9 @@ impl Instance {
     }
 }
 
-/// Reads a format for which you can state a platform, but not a number of processors. The platform has
-/// `options.processors` equal processors.
+/// Reads a file in a format that accepts a platform in the options, but not a number of processors. Replaces the number
+/// in `options.processors` by a platform with this number of equal processors. Returns `None` if the options state no
+/// number or also state a platform, or if reading fails.
 fn on_flat(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,

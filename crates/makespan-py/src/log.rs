@@ -41,8 +41,9 @@ impl Log {
     }
 }
 
-/// Reads a format for which you can state a platform, but not a number of processors. The platform has
-/// `options.processors` equal processors.
+/// Reads a file in a format that accepts a platform in the options, but not a number of processors. Replaces the number
+/// in `options.processors` by a platform with this number of equal processors. Returns `None` if the options state no
+/// number or also state a platform, or if reading fails.
 fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay> {
     let flat = Platform::flat(options.processors.take()?).ok()?;
     options.platform.is_none().then_some(())?;

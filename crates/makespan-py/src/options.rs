@@ -80,7 +80,7 @@ impl Reading<'_> {
         self.are_unknown() || self.estimates == "clairvoyant"
     }
 
-    /// Returns true if policies see the same time for every job, because run times are unknown to them.
+    /// Returns true if policies know no run times. Policies then see the same time for every job.
     pub fn are_unknown(&self) -> bool {
         self.estimates == "unknown"
     }

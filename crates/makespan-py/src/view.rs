@@ -1,7 +1,7 @@
 //! Tasks, and the view that a policy receives.
 //!
-//! A Rust view is borrowed for one call of the policy. While the policy's Python code decides, a thread-local variable
-//! contains the view. So the code can query the view without a copy of its data.
+//! The simulator lends its view to the policy for one call. During this call, a thread-local variable contains a
+//! reference to the view. So the policy's Python code can query the view, and its data need not be copied.
 
 use std::borrow::Cow;
 use std::sync::Arc;

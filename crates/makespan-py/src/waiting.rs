@@ -1,4 +1,5 @@
-//! Waits for work without the interpreter's lock. Meanwhile, handles Ctrl-C and reports progress.
+//! Runs work in another thread and waits for its result. While waiting, releases the interpreter's lock, handles Ctrl-C
+//! and reports progress.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
