@@ -9,8 +9,8 @@
 //! with probability 0.86, and uniform on [h - 2.5, h] otherwise. For 57.6 % of all jobs, u is rounded to a whole
 //! number, so that the size is a power of two.
 //!
-//! *Run time.* A run time is e^x s. With probability 0.78 - 0.0054 times the size, x is drawn from gamma(4.2, 0.94),
-//! otherwise from gamma(312, 0.03). Run times above e^12 s are redrawn.
+//! *Run time.* A run time is e^x s. For a job on n processors, x is drawn from gamma(4.2, 0.94) with probability 0.78 -
+//! 0.0054 n, and from gamma(312, 0.03) otherwise. Run times above e^12 s are redrawn.
 //!
 //! *Arrivals.* At the mean arrival rate of a day, the gap between two arrivals is e^x s, and x is drawn from
 //! gamma(10.23 * 1.0225, 0.4871). Gaps above e^13 s are redrawn. Over a day, the arrival rate follows the density of
@@ -55,9 +55,9 @@ const SLOPE: f64 = -0.0054;
 const INTERCEPT: f64 = 0.78;
 /// Logarithm of the longest run time in seconds (about two days).
 const LONGEST: f64 = 12.0;
-/// Shape and scale of a gamma distribution: the distribution of the logarithm of the gap between two arrivals, at the
-/// mean arrival rate of a day. The factor
-/// 1.0225 converts the authors' shape for the rush hours to all hours.
+/// Shape and scale of the gamma distribution from which the logarithm of a gap is drawn. A gap is the time between two
+/// arrivals, in seconds, at the mean arrival rate of a day. The factor 1.0225 converts the authors' shape for the rush
+/// hours to all hours.
 const GAP: (f64, f64) = (10.2303 * 1.0225, 0.4871);
 /// Logarithm of the longest gap in seconds (about five days).
 const LONGEST_GAP: f64 = 13.0;

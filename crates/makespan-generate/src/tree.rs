@@ -25,8 +25,8 @@ const SPEED: RangeInclusive<f64> = 22.151..=171.667;
 const BANDWIDTH: RangeInclusive<f64> = 110e3..=7e6;
 /// Range of link latencies in seconds. [`Latency::None`] ignores the range.
 const LATENCY: RangeInclusive<f64> = 0.006..=10.0;
-/// Number of bytes of each task. Together with the bandwidths and the ratios of bytes to operations, the size determines
-/// the time scale and the influence of latencies.
+/// Number of bytes of each task. Together with the bandwidths and the ratios of bytes to operations, this number
+/// determines the time scale and the influence of latencies.
 pub const DATA: u64 = 1_000_000;
 /// Maximum number of bytes in transit (`SG_TCP_CTE_GAMMA`) in the simulator `SimGrid` when the paper was written. The
 /// bandwidth of a flow is at most this number divided by twice the latency of the link. Source: H. Casanova and L.

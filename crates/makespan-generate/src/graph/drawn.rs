@@ -1,7 +1,7 @@
 //! The structure of a random graph, before its tasks get run times.
 
-/// The tasks of a graph and the edges between them. Each task has a kind, and a share by which its drawn volume is
-/// multiplied.
+/// The tasks of a graph and the edges between them. Each task has a kind and a factor, its share. The random volume of
+/// the task is later multiplied by this share.
 pub(super) struct DrawnGraph {
     pub(super) shares: Vec<(&'static str, f64)>,
     pub(super) edges: Vec<(u32, u32)>,

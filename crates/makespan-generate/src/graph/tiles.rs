@@ -4,7 +4,7 @@
 use super::drawn::DrawnGraph;
 
 /// Generates the Cholesky factorisation of a symmetric matrix of n x n tiles, with n + n (n - 1) + n (n - 1) (n - 2) /
-/// 6 tasks. `n` is the largest number, from 2, with which the graph has at most `tasks` tasks.
+/// 6 tasks. n is the largest number for which the graph has at most `tasks` tasks, but at least 2.
 ///
 /// Source: A. Buttari, J. Langou, J. Kurzak, J. Dongarra, Parallel Computing 35, 2009, DOI
 /// 10.1016/j.parco.2008.10.002.
