@@ -39,8 +39,8 @@ pub struct Measures {
     /// Area (processors times time) of all runs, including interrupted ones, divided by the usable area from the first
     /// release to the makespan, in [0, 1]. A processor is not usable while it is in an unavailable period or down.
     pub utilisation: f64,
-    /// Number of jobs that first started when an earlier job had not started yet. Jobs are ordered by release, then by
-    /// id.
+    /// Number of jobs that overtook an earlier job: at their first start, the earlier job had not started yet. Jobs are
+    /// ordered by release, then by id.
     pub backfilled: usize,
     /// Number of runs with lost work: runs on processors that failed, and runs that failed for another reason. Runs
     /// that reached their walltime are excluded.

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-/// Returns the range of a predicted quantity. The range contains `percent` % of the draws, and the value `expected` if it is
-/// known. Returns `None` if there are no draws.
+/// Returns the range of a predicted quantity. `draws` contains random values of the quantity. The range contains
+/// `percent` % of the draws, and the value `expected` if it is known. Returns `None` if there are no draws.
 ///
-/// Equal numbers of draws are outside the range on both sides.
+/// Before the range is extended to `expected`, as many draws are below the range as above the range, up to rounding.
 ///
 /// ```
 /// use makespan_core::range_around;

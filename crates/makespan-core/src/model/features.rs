@@ -111,7 +111,7 @@ impl Features {
         }
     }
 
-    /// Returns true if the expression contains a number of nodes.
+    /// Returns true if some part of the expression states the number of nodes on which it must hold.
     fn counts(&self) -> bool {
         match self {
             Self::Has(_) => false,

@@ -73,7 +73,8 @@ pub struct Instance {
 /// An amount of a resource that is in use by work outside this instance, such as tasks that already run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldAmount {
-    /// Index in the platform of the node that provides the amount, or `None` if the resource does not belong to nodes.
+    /// The node that provides the amount, as an index into the nodes of the platform. `None` if the resource does not
+    /// belong to nodes.
     pub node: Option<usize>,
     /// The resource of which the amount is in use.
     pub resource: ResourceId,

@@ -28,8 +28,8 @@ pub struct NodeRequest {
     pub per_node: u32,
 }
 
-/// A function that moves nodes to the front that satisfy the conditions on some of a job's nodes. Returns the number of
-/// moved nodes, or `None` if too few nodes are suitable.
+/// A function for conditions that only some of a job's nodes must satisfy. The function moves nodes that satisfy these
+/// conditions to the front. It returns the number of moved nodes, or `None` if too few nodes are suitable.
 pub type ConditionsFirst<'a, T> = &'a dyn Fn(&mut [(T, u32)]) -> Option<usize>;
 
 impl NodeRequest {

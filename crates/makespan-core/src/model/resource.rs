@@ -182,8 +182,9 @@ impl Need {
         self.whole_of(processors).saturating_add(self.each().saturating_mul(processors.into()))
     }
 
-    /// Returns the amount that the task holds on a node that has `here` of the task's `processors` processors: the
-    /// node's share of the amount for the whole task, rounded up, plus the amounts for the `here` processors.
+    /// Returns the amount that the task holds on one node. The node has `here` of the task's `processors` processors.
+    /// The result is the node's share of the amount for the whole task, rounded up, plus the amounts for the `here`
+    /// processors.
     ///
     /// ```
     /// use makespan_core::Need;

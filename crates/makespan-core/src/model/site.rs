@@ -45,8 +45,7 @@ pub struct Submission {
     pub held: Option<Arc<str>>,
     /// Minimum time limit that the job accepts, if the user stated one.
     pub least_time: Option<Time>,
-    /// The latest instant at which the job may run. The job is discarded as soon as it can no longer end by this
-    /// instant.
+    /// The instant by which the job must end. The job is discarded as soon as it can no longer end by this instant.
     pub deadline: Option<Time>,
 }
 

@@ -26,9 +26,9 @@ impl<'a> EndedTasks<'a> {
         self.used_up.get(resource.index()).copied().unwrap_or(0)
     }
 
-    /// Returns the instant at which the payload of an edge has arrived on these processors: the end of the edge's
-    /// first task, plus the slowest transfer from any node of this task to any node of these processors. Returns
-    /// `None` if the first task has not succeeded.
+    /// Returns the instant at which the payload of an edge has arrived on these processors: the end of the edge's first
+    /// task, plus the longest transfer time from a node of the first task to a node of these processors. Returns `None`
+    /// if the first task has not succeeded.
     pub fn arrival(&self, instance: &Instance, edge: &Dependence, processors: &ProcSet) -> Option<Time> {
         let (end, from) = self.run(edge.from)?;
         if self.at_hand {

@@ -25,7 +25,7 @@ pub enum Event {
     Submitted(TaskId),
     /// The estimated times of this task have changed ([`Instance::restate`]). For a bag, the event contains the first
     /// task, and the times of all tasks of the bag have changed. The tasks may be waiting, running or not yet
-    /// submitted. A policy can ignore tasks that are not submitted, unless its plan contains them.
+    /// submitted. A policy needs the new times of a task that is not yet submitted only if its plan contains this task.
     Estimated(TaskId),
     /// The instant has come for which the policy requested a wake-up.
     Wake,

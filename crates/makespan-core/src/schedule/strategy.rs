@@ -53,10 +53,9 @@ pub struct Variant {
     pub busy: Area,
 }
 
-/// Schedules of which none dominates another. In every pair of schedules, each one is better than the other in at least
-/// one of three ways: it ends earlier, costs less, or keeps the processors busier. Such a set of schedules is the
-/// strategy of Tselishchev and Toporkov. When it is known which processors are available, one of the schedules is
-/// chosen.
+/// Schedules of which none dominates another. For any two of these schedules, each ends earlier than the other, costs
+/// less, or keeps the processors busier. Such a set of schedules is the strategy of Tselishchev and Toporkov. When it
+/// is known which processors are available, one of the schedules is chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strategy {
     variants: Vec<Variant>,

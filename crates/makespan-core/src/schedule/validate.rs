@@ -205,7 +205,8 @@ fn placed_once(instance: &Instance, schedule: &Schedule) -> Vec<Violation> {
 /// Checks that every task of a job is placed once. `placed` contains the placed tasks of the job, ascending.
 fn tasks_once(instance: &Instance, job: &Job<Rows>, placed: &[TaskId], violations: &mut Vec<Violation>) {
     let tasks = job.tasks();
-    // `first` is the first missing task so far.
+    // All tasks before `first` are placed. So after the loop, `first` is the first missing task, if any task is
+    // missing.
     let (mut known, mut first) = (0_u64, job.first());
     for same in placed.chunk_by(|a, b| a == b) {
         let task = same[0];

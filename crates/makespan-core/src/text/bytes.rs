@@ -2,8 +2,8 @@
 //! UTF-8.
 //!
 //! A byte of 0x80 or more that is not part of a UTF-8 character becomes one of the last 128 code points of Unicode,
-//! U+10FF80 to U+10FFFF, which are reserved for private use. If the input contains one of these characters, each byte
-//! of the character is converted separately. So the original bytes can always be restored.
+//! U+10FF80 to U+10FFFF. These code points are reserved for private use. If the input contains one of these characters,
+//! each byte of the character is converted separately. So the original bytes can always be restored.
 
 use std::borrow::Cow;
 

@@ -15,8 +15,8 @@ const SHORTER: f64 = 0.8;
 /// negligible.
 const FEW: u128 = 5000;
 
-/// The numbers by which a schedule identifies the tasks of a node and its subtree within a period, for one
-/// application. The tasks of a subtree have consecutive numbers.
+/// Numbering of the tasks of one application within a period, for one node and its subtree. The tasks of a subtree have
+/// consecutive numbers.
 #[derive(Clone, Copy)]
 struct Numbers {
     /// Number of the first task of the subtree. The tasks that the node itself computes come first.

@@ -42,7 +42,7 @@ fn every_file_is_in_a_room() {
     assert_eq!(outside, Vec::<PathBuf>::new());
 }
 
-/// Returns the source files of a folder, except those of unit tests, which may import anything.
+/// Returns the source files of a folder, except files of unit tests. Unit tests may import anything.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder is there").map(|entry| entry.expect("an entry").path());
     let mut files: Vec<PathBuf> = entries

@@ -78,7 +78,8 @@ pub enum InstanceError {
     /// On each of its allotments, a job needs more of a resource than the platform has.
     #[error("{0}")]
     NoRoom(Box<NoRoom>),
-    /// All tasks together use up more of a consumable than the platform has, whatever the allotments of the tasks are.
+    /// All tasks together use up more of a consumable than the platform has, even if each task runs on the allotment
+    /// that uses up the least.
     #[error(
         "all tasks together use up at least {needed} of `{resource}`, but the platform has {there}; raise this amount \
          or remove tasks"

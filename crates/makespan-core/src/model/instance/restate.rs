@@ -76,7 +76,7 @@ impl Instance {
         changed
     }
 
-    /// Returns those entries that change only the times of a task, not its allotments or machines.
+    /// Returns the entries that change only the times of a task, and not its allotments or machines.
     fn checked(&self, mut restated: Vec<NewTimes>) -> Vec<NewTimes> {
         let (classes, mut room) = (walltime::classes(&self.platform), AllotmentFilter::new(&self.platform));
         restated.retain_mut(|NewTimes { task, profile, .. }| {

@@ -70,7 +70,8 @@ impl NodeClasses {
         if demands.is_empty() && walltime.is_none() {
             return processors <= platform.processors();
         }
-        // The slowest node determines the time, so every node that is fast enough for this allotment is suitable.
+        // The slowest node of the task determines its time. So the walltime only requires that each node on its own is
+        // fast enough.
         let time = profile.time(processors);
         let is_fast = |class: &&Class| walltime.is_none_or(|walltime| at_speed(time, class.speed) <= walltime);
         let fast = self.0.iter().filter(is_fast);

@@ -45,8 +45,8 @@ impl Totals {
         }
     }
 
-    /// Checks that the number of tasks fits into an index, and that all tasks together do not use up more consumables
-    /// than the platform has, whatever the allotments of the tasks are.
+    /// Checks that the number of tasks fits into an index. Also checks that the platform has enough of each consumable
+    /// for all tasks together, if each task runs on the allotment that uses up the least.
     ///
     /// # Errors
     /// [`InstanceError::TooManyTasks`] and [`InstanceError::UsedUp`].
@@ -178,12 +178,13 @@ impl Horizon {
 
     /// Returns an instant, in ticks, by which every schedule without unnecessary idle time has ended.
     ///
-    /// On equal processors, the instant is the smaller of two values: the time of all jobs one after the other, and
-    /// twice the sum of the mean load and the longest job (Garey and Graham). On machines that differ, the instant is
-    /// the larger of two values: the time of all jobs one after the other, each on its fastest machine, and the time
-    /// if every job starts as soon as a machine is free. If jobs wait for each other, the longest path of jobs is
-    /// added. If tasks need other resources, each task is treated as if it used whole nodes; on nodes that differ, the
-    /// result is then an estimate.
+    /// * On equal processors, the instant is the smaller of two values: the time of all jobs one after the other, and
+    ///   twice the sum of the mean load and the longest job (Garey and Graham).
+    /// * On machines that differ, the instant is the larger of two values: the time of all jobs one after the other,
+    ///   each on its fastest machine, and the time if every job starts as soon as a machine is free.
+    /// * If jobs wait for each other, the longest path of jobs is added.
+    /// * If tasks need other resources, each task is treated as if it used whole nodes. On nodes that differ, the
+    ///   result is then an estimate.
     pub fn end(
         &self,
         totals: &Totals,

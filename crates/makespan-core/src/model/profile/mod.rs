@@ -386,8 +386,8 @@ impl Profile {
     }
 }
 
-/// Returns the smallest number from `low` to `high` for which `fits` is true. If `fits` is true for a number, it must
-/// be true for all larger numbers up to `high`, and it must be true for `high`. Searches in doubling steps from
+/// Returns the smallest number from `low` to `high` for which `fits` is true. `fits` must be true for `high`. If `fits`
+/// is true for a number, it must also be true for all larger numbers up to `high`. Searches in doubling steps from
 /// `near`, then by bisection.
 fn first_fitting(mut low: u32, mut high: u32, near: u32, fits: impl Fn(u32) -> bool) -> u32 {
     let mut step = 1;

@@ -25,8 +25,9 @@ fn exactly(sequential: i64, exponent: f64, n: u32) -> i64 {
 }
 
 /// Returns a lower bound on the work of every allotment from n to `max` processors. The bound is
-/// `n * sequential * n^-exponent`, minus two amounts. The first is the rounding allowance that [`ticks`] subtracts
-/// from a time on `max` processors. The second is the maximum error of this computation: at most n 2^-24, or one part in 2^49.
+/// `n * sequential * n^-exponent`, minus two amounts. The first amount is the rounding allowance that [`ticks`]
+/// subtracts from a time on `max` processors. The second amount is the maximum error of this computation: at most n
+/// 2^-24, or one part in 2^49.
 pub(super) fn least_work(sequential: i64, exponent: f64, n: u32, max: u32) -> i128 {
     if n == 1 {
         return i128::from(sequential) - i128::from(max >> 25);

@@ -9,8 +9,8 @@ pub(super) struct TimeTable {
     pub(super) min: u32,
     /// The allotments that are not dominated, with their times; `None` if no allotment is dominated.
     kept: Option<Vec<(u32, Time)>>,
-    /// For each useful allotment, the allotment of least work among this allotment and all larger ones. `None` if work
-    /// never falls as processors are added.
+    /// For each useful allotment, the allotment with the least work that has at least as many processors. `None` if
+    /// work never falls as processors are added.
     pub(super) least: Option<Vec<u32>>,
 }
 

@@ -92,7 +92,7 @@ impl Cluster<'_> {
         changed.union(&new)
     }
 
-    /// Ends an outage. Its processors are up again, unless they are also in other outages. Returns the processors that
+    /// Ends an outage. A processor of the outage is up again if it is in no other outage. Returns the processors that
     /// are up again, and the processors with an expected repair that is now earlier.
     pub fn repair(&mut self, outage: Outage) -> ProcSet {
         let Some(at) = self.outages.iter().position(|other| other.0 == outage) else { return ProcSet::new() };
@@ -104,7 +104,8 @@ impl Cluster<'_> {
             let Unavailable { processors, start, end } = down;
             let inside = processors.intersection(&repaired).difference(&up);
             self.put_down(processors.difference(&repaired), start, said);
-            // For each processor with other outages that all announced a repair, the latest of these repairs.
+            // Parts of `inside`, each with the latest announced repair of the other outages that contain the part. The
+            // repair is `None` if one of these outages announced no repair.
             let mut parts = if inside.is_empty() { Vec::new() } else { vec![(inside, Some(start))] };
             for (_, others, up) in &self.outages {
                 let mut split = Vec::with_capacity(parts.len());

@@ -79,8 +79,7 @@ impl PredecessorProgress {
         EndedTasks { runs: &self.runs, at_hand: self.at_hand, used_up }
     }
 
-    /// Abandons the tasks that wait for `task`, directly or indirectly. Returns these tasks, without those that were
-    /// abandoned earlier.
+    /// Abandons the direct successors of `task`. Returns the successors that were not abandoned before.
     fn abandon_behind(&mut self, instance: &Instance, task: TaskId) -> Vec<TaskId> {
         let behind = instance.outgoing(task).flat_map(|edge| instance.equal_tasks(edge.to));
         behind.filter(|next| !std::mem::replace(&mut self.abandoned[next.index()], true)).collect()

@@ -202,7 +202,7 @@ fn what_running_tasks_need_is_held_until_they_end() {
             .contains("needs 1 of `solver` at 0 s, but other jobs hold 1 of the total of 1")
     );
     let budget = instance.platform().resource("budget").unwrap();
-    // Consumables are not returned, unless the task that took them has to start again.
+    // A task returns its consumables only if it has to start again.
     cluster.end(TaskId(2)).unwrap();
     assert!(
         start(&mut cluster, 4, "3")
