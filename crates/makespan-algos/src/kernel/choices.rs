@@ -39,7 +39,7 @@ impl Choices {
         choices
     }
 
-    /// Returns choices without tasks.
+    /// Returns choices to which no task has been added yet.
     pub fn none(platform: &Platform) -> Self {
         let sizes = platform.kinds().map(|(node, _)| node.processors);
         let node = platform.restricts_placement().then(|| sizes.max().unwrap_or(1));

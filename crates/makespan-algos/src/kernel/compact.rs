@@ -26,9 +26,9 @@ pub fn place_raw(builder: &mut ScheduleBuilder<'_>, batches: &[Batch], from: Tim
     last
 }
 
-/// Changes the batches so that no task ends after `period` in the first stage. Tasks that would end later move into a
-/// new first batch, and get their allotments from `first`. This step is repeated up to `REPAIRS` times. If tasks still
-/// end after `period`, all tasks move into one batch.
+/// Changes the batches so that no task ends after `period.until` in the first stage. Tasks that would end later move
+/// into a new first batch, and get their allotments from `first`. This step is repeated up to `REPAIRS` times. If tasks
+/// still end after `period.until`, all tasks move into one batch.
 pub fn near(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,
@@ -56,7 +56,7 @@ pub fn near(
     vec![front(&|_| true)]
 }
 
-/// Returns the tasks that end after `period` in the first stage. The builder is unchanged on return.
+/// Returns the tasks that end after `period.until` in the first stage. The builder is unchanged on return.
 fn late_tasks(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -10,8 +10,8 @@ use super::packing::{Packing, Row};
 pub struct CpaLimits {
     /// Factor by which the phase multiplies the run times on the fastest processors.
     pub slower: f64,
-    /// Number of processors by which the area is divided. When the critical path is at most this quotient, the phase
-    /// ends.
+    /// Number of processors by which the area is divided. The phase ends when the critical path is at most the
+    /// quotient.
     pub processors: f64,
     /// Maximum number of processors of a task.
     pub most: u32,

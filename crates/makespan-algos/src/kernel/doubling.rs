@@ -8,7 +8,7 @@ use super::knapsack::{self, Item};
 use super::list::AllottedTask;
 use super::open::{OpenLimit, OpenPlatform, fewest};
 
-/// The data of a task that the selection needs.
+/// A task, with the data that the selection needs.
 #[derive(Clone, Copy, Debug)]
 pub struct SelectionTask<'a> {
     /// The task.

@@ -41,7 +41,8 @@ pub struct PlacedTask {
     pub start: i64,
 }
 
-/// Maximum difference between one and a factor of a sort key.
+/// Maximum relative difference between a new factor of a sort key and one. If new factors are close to the factors of
+/// the last success instead, the maximum relative difference from those factors is 0.3 times this number.
 const WIDEST: f64 = 0.3;
 
 impl<'a> Fit<'a> {
@@ -142,8 +143,8 @@ mod tests {
         let choices = Choices::new(&instance);
         let mut fit = Fit::new(&instance, &choices);
         assert_eq!(fit.meet(9, None), None, "the long task takes 10");
-        // The two tasks that take 7 are on the second and the third processor. After them, a time of 6 would end after
-        // 10, but a time of 3 on two processors ends at 10.
+        // The two tasks that take 7 are on the second and the third processor. After these tasks, the third task ends
+        // at 13 on one processor and at 10 on two processors.
         assert_eq!(fit.meet(10, None), Some(10));
         let bent = fit.placed().iter().find(|placed| placed.task == 1).unwrap();
         assert_eq!((choices.of(1)[bent.chosen as usize].processors, bent.start), (2, 7));

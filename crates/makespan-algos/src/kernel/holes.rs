@@ -36,7 +36,7 @@ struct Hole {
     end: Time,
 }
 
-/// The state of one pass forward in time that fills free periods.
+/// The state of one pass that fills free periods, forward in time.
 struct Sweep<'a> {
     periods: &'a mut [Vec<Hole>],
     tasks: EqualTasks,
@@ -48,8 +48,9 @@ struct Sweep<'a> {
 }
 
 impl<'a> FreePeriods<'a> {
-    /// Returns the free periods between the placements of a schedule and the unavailable periods. After sorting, takes
-    /// O(m + p), where m is the number of processors, and p is the number of processors of all placements together.
+    /// Returns, for each processor, the periods in which it is open and runs no task of the schedule. After sorting,
+    /// takes O(m + p), where m is the number of processors, and p is the number of processors of all placements
+    /// together.
     pub fn of(instance: &'a Instance, schedule: &Schedule) -> Self {
         let placed = schedule.placements().iter().map(|one| (one.start, one.end, &one.processors));
         let closed = instance.unavailable().iter().map(|period| (period.start, period.end, &period.processors));

@@ -30,7 +30,7 @@ pub(crate) fn first(leaves: usize, from: usize, admits: impl Fn(usize) -> bool) 
     }
 }
 
-/// A value with a minimum, which [`Tree`] stores.
+/// A value that a [`Tree`] stores. The inner nodes of the tree store minima of values.
 pub(crate) trait LeafMinimum: Copy + PartialEq {
     /// A value that is greater than the value of every entry.
     const NONE: Self;

@@ -15,7 +15,7 @@ pub type OpenLimit = (u32, Time);
 const MAX_LEVELS: usize = 24;
 /// Inverse of the relative precision of the guess of the makespan.
 const PRECISION: i64 = 128;
-/// Lengths for which lists are made, in eighths of the guess of the makespan.
+/// Schedule lengths for which lists are made, in eighths of the guess of the makespan.
 const TARGETS: [i64; 8] = [8, 9, 10, 12, 14, 16, 24, 32];
 /// Approximate maximum number of placements in all lists together. If there are many tasks, fewer lists are made.
 const MAX_PLACEMENTS: usize = 100_000;
@@ -45,7 +45,7 @@ pub struct Ending {
     pub list: Vec<AllottedTask>,
 }
 
-/// Allotments for a length, such that the total work is at most the open processor time within this length.
+/// Allotments for a schedule of some length. The total work is at most the open processor time within this length.
 #[derive(Clone, Debug)]
 struct Fitting {
     length: Time,

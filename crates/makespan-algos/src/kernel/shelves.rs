@@ -64,8 +64,8 @@ enum Full {
         lower: usize,
         upper: usize,
     },
-    /// A sequential task `upper` that runs after `lower` on its first processor. The other columns of `lower` belong
-    /// to the first shelf.
+    /// A sequential task `upper` that runs after `lower`, on the first processor of `lower`. The other columns of
+    /// `lower` belong to the first shelf.
     Beside {
         lower: usize,
         processors: u32,

@@ -75,7 +75,7 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Adds an amount that work outside the instance holds.
+    /// Adds an amount held by work outside the instance.
     pub fn hold_amount(&mut self, held: &HeldAmount) {
         let period = Period { from: Time::ZERO, until: held.until };
         if self.matters() && period.from < period.until {

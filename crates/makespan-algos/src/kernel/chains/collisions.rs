@@ -92,8 +92,8 @@ impl Resolution<'_, '_> {
 /// or if another task also needs the processor during this run. If tasks were planned on types of processors, a task
 /// collides only if each processor of its type is unusable. A processor is unusable if the data of the task arrive
 /// there too late, or if the processor is busy or needed by another task. Tasks that do not collide keep their planned
-/// places. If tasks were planned on processors, the place of a task is held in advance, unless another task on the
-/// processor overlaps with it.
+/// places. If tasks were planned on processors, the planned place of each task is held in advance, unless it overlaps
+/// with the planned place of another task on the same processor.
 ///
 /// Colliding tasks with equal planned starts form a batch. The batches are resolved one after another, by planned
 /// start. Each task of a batch gets a different processor, such that the sum of penalties is minimal. A task starts at
@@ -141,8 +141,8 @@ struct PartlyResolved<'a, 'b> {
 }
 
 impl PartlyResolved<'_, '_> {
-    /// Holds the planned place of each task, unless another task on the processor overlaps with it. `order` contains
-    /// the tasks by planned start.
+    /// Holds the planned place of each task, unless it overlaps with the planned place of another task on the same
+    /// processor. `order` contains the tasks by planned start.
     fn hold(&mut self, order: &[u32]) {
         self.held = vec![false; order.len()];
         if self.resolution.chosen.is_of_types() {
@@ -258,9 +258,9 @@ impl PartlyResolved<'_, '_> {
 /// Assigns processors to tasks. `options` contains the processors that each task accepts. A task gets a processor only
 /// if every maximum matching gives it one.
 ///
-/// A maximum matching is computed by augmenting paths. From the tasks that this matching leaves without a processor,
-/// alternating paths reach the disputed tasks, which get no processor (A. L. Dulmage, N. S. Mendelsohn, Canad. J.
-/// Math. 10, 1958, DOI 10.4153/CJM-1958-052-0). Complexity: O(b^2 m) for b tasks and m processors.
+/// A maximum matching is computed by augmenting paths. Alternating paths begin at the tasks that this matching leaves
+/// without a processor. All tasks on these paths are disputed and get no processor (A. L. Dulmage, N. S. Mendelsohn,
+/// Canad. J. Math. 10, 1958, DOI 10.4153/CJM-1958-052-0). Complexity: O(b^2 m) for b tasks and m processors.
 fn undisputed(options: &[Vec<ProcessorId>], processors: usize) -> Vec<Option<ProcessorId>> {
     let mut holder: Vec<Option<usize>> = vec![None; processors];
     let without: Vec<usize> =

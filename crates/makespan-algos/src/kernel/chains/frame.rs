@@ -195,8 +195,8 @@ impl<'a> Frame<'a> {
         self.least[(edge - self.first_edge) as usize]
     }
 
-    /// Returns the processors on which a planned place may be. If tasks are planned on types, these are all processors
-    /// of the type of `processor`, otherwise only `processor`.
+    /// Returns the processors that `processor` represents in a plan. If tasks are planned on types, these are all
+    /// processors of its type. Otherwise, this is only `processor` itself.
     pub fn alike(&self, processor: ProcessorId) -> impl Iterator<Item = ProcessorId> + '_ {
         let kind = self.kinds[processor.index()];
         self.problem.processor_ids().filter(move |other| self.kinds[other.index()] == kind)

@@ -1,4 +1,4 @@
-//! The strategy of one job: several schedules, each better than every other one in some respect.
+//! The strategy of one job: several schedules, none of which dominates another.
 
 use makespan_core::{FreeTime, undominated};
 
@@ -26,9 +26,10 @@ const MAX_ONCE: usize = 20_000;
 /// `MAX_PLACES` places in total, fewer variants are kept.
 const KEPT: usize = 8;
 const MAX_PLACES: usize = 2048;
-/// Number of equal parts into which a period is divided. The period begins at the earliest possible end of a job (the
-/// length of its longest chain) and ends at its latest end. For each boundary of a part, the job is planned to end by
-/// this boundary. The first number is for chains on processors, the second for chains on types of processors.
+/// Number of equal parts into which the last part of the time of a job is divided. This part begins at the earliest
+/// possible end of the job, which follows from its longest chain, and ends at the latest end of the job. The job is
+/// planned to end by each boundary, including the first and the last. The first number is for chains on processors, the
+/// second for chains on types of processors.
 const ENDS: (i64, i64) = (4, 8);
 /// The first number is the maximum number of tasks for which `ENDS` is used. The second number is the number of parts
 /// for jobs with more tasks.

@@ -17,7 +17,7 @@ pub trait Free: Clone {
     /// Returns the free amounts of an empty schedule.
     fn new(base: Base<Self::Word>) -> Self;
 
-    /// Removes everything that was placed.
+    /// Removes all placed demands.
     fn clear(&mut self);
 
     /// Returns the first start at or after `from` at which a demand fits for `time`. The demand must fit into the last

@@ -5,8 +5,9 @@ use super::free::Free;
 use super::slots::Slots;
 use super::steps::Steps;
 
-/// Inserts the tasks of a list one after another. In the forward pass, each task starts at the first instant at which
-/// its demand is free until its end. In the backward pass, each task starts at the last such instant.
+/// Inserts the tasks of a list one after another. In the forward pass, each task starts at the first instant from which
+/// its demand is free for its whole run time. In the backward pass, each task starts at the last instant with this
+/// property.
 ///
 /// The forward pass is the serial schedule generation scheme of J. Kelley, "The critical-path method: resources
 /// planning and scheduling", in Industrial Scheduling, 1963. See R. Kolisch, EJOR 90, 1996, DOI

@@ -1,9 +1,9 @@
-//! A schedule as a sequence of tasks for each processor. A task can be removed. For each position at which the task can
-//! be inserted again, the exact makespan is computed before the insertion.
+//! A schedule as a sequence of tasks for each processor. A task can be removed and inserted again at another position.
+//! The exact makespan for each such position is computed without inserting the task.
 //!
 //! The neighbourhood is from M. Mastrolilli and L. M. Gambardella, "Effective neighbourhood functions for the flexible
-//! job shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`, with
-//! transfers and any graph.
+//! job shop problem", J. Scheduling 3, 2000, DOI `10.1002/(SICI)1099-1425(200001/02)3:1<3::AID-JOS32>3.0.CO;2-Y`.
+//! Extensions: transfers between processors may take time, and the tasks may form any acyclic graph.
 //!
 //! Let T be the removed task. For every other task, compute its earliest end and its *rest*: the longest path from the
 //! start of the task to the end of the schedule. At a position, T starts when its data have arrived and the previous

@@ -1,4 +1,4 @@
-//! Places tasks one by one, each in the earliest gap of a processor that is long enough.
+//! Places tasks one by one. On a processor, a task gets the earliest gap that is long enough.
 
 use makespan_core::FreeTime;
 
@@ -9,9 +9,9 @@ use crate::free_time::Calendar;
 /// the node and of the end. Among places of equal cost, the first one is chosen. Returns `None` if no node can run the
 /// task.
 ///
-/// This is the insertion-based policy of HEFT. A task begins in the earliest gap of a processor that is long enough,
-/// after its data have arrived. `arrival` returns the instant at which the data have arrived on a node. Takes
-/// O(processors log tasks) if gaps are long enough.
+/// This is the insertion-based policy of HEFT. On each processor, the task begins in the earliest gap that is long
+/// enough after the arrival of its data. `arrival` returns the instant at which the data have arrived on a node. Takes
+/// O(processors log tasks), plus one step for each gap that is too short.
 pub fn earliest<C: PartialOrd>(
     problem: &GraphProblem,
     task: u32,
@@ -69,7 +69,7 @@ impl<'a> PartialSchedule<'a> {
 
     /// Places a task where `cost` is least. `cost` is a function of the node and of the end of the task. Among equal
     /// costs, the first processor is chosen. All predecessors of the task must be placed. Takes O(predecessors * nodes
-    /// + processors log tasks) if gaps are long enough.
+    /// + processors log tasks), plus one step for each gap that is too short.
     ///
     /// # Panics
     /// Panics if no node can run the task.

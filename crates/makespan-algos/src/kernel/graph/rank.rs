@@ -75,7 +75,8 @@ pub fn ready_first(problem: &GraphProblem, ranks: &[f64]) -> Vec<u32> {
     order
 }
 
-/// A task, if all its predecessors are in the order. Such tasks are ordered by rank, and the greatest one comes next.
+/// A ready task: all its predecessors are in the order. Ready tasks are compared by rank, and the task with the highest
+/// rank comes next.
 struct Ready {
     rank: f64,
     position: u32,

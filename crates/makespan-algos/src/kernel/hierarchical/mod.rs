@@ -140,13 +140,15 @@ impl Cluster {
         if self.each <= 2 { (3, 2) } else { (self.each - 1, self.each / 2) }
     }
 
-    /// Returns the largest number of the form a k + 2^j or a k that is at most `width`, if a node has k processors.
+    /// Returns the largest number of the form a k + 2^j or a k that is at most `width`. k is the number of processors
+    /// of a node.
     fn round_down(self, width: u32) -> u32 {
         let rest = width % self.each;
         width - rest + if rest == 0 { 0 } else { 1 << rest.ilog2() }
     }
 
-    /// Returns the smallest number of the form a k + 2^j or a k that is at least `width`, if a node has k processors.
+    /// Returns the smallest number of the form a k + 2^j or a k that is at least `width`. k is the number of processors
+    /// of a node.
     fn round_up(self, width: u32) -> u32 {
         let rest = width % self.each;
         width - rest + if rest == 0 { 0 } else { rest.next_power_of_two() }

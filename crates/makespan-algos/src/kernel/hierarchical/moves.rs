@@ -48,7 +48,7 @@ pub(super) struct TaskParts<'a> {
     pub(super) full: Vec<Full>,
     /// Tasks of `P_1` that no transformation moves.
     pub(super) first: Vec<ReservedWidth>,
-    /// Tasks of `P_1` with a reserved width of several processors, a k + 2^j, that could lose half of the last 2^j
+    /// Tasks of `P_1` with a reserved width of several processors. A width of a k + 2^j could lose half of its last 2^j
     /// processors.
     pub(super) narrowable: Vec<ReservedWidth>,
     /// Sequential tasks of `P_1` that take at most half of the height of the schedule, by decreasing time.

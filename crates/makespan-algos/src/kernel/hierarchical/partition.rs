@@ -22,15 +22,15 @@ pub enum Partition {
 
 /// Chooses the first shelf for a guessed makespan, or refutes this guess.
 ///
-/// A task of the first shelf gets the allotment of least work that takes at most the guessed makespan. On m nodes of k
-/// processors, all tasks of the first shelf together use at most m k processors. A task of the second shelf gets the
-/// allotment of least work that takes at most half of the guess. If a task takes at most half of the guess on one
-/// processor, it is never in the first shelf, because the first shelf would not reduce its work. If a task takes more
-/// than half of the guess on every allotment, it is always in the first shelf.
+/// A task of the first shelf must take at most the guessed makespan, and a task of the second shelf at most half of the
+/// guess. Among the allotments with such a time, the task gets the allotment with the least work. On m nodes of k
+/// processors, all tasks of the first shelf together use at most m k processors. If a task takes at most half of the
+/// guess on one processor, it is never in the first shelf, because the first shelf would not reduce its work. If a task
+/// takes more than half of the guess on every allotment, it is always in the first shelf.
 ///
 /// In every schedule that ends by the guessed makespan, all tasks that take more than half of the guess run at the
-/// instant of half the guess. So together they use at most m k processors. Thus the least work of all choices is a
-/// lower bound on the work of the schedule. Takes O(n m k) for n tasks.
+/// instant of half the guess. So together they use at most m k processors. Thus the least total work over all choices
+/// of the first shelf is a lower bound on the work of the schedule. Takes O(n m k) for n tasks.
 pub fn partition(profiles: &[&Profile], cluster: Cluster, guess: Time) -> Partition {
     let half = Time::from_ticks(guess.ticks() / 2);
     let need = |profile: &&Profile| Need {

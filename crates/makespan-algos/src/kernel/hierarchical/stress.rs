@@ -81,9 +81,9 @@ fn jobs(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     profiles
 }
 
-/// Returns few jobs that leave little area of a few SMPs idle, so that no transformation is possible at the end. Let w
-/// be the work of some number of processors within the guessed makespan. The sequential time of a job is near w, near
-/// half of w, or near three quarters of w.
+/// Returns a few jobs for a few SMPs. The jobs leave little idle area, so that no transformation is possible at the
+/// end. Let w be the work of some number of processors within the guessed makespan. The sequential time of a job is
+/// near w, near half of w, or near three quarters of w.
 fn tight(cluster: Cluster, random: &mut ChaCha8Rng) -> Vec<Profile> {
     let length = *[12, 1000, 100_003].get(random.random_range(0..3)).unwrap();
     let area = i64::from(cluster.processors()) * length;

@@ -9,11 +9,12 @@ use super::{MachineId, MappingProblem};
 
 /// Maximum number of machines that are tried for a task. The machines with the lowest costs are tried.
 const MAX_CANDIDATES: usize = 16;
-/// Pairs of a limit and a number of entries. The cost of a task on a machine is its time times the price of the
-/// machine. The machines for a task are drawn from a list. If the cost on a machine exceeds the lowest cost of the
-/// task by at most the limit of a pair, the machine has the pair's number of entries in the list. The first such pair
-/// is used. Limits are in multiples of the cost of a mean task. In a good mapping, nearly all tasks run on machines
-/// with nearly the lowest cost.
+/// The machines for a task are drawn from a list, in which a machine may have several entries. Each pair consists of a
+/// limit and a number of entries. The cost of a task on a machine is its time times the price of the machine. Let the
+/// excess of a machine be the cost on this machine minus the lowest cost of the task. The first pair with a limit of at
+/// least the excess states the number of entries. If there is no such pair, the machine has no entry. Limits are in
+/// multiples of the cost of a mean task. In a good mapping, nearly all tasks run on machines with nearly the lowest
+/// cost.
 const OFTEN: [(f64, u32); 5] = [(0.003, 16), (0.009, 8), (0.03, 4), (0.12, 2), (0.6, 1)];
 /// Approximate maximum number of entries in all lists of machines.
 const MANY: usize = 20_000_000;
@@ -23,13 +24,12 @@ const HOT: f64 = 0.2;
 const HOT_FEW: f64 = 0.5;
 /// The final temperature, in multiples of the cost of a mean task.
 const COLD: f64 = 5e-3;
-/// The excess of a load over the bound at which the slope of the penalty has grown by the factor e, as a fraction of
-/// the bound. The search begins with this fraction.
+/// The width of the penalty at the beginning of the search, as a fraction of the bound. If a load exceeds the bound by
+/// the width, the slope of the penalty is e times the slope at the bound.
 const SOFT: f64 = 0.03;
-/// The search ends with this fraction in place of `SOFT`.
+/// The width of the penalty at the end of the search, as a fraction of the bound.
 const HARD: f64 = 0.0012;
-/// If the excess of a load is more than this multiple of the current fraction (between `SOFT` and `HARD`), the penalty
-/// grows only linearly.
+/// If a load exceeds the bound by more than this multiple of the current width, the penalty grows only linearly.
 const BENT: f64 = 5.0;
 /// If the cost of a change divided by the temperature exceeds this number, the change is rejected without a random
 /// number. The probability of acceptance, at most e^-38, is practically 0.
@@ -190,7 +190,8 @@ pub struct EjectionChains<'a> {
     tasks: Vec<u32>,
     /// The penalty of each machine for its load.
     penalties: Vec<f64>,
-    /// A fraction of the bound: `SOFT` at the beginning of the search, and `HARD` at the end.
+    /// The current width of the penalty, as a fraction of the bound: `SOFT` at the beginning of the search, and `HARD`
+    /// at the end.
     width: f64,
     target: f64,
     best: f64,

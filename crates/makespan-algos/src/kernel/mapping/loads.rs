@@ -3,7 +3,7 @@
 use super::members::Members;
 use super::{MachineId, MappingProblem};
 
-/// A mapping, with the completion and the tasks of each machine. A move of a task updates them.
+/// A mapping, with the completion and the tasks of each machine. [`Loads::give`] updates all three.
 #[derive(Clone, Debug)]
 pub struct Loads {
     machine_of: Vec<MachineId>,

@@ -1,4 +1,4 @@
-//! The tasks of each machine. A move of a task updates them.
+//! The tasks of each machine, for searches that move tasks.
 
 use super::MachineId;
 

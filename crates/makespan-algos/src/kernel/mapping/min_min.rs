@@ -25,7 +25,7 @@ pub struct Duplex;
 /// Number of machines with times that are copied together. A cache line contains this number of times of a task.
 const TOGETHER: usize = 8;
 
-/// Stands for the machine of a task that is not mapped yet.
+/// The value in place of a machine for a task that is not mapped yet.
 const NOWHERE: MachineId = MachineId(u32::MAX);
 
 impl Mapper for MinMin {

@@ -9,7 +9,7 @@ use super::{MachineId, MappingProblem};
 const HOT: f64 = 0.3;
 /// The final temperature, in multiples of the cost of a mean task.
 const COLD: f64 = 1e-4;
-/// One of `SWAPS` changes exchanges two tasks. All other changes move one task.
+/// On average, one in `SWAPS` changes exchanges two tasks. All other changes move one task.
 const SWAPS: u32 = 3;
 /// Price of a tick after the limit, as a multiple of the maximum cost that the tick can save.
 const DEAR: f64 = 2.0;

@@ -7,10 +7,10 @@ use super::{MachineId, Mapper, MappingProblem};
 /// The *sufferage* of a task is the difference between its earliest completion and its second earliest completion on
 /// another machine. There are two variants.
 ///
-/// By passes: each pass goes through the waiting tasks in their order. Among the tasks with the same best machine, it
-/// selects the task with the largest sufferage. At the end of the pass, the selected tasks are mapped. The other tasks
-/// wait for the next pass. Greedy: each step maps the task with the largest sufferage, and then evaluates all
-/// remaining tasks again.
+/// * By passes: each pass goes through the waiting tasks in their order. Among the tasks with the same best machine,
+///   the pass selects the task with the largest sufferage. At the end of the pass, the selected tasks are mapped. The
+///   other tasks wait for the next pass.
+/// * Greedy: each step maps the task with the largest sufferage, and then evaluates all remaining tasks again.
 ///
 /// Source: M. Maheswaran et al., JPDC 59, 1999, section 3.3 (Figure 3), DOI 10.1006/jpdc.1999.1581 (by passes); H.
 /// Casanova et al., HCW 2000, DOI 10.1109/HCW.2000.843757 (greedy). A task that only one machine can run has the

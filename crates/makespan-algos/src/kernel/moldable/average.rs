@@ -100,7 +100,7 @@ struct Prices {
 }
 
 impl Prices {
-    /// Returns the price, in area, of a tick on paths of total weight 1.
+    /// Returns the price of one tick of a task, in area, if the paths through the task have a total weight of 1.
     fn of_time(&self, problem: &MoldableProblem<'_>) -> f64 {
         let processors = f64::from(problem.instance().processors());
         self.share / (1.0 - self.share) * processors / self.all

@@ -15,8 +15,8 @@ pub struct List {
 }
 
 impl List {
-    /// Returns a list for any order of the tasks. If a task comes before some of its predecessors, the task moves after
-    /// these predecessors. Otherwise, the order is kept.
+    /// Returns a list with the tasks in the order `order`, which need not be topological. A task that comes before one
+    /// of its predecessors moves to a position after its last predecessor.
     pub fn new(problem: &MoldableProblem<'_>, order: &[u32], chosen: Vec<u32>) -> Self {
         let tasks = problem.tasks();
         let mut wanted = vec![0; tasks];

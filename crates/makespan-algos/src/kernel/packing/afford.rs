@@ -19,7 +19,7 @@ pub enum AffordableAllotments {
     Unknown,
 }
 
-/// The amounts that the first rows of equal tasks use up with some allotments.
+/// A choice of allotments for the first rows of equal tasks, with the amounts that these rows use up.
 struct Way {
     used: Vec<u64>,
     /// The index of the way for all rows of equal tasks before the last row.

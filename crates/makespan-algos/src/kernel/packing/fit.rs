@@ -125,9 +125,9 @@ impl PackingState {
     /// Finds nodes on which a task fits now. If `beside` is given, the task must also fit in the state `beside`.
     /// Returns the time of the task, and stores the nodes in `rooms`. Returns `None` if the task does not fit.
     ///
-    /// Uses the fastest nodes that suffice together. If one of these nodes is large enough, uses a single node. This is
-    /// the slowest such node, and among equally slow nodes the node with the fewest free processors left. Otherwise,
-    /// uses as few nodes as possible.
+    /// Uses the fastest nodes that suffice together. If some of these nodes are large enough for the whole task, uses
+    /// the slowest of them, and among equally slow nodes the node with the fewest free processors left. Otherwise, uses
+    /// as few nodes as possible.
     pub fn find(
         &self,
         machines: &PackingMachines,
@@ -329,8 +329,8 @@ impl PackingState {
     }
 
     /// Chooses a best placement. If one node is large enough, chooses only this node. Otherwise, chooses whole nodes,
-    /// the largest first, and a part of one more node if needed. The last node is the node with the fewest free
-    /// processors that suffice.
+    /// the largest first, and a part of one more node if needed. Among the nodes with enough free processors for this
+    /// part, chooses the node with the fewest.
     fn in_best_placement(machines: &PackingMachines, processors: u32, rooms: &mut NodeRooms) -> bool {
         let NodeRooms { each: rooms, chosen, .. } = rooms;
         chosen.clear();

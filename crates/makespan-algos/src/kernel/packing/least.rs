@@ -74,7 +74,7 @@ pub(super) struct UnfitNeeds {
 }
 
 impl UnfitNeeds {
-    /// Removes all needs. Each task has `width` amounts.
+    /// Removes all needs. From now on, each task has `width` amounts.
     pub fn reset(&mut self, width: usize) {
         self.width = width;
         self.asked.clear();

@@ -38,8 +38,8 @@ pub(crate) struct PackingMachines {
     pub common: Vec<u64>,
     pub always_open: bool,
     pub compact: bool,
-    /// The amounts that work outside the instance holds. Each entry is the end, the node (`None` if the resource
-    /// belongs to no node), the resource, and the amount.
+    /// The amounts held by work outside the instance. Each entry is the end, the node (`None` if the resource belongs
+    /// to no node), the resource, and the amount.
     pub held: Vec<(i64, Option<usize>, ResourceId, u64)>,
     /// Transfer times between nodes, or `None` if transfers take no time.
     pub transfers: Option<TransferTimes>,
@@ -111,8 +111,8 @@ impl PackingMachines {
         }
     }
 
-    /// Returns the amount of a licence or consumable that is finally available: the total, without the amounts that
-    /// work outside the instance never returns.
+    /// Returns the amount of a licence or consumable that is finally available: the total, minus the amounts that are
+    /// used by work outside the instance and are never returned.
     pub fn ever_left(&self, resource: ResourceId) -> u64 {
         let kept = self.held.iter().filter(|held| held.0 == i64::MAX && held.1.is_none() && held.2 == resource);
         kept.fold(self.common[resource.index() - self.resources], |left, held| left.saturating_sub(held.3))
@@ -162,8 +162,8 @@ impl PackingMachines {
         self.wealth[node]
     }
 
-    /// Returns whether a task on this number of processors fits on the empty platform within its walltime. Amounts
-    /// that work outside the instance never returns are unavailable.
+    /// Returns whether a task on this number of processors fits on the empty platform within its walltime. Amounts that
+    /// are used by work outside the instance and are never returned are unavailable.
     pub(super) fn have_room(&self, instance: &Instance, task: TaskId, processors: u32) -> bool {
         let enough = |demand: &Demand| {
             demand.kind == ResourceKind::OfNodes || demand.need.total(processors) <= self.ever_left(demand.resource)

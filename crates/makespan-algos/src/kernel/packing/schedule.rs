@@ -4,7 +4,7 @@ use makespan_core::{Placement, ProcSet, Schedule, Time};
 
 use super::{HeldPart, ListEntry, Packing};
 
-/// An executed list: for the task at each position, its period and its range of the parts.
+/// An executed list. For the task at each position, the list contains its start, its end, and its range in `parts`.
 pub(super) struct ExecutedList<'c> {
     pub starts: &'c [i64],
     pub ends: &'c [i64],

@@ -24,7 +24,7 @@ pub(crate) struct PackingState {
     /// The nodes by number of free processors. The levels are used only if all nodes are equally fast and always open,
     /// and best placement is not required.
     pub(super) levels: Levels,
-    /// The amounts that work outside the instance holds: each resource of each node, then licences and consumables.
+    /// The amounts held by work outside the instance: each resource of each node, then licences and consumables.
     others: Vec<u128>,
 }
 

@@ -85,9 +85,8 @@ impl FreeCounts {
 
     /// Takes `width` processors in best placement, and adds their nodes to `parts`. `width` must be at most
     /// [`FreeCounts::widest`]. If the processors fit on one node, takes them from one node. Otherwise, takes entirely
-    /// free nodes as a whole while they fit, the largest first, and the remaining processors from one more node. If
-    /// possible, the additional node is already in partial use. Among such nodes, the node with the fewest free
-    /// processors is used.
+    /// free nodes as a whole while they fit, the largest first, and the remaining processors from one more node. For
+    /// this last node, partly used nodes are preferred to free nodes, and then nodes with fewer free processors.
     pub(super) fn take(&mut self, width: u32, parts: &mut Vec<NodePart>) {
         let mut rest = width;
         let wide = if width < self.largest { &[] } else { &self.by_size[..] };
@@ -184,8 +183,7 @@ impl Free {
         }
     }
 
-    /// Makes ids that [`Free::take_parts`] took free again. Neither this method nor [`Free::take_parts`] changes the
-    /// counts.
+    /// Releases ids that [`Free::take_parts`] took. Neither method changes the counts.
     pub(super) fn give_back_ids(&mut self, ids: &[u32]) {
         for &id in ids {
             let free = &mut self.ids[self.node_of[id as usize] as usize];

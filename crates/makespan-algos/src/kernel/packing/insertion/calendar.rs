@@ -7,7 +7,7 @@ use crate::free_time::Rows;
 use crate::kernel::packing::machines::PackingMachines;
 use crate::kernel::packing::{HeldPart, Packing};
 
-/// An amount that work outside the instance holds: its end, its node (`None` if the resource belongs to no node), the
+/// An amount held by work outside the instance: its end, its node (`None` if the resource belongs to no node), the
 /// resource, and the amount.
 type Held = (i64, Option<usize>, ResourceId, u64);
 
@@ -78,8 +78,8 @@ impl Calendar {
         self.hold_for_others(machines, is_consumable, begun.now, &held);
     }
 
-    /// Holds the amounts of work outside the instance, by decreasing end. These amounts are estimates, and their sum
-    /// may exceed the total of a resource. So each amount is limited to the remaining amount.
+    /// Marks the amounts held by work outside the instance as taken, by decreasing end. These amounts are estimates,
+    /// and their sum may exceed the total of a resource. So each amount is limited to the remaining amount.
     fn hold_for_others(&mut self, machines: &PackingMachines, is_consumable: &[bool], from: i64, held: &[Held]) {
         let mut held: Vec<_> = held.iter().map(|&(until, node, at, amount)| ((node, at), until, amount)).collect();
         held.sort_unstable_by_key(|&(of, until, _)| (of, std::cmp::Reverse(until)));

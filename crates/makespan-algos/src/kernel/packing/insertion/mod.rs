@@ -23,7 +23,7 @@ pub use sites::{NodeSet, Sites};
 /// Maximum number of visits to nodes for one list. A list that needs more visits is rejected, because it would slow
 /// down a search, which tries many lists.
 const MAX_LOOKS: u64 = 10_000_000;
-/// Position that stands for a task that is not in the list.
+/// The value in place of a position for a task that is not in the list.
 const NOWHERE: u32 = u32::MAX;
 
 /// Executes lists by insertion into gaps. This is the serial scheme, on nodes that may differ. If a task waits for

@@ -176,8 +176,8 @@ fn draft_job() -> impl Strategy<Value = DraftJob> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// Checks that each task of a list ends as early as in the reference implementation, if all tasks before it have
-    /// the same places. The schedule must be valid. The nodes to which a task is restricted are tried first.
+    /// Checks that each task of a list ends as early as in the reference implementation, given the places of all tasks
+    /// before it in the list. The schedule must be valid. The nodes to which a task is restricted are tried first.
     #[test]
     fn each_task_ends_where_it_ends_first(
         nodes in proptest::collection::vec((1_u32..4, 2_u64..9, 1_u32..4), 1..4),
