@@ -27,11 +27,11 @@ use crate::free_time::Period;
 /// longer than its estimate, reservations that relied on this estimate cannot be kept. Then all reservations are made
 /// again in the order of the queue.
 ///
-/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708,
-/// section 2, including the compression in the order of the queue. Complexity for n tasks: O(log n) for an arrival,
-/// and for the end of a task at its expected end. For an early end, the policy checks for each waiting task whether
-/// enough processors are free before its reservation. If processors are not interchangeable, reservations have
-/// processors, and each query is a walk over all reservations.
+/// Source: A. Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708, section
+/// 2, including the compression in the order of the queue. Complexity for n tasks: O(log n) for an arrival, and for the
+/// end of a task at its expected end. For an early end, the policy checks for each waiting task whether enough
+/// processors are free before its reservation. If processors are not interchangeable, each reservation includes its
+/// processors, and each search for a fit visits all reservations.
 ///
 /// ```
 /// let policy = makespan_algos::policy::policy("conservative[order=saf]", 1)?;
@@ -53,7 +53,7 @@ pub struct Conservative {
 }
 
 impl Conservative {
-    /// Returns a policy with the rules `reading` for the queue.
+    /// Returns a policy with a queue that follows the rules in `reading`.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }

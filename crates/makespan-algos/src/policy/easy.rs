@@ -69,7 +69,7 @@ struct Reserved {
 }
 
 impl Easy {
-    /// Returns a policy with the rules `reading` for the queue.
+    /// Returns a policy with a queue that follows the rules in `reading`.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }

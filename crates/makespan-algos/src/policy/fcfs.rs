@@ -27,7 +27,7 @@ pub struct Fcfs {
 }
 
 impl Fcfs {
-    /// Returns a policy with the rules `reading` for the queue.
+    /// Returns a policy with a queue that follows the rules in `reading`.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading, ..Self::default() }
     }

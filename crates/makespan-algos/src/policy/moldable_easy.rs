@@ -281,7 +281,7 @@ impl<'a> Chooser<'a> {
 /// The operations of a visit of the queue. One implementation uses numbers of processors, the other sets of
 /// processors.
 trait Table: Outlook {
-    /// Starts the task at a place of the queue now. Returns whether this was possible.
+    /// Starts the waiting task with the queue position `place`. Returns whether the task could start now.
     fn start(
         &mut self,
         state: &mut QueueState,
@@ -356,9 +356,9 @@ impl Table for Space<'_> {
     }
 }
 
-/// Returns the number of other tasks that determines the price of processors. Normally, this is the number of all
-/// other waiting tasks. If all waiting tasks can start now, returns the smallest number with which they can. A higher
-/// price would leave processors idle without need.
+/// Returns the number of other tasks that determines the price of processors. Normally, this is the number of all other
+/// waiting tasks. If all waiting tasks can start now, returns the smallest number with which they can all start. A
+/// higher price would leave processors idle without need.
 fn priced(state: &QueueState, load: Load<'_>, instance: &Instance, free: u32) -> usize {
     let all = load.others;
     if all == 0 || state.queue.len() > free as usize {
@@ -436,8 +436,8 @@ fn far_from_periods(state: &QueueState, view: &View<'_>) -> bool {
 }
 
 impl MoldableEasy {
-    /// Returns a policy with the rules `reading` for the queue. If the order of the queue uses the area or the time of
-    /// a task, the area and the time are computed for the fewest processors of the task.
+    /// Returns a policy with a queue that follows the rules in `reading`. If the order of the queue uses the area or
+    /// the time of a task, the area and the time are computed for the fewest processors of the task.
     pub fn new(reading: QueueReading) -> Self {
         Self { reading: QueueReading { request: Request::Fewest, ..reading }, ..Self::default() }
     }

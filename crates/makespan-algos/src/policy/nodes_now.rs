@@ -153,8 +153,8 @@ impl NodesNow {
         {}
     }
 
-    /// Starts the task at a place of the queue now, if it fits. If `beside` is set, the task must also fit in the
-    /// state `beside`. Returns whether the task started.
+    /// Starts the waiting task with the queue position `place`, if it fits now. If `beside` is set, the task must also
+    /// fit in the state `beside`. Returns whether the task started.
     pub fn start(
         &mut self,
         state: &mut QueueState,

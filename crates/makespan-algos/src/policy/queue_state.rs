@@ -144,7 +144,7 @@ impl QueueState {
         None
     }
 
-    /// Starts the task at a place of the queue now, in `slot`.
+    /// Starts the waiting task with the queue position `place`, on the processors of `slot`.
     pub(super) fn start_in(
         &mut self,
         space: &mut Space<'_>,
@@ -160,10 +160,10 @@ impl QueueState {
     }
 }
 
-/// Starts tasks if only the number of processors matters.
+/// The free processors on which tasks start, if only the number of processors matters.
 pub(super) struct ProcessorStarts<'a, 'b> {
     view: &'a View<'b>,
-    /// The free processors. This set is computed at the first start.
+    /// The processors that are still free, or `None` before the first start.
     free: Option<makespan_core::ProcSet>,
 }
 
@@ -177,7 +177,7 @@ impl<'a, 'b> ProcessorStarts<'a, 'b> {
         self.view.now
     }
 
-    /// Starts the task at a place of the queue now. Returns `false` if too few processors are free.
+    /// Starts the waiting task with the queue position `place`. Returns `false` if too few processors are free.
     pub(super) fn start(&mut self, state: &mut QueueState, place: QueuePlace, decisions: &mut Vec<Decision>) -> bool {
         let QueuePlace { task, asked, .. } = place;
         let free = self.free.get_or_insert_with(|| self.view.free.clone());
@@ -189,8 +189,8 @@ impl<'a, 'b> ProcessorStarts<'a, 'b> {
     }
 }
 
-/// Returns a request for a wake-up at the end of an unavailable period. The period has begun, or begins before a
-/// waiting task could end. No event reports the end of a period.
+/// Returns a request for a wake-up at the earliest end of an unavailable period that has begun, or begins before a
+/// waiting task could end. The wake-up is needed because no event reports the end of a period.
 pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
     if queue.len() == 0 {
         return None;

@@ -491,8 +491,9 @@ proptest! {
     }
 }
 
-/// Checks that no processor is used twice or while it is closed. Checks that placements are best placements, and that
-/// no task starts before its release.
+/// Checks the placements of a simulated run. Two tasks must not use a processor at the same time, and no task may use a
+/// closed processor. If best placement is required, each placement must be a best placement. No task may start before
+/// its release.
 fn sound(instance: &Instance, played: &[Placement]) -> Result<(), TestCaseError> {
     for (index, one) in played.iter().enumerate() {
         prop_assert!(one.start >= instance.release(one.task));

@@ -10,7 +10,7 @@ use crate::policy::order::QueuePlace;
 use crate::policy::queue::Queue;
 use crate::policy::queue_state::Update;
 
-/// The start of a reservation.
+/// A reservation that has a start.
 pub(super) trait ReservationStart: Clone {
     fn start(&self) -> Time;
 }

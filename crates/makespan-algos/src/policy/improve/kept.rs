@@ -165,7 +165,7 @@ impl WaitingPlan {
         }
     }
 
-    /// If there are data of many tasks that are not in the plan, removes these data.
+    /// Removes the data of tasks that are not in the plan, if there are many such tasks.
     fn renumber(&mut self) {
         if self.tasks.len() < 2 * self.plan.order.len() + 64 {
             return;

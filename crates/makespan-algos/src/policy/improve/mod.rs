@@ -103,7 +103,8 @@ pub struct Improve {
 
 /// The initial temperature, as a fraction of the temperature of a search without a plan.
 const WARMTH: f64 = 0.5;
-/// Maximum product of the number of steps and the number of tasks at an event. Such a search takes some milliseconds.
+/// Maximum product of the number of steps and the number of tasks at an event. A search with this product takes some
+/// milliseconds.
 const WORK: u64 = 150_000;
 /// Maximum number of plans that are improved by a search at an event. Each further plan at this event takes more
 /// unavailable periods into account, but is not improved.

@@ -108,7 +108,7 @@ impl<'a> FlowCandidate<'a> {
         }
     }
 
-    /// Returns the job as it runs on the processors of the platform.
+    /// Returns the frame of the job on the processors of the platform.
     pub fn real(&self) -> &Frame<'a> {
         &self.outline.real
     }

@@ -41,10 +41,14 @@ impl JobFlow {
         alarmed
     }
 
-    /// Plans jobs again (moves them) for three reasons. First, a job has planned tasks on processors that are expected
-    /// to be down. Second, the plan of a job was in time, but the job would now be late in the planned order. Third,
-    /// there is an alarm, and a job has begun and leaves no time to repeat its longest task. The most urgent jobs are
-    /// moved first. Returns whether a job was moved.
+    /// Plans a job again (moves it) in three cases:
+    ///
+    /// * The job has planned tasks on processors that are expected to be down.
+    /// * The plan of the job was in time, but the job would now be late in the planned order.
+    /// * There is an alarm, and the job has begun and leaves no time to repeat its longest task.
+    ///
+    /// Jobs that have begun are moved before all other jobs. In both groups, the most urgent jobs are moved first.
+    /// Returns whether a job was moved.
     pub(super) fn rescue(
         &mut self,
         alarmed: bool,

@@ -80,9 +80,10 @@ impl ChildDemands {
     /// Returns the instant until which a send to `child` should wait, or `None` if the send need not wait.
     ///
     /// Let w be the work of the sent task. The send should wait if, during the send, another child would run out of
-    /// work and lose more than w. The loss of the other child is at most the work of the kinds in `offered` that the
-    /// node could send to this child in the time of the send. If the other child has not requested a task by the
-    /// returned instant, it takes tasks so slowly that it would lose at most w.
+    /// work and lose more than w. The other child can only lose work that the node could send to it instead. So its
+    /// loss is at most the work of the kinds in `offered` that the node could send to it in the time of the send, minus
+    /// its backlog. If the other child has not requested a task by the returned instant, it takes tasks so slowly that
+    /// it would lose at most w.
     pub(super) fn wait(&self, view: &NodeView<'_>, offered: &[bool], child: usize, hop: Hop) -> Option<Time> {
         let fed = |other: usize| {
             let kinds = (0..offered.len()).filter(|&kind| offered[kind]);

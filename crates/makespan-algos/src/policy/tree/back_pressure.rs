@@ -6,8 +6,8 @@ use makespan_core::network::{Kind, NodeDecision, NodeEvent, NodePolicy, NodeView
 use super::appetite::{ChildDemands, Hop};
 
 /// Back-pressure. An idle processor of the node is served first. Otherwise, the port sends a task of some kind to some
-/// child. The chosen pair of child and kind is the pair with the largest value of
-/// `(Q_u - Q_child) / (latency + data / bandwidth)`: the difference of the two queue lengths, divided by the time of
+/// child. The chosen pair of child and kind is the pair with the largest value of `(Q_u - Q_child) / (latency + data /
+/// bandwidth)`: the queue length of the kind at the node minus its queue length at the child, divided by the time of
 /// the hop.
 ///
 /// Source: L. Tassiulas and A. Ephremides, "Stability properties of constrained queueing systems and scheduling
@@ -110,8 +110,8 @@ impl BackPressure {
         }
     }
 
-    /// Returns the best child and kind for the port. If a send should wait, also returns the earliest instant until
-    /// which a send should wait.
+    /// Returns the best child and kind for the port. If sends should wait, also returns the earliest instant at which
+    /// one of these sends no longer needs to wait.
     fn sent(&self, view: &NodeView<'_>, behind: f64) -> (Option<(usize, usize)>, Option<Time>) {
         let (mut best, mut wait): (_, Option<Time>) = (Best::default(), None);
         let offered = (0..view.kinds.len()).filter(|&kind| self.offered[kind] && view.ports[view.lane(kind)] > 0);
@@ -147,7 +147,8 @@ impl BackPressure {
         (best.choice, wait)
     }
 
-    /// Leaves the port idle until an instant. Requests a call at this instant, unless this was already done.
+    /// Leaves the port idle until an instant. Requests a call at this instant, unless a call at this instant or earlier
+    /// was already requested.
     fn waits(&mut self, now: Time, until: Time) -> Option<NodeDecision> {
         if now < self.until && self.until <= until {
             return None;

@@ -14,7 +14,7 @@ use super::balance::Balance;
 /// If a processor of the node becomes idle, this is also treated as a request. If several requests come at the same
 /// instant, the requests of children come first. The paper does not say whether a request that waits for the port
 /// delays the node's own processors. In this policy, such a request does not delay them. An idle processor takes the
-/// oldest task unless an older request of a child can be served.
+/// oldest task, unless the oldest request of the children is older than the request of the processor and can be served.
 #[derive(Clone, Debug)]
 pub struct Fcfs {
     /// The children with requests, the oldest request first. Each entry is a child, and the position of its request

@@ -9,9 +9,9 @@ pub(super) struct TradeOffer {
     pub(super) node: usize,
 }
 
-/// Returns the best offer of the tree. Every node sends the best offer of its subtree to its parent. This offer is the
-/// largest of the node's own offer and the offers of its children, each limited by the link to the child. Among equal
-/// offers, the first one is best.
+/// Returns the best offer of the tree. Every node sends the best offer of its subtree to its parent. The best offer is
+/// the largest of the node's own offer and the offers of its children. An offer of a child is limited by the link to
+/// the child. Among equal offers, the first offer is best.
 pub(super) fn best_offer(
     state: &DataCentricState<'_>,
     own: impl Fn(&DataCentricState<'_>, usize) -> f64,
