@@ -13,8 +13,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Returns layers of up to 8 tasks of 10 to 100 s. Each task waits for one task of the preceding layer, and for each
-/// other task of this layer with probability 0.3. Each edge carries 1 to 20 MB. There are 8 processors of speed 1 to 3
-/// with 1 MB/s between them.
+/// other task of the preceding layer with probability 0.3. Each edge carries 1 to 20 MB. There are 8 processors of
+/// speed 1 to 3 with 1 MB/s between them.
 fn layered(tasks: usize) -> Instance {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let node = |index: usize| Node { speed: 1.0 + index as f64 / 4.0, ..Node::new(format!("n{index}"), 1) };

@@ -1,6 +1,7 @@
 //! Speed of the insertion of tasks if every resource is one pool. An element is one placed task. Tasks are inserted
-//! forward, backward by decreasing ends, and event by event. There are 30 and 120 tasks on four resources in whole
-//! seconds (slots), and 1,000 moldable tasks on 256 processors, with times that have no common unit (steps).
+//! forward, backward by decreasing ends, and event by event. Two instances have 30 and 120 tasks on four resources.
+//! Their times are whole seconds, so free amounts are stored in slots. The third instance has 1,000 moldable tasks on
+//! 256 processors. Its times have no common unit, so free amounts are stored as steps.
 
 use std::cmp::Reverse;
 

@@ -1,6 +1,10 @@
-//! Time that planning takes. Targets: DEMT with 20 shuffles in 10 ms and `dual` in 1 ms at n = 400, m = 200; DEMT under
-//! 1 s at n = 10,000, m = 1,000; a list of 100,000 law jobs on 10,000 processors under 5 s (and 1 GiB, see `peak`);
-//! `shelves` with 800 jobs on 64 nodes of 16 processors in 0.3 s; HEFT with 10,000 tasks on 16 processors in 50 ms.
+//! Time that planning takes. Targets for n jobs on m processors:
+//!
+//! * n = 400, m = 200: DEMT with 20 shuffles in 10 ms, and `dual` in 1 ms;
+//! * n = 10,000, m = 1,000: DEMT in less than 1 s;
+//! * n = 100,000 with speed-up laws, m = 10,000: a list in less than 5 s and 1 GiB (see `peak`);
+//! * 800 jobs on 64 nodes of 16 processors: `shelves` in 0.3 s;
+//! * 10,000 tasks of a graph on 16 processors: HEFT in 50 ms.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -43,7 +47,7 @@ fn tables(processors: u32, jobs: usize, x: f64) -> Instance {
     })
 }
 
-/// Returns the jobs of `instance` on nodes, each in its best placement.
+/// Returns the jobs of `instance` on a platform of nodes that requires best placement.
 fn on_nodes(nodes: u32, each: u32, instance: &Instance) -> Instance {
     let platform = Platform::cluster(nodes, each).expect("some processors").requiring_compact();
     let jobs = instance.ids().map(|id| instance.submitted(id)).collect();
@@ -51,7 +55,7 @@ fn on_nodes(nodes: u32, each: u32, instance: &Instance) -> Instance {
 }
 
 /// Returns jobs with Downey's law, with a parallelism log-uniform on [1, processors] and sigma uniform on [0, 2]. This
-/// is the `cirne` of the lab.
+/// is the job family `cirne` of `makespan-lab`.
 fn laws(processors: u32, jobs: usize) -> Instance {
     instance(processors, jobs, |random| {
         let parallelism = f64::from(processors).powf(random.random_range(0.0..=1.0));

@@ -331,7 +331,7 @@ mod tests {
         }
     }
 
-    /// Returns the answers to all questions about a scheduler that need no instance.
+    /// Returns the results of all methods of a scheduler that need no instance.
     fn answers(scheduler: &dyn Scheduler) -> impl PartialEq + Debug + use<> {
         let name = |variant: Option<Box<dyn Scheduler>>| variant.map(|variant| variant.name());
         let limits = (scheduler.makespan_at_most(), scheduler.time_limit());

@@ -1,12 +1,16 @@
 //! Scheduling algorithms, and the catalogue that names them.
 //!
-//! [`kernel`] contains the building blocks that algorithms share: lists, shelves, knapsacks, doubling batches,
-//! compaction and the batch rule. [`mod@free_time`] contains data structures for free processors over time.
-//! [`mod@scheduler`] contains one offline algorithm in each file, with its source, assumptions, guarantee and
-//! deviations from the source. [`mod@catalogue`] names the algorithms by specs such as `demt[shuffles=50]`.
-//! [`mod@search`] contains the code that all searches share. [`mod@policy`] contains online policies: queues with
-//! backfilling, and policies that use any scheduler online. [`mod@estimate`] learns run times during execution. A
-//! [`Scheduler`] turns an instance into a [`Plan`].
+//! * [`kernel`] contains the building blocks that algorithms share: lists, shelves, knapsacks, doubling batches,
+//!   compaction and the batch rule.
+//! * [`mod@free_time`] contains data structures for free processors over time.
+//! * [`mod@scheduler`] contains one offline algorithm in each file, with its source, assumptions, guarantee and
+//!   deviations from the source.
+//! * [`mod@catalogue`] names the algorithms by specs such as `demt[shuffles=50]`.
+//! * [`mod@search`] contains the code that all searches share.
+//! * [`mod@policy`] contains online policies: queues with backfilling, and policies that use any scheduler online.
+//! * [`mod@estimate`] learns run times during execution.
+//!
+//! A [`Scheduler`] turns an instance into a [`Plan`].
 //!
 //! Most offline algorithms begin with the dual approximation: `makespan_bounds::dual` finds the smallest makespan that
 //! it does not prove impossible (the guess), and an allotment of every job for this guess. The algorithm then only

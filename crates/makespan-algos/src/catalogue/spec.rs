@@ -125,7 +125,7 @@ impl Spec {
         read(&value).map_err(|expected| SpecError::Value { key, value, expected })
     }
 
-    /// Checks that [`Spec::take`] has taken every parameter. Any other parameter is unknown.
+    /// Checks that [`Spec::take`] has taken every parameter of the spec. A parameter that was not taken is unknown.
     ///
     /// # Errors
     /// [`SpecError::Unknown`] for the first unknown parameter. `known` contains the valid keys.

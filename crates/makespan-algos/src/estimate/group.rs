@@ -13,7 +13,7 @@ const RECENT: usize = 50;
 /// A group replaces the estimates of its members again only after some further tasks have ended: at least one task,
 /// plus one task for every `MEMBERS` members.
 const MEMBERS: usize = 250;
-/// Inverse of the largest relative change of a median for which the estimates are kept.
+/// The estimates are kept while each median has changed by at most the fraction 1 / `NEAR`.
 const NEAR: i128 = 10;
 /// Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 const NORMAL: f64 = 1.4826;

@@ -10,11 +10,12 @@ use makespan_core::{Estimate, Estimator, Instance, NewTimes, Profile, Run, TaskI
 
 use group::EstimateGroup;
 
-/// Maximum number of earlier runs that influence the correction of a learned estimate. Each of these runs is treated
-/// as a ratio of 1. The history estimates the run time of a command from this number of latest runs, too.
+/// Maximum number of earlier runs that influence the correction of a learned estimate. Each of these runs is treated as
+/// a ratio of 1. The history also estimates the run time of a command from its last `PRIOR` runs.
 const PRIOR: u32 = 9;
-/// Maximum number of ratios of a group for which the estimates of the group are replaced even if the median of the
-/// ratios has hardly changed. With few ratios, the median that includes the earlier runs may have changed more.
+/// If a group has at most this number of ratios, its estimates are replaced even if the median of the ratios has hardly
+/// changed. The reason is that the estimates use a median that also includes the earlier runs. With few ratios, that
+/// median may have changed more.
 const FIRST: usize = 2 * PRIOR as usize;
 /// Number of unreleased tasks that get estimates in advance. The number of tasks that are released between the ends of
 /// two tasks is rarely larger.
@@ -28,15 +29,15 @@ const UNIT: i128 = 1_000_000;
 /// Each task has *kinds*, from the most specific to the most general, such as its command, its template and its user.
 /// All tasks share one last kind.
 ///
-/// * A task with a guessed time ([`Estimate::Guessed`]) gets a new estimate. Let K be the most specific kind of the
-///   task in which a task has ended. The new estimate is the median run time of the ended tasks of K. Before the median
-///   is computed, each run time is converted to the minimum number of processors of its task. The conversion uses the
-///   known or guessed speed-up of this task.
+/// * A task with a guessed time ([`Estimate::Guessed`]) gets a new estimate. Let K be the most specific kind of this
+///   task that has at least one ended task. The new estimate is the median run time of the ended tasks of K. Before the
+///   median is computed, each run time is converted to the minimum number of processors of its task. The conversion
+///   uses the known or guessed speed-up of this task.
 /// * For a task with a time that was learned from earlier runs ([`Estimate::Learned`]), the new estimate is the learned
 ///   time multiplied by a median ratio. Each ratio is the actual run time of an ended task divided by its expected run
-///   time. The ended task is of the same kind, and its time was also learned. If the ended task ended before the
-///   estimate was made, its ratio is not used, because the estimate already includes this run. The median also includes
-///   a ratio of one for each earlier run on which the estimate is based, up to nine times.
+///   time. The ended task is of the same kind, and its time was also learned. A ratio is not used if its task ended
+///   before the estimate was made, because the estimate already includes this run. The median also includes a ratio of
+///   one for each earlier run on which the estimate is based, up to nine times.
 /// * A task with a stated time keeps this time.
 ///
 /// Only the last 50 ended tasks of a kind are used, as in the history. The estimates of a kind are replaced when its
@@ -97,7 +98,7 @@ struct TaskEstimate {
 }
 
 impl Default for Medians {
-    /// Returns medians without tasks.
+    /// Creates medians that have no tasks yet.
     fn default() -> Self {
         // Group 0 contains all tasks.
         let groups = vec![EstimateGroup::default()];

@@ -89,9 +89,9 @@ fn ratios_apply_to_estimates_that_are_older_than_the_ends() {
 }
 
 proptest! {
-    /// Let K be the most specific kind of a task in which a task has ended. Checks after each end that every guessed
-    /// time is within a tenth of the median of K. Also checks that stated times and the times of ended tasks do not
-    /// change.
+    /// Let K be the most specific kind of a task that has at least one ended task. Checks after each end that every
+    /// guessed time is within a tenth of the median of K. Also checks that stated times and the times of ended tasks do
+    /// not change.
     #[test]
     fn guesses_are_medians(rows in prop::collection::vec((0_u8..3, 0_u8..3, 0_u8..4, 1_i64..5000), 1..40)) {
         let mut instance = instance(&rows);

@@ -105,7 +105,8 @@ impl<A: Copy + Default + Ord> Rows<A> {
         std::iter::once(self.row(step)).chain(later.take_while(move |later| *later.0 < until).map(|later| later.1))
     }
 
-    /// Writes the minimum of each amount into `least`, over `step` and all later steps that begin before `until`.
+    /// For each amount, computes the minimum over `step` and all later steps that begin before `until`. Writes these
+    /// minima into `least`.
     #[inline]
     pub fn least(&self, step: usize, until: i64, least: &mut Vec<A>) {
         least.clear();

@@ -45,7 +45,8 @@ impl Front {
         Self { points: self.points.into_iter().map(each).collect(), chosen: self.chosen }
     }
 
-    /// Returns the front of the points that end by `end`. A new point is chosen among the points that remain.
+    /// Returns the front of the points with a makespan of at most `end`. A new point is chosen among the points that
+    /// remain.
     #[must_use]
     pub fn within(self, instance: &Instance, end: Time) -> Self {
         let keeps = |point: &FrontPoint| point.schedule.makespan() <= end;

@@ -14,7 +14,7 @@ pub enum Budget {
     Steps(u64),
 }
 
-/// Minimum fraction of a time limit for the search, even if the work before the search has used more than the rest.
+/// Minimum fraction of a time limit that the search gets, however much time the work before the search has used.
 const AT_LEAST: f64 = 0.25;
 
 impl Budget {

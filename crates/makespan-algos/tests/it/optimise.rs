@@ -96,8 +96,8 @@ proptest! {
         }
     }
 
-    /// Checks that each point of a front keeps the limit of its bound, and that the bound holds among all schedules
-    /// that keep it.
+    /// Checks that each point of a front keeps the limit of its bound, and that the bound holds for all schedules that
+    /// keep this limit.
     #[test]
     fn every_point_of_a_front_stands_above_its_bound(draft in without_bags()) {
         let instance = draft.instance(1);

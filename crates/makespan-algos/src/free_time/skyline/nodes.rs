@@ -78,8 +78,8 @@ impl Nodes {
 
     /// Takes a best placement of `width` processors. `width` must be at most [`Nodes::widest`]. If the processors fit
     /// on one node, takes them from one node. Otherwise, takes entirely free nodes as a whole while they fit, the
-    /// largest first, and the remaining processors from one more node. If possible, the additional node is already in
-    /// partial use. Among such nodes, the node with the fewest free processors is used.
+    /// largest first, and the remaining processors from one more node. For this last node, partly used nodes are
+    /// preferred to free nodes, and then nodes with fewer free processors.
     pub(super) fn take(&self, width: i32, free: &[i32], taken: &mut [i32]) {
         taken.fill(0);
         let mut rest = width;

@@ -206,7 +206,8 @@ fn jobs_wait_for_the_only_machines_that_can_run_them() {
         let flow = instance(&[1.0], vec![chain("j", 1, 100, &[10, 10])], 0);
         let late = play_with(spec, &flow, 100, vec![down(0, 0, 500, Some(20))]);
         assert_eq!(late.runs.len(), 2, "{spec}");
-        // The repair lasts until 500, although 20 was announced. The first task starts then, or up to a quarter later.
+        // The repair lasts until 500, although 20 was announced. The first task starts at 500, or later by up to a
+        // quarter of these 500 s.
         assert!((500..=latest).contains(&late.runs[0].2), "{spec}: {}", late.runs[0].2);
         let known = play_with(spec, &flow, 100, vec![down(0, 0, 50, Some(50))]);
         assert_eq!(known.starts(), [("j/0", 50), ("j/1", 60)], "{spec}");

@@ -38,8 +38,8 @@ impl Truth {
         self.optima[Objective::OF_TIME.iter().position(|&other| other == objective).unwrap()]
     }
 
-    /// Checks that the value that the proof gives for each of its objectives is valid, and that one tick more is
-    /// refused.
+    /// For each objective of the proof, checks that the proved value is a valid bound, and that a bound one tick higher
+    /// is refused.
     pub(super) fn check(&self, proof: &Proof) -> TestCaseResult {
         for &objective in proof.objectives() {
             self.check_of(objective, proof.clone())?;

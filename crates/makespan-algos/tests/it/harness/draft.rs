@@ -36,8 +36,8 @@ pub enum Shape {
     Law(i64, SpeedupLaw, u32, u32),
 }
 
-/// A unit that 2, 3, 4 and 5 divide so often that every half and every mean over up to 5 processors is whole, even
-/// after about twenty halvings. With this unit, nothing is rounded.
+/// A unit with many factors 2, and with the factors 3 and 5. Every half and every mean over up to 5 processors is a
+/// whole number of ticks, even after about twenty halvings. With this unit, nothing is rounded.
 pub const EXACT_UNIT: i64 = 60 << 24;
 
 impl Draft {

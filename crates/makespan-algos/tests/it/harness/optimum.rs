@@ -26,13 +26,13 @@
 //! processors. If S uses such an allotment, the job may run on some of its processors instead. Some processors of a
 //! best placement are also a best placement if whole nodes are kept as long as they fit.
 //!
-//! *Equal jobs* may swap their places in S, so only the first unplaced one is placed.
+//! *Equal jobs* may swap their places in S, so only the first unplaced job among them is placed next.
 //!
 //! *Lateness* is the maximum or the sum of the times by which jobs end after their deadlines. The proof holds as for
 //! the two objectives above.
 //!
 //! *Mean flow* is the sum of completions with all weights one. At the end, the sum of the releases is subtracted, and
-//! the rest is divided by the number of jobs.
+//! the difference is divided by the number of jobs.
 //!
 //! *A cap on the makespan* discards schedules that end after the cap. In the result of the proof above, each job ends
 //! no later than in S.

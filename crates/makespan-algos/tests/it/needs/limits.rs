@@ -32,8 +32,8 @@ fn told(instance: &Instance, context: &Context) -> Time {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::cases(300), ..ProptestConfig::default() })]
 
-    /// Checks that every returned schedule is within the limit, which is a multiple of the reported bound. Best-effort
-    /// bags do not count. If there is no such schedule, the error states this.
+    /// Checks that every returned schedule is within the limit, which is a multiple of the reported bound. The limit
+    /// does not apply to best-effort bags. If there is no such schedule, the error states this.
     #[test]
     fn what_comes_back_keeps_the_limit(draft in draft(), percent in prop::sample::select(vec![100_u32, 105, 110, 130, 200])) {
         let instance = draft.instance(1).unwrap();

@@ -64,7 +64,8 @@ fn guessed(instance: &Instance) -> Instance {
     Instance::new(instance.platform().clone(), jobs, instance.unavailable().to_vec()).unwrap()
 }
 
-/// Returns every policy, and some specs of policies that store other data than with default parameters.
+/// Returns the spec of every policy with default parameters. Also returns some specs with other parameters, with which
+/// the policy stores different data.
 fn specs() -> Vec<String> {
     let plain = policies().iter().map(|entry| entry.name.to_owned());
     let lists = super::SPECS.into_iter().chain(super::QUEUES).chain(super::PLANNERS).chain(bags::SPECS);

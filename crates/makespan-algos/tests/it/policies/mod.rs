@@ -205,8 +205,8 @@ fn run_starts(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(crate::cases(100)))]
 
-    /// Checks that a period without any effect on jobs changes nothing: a past period, one long after all jobs, or one
-    /// between two logs.
+    /// Checks that a period without any effect on jobs changes nothing: a period in the past, a period long after all
+    /// jobs, or a period between two logs.
     #[test]
     fn a_period_that_nobody_meets_changes_nothing(
         rows in rows(16), first in 0_u32..8, number in 1_u32..9, length in 1_i64..1_000, which in 0_usize..4,
@@ -232,7 +232,8 @@ proptest! {
         }
     }
 
-    /// Checks that a failure of processors that are down all the time changes nothing, if ends are as expected.
+    /// Checks that a failure changes nothing if its processors are already down for the whole time of the failure, and
+    /// all tasks and repairs end as expected.
     #[test]
     fn a_failure_within_another_changes_nothing(
         rows in rows(16), first in 0_u32..7, number in 2_u32..9, down in 0_i64..100, length in 3_i64..300,
@@ -357,8 +358,7 @@ fn overlapping_failures_count_once() {
     }
 }
 
-/// Checks a queue order against its definition: the first waiting job in the order always starts if it fits, until one
-/// does not fit.
+/// Checks a queue order against its definition: jobs start in the order of the queue until a job does not fit.
 #[test]
 fn queues_by_weight_and_priority_are_read_as_defined() {
     type Key = fn(SimpleJob<'_>) -> (i64, i64, Time);
@@ -407,8 +407,8 @@ fn queues_by_weight_and_priority_are_read_as_defined() {
             let options = SimulationOptions::default();
             let found = run_starts(&format!("fcfs[{order}]"), &instance, &Actual::AsEstimated, &options).unwrap();
             assert_eq!(found, expected, "{order}, seed {seed}");
-            // Subsequent jobs never delay the first job of the order. If all other jobs come after the first job in the
-            // queue, it starts as under `fcfs`.
+            // Among the jobs that are released at 0, no job may delay the first job in the order of the queue. So this
+            // job starts at 0.
             let first = (0..25).min_by_key(|&id| (jobs[id].release > Time::ZERO, key(jobs[id]), id));
             for policy in ["easy", "conservative", "moldable-easy"] {
                 let spec = format!("{policy}[{order}]");

@@ -60,8 +60,8 @@ fn moldable_easy_is_never_much_worse_than_the_better_of_fcfs_and_easy() {
         assert!(ratio <= 1.5, "seed {seed}: {ratio} times the better of fcfs and easy");
         (worst, sum) = (worst.max(ratio), sum + ratio);
     }
-    // The choice of allotments must be useful: on average, the result is clearly better than the better of `fcfs` and
-    // `easy`.
+    // The choice of allotments must be useful: on average, the result is clearly better than the better result of
+    // `fcfs` and `easy`.
     assert!(sum / 180.0 < 0.9, "mean {}, worst {worst}", sum / 180.0);
 }
 
