@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::spec_list::outside_brackets;
 
-/// Returns the objective in `of` that specs call `text`, such as `mean-flow`.
+/// Returns the objective in `of` with the name `text` in specs, such as `mean-flow`.
 pub(crate) fn objective_named(text: &str, of: impl IntoIterator<Item = Objective>) -> Option<Objective> {
     of.into_iter().find(|objective| objective.name().replace('_', "-") == text)
 }

@@ -16,14 +16,19 @@ use crate::free_time::Strips;
 ///
 /// On p of m processors, a task with time t delays each of n other tasks by t p / m on average. So the cost of a start
 /// is the end of the task plus n t p / m, and n / m is the price of a processor for a unit of time. The n other tasks
-/// are the waiting tasks, one task that may arrive at any moment, and the tasks that will arrive while this task runs.
-/// The tasks of the last group wait for half of the time t on average. The expected number of these tasks is
-/// proportional to t. Let t' be the time of the task on its fewest processors, and let k tasks have arrived in the last
-/// period of length t'. Then k t / t' tasks are expected to arrive during t. As a result, a task that is alone takes
-/// less than twice its shortest time. If many tasks wait or arrive, a task takes additional processors only if it uses
-/// these processors at least as well as other tasks would. For example, let n equal tasks have a speed-up of p to the
-/// power a. Then each task takes m / n times a / (1 - a) processors, which minimises the sum of the ends. If all
-/// waiting tasks can run at the same time, the price is reduced until these tasks use all processors.
+/// are:
+///
+/// * the waiting tasks;
+/// * one task that may arrive at any moment;
+/// * half of the tasks that are expected to arrive while this task runs, because they wait for half of the time t on
+///   average. Let t' be the time of this task on its fewest processors, and let k tasks have arrived in the last period
+///   of length t'. Then k t / t' tasks are expected to arrive during t.
+///
+/// As a result, a task that is alone takes less than twice its shortest time. If many tasks wait or arrive, a task
+/// takes additional processors only if it uses these processors at least as well as other tasks would. For example, let
+/// n equal tasks have a speed-up of p to the power a. Then each task takes m / n times a / (1 - a) processors, which
+/// minimises the sum of the ends. If all waiting tasks can run at the same time, the price is reduced until these tasks
+/// use all processors.
 ///
 /// The head of the queue starts or, if it must wait for running tasks, gets a reservation. A later task starts if its
 /// cheapest start is now and does not delay this reservation. Ties are broken in favour of the earlier start, and then

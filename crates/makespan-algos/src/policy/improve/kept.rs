@@ -29,11 +29,11 @@ pub(super) struct WaitingPlan {
     /// The tasks of this plan and of earlier plans. The index of a task is its number.
     tasks: Vec<TaskId>,
     numbers: FxHashMap<TaskId, u32>,
-    /// The sort keys of the tasks, indexed by number. Keys order tasks that have no position in a plan.
+    /// The sort key of each task, indexed by number. Keys order tasks that have no position in a plan.
     keys: Vec<PlanSortKey>,
-    /// The least work of the tasks in processor-ticks, indexed by number.
+    /// The least work of each task over its allotments, in processor-ticks, indexed by number.
     work: Vec<f64>,
-    /// The jobs of the tasks, indexed by number.
+    /// The job of each task, indexed by number.
     jobs: Vec<JobId>,
     pub plan: Solution,
     /// Waiting tasks that are not in the plan, because the plan is full. The task with the smallest key enters the

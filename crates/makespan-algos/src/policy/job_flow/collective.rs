@@ -11,7 +11,7 @@ use crate::kernel::chains::strategy::pareto;
 
 /// Maximum number of orders that the search tries.
 const MAX_ORDERS: usize = 400;
-/// Maximum number of orders times the number of jobs, because each order places all jobs.
+/// Maximum product of the number of orders and the number of jobs. Each order places all jobs.
 const MAX_PLACED: usize = 8000;
 /// Maximum number of jobs for which all orders are tried.
 const ALL_ORDERS: usize = 4;

@@ -36,7 +36,7 @@ pub struct BackPressure {
     /// For each kind, the number of times that the kind waited while another kind was chosen. The first list is for
     /// the node's own processors (`COMPUTE`), the second for sends (`SEND`).
     passed: [Vec<u32>; 2],
-    /// Number of times after which a kind that was passed over is chosen first.
+    /// Number of times that a kind may be passed over before it is chosen first.
     patience: u32,
     appetites: ChildDemands,
     /// Kinds that may be sent now.
