@@ -1,6 +1,6 @@
-//! Measures the time for the optimal steady state of a tree: 10,000 nodes and 4 applications in floats (target: 10 s),
-//! and 1,000 nodes exactly (target: 5 s). Each case has two sets of bandwidths: the bandwidths of the paper, and
-//! bandwidths a thousand times as large, with which nearly all nodes compute.
+//! Measures the time to compute the optimal steady state of a tree: in floats for 10,000 nodes and 4 applications
+//! (target: 10 s), and exactly for 1,000 nodes (target: 5 s). Each case has two sets of bandwidths: the bandwidths of
+//! the paper, and bandwidths a thousand times as large, with which nearly all nodes compute.
 
 use std::hint::black_box;
 use std::num::NonZeroU64;

@@ -38,8 +38,8 @@ impl Clock {
         Self { questions: Some(Questions { left, last: 0 }), ..Self::ENDLESS }
     }
 
-    /// Returns the number of checks after the clock had expired. This number includes the checks of clocks from
-    /// [`Self::part`].
+    /// Returns the number of checks that were made after the clock had expired. This number includes the checks of
+    /// clocks from [`Self::part`].
     pub fn asked_late(&self) -> u64 {
         let late = self.questions.as_ref().map(|of| of.last - of.left.load(Ordering::Relaxed));
         late.map_or(0, |late| late.max(0).unsigned_abs())

@@ -13,9 +13,13 @@ const RELEASES: usize = 8;
 
 /// Returns the best proven lower bound on the makespan.
 ///
-/// The candidates are the run time of the longest job, the work of all jobs divided by the number of processors, the
-/// largest deadline that the dual approximation refutes, and later deadlines that dual-feasible functions refute. All
-/// these bounds take release dates and unavailable processors into account. The tasks of a bag are treated as equal
+/// The candidates are:
+/// * the run time of the longest job;
+/// * the work of all jobs divided by the number of processors;
+/// * the largest deadline that the dual approximation refutes;
+/// * later deadlines that dual-feasible functions refute.
+///
+/// All these bounds take release dates and unavailable processors into account. The tasks of a bag are treated as equal
 /// jobs, and the search handles many of them in one step.
 ///
 /// Complexity: if all jobs are released together, all processors are always available and no job is a bag, takes the
@@ -189,12 +193,13 @@ fn refute(instance: &Instance, jobs: &[SimpleJob<'_>], from: Time, deadline: Tim
     proof(choice.price.map_or(Selection::Knapsack, Selection::Price))
 }
 
-/// Appends the needs of the equal tasks of a bag to the knapsack problem of [`dual::choose`].
+/// Appends the equal tasks of a bag to `needs`, the items of the knapsack problem of [`dual::choose`].
 ///
 /// A task *crosses* if it runs at the middle of the span. The tasks that can cross together are grouped into bundles:
 /// either all tasks of a bundle cross, or none. The sizes of the bundles are 1, 2, 4, .., and the last bundle contains
-/// all tasks that are left. So every number of crossing tasks is the sum of some of the sizes. One more need represents
-/// the other tasks of the bag, which do not cross. Returns false if more tasks must cross than can run side by side.
+/// all tasks that are left. So every number of crossing tasks is the sum of some of the sizes. If the bag has more
+/// tasks than can cross together, one more item represents the tasks without a bundle. This item is too wide to cross.
+/// Returns false if more tasks must cross than can run side by side.
 fn push_tasks(needs: &mut Vec<Need>, task: &Need, tasks: u64, capacity: u32) -> bool {
     if tasks == 1 {
         needs.push(*task);

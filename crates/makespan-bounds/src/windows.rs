@@ -84,7 +84,7 @@ impl TaskArrays {
     /// Collects the tasks of `jobs`. If `alone` is set, the tails ignore the jobs that wait for these jobs.
     pub(crate) fn of(instance: &Instance, jobs: &[JobId], spans: &Spans, alone: bool) -> Self {
         let platform = instance.platform();
-        // Unless jobs have a time for each machine, nodes of equal speed share a column.
+        // Nodes of equal speed share a column, except if jobs have a time for each machine.
         let mut columns: Vec<(usize, ProcSet)> = Vec::new();
         let mut column_of = vec![None; platform.nodes().len()];
         for (node, column) in column_of.iter_mut().enumerate() {

@@ -1,4 +1,5 @@
-//! The instances to search: generated instances, the instance of the first plan in README.md, and projects of PSPLIB.
+//! The instances for which the complete search is measured: generated instances, the instance of the first plan in
+//! README.md, and projects of PSPLIB.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 const BOTH: &[Objective] = &[Objective::Makespan, Objective::WeightedCompletion];
-/// Instances, each with the objectives to search for.
+/// Instances, each with the objectives to minimise.
 type Cases = Vec<(Case, &'static [Objective])>;
 const MAKESPAN: &[Objective] = &[Objective::Makespan];
 
@@ -157,8 +158,8 @@ fn project(path: &Path, kind: &str) -> Result<Case, Box<dyn std::error::Error>> 
     Ok(Case { name, kind: kind.into(), unit: Time::TICKS_PER_SECOND, supplies, jobs, edges })
 }
 
-/// Reads projects of PSPLIB with a known optimum. From j30, reads all of these projects. From j60 and j120, reads up to
-/// 30 projects each, and only projects with an optimum that is longer than the critical path.
+/// Reads projects of PSPLIB with a known optimum. From j30, reads all of these projects. From j60 and from j120, reads
+/// up to 30 projects, and skips projects if the optimum equals the length of the critical path.
 fn projects(group: &str, data: &Path) -> Result<Vec<Case>, Box<dyn std::error::Error>> {
     let table = data.join("best.csv");
     let table = std::fs::read_to_string(&table)
@@ -176,7 +177,7 @@ fn projects(group: &str, data: &Path) -> Result<Vec<Case>, Box<dyn std::error::E
     names.iter().step_by(step).map(|path| project(path, group)).collect()
 }
 
-/// Returns the instances of a group, each with the objectives to search for.
+/// Returns the instances of a group, each with the objectives to minimise.
 pub fn of_group(group: &str, seeds: &std::ops::Range<u64>, data: &Path) -> Result<Cases, Box<dyn std::error::Error>> {
     let kinds = ["seq", "rigid", "moldable", "release"];
     let mut cases: Cases = Vec::new();

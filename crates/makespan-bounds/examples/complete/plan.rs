@@ -1,4 +1,4 @@
-//! A short local search for a good plan, from which the complete search starts.
+//! A short local search for a good plan. The complete search starts from this plan.
 
 use makespan_core::{Objective, Schedule, ScheduleBuilder, Time};
 use rand::RngExt;

@@ -21,8 +21,8 @@ use prices::Prices;
 /// The number of conflicts before the first deletion of nogoods.
 const FORGET: u64 = 2000;
 
-/// A condition: the quantity with the index `bound` is at least `value`. There are four quantities for each task j: the
-/// start (index 4j), minus the start (4j + 1), the mode (4j + 2), and minus the mode (4j + 3).
+/// A condition: the quantity with the index `bound` is at least `value`. Each task j has four quantities: the start
+/// (index 4j), the negated start (4j + 1), the mode (4j + 2), and the negated mode (4j + 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Literal {
     pub(super) bound: u32,
@@ -95,8 +95,8 @@ pub(super) enum Step {
         until: i64,
         task: u32,
     },
-    /// A cut by prices. `kind` states the values that the cut removes: 0 the first starts, 1 the last starts, 2 the
-    /// first modes, 3 the last modes.
+    /// A cut by prices. `kind` states which values the cut removes. 0: the first starts. 1: the last starts. 2: the
+    /// first modes. 3: the last modes.
     Priced {
         prices: u8,
         task: u32,
@@ -112,7 +112,8 @@ pub(super) struct Change {
     pub(super) bound: u32,
     pub(super) old: i64,
     pub(super) new: i64,
-    /// The index of the previous change of `bound` in the trail, the list of all changes.
+    /// The index of the previous change of `bound`. Changes are indexed by their position in the trail, the list of all
+    /// changes.
     previous: Option<usize>,
     /// The index of the first premise in [`Engine::premises`]. The premises end before the index `end`.
     pub(super) first: usize,
@@ -261,7 +262,7 @@ impl Engine {
         self.model.tasks[task].times[self.last_mode(task)]
     }
 
-    /// Returns the minimum amount of `supply` that a task holds in its remaining modes.
+    /// Returns the minimum, over the remaining modes of a task, of the amount of `supply` that the task holds.
     pub(super) fn amount(&self, supply: usize, task: usize) -> i64 {
         let amounts = &self.model.tasks[task].amounts[supply][self.first_mode(task)..=self.last_mode(task)];
         amounts.iter().copied().min().unwrap_or(0)
@@ -339,8 +340,8 @@ impl Engine {
         self.activity.wake();
     }
 
-    /// Returns the index in the trail of the change that made a literal true, or `None` if the literal was true from
-    /// the beginning.
+    /// Returns the trail index of the change that made a literal true, or `None` if the literal was true from the
+    /// beginning.
     pub(super) fn made_by(&self, literal: Literal) -> Option<usize> {
         let mut at = self.last[literal.bound as usize];
         while let Some(number) = at {

@@ -26,8 +26,8 @@ use model::Model;
 use search::{Outcome, Search, Solution, Work};
 use unproved::{DIGITS, ignored};
 
-/// The fraction of the work for the search for a better schedule, or for a proof that there is none. The remaining work
-/// is for the refutation of smaller values.
+/// The fraction of the work that may be used to find a better schedule, or to prove that there is none. The remaining
+/// work is used to refute smaller values of the objective.
 const WHOLE: f64 = 0.7;
 /// Maximum number of attempts to refute a smaller value.
 const MAX_SMALLER: usize = 8;
@@ -55,8 +55,8 @@ pub struct Completed {
     pub unproved: Option<Unproved>,
 }
 
-/// Searches for a schedule that is better than `known`, or for a proof that there is none. If the search reaches the
-/// limits of `work` before it has a proof, tries to refute smaller values, but no values below the bound `floor`.
+/// Searches for a schedule that is better than `known`, or for a proof that there is none. If the search ends without
+/// this proof, tries to prove a weaker bound that is above the bound `floor`.
 ///
 /// ```
 /// use makespan_bounds::{Clock, complete};
@@ -212,7 +212,7 @@ fn starts(model: &Model, schedule: &Schedule) -> Vec<(i64, usize)> {
 }
 
 /// Returns the schedule of a solution, or `None` if the schedule violates a condition of the instance that the relaxed
-/// problem does not have.
+/// problem ignores.
 fn built(instance: &Instance, model: &Model, solution: &Solution) -> Option<Schedule> {
     let mut builder = ScheduleBuilder::new(instance);
     let mut order: Vec<_> = instance.task_ids().zip(&solution.starts).collect();

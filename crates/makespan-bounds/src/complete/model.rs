@@ -9,10 +9,10 @@ use makespan_verify::proof::Refutation;
 
 use super::unproved::{DIGITS, Unproved, unsupported};
 
-/// Limit for instants, in units of the time grid, and for values of the objective. The byte format of the certificate
-/// requires this limit.
+/// Upper limit for values of the objective, and for instants in units of the time grid. The byte format of the
+/// certificate requires this limit.
 const LIMIT: i64 = 1 << 58;
-/// Maximum sum of the numbers of modes of all tasks.
+/// Maximum total number of modes of all tasks.
 const MAX_MODES: usize = 4096;
 /// Maximum number of processors of a task.
 const MAX_PROCESSORS: u32 = 1 << 16;
@@ -31,7 +31,7 @@ pub(super) struct Model {
     pub(super) waits: Vec<Wait>,
     /// True if the objective is a weighted sum of ends.
     pub(super) is_sum: bool,
-    /// The sum over the tasks of the weight times the earliest end. An objective that is a weighted sum of ends is at
+    /// The sum, over all tasks, of the weight times the earliest end. An objective that is a weighted sum of ends is at
     /// least this sum.
     base: i128,
     horizon: i64,
@@ -283,7 +283,7 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
     Ok(tasks)
 }
 
-/// Returns the minimum amount that a task needs, over the numbers of processors `from..until`.
+/// Returns the minimum amount of a resource that a task needs on any number of processors in `from..until`.
 fn need(instance: &Instance, task: TaskId, resource: ResourceId, (from, until): (u32, u32)) -> Result<i64, Unproved> {
     let Some(demand) = instance.demands(task).iter().find(|demand| demand.resource == resource) else { return Ok(0) };
     amount((from..until).map(|processors| demand.need.total(processors)).min().unwrap_or(0))

@@ -4,9 +4,9 @@
 use super::engine::log::Log;
 use super::model::{Model, ModelTask};
 
-/// Maximum amount of a supply that has scales.
+/// Supplies with a larger amount than this maximum get no scales.
 const MAX_AMOUNT: i64 = 64;
-/// Maximum number of scales of one supply, and of all supplies together.
+/// Maximum number of scales of one supply, and maximum number of scales of all supplies together.
 const MAX_SCALES: (usize, usize) = (12, 16);
 /// Maximum number of steps of a scale that rounds amounts down to a few steps.
 const MAX_STEPS: i64 = 5;
@@ -23,15 +23,15 @@ pub(super) struct Scale {
     held: Held,
 }
 
-/// Returns the scales of each supply that prove the largest bounds. Let m be the capacity of the supply. A scale is
+/// Returns, for each supply, the scales that prove the largest bounds. Let m be the capacity of the supply. A scale is
 /// made in two steps:
 ///
 /// * First, a function maps each amount that a task holds to another amount. For each k up to m / 2, the function of
 ///   S. Martello and P. Toth maps amounts below k to 0, and amounts above m - k to m. The functions of S. P. Fekete
 ///   and J. Schepers (DOI 10.1007/s101070100243) round amounts down to a few steps.
-/// * Then the amounts of one task after the other are raised, as far as the capacity of the scale allows. The longest
-///   task comes first. The capacity of a scale is the maximum sum of its amounts over tasks that fit into the supply
-///   together (J. Carlier, E. Néron, DOI 10.1016/S0377-2217(02)00763-4).
+/// * Then the amounts are raised, task by task, as far as the capacity of the scale allows. The longest task comes
+///   first. The capacity of a scale is the maximum sum of its amounts over tasks that fit into the supply together (J.
+///   Carlier, E. Néron, DOI 10.1016/S0377-2217(02)00763-4).
 pub(super) fn all(model: &Model) -> Vec<Scale> {
     let own = model.supplies.len();
     let count = MAX_SCALES.0.min((MAX_SCALES.1 / own).max(2));
@@ -48,7 +48,7 @@ pub(super) fn add(scales: &[Scale], model: &mut Model, log: &mut Log) {
     }
 }
 
-/// Returns up to `count` scales of a supply that prove the largest bounds.
+/// Returns at most `count` scales of a supply: the scales that prove the largest bounds.
 fn best(model: &Model, supply: usize, count: usize) -> Vec<Scale> {
     let most = model.supplies[supply].most();
     let own: Held = model.tasks.iter().map(|task| task.amounts[supply].clone()).collect();

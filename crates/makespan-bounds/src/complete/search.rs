@@ -13,7 +13,7 @@ use crate::Clock;
 
 /// For each attempt, the number of conflicts before the first restart.
 pub(super) const RESTARTS: [u64; 3] = [100, 250, 40];
-/// The number by which the number of conflicts between two deletions of nogoods grows after each deletion.
+/// The number of conflicts until the next deletion of nogoods grows by this number after each deletion.
 const MORE: u64 = 500;
 /// The number of subgradient steps in each round of the search for prices. After each round, the prices narrow the
 /// windows of tasks.
@@ -51,11 +51,11 @@ pub(super) enum Outcome {
     Unsupported,
 }
 
-/// A search that can continue with a smaller value after it has found a solution.
+/// A search that can continue, after it has found a solution, with a smaller limit on the value.
 pub(super) struct Search {
     engine: Engine,
-    /// The task with a middle that is restricted to the first half of the schedule. `None` if reversing the time could
-    /// make a schedule invalid.
+    /// The task that must have its middle in the first half of the schedule. `None` if a valid schedule could become
+    /// invalid when time is reversed.
     mirrored: Option<usize>,
     ascent: Option<Ascent>,
     is_open: bool,
@@ -143,8 +143,8 @@ fn pairs(model: &Model) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Returns the task with the most work among the tasks that are in no pair. Returns `None` if reversing the time could
-/// make a valid schedule invalid.
+/// Returns the task with the most work among the tasks that are in no pair. Returns `None` if a valid schedule could
+/// become invalid when time is reversed.
 fn mirrored(model: &Model, pairs: &[(usize, usize)]) -> Option<usize> {
     let is_paired = |task: usize| pairs.iter().any(|&(first, second)| first == task || second == task);
     let work = |task: &usize| model.tasks[*task].shortest() * i64::from(model.tasks[*task].allotments[0]);
@@ -161,7 +161,7 @@ fn reflect(model: &mut Model, task: usize, most: i64) {
 }
 
 impl Search {
-    /// Narrows the windows before any decision. Returns false if this proves that there is no solution.
+    /// Narrows the windows before any decision. Returns false if the narrow windows prove that there is no solution.
     fn prepare(&mut self, work: &Work) -> bool {
         let engine = &mut self.engine;
         if engine.begin().is_err() {

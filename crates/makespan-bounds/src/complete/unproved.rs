@@ -29,8 +29,8 @@ pub enum Unproved {
     TooLong,
 }
 
-/// The unsupported feature of an instance with times that, multiplied by amounts or weights, are too large for the
-/// 64-bit numbers of the search.
+/// The unsupported feature if products of times with amounts or weights do not fit into the 64-bit numbers of the
+/// search.
 pub(super) const DIGITS: &str = "times with this many digits";
 
 impl Unproved {

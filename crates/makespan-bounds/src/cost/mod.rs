@@ -50,9 +50,9 @@ pub struct CostChoice {
 pub struct CostSearch {
     programme: CostProgramme,
     ascent: Ascent,
-    /// The factor by which the steps of edge prices are shorter than other steps (at most 1). Shorter steps are
-    /// necessary, because even a slightly wrong edge price moves a task from one end of its time window to the other
-    /// end.
+    /// The length of a step of an edge price, divided by the length of a step of a processor price (at most 1). Shorter
+    /// steps are necessary, because even a slightly wrong edge price moves a task from one end of its time window to
+    /// the other end.
     edge: f64,
     instants: Vec<Time>,
     kind_of: Vec<Option<usize>>,

@@ -4,8 +4,8 @@ use makespan_core::{Instance, TaskId, Time, task_cost, volume};
 
 use crate::windows::{NEVER, TaskArrays};
 
-/// The value that replaces the kind of node for a task that may hold several processors, because such a task may run
-/// on several kinds.
+/// The kind of node in the choice of a task that may hold several processors. Such a task may run on nodes of several
+/// kinds.
 pub(super) const SEVERAL: usize = usize::MAX;
 /// Maximum difference between the payment of a choice and the least payment, in smoothing widths. The gradient ignores
 /// choices with a larger difference.
@@ -175,7 +175,8 @@ impl CostProgramme {
         (sum.0 / count, (sum.1 / count).max(f64::MIN_POSITIVE))
     }
 
-    /// Returns the mean over all tasks of the time from the earliest start to the latest end.
+    /// Returns the mean length of the windows of all tasks. The window of a task lasts from its earliest start to its
+    /// latest end.
     pub(super) fn room(&self) -> f64 {
         let widest = |row: &Row| {
             let own = self.choices[row.choices.clone()].iter();

@@ -1,5 +1,5 @@
-//! The allotments that each job may choose in the game of prices (module `game`). Each allotment has a class of its
-//! width and a class of its time.
+//! The allotments from which each job chooses during the search for prices (module `game`). Each allotment belongs to a
+//! class of widths (numbers of processors) and to a class of times.
 
 use makespan_core::{Area, Instance, SimpleJob, Time};
 
@@ -19,8 +19,8 @@ impl Grid {
         Self { whole, classes: classes.min(whole) }
     }
 
-    /// Returns the capacity in classes: an upper limit on the sum of the class indices of sizes that sum to at most
-    /// `whole`.
+    /// Returns the capacity in classes. If some sizes sum to at most `whole`, the indices of their classes sum to at
+    /// most this capacity.
     pub(crate) fn capacity(self) -> usize {
         // If each size is a class of its own, the indices are the sizes. Otherwise, each size is strictly larger than
         // the lower limit of its class, so the indices sum to less than the number of classes.
@@ -72,7 +72,7 @@ pub(super) struct AllotmentBoard<'a> {
 /// The part of the search data that is equal for all deadlines.
 pub(super) struct BoardSetting<'a> {
     pub instance: &'a Instance,
-    /// The jobs released at or after `from`, or a sample of them.
+    /// The jobs released at or after `from`, or a sample of these jobs.
     pub jobs: Vec<SimpleJob<'a>>,
     /// The number of jobs that each job of `jobs` represents.
     pub each: f64,
@@ -166,8 +166,8 @@ impl<'a> AllotmentBoard<'a> {
     }
 
     /// Adds choices in descending order of time. The first choice is the smallest allotment that takes at most
-    /// `longest`. Each later choice is the smallest allotment with a time in a lower class than the time of the choice
-    /// before.
+    /// `longest`. Each later choice is the smallest allotment with a time in a lower class than the time of the
+    /// previous choice.
     fn add_narrowest(&mut self, job: &SimpleJob<'_>, longest: Time, whole: &Shares) {
         let profile = job.profile();
         let mut limit = longest;

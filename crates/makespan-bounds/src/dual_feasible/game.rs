@@ -1,7 +1,7 @@
 //! Search for the prices of the terms, as a game. A term of a certificate is the area, a function of the width, a
-//! function of the time, or a product of two such functions. The need of a job is the sum over all terms of the price
-//! times the term. One player sets the prices to maximise the total need of the jobs. The other player chooses an
-//! allotment of each job to minimise this need.
+//! function of the time, or a product of two such functions. The need of an allotment is the sum, over all terms, of
+//! the price of the term times the value of the term. One player sets the prices, and maximises the total need of the
+//! chosen allotments. The other player chooses an allotment for each job, and minimises this need.
 //!
 //! The prices follow from multiplicative weights (N. Littlestone, M. K. Warmuth, Information and Computation 108,
 //! 1994, DOI 10.1006/inco.1994.1009). The price of a term increases with the need of the chosen allotments for this
@@ -25,11 +25,11 @@ pub(super) struct Costs {
     pub times: Vec<f64>,
     /// The cost of holding a width for the whole time, for each class of the width.
     pub widths: Vec<f64>,
-    /// For each function of the width and each class of the time, the cost of one unit of the value of the function.
+    /// For each function of the width and each class of the time, the cost for each unit of the function's value.
     pub both: Vec<Vec<f64>>,
 }
 
-/// The total amounts that the chosen allotments use.
+/// The total demand of the chosen allotments.
 struct Demand {
     work: f64,
     /// The total number of processors of the chosen allotments, for each class of the time.
@@ -56,9 +56,9 @@ impl Game {
         Self { rounds: 0, needed: vec![0.0; terms], weights: vec![0.0; terms] }
     }
 
-    /// Plays up to `rounds` rounds. Stops when the total need exceeds `enough` or `clock` expires. Returns the largest
-    /// total need of all rounds, as a fraction of the capacity, and the costs at which the jobs have this need. If the
-    /// need is more than one, the deadline is refuted.
+    /// Plays up to `rounds` rounds. Stops when the total need of the jobs exceeds `enough`, or when `clock` expires.
+    /// Each round has a total need, as a fraction of the capacity. Returns the largest total need, and the costs in the
+    /// round of this need. If this need is more than one, the deadline is refuted.
     pub(super) fn play(&mut self, board: &AllotmentBoard, rounds: u32, enough: f64, clock: &Clock) -> (f64, Costs) {
         let mut best = (0.0, Costs::default());
         let mut payoffs = vec![0.0; self.needed.len()];
@@ -134,7 +134,8 @@ impl AllotmentBoard<'_> {
         costs
     }
 
-    /// Returns the total need of the jobs if each job takes its cheapest choice, and the demand of these choices.
+    /// Chooses the cheapest allotment of each job. Returns the total need of the jobs and the demand of the chosen
+    /// allotments.
     fn answer(&self, costs: &Costs) -> (f64, Demand) {
         let (wide, long) = self.classes();
         let each = self.setting.each;

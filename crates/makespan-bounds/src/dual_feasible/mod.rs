@@ -25,24 +25,25 @@ pub(crate) use rounding::steps;
 const CLASSES: i64 = 60;
 /// Number of classes of a grid for instances of more than `MAX_JOBS` jobs.
 const FEW_CLASSES: i64 = 24;
-/// Maximum number of jobs in the game that finds the prices (module `game`). If an instance has more jobs, a sample of
-/// them takes part.
+/// Maximum number of jobs for which the search finds prices (module `game`). If an instance has more jobs, the search
+/// uses a sample of the jobs.
 const MAX_JOBS: usize = 1024;
 /// Maximum number of certificates that one search checks. A check takes long, because it examines all jobs.
 const MAX_CHECKS: usize = 3;
-/// Number of rounds for the first deadline.
+/// Number of rounds of the search for prices, for the first deadline.
 const FIRST_ROUNDS: u32 = 120;
-/// Number of rounds for each later deadline.
+/// Number of rounds of the search for prices, for each later deadline.
 const ROUNDS: u32 = 32;
 /// If more than this number of functions of the width have prices, the number of rounds is divided by four.
 const MANY_WIDTHS: usize = 8;
-/// The need, as a fraction of the capacity, above which a deadline is treated as refuted. The excess over one is a
-/// margin for rounding to integers.
+/// If the total need of the jobs exceeds this multiple of the capacity, the deadline is treated as refuted. The
+/// multiple is more than one, because rounding to integers may reduce the need.
 const SURE: f64 = 1.000_05;
 /// The value used in place of `SURE` if a sample represents all jobs.
 const SURE_OF_SAMPLE: f64 = 1.002;
-/// For each deadline after the first, the game ends early if the need exceeds `SURE` (or `SURE_OF_SAMPLE`) by more than
-/// this fraction of the capacity.
+/// The search for prices for a deadline ends early if the total need exceeds `SURE` (or `SURE_OF_SAMPLE`) by more than
+/// this value. All three numbers are fractions of the capacity. The search for the first deadline never ends early for
+/// this reason.
 const ENOUGH: f64 = 0.001;
 /// Maximum number of deadlines that are tried.
 const ATTEMPTS: u32 = 7;
@@ -103,21 +104,21 @@ pub(crate) fn search_until(instance: &Instance, from: Time, known: Time, clock: 
     refuted.into_iter().rev().take(MAX_CHECKS).find_map(proved)
 }
 
-/// A deadline that was tried, and the need of the jobs for this deadline as a fraction of the capacity.
+/// A deadline that was tried, and the total need of the jobs for this deadline, as a fraction of the capacity.
 #[derive(Clone, Copy)]
 struct TriedDeadline {
     deadline: Time,
     needed: f64,
 }
 
-/// Returns the next deadline to try: an estimate of the deadline at which the need equals the capacity. `low` is the
-/// last refuted deadline, and `high` is the last deadline that was not refuted. Returns `None` if the estimate is
-/// close to `low`.
+/// Returns the next deadline to try: an estimate of the deadline for which the total need of the jobs equals the
+/// capacity. `low` is the last refuted deadline, and `high` is the last deadline that was not refuted. Returns `None`
+/// if the estimate is close to `low`.
 fn next(from: Time, sure: f64, low: TriedDeadline, high: Option<TriedDeadline>) -> Option<Time> {
     let span = (low.deadline - from).ticks() as f64;
     let step = match high {
-        // The step is smaller than the need suggests, because at a later deadline, jobs may also choose allotments of
-        // less work.
+        // If the need did not change, the next deadline would be later by the fraction `needed - sure`. The step is
+        // shorter, because jobs may choose allotments of less work for a later deadline.
         None => span * (low.needed - sure) * 0.6,
         Some(high) => {
             let gap = (high.deadline - low.deadline).ticks() as f64;

@@ -17,7 +17,7 @@ const MAX_PAIRS: usize = 8;
 pub(super) fn certificate(board: &AllotmentBoard, costs: &Costs, deadline: Time) -> DualFeasible {
     let (processors, from) = (board.setting.instance.processors(), board.setting.from);
     let (m, d) = (f64::from(processors), (deadline - from).ticks() as f64);
-    // The price that the certificate gives to the whole area if the cost of the area is 1. This price is large, so that
+    // The price of the whole area in the certificate, if the cost of the area is 1. This price is large, so that
     // rounding to integers loses little.
     let unit = (m * d * f64::from(1 << 20)).min(2_f64.powi(60));
     let mut terms = Vec::new();

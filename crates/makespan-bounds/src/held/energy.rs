@@ -1,17 +1,17 @@
-//! Search for the window of time that refutes the latest deadline. A window refutes a deadline if tasks must hold more
-//! of a resource, or of the processors, within the window than is available.
+//! Refutation of deadlines by windows of time. Within a window that refutes a deadline, tasks must hold more of a
+//! resource, or of the processors, than is available. The search finds the latest deadline that some window refutes.
 
 use super::Holders;
 use crate::Clock;
 
 /// Maximum number of instants at which windows may begin, and maximum number of instants at which windows may end.
 const INSTANTS: usize = 32;
-/// Maximum number of pairs of a run and a window that the search examines for one deadline. The more runs an instance
-/// has, the fewer windows the search examines.
+/// Maximum number of pairs (run, window) that the search examines for one deadline. The more runs an instance has, the
+/// fewer windows the search examines.
 const LOOKED_AT: usize = 1 << 22;
 
-/// Number of pairs of a run and a window that the search examines even if the clock has expired. All these pairs
-/// together take about a millisecond.
+/// Number of pairs (run, window) that the search examines even if the clock has expired. These pairs together take
+/// about a millisecond.
 const ALWAYS: usize = 1 << 16;
 
 /// Maximum number of runs for which the bisection is exact.

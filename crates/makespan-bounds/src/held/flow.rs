@@ -31,7 +31,7 @@ const STEPS: usize = 14;
 const STEPS_NEAR: usize = 6;
 /// Number of paths after which the golden section search takes only `STEPS_NEAR` steps.
 const FAR: u64 = 16;
-/// Approximate number of elementary steps for the choice of the run of one task.
+/// Approximate number of elementary steps in which one task chooses its run.
 const ROW: usize = 8;
 /// Approximate sum of the weights of all paths in a certificate.
 const FLOW: f64 = 68_719_476_736.0;
@@ -47,7 +47,7 @@ struct Flow {
     /// The flow along each area arc. The key contains the positions of the tasks at both ends of the arc. `None` stands
     /// for the beginning or the end of the schedule.
     arcs: BTreeMap<(Option<usize>, Option<usize>), u64>,
-    /// For each distinct task, the total flow along the area arcs with a length that includes the area of the task.
+    /// For each distinct task, the total flow along the area arcs that have this task strictly between their ends.
     over: Vec<u64>,
     /// The sum of the weights of all paths.
     all: u64,
@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
         sum
     }
 
-    /// Returns the share of the paths for which the bound is best. The bound is a concave function of this share.
+    /// Returns the share of the paths at which the bound is highest. The bound is a concave function of this share.
     /// Searches near `last`, the best share before the last path was added. `paths` is the number of paths.
     fn best_share(&mut self, last: f64, paths: u64) -> f64 {
         let (near, steps) = if paths <= FAR { (1.0, STEPS) } else { (8.0 / paths as f64, STEPS_NEAR) };

@@ -28,7 +28,7 @@ enum Commodity {
     Resource(ResourceId),
 }
 
-/// Tasks in flat arrays, with the amounts of one commodity that they hold. Times are in ticks.
+/// The tasks in flat arrays, and the amounts of one commodity that the tasks hold. Times are in ticks.
 struct Holders {
     rows: Vec<Row>,
     /// The runs of all rows. Within each row, run times ascend and amounts descend.
@@ -152,7 +152,7 @@ pub(crate) fn are_meant(instance: &Instance) -> bool {
         || !instance.has_equal_processors() && !instance.is_sequential()
 }
 
-/// Returns the bound from the longest path to each job.
+/// Returns the bound that follows from the longest path to the end of each job.
 pub(crate) fn paths(instance: &Instance, objective: Objective) -> Option<Bound> {
     Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok()
 }

@@ -56,8 +56,8 @@ fn jobs_that_wait_for_jobs_end_after_them() {
         rigid("d", 4, 3).with_after(["a"]),
     ];
     let instance = Instance::new(Platform::flat(4).unwrap(), jobs, vec![]).unwrap();
-    // The job `b` waits for `a`, and `c` waits for `b`. The job `d` needs all processors after `a`. So all four jobs
-    // run one after the other.
+    // The job `b` waits for `a`, and `c` waits for `b`. The job `d` also waits for `a`, and needs all processors. So
+    // all four jobs run one after the other.
     check(&instance, Objective::Makespan, 5 + 4 + 3 + 2);
     check(&instance, Objective::WeightedCompletion, (5 + 9 + 11 + 8) * 1_000_000);
     // At least one job ends at the bound on the makespan or later. So the bound on the sum of the ends is larger by 3

@@ -5,14 +5,16 @@ use makespan_verify::proof::{JobReach, NodeKinds, Spans};
 
 use super::programme::{JobProgramme, JobRow, TaskRun};
 
-/// Number of price periods within the mean time from the release of a job to its earliest end.
+/// Consider the time from the release of a job to its earliest end. The mean of this time over all jobs contains about
+/// this number of price periods.
 const OF_A_JOB: f64 = 6.0;
-/// Minimum number of price periods, unless `CELLS` allows only fewer.
+/// Minimum number of price periods. There are fewer periods if `CELLS` requires this, or if the prices cover fewer
+/// ticks.
 const FEWEST: usize = 32;
 /// Maximum number of price periods.
 const MOST: usize = 128;
-/// Maximum product of the number of price periods and the sum over the tasks of the square of the number of ways.
-/// Because of this limit, large instances have fewer price periods, but at least 8.
+/// Maximum product of two numbers: the number of price periods, and the sum, over all tasks, of the squared number of
+/// ways to run the task. Because of this limit, large instances have fewer price periods, but at least 8.
 const CELLS: usize = 1 << 24;
 /// Maximum number of ways to run a task. A way is an allotment or a node, with its time. If a task has more ways, one
 /// way replaces each group of ways with similar times. This way is at least as good as every way of the group.
@@ -125,8 +127,7 @@ fn one_each(instance: &Instance) -> impl Iterator<Item = (usize, ProcSet)> {
 }
 
 impl JobProgramme {
-    /// Divides all times by the length of the programme, all weights by the mean weight of a job, and all rates by the
-    /// rate of all processors.
+    /// Converts all numbers to the units of [`JobProgramme`]. The unit of weights is the mean weight of a job.
     fn scale(&mut self, instance: &Instance, shares: &[u64]) {
         let nodes = instance.platform().nodes();
         let rate: f64 = nodes.iter().zip(shares).map(|(node, &share)| f64::from(node.processors) * share as f64).sum();

@@ -3,14 +3,14 @@
 use super::programme::JobProgramme;
 
 /// Returns, for each period, the price of a fluid machine at the middle of the period. The fluid machine uses all
-/// processors for one job at a time: the released job with the largest weight divided by work. While a job runs, the
-/// price falls by this quotient in each tick. While the machine is idle, the price is zero. Takes O(n log n + periods)
-/// for n jobs.
+/// processors for one job at a time: the released job with the largest quotient of weight and work. While a job runs,
+/// the price falls by this quotient in each tick. While the machine is idle, the price is zero. Takes O(n log n +
+/// periods) for n jobs.
 pub(super) fn prices(programme: &JobProgramme) -> Vec<f64> {
     let mut order: Vec<usize> = (0..programme.jobs.len()).collect();
     order.sort_by(|&a, &b| programme.jobs[a].released.total_cmp(&programme.jobs[b].released));
     let urgency = |job: usize| programme.jobs[job].weight / programme.jobs[job].work.max(f64::MIN_POSITIVE);
-    // The job with the largest weight divided by work is last.
+    // The job with the largest quotient of weight and work is last.
     let mut waiting: Vec<(usize, f64)> = Vec::new();
     let (mut now, mut next) = (0.0_f64, 0);
     let mut pieces: Vec<(f64, f64, f64)> = Vec::new();

@@ -1,14 +1,14 @@
 //! Bounds on the weighted completion, the mean flow and the weighted lateness of jobs that are graphs.
 //!
 //! Each task pays a price for each processor and tick. Each task chooses its cheapest run, and each job chooses its
-//! cheapest end. The bound that results ([`JobPrices`]) is concave in the prices. The search begins with the prices of
-//! a fluid machine that runs the jobs one after another ([`fluid`]). Then it replaces the minimum over the choices of
+//! cheapest end. The resulting bound ([`JobPrices`]) is concave in the prices. The search begins with the prices of a
+//! fluid machine that runs the jobs one after another ([`fluid`]). Then it replaces the minimum over the choices of
 //! each task and each job by a smooth function. It maximises this smooth bound with the gradient steps of Adam. The
 //! smoothing decreases from step to step. The bound is valid for all prices, even if the search does not find the best
 //! ones.
 //!
-//! If machines differ, the price of an instant is multiplied by a factor for each machine. With these factors, the
-//! same work costs about the same on all machines.
+//! If machines differ, the price of an instant is multiplied by a factor for each machine. With these factors, equal
+//! work has about equal costs on all machines.
 //!
 //! Sources: see [`crate::cost`]. Unlike in [`crate::cost`], the jobs choose their ends.
 
@@ -44,8 +44,8 @@ const CHECK: u32 = 4;
 /// The largest factor by which the price is multiplied for a machine.
 const SHARE: u64 = 1 << 16;
 
-/// The fraction of the remaining time that the search may take. The other part of this time is for the check of the
-/// certificate.
+/// The fraction of the remaining time that the search may take. The check of the certificate may take the remaining
+/// part of this time.
 const CLIMBED: f64 = 0.6;
 
 /// Returns a bound from the best prices that the search finds. Returns `None` if the objective is not a sum over jobs,
@@ -100,7 +100,7 @@ fn shares(tasks: &TaskArrays) -> Vec<u64> {
     tasks.kind_of.iter().map(|kind| kind.map_or(0, share)).collect()
 }
 
-/// Proves the bound at the given prices. Rounds the prices to binary places, as many as the check supports in 128 bits.
+/// Proves the bound at the given prices. Rounds the prices to as many binary places as the check supports in 128 bits.
 fn proved(
     instance: &Instance,
     objective: Objective,

@@ -4,8 +4,9 @@ use makespan_core::Time;
 
 /// Number of instants in each period that are tried as the end of a job.
 const FINER: usize = 2;
-/// Maximum difference between the cost of an end without payments and the least cost of the job, in smoothing widths.
-/// The search ignores ends with a larger difference.
+/// Consider a possible end of a job, and the cost of this end without the payments of the tasks. If this cost exceeds
+/// the least cost of the job, payments included, by more than this number of smoothing widths, the search ignores this
+/// end and all later ends.
 const REACH: f64 = 40.0;
 
 /// The jobs in flat arrays. The unit of time is the time from the first release to the instant after which all prices
@@ -33,7 +34,7 @@ pub(super) struct JobRow {
     pub(super) work: f64,
     /// The earliest possible end of the job.
     pub(super) soonest: f64,
-    /// The instant from which on the cost of the job grows with its end. An end up to this instant costs nothing.
+    /// The instant after which the cost of the job grows with its end. An end up to this instant costs nothing.
     pub(super) from: f64,
     /// The number of equal tasks that each task of the programme represents. This number is one for jobs other than
     /// bags.

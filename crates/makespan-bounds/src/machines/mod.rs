@@ -130,8 +130,8 @@ pub fn completion_by(
 }
 
 /// Returns the bound from the work that is released at or after some instant. First tries `prices`, and prices in
-/// proportion to the speeds. The better one of these two bounds determines the instant. Then tries the best prices for
-/// the jobs that are released at or after this instant.
+/// proportion to the speeds. The larger of these two bounds determines the instant. Then tries the best prices for the
+/// jobs that are released at or after this instant.
 fn late(instance: &Instance, prices: Vec<f64>) -> Option<Bound> {
     let speeds = instance.platform().nodes().iter().map(|node| node.speed).collect();
     let proved = |prices: Vec<f64>| {
@@ -174,14 +174,14 @@ pub fn prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, None)
 }
 
-/// Returns the prices of [`prices`] for machines that are all ready at the first release. The bounds on all objectives
-/// except the makespan use these prices.
+/// Returns the prices that [`prices`] would return if all machines were ready at the first release. The bounds on all
+/// objectives except the makespan use these prices.
 pub fn open_prices(instance: &Instance) -> Vec<f64> {
     prices_from(instance, Some(instance.first_release()))
 }
 
-/// Returns the prices for the jobs that are released at or after `from`, on machines that are all ready at `from`. If
-/// `from` is `None`, returns the prices of [`prices`].
+/// Returns prices for the jobs that are released at or after `from`, as if all machines were ready at `from`. If `from`
+/// is `None`, returns the prices of [`prices`].
 fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let nodes = instance.platform().node_count();
     let mut ready = taking_part::ready(instance);
@@ -203,8 +203,8 @@ fn prices_from(instance: &Instance, from: Option<Time>) -> Vec<f64> {
     let used: Vec<usize> = (0..nodes).filter(is_used).collect();
     let time = |job: usize, at: usize| time_on(job, used[at]);
     let ready: Vec<Vec<i64>> = used.iter().map(|&node| std::mem::take(&mut ready[node])).collect();
-    // Consider the instants r at which some machine becomes ready. Find the last one for which the machines that are
-    // ready by r cannot run all jobs by r.
+    // Consider the instants r at which some machine becomes ready. Find the last r such that the machines that are
+    // ready at r or earlier cannot run all jobs by r.
     let mut instants: Vec<i64> = ready.iter().flatten().copied().collect();
     instants.sort_unstable();
     instants.dedup();

@@ -16,8 +16,8 @@ const MAX_COLUMNS: usize = 64;
 /// Approximate maximum number of run times that the search examines. For large instances, the search examines more,
 /// because it makes at least 12 evaluations.
 const MAX_LOOKS: f64 = 4e9;
-/// A job ignores a machine if the logarithm of its payment on the machine exceeds the logarithm of its least payment by
-/// more than this number of widths of the soft minimum.
+/// The soft minimum of a job ignores machines on which the job pays too much: the logarithm of the payment exceeds the
+/// logarithm of the least payment by more than this number of widths.
 const REACH: f64 = 36.0;
 /// The maximum change of the logarithm of a price in one step. Longer steps are shortened.
 const LONGEST: f64 = 1.0;

@@ -144,7 +144,7 @@ impl Matching<'_> {
         Matching { costs, slots: Vec::new(), of, looks: 0 }
     }
 
-    /// Adds a job by a shortest augmenting path. Returns false if this would exceed `MAX_LOOKS` examined costs.
+    /// Adds a job by a shortest augmenting path. Returns false if the search would examine more than `MAX_LOOKS` costs.
     ///
     /// Each step of a path moves a job to another position. The length of the step is the increase of the sum of cost
     /// and price for this job. The distance of a position is the length of the shortest path to this position. No step

@@ -20,14 +20,14 @@ const MAX_INTERVALS: usize = 32;
 impl Grid {
     /// Returns the instants of the interval programme of Dutot et al., counted from the first release:
     /// `t_j = C / 2^(K - j)` for j = 0 .. K + 1. C is the makespan that the dual approximation guesses. K is the
-    /// largest number for which `t_0` is at least the least run time over all jobs and allotments.
+    /// largest number for which `t_0` is at least the shortest run time of all jobs and allotments.
     pub fn doubling(instance: &Instance) -> Self {
         Self::geometric(instance, 1)
     }
 
     /// Returns a finer grid than [`Grid::doubling`]. Each interval of [`Grid::doubling`] is divided into the same
-    /// number of parts. This number is as large as possible with at most 32 instants, and with a limited product of
-    /// intervals and jobs.
+    /// number of parts. The number of parts is as large as possible, but there are at most 32 instants, and the number
+    /// of intervals times the number of jobs is limited.
     pub fn fine(instance: &Instance) -> Self {
         let coarse = Self::doubling(instance).ends.len().max(1);
         let cells = MAX_CELLS / instance.jobs().len().max(1);

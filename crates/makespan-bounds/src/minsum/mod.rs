@@ -98,8 +98,8 @@ const DEADLINES: usize = 4;
 const MAX_JOBS: usize = 10_000;
 /// Maximum number of unavailable periods for [`refuted`]. Each period adds instants at which prices can change.
 const MAX_PERIODS: usize = 1000;
-/// The search ends if the next deadline would add less than this fraction to the open area before the last refuted
-/// deadline.
+/// The search ends if the open area before the next deadline would exceed the open area before the last refuted
+/// deadline by less than this fraction.
 const LATER: f64 = 2e-4;
 
 /// Returns the bound from the largest deadline that prices in time refute. The search begins at `known`. The

@@ -23,9 +23,11 @@ pub(super) enum Variable {
 }
 
 /// A basis. Each node that computes has a *key* application and may have *extra* applications (extras). The key
-/// application gets the capacity that the extras leave. The size of a basis is fixed: the number of extras, plus the
-/// number of basic surpluses, plus one for the throughput, equals the number of busy ports plus the number of
-/// applications.
+/// application gets the capacity that the extras leave. The size of a basis is fixed:
+///
+/// `extras + basic surpluses + 1 = busy ports + applications`.
+///
+/// Here, the 1 stands for the throughput.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
     /// For each node, its key application. The key is 0 if the capacity that the extras leave is idle.

@@ -19,7 +19,7 @@ pub(super) struct Column<F> {
     pub takes: Vec<F>,
 }
 
-/// The equation of a busy port, solved for the share that it determines.
+/// The equation of a busy port, solved for the share that the port determines.
 #[derive(Clone)]
 pub(super) struct Pivot<F> {
     /// The share, and the derivatives with respect to this share before the elimination.
@@ -95,8 +95,8 @@ impl<F: Field> Factor<F> {
     }
 }
 
-/// Returns the time for which the port of the parent of `child` sends the amounts that the subtree of `child` takes:
-/// the time for the bytes plus a latency for each task.
+/// Returns the time for which the parent's port sends the amounts that the subtree of `child` takes. This is the time
+/// for the bytes plus a latency for each task.
 pub(super) fn port_time<F: Field>(figures: &Coefficients<F>, child: usize, takes: &[F]) -> F {
     let sum = |each: &[F]| {
         let mut sum = F::zero();

@@ -7,7 +7,7 @@ use makespan_core::tree::{Periodic, PeriodicError, SteadyState, TreeProblem, flo
 use super::Throughput;
 
 /// Number of tasks in a rounded period that belong to the application with the least weight. On each node, rounding
-/// down loses less than one task of this application, which is at most about a thousandth of the throughput.
+/// down loses less than one task of this application. This loss is at most about a thousandth of the throughput.
 const TASKS: u32 = 1000;
 
 impl Throughput {

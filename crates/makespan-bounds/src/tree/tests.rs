@@ -229,7 +229,7 @@ fn extreme_trees_are_solved_exactly() {
     check(&[(1, 1.0, 0, 1.0), (3, 1.0, 0, 1e-9)], &[(2, 1, 2)], &(decimal_of(0.5) + decimal_of(1e-9)).to_string());
     let path: Vec<Figures> = (0..300).map(|at| (1, 1.0, at.max(1) - 1, 7.0)).collect();
     check(&path, &[(1, 1, 2)], "8");
-    // `late` reduces the parent modulo the number of the node, so node 0 is the parent of all other nodes.
+    // Node 0 is the root and the parent of all other nodes.
     check(&[(1, 1.0, 0, 7.0); 300], &[(1, 1, 2)], "8");
 }
 

@@ -1,4 +1,5 @@
-//! Prices for machines at which all tasks together pay as much as possible, relative to the price of all processors.
+//! Prices for machines. At these prices, all tasks together pay as much as possible, relative to the price of all
+//! processors.
 
 use super::{NEVER, TaskArrays};
 

@@ -1,4 +1,4 @@
-//! Search for the latest deadline that a window refutes.
+//! A search for the latest deadline that some window of time refutes.
 
 use makespan_core::Time;
 use makespan_verify::proof::TimeWindow;

@@ -96,8 +96,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(80))]
 
     /// The schedule completes "at most z fewer tasks than any possible schedule", where z is the number of tasks in d
-    /// periods and d is the depth of the deepest node that computes (the trees paper, section 3). No schedule completes
-    /// more than the throughput times the time.
+    /// periods (the trees paper, section 3). Here, d is the depth of the deepest node that computes. No schedule
+    /// completes more than the throughput times the time.
     #[test]
     fn a_periodic_schedule_loses_no_more_tasks_than_its_start_up(
         nodes in prop::collection::vec((1_u32..4, 1_u32..4, 0_usize..64, 1_u32..9, Just(0_u32)), 1..7),

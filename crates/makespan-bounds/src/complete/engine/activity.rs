@@ -52,8 +52,8 @@ impl Activity {
         self.queue.push(Entry(*activity, literal));
     }
 
-    /// Reduces all activities by the factor `DECAY`, relative to later conflicts: divides the amount that later
-    /// conflicts add by `DECAY`, and leaves the stored activities unchanged.
+    /// Reduces all activities by the factor `DECAY`, relative to later conflicts. The stored activities stay unchanged.
+    /// Instead, the amount that each later conflict adds grows by the factor 1 / `DECAY`.
     pub(in crate::complete) fn decay(&mut self) {
         self.increment /= DECAY;
         if self.increment > 1e100 {

@@ -15,14 +15,14 @@ pub(super) struct Needs {
     of_bound: Vec<Option<Need>>,
     /// The bounds that have an entry in `of_bound`, or had one since the last call of `clear`.
     bounds: Vec<u32>,
-    /// For each change of the trail that was examined: true if the literals in `of_bound` imply the change.
+    /// The changes of the trail that were examined. The value is true if the literals in `of_bound` imply the change.
     follows: FxHashMap<usize, bool>,
 }
 
 #[derive(Clone, Copy)]
 struct Need {
     value: i64,
-    /// The index in the trail of the change that made the literal true.
+    /// The trail index of the change that made the literal true.
     at: usize,
 }
 
@@ -203,7 +203,7 @@ impl Engine {
         follows
     }
 
-    /// Adds to the log the changes without any decision that the log does not contain yet.
+    /// Adds to the log all changes that were made without any decision and are not in the log yet.
     pub(in crate::complete) fn record_root(&mut self) {
         if self.level() > 0 {
             return;
@@ -214,8 +214,8 @@ impl Engine {
         self.log.root_changes = self.trail.len();
     }
 
-    /// Deletes the less active half of the weak nogoods. A nogood is weak if it has more than two literals, from more
-    /// than two decision levels, and if it is not the reason of a change in the trail.
+    /// Deletes the less active half of the nogoods that it may delete. Always keeps nogoods of at most two literals or
+    /// at most two decision levels, and nogoods that are the reason of a change in the trail.
     pub(in crate::complete) fn forget(&mut self) {
         let mut is_reason = vec![false; self.clauses.len()];
         for change in &self.trail {

@@ -133,8 +133,8 @@ impl Ascent {
     }
 }
 
-/// Returns the least cost of a task in its window, with the mode and the start that have this cost. `until` contains,
-/// for each supply, the sum of the prices of all instants before each interval.
+/// Returns the least cost of a task in its window, with the mode and the start that have this cost. For each supply and
+/// each interval, `until` contains the sum of the prices of all instants before the interval.
 fn cheapest(
     task: &ModelTask,
     window: StartWindow,

@@ -6,9 +6,10 @@ use crate::complete::model::Model;
 const BLOCK: usize = 32;
 /// The cost of an impossible start. It is larger than the cost of every possible start.
 pub(super) const NEVER: i64 = i64::MAX / 4;
-/// Maximum horizon, in units of time, for which each unit has a price of its own.
+/// Up to this horizon, in units of time, each unit of time has its own price.
 const MAX_INSTANTS: i64 = 4000;
-/// The approximate number of intervals for a longer horizon. Prices are constant within each interval.
+/// The approximate number of intervals if the horizon is longer than `MAX_INSTANTS`. Prices are constant within each
+/// interval.
 const FEW_INTERVALS: i64 = 250;
 
 /// The intervals in which prices are constant. All intervals have the same length, except that the last may be
@@ -43,8 +44,9 @@ impl Intervals {
         (from, (from + self.length).min(self.end))
     }
 
-    /// Returns `from`, `until`, and all starts between them at which the slope of the cost of a run of length `time`
-    /// can change, in ascending order. The result is empty if `from` is after `until`.
+    /// Consider the cost of a run of length `time` as a function of its start. Returns, in ascending order, `from`,
+    /// `until`, and all starts between them at which the slope of this function can change. The result is empty if
+    /// `from` is after `until`.
     pub(super) fn starts(self, from: i64, until: i64, time: i64) -> Vec<i64> {
         if from > until {
             return Vec::new();
@@ -68,7 +70,7 @@ impl Intervals {
 pub(super) struct PriceLine<'a> {
     intervals: Intervals,
     prices: &'a [i64],
-    /// The sum of the prices of all instants before each interval.
+    /// For each interval, the sum of the prices of all instants before the interval.
     before: Vec<i64>,
 }
 

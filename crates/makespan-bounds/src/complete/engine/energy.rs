@@ -70,8 +70,8 @@ impl Engine {
         attempt(&mut window, StartWindow { earliest: root.earliest, ..at });
         let at = window;
         attempt(&mut window, StartWindow { latest: root.latest, ..at });
-        // Widens the window step by step. As long as steps succeed, each step is twice as large as the previous one.
-        // After the first failure, each failure halves the step, until the step is zero.
+        // Widens the window step by step. Until the first step fails, each step is twice as large as the previous step.
+        // From then on, the step is halved whenever it fails, until it is zero.
         for is_latest in [false, true] {
             let left = |window: StartWindow| {
                 if is_latest { root.latest - window.latest } else { window.earliest - root.earliest }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Literal, Step};
 
-/// A record. Nogoods are numbered in the order of their records.
+/// A record of a refutation. Nogoods are numbered in the order of their records.
 pub(in crate::complete) enum Record {
     /// A record that the certificate always contains.
     Other(Vec<u64>),
@@ -32,7 +32,7 @@ pub(in crate::complete) struct Log {
     pub(in crate::complete) root_changes: usize,
 }
 
-/// Returns the number that encodes a signed number.
+/// Encodes a signed number as an unsigned number.
 fn signed(number: i64) -> u64 {
     (number << 1 ^ number >> 63).cast_unsigned()
 }
@@ -83,7 +83,7 @@ impl Log {
         self.records.push(Record::Other(vec![22, first as u64, second as u64]));
     }
 
-    /// Adds the record of the task with a middle that is restricted to the first half of the schedule.
+    /// Adds a record that restricts the middle of a task to the first half of the schedule.
     pub(in crate::complete) fn mirror(&mut self, task: usize) {
         self.records.push(Record::Other(vec![23, task as u64]));
     }

@@ -7,9 +7,9 @@ use super::energy::StartWindow;
 use super::{Engine, Literal, Propagated, Step};
 use crate::complete::model::{Model, ModelTask, Supply};
 
-/// The number of units of integer prices in one unit of the objective.
+/// The number of units of price in one unit of the objective. Prices are integers.
 pub(in crate::complete) const SCALE: i64 = 1024;
-/// Maximum number of points of the cost functions of all tasks in all modes.
+/// Maximum total number of points of the cost functions. There is one function for each mode of each task.
 const MAX_COSTS: i64 = 2_000_000;
 
 /// The costs of all tasks at the prices of one price vector.
@@ -19,11 +19,11 @@ pub(in crate::complete) struct Prices {
     costs: Vec<Vec<Costs>>,
     /// The price of all available amounts.
     sold: i64,
-    /// For each task, the least costs in the window for which they were last computed.
+    /// For each task, the window for which its least costs were last computed, and these costs.
     known: Vec<Known>,
 }
 
-/// The least costs of a task in a window.
+/// A window of a task, and the least costs of the task in this window.
 #[derive(Clone, Copy)]
 struct Known {
     window: StartWindow,
@@ -45,7 +45,7 @@ impl Prices {
         Self::points(model) <= MAX_COSTS && largest < i64::MAX / (1 << 12)
     }
 
-    /// Returns an upper limit on the number of points of the cost functions of all tasks.
+    /// Returns an upper limit on the total number of points of all cost functions.
     pub(in crate::complete) fn points(model: &Model) -> i64 {
         let Intervals { length, .. } = Intervals::new(model);
         let more = if length == 1 { 1 } else { 6 };
@@ -56,8 +56,8 @@ impl Prices {
         model.tasks.iter().map(starts).fold(0, i64::saturating_add)
     }
 
-    /// Returns the costs of all tasks. `prices` contains, for each supply, the price in each interval up to the last
-    /// end.
+    /// Returns the costs of all tasks. `prices` contains, for each supply, the price in each interval up to the largest
+    /// end that the model allows.
     pub(super) fn new(model: &Model, intervals: Intervals, prices: &[Vec<i64>]) -> Self {
         let lines: Vec<PriceLine> = prices.iter().map(|line| PriceLine::new(intervals, line)).collect();
         let costs = |task: &ModelTask| {
@@ -114,7 +114,7 @@ impl Prices {
     }
 }
 
-/// Returns the number of costs that precede the first cost below `room`, and the least of the costs that precede it.
+/// Returns two values for the costs before the first cost below `room`: their number, and their minimum.
 fn leading(costs: impl Iterator<Item = i64>, room: i64) -> (i64, i64) {
     costs.take_while(|&cost| cost >= room).fold((0, NEVER), |(count, low), cost| (count + 1, low.min(cost)))
 }

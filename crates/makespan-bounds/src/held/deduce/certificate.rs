@@ -6,10 +6,12 @@ use super::problem::Problem;
 use super::state::{Cause, Conflict, RefutedSupposition, WindowChange};
 use super::window::{DeductionWindow, WindowLimit};
 
-/// A backward pass from a contradiction, which keeps only the steps on which the contradiction depends.
+/// A pass over the changes of windows, backwards from a contradiction. The pass keeps only the steps on which the
+/// contradiction depends.
 pub(super) struct Pruning<'a> {
     problem: &'a Problem,
-    /// The windows of all tasks before any deduction. They follow from the deadline and the paths between tasks.
+    /// The windows of all tasks before any deduction. These windows follow from the deadline and the paths between
+    /// tasks.
     root: &'a [DeductionWindow],
     windows: Vec<DeductionWindow>,
     needed: Vec<WindowLimits>,
@@ -102,7 +104,7 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// Returns the steps of a refuted supposition. These steps are nested in the step that follows from the refutation.
+    /// Returns the steps that refute a supposition. The step that follows from the refutation contains these steps.
     fn refuted(&mut self, refuted: &RefutedSupposition) -> Vec<Step> {
         let outside = std::mem::replace(&mut self.needed, vec![WindowLimits::default(); self.problem.rows()]);
         for entry in &refuted.entries {

@@ -22,10 +22,10 @@ pub(super) struct Energy {
 }
 
 impl Energy {
-    /// Examines spans of time that begin at the earliest or latest start of a task. Each span ends at an instant after
-    /// which the energy that some task must hold no longer grows with the end of the span. Other ends are unnecessary:
-    /// between two consecutive ends of this kind, the remaining capacity is at least the smaller of the remaining
-    /// capacities at the two ends.
+    /// Examines spans of time that begin at the earliest or latest start of a task, or at the beginning of an
+    /// unavailable period. Consider the energy that tasks must hold within a span, as a function of the end of the
+    /// span. Only ends at which this function may begin to grow more slowly are examined. Other ends are unnecessary:
+    /// between two consecutive examined ends, the remaining capacity is at least its minimum at the two ends.
     ///
     /// Complexity: O(n^2 log n), where n is the number of tasks that may hold some of the capacity. A span with little
     /// remaining capacity takes O(r) more, where r is the number of runs of these tasks.
@@ -62,7 +62,7 @@ impl Energy {
         self.above.clear();
         self.ends.clear();
         self.several.clear();
-        // An upper limit, valid for every task, on the difference between the energy that the task can hold and must
+        // An upper limit, valid for every task, on the energy that the task can hold minus the energy that it must
         // hold.
         let mut gain = 0;
         for &row in &thing.members {

@@ -12,8 +12,8 @@ const MAX_CLOSED: usize = 1024;
 /// Upper limit for sums of amounts times time.
 const MAX_AREA: i128 = 1 << 61;
 
-/// A limited quantity, and the amounts of this quantity that tasks hold. The quantity is a resource, or the price of
-/// processors.
+/// A limited quantity, and the amounts of this quantity that tasks hold. The quantity is a resource, or the processors.
+/// Each processor is counted with a price.
 pub(super) struct CapacityResource {
     pub(super) held: LimitedAmount,
     pub(super) capacity: i64,

@@ -6,7 +6,8 @@ use super::state::{Cause, Conflict, DeductionKind, DeductionState, RefutedSuppos
 use super::time_table::{TimeTable, settle};
 use super::window::WindowLimit;
 
-/// The first supposition is that the task starts or ends in a part of the window with 1 / `PARTS` of its width.
+/// The range of possible starts (or ends) of a task is divided into this number of parts. In the first supposition, the
+/// task starts within the first part (or ends within the last part).
 const PARTS: i64 = 64;
 
 /// The deductions that a search uses. Each level includes all earlier levels.

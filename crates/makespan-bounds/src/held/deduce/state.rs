@@ -137,8 +137,8 @@ impl<'a> DeductionState<'a> {
         before.checked_sub(1).map(|from| from..self.entries.len())
     }
 
-    /// Returns true if a deduction of this kind may have an effect: on the first call, and if the window of a task in
-    /// `is_member` has changed since the previous call.
+    /// Returns true if a deduction of this kind may have an effect: on the first call, or if the window of a task in
+    /// `is_member` has changed since the previous call for this kind.
     pub(super) fn is_new(&mut self, look: DeductionKind, is_member: &[bool]) -> bool {
         let changes = self.changes(look);
         let mut all = changes.is_none();

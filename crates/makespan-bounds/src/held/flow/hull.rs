@@ -11,8 +11,8 @@ pub(super) struct Hulls {
     times: Vec<f64>,
     /// The areas of the runs, in descending order for each task.
     areas: Vec<f64>,
-    /// For each run: the area that the next run of the task saves, divided by the additional time of the next run. The
-    /// values of a task are in descending order. The value of the last run of a task is zero.
+    /// For each run, a quotient: the area that the next run of the task saves, divided by the additional time of the
+    /// next run. The values of a task are in descending order. The value of the last run of a task is zero.
     savings: Vec<f64>,
 }
 

@@ -103,8 +103,8 @@ impl FloatJobs {
     }
 
     /// Returns these jobs with other allotments. Consider the range from the allotment before the first `active`
-    /// allotment of a job to the allotment after the last one. About `most` new allotments are in this range, and up to
-    /// about `far` new allotments are outside this range.
+    /// allotment of a job to the allotment after the last `active` allotment. About `most` new allotments are in this
+    /// range, and up to about `far` new allotments are outside this range.
     pub(super) fn around(&self, active: impl Fn(usize) -> bool, most: usize, far: usize) -> Self {
         let mut figures = Self::empty(self.kind);
         for (index, profile) in self.profiles.iter().enumerate() {

@@ -48,8 +48,8 @@ impl PriceSearch {
     }
 }
 
-/// Returns the bound that follows from two kinds of prices: of processors, and of functions of the width. Rounds the
-/// prices to binary places, as many as the check supports.
+/// Returns the bound that follows from prices of processors and prices of functions of the width. Rounds the prices to
+/// as many binary places as the check supports.
 fn with_widths(
     prices: &[Vec<f64>],
     widths: &[Width],

@@ -15,10 +15,10 @@ pub(super) struct FluidJob {
     pub(super) work: f64,
 }
 
-/// Returns two values for each of `pieces`, in the order of their ends: the end of the piece on the machine, and the
-/// price of a processor until this end.
+/// Returns two values for each of `pieces`: the end of the piece on the machine, and the price of a processor until
+/// this end. The result is in the order of these ends.
 ///
-/// The machine runs the released piece with the largest weight divided by work (Smith's rule). The best price of a
+/// The machine runs the released piece with the largest quotient of weight and work (Smith's rule). The best price of a
 /// processor at an instant is the total weight of some pieces, divided by the number of processors. These are the
 /// pieces that end between this instant and the next pause of the machine. If processors are unavailable at times, the
 /// machine runs each piece on the mean number of processors that are available during the piece.

@@ -2,8 +2,8 @@
 
 use makespan_core::{Availability, Instance, Time};
 
-/// The fraction of the instants that are evenly spaced. The other instants lie close together at times with large
-/// second derivatives of costs.
+/// The fraction of the instants that are evenly spaced. All other instants are placed by the costs of starts and ends:
+/// the larger the second derivative of these costs at some time, the closer together the instants are ([`settled`]).
 const EVEN: f64 = 0.15;
 
 /// Returns about `count` instants, the first of which is the first release. The distances between the first instants

@@ -38,12 +38,12 @@ const SAMPLE: usize = 12_000;
 const SAMPLE_SHARE: usize = 100;
 /// Maximum number of allotments in the sample of a very large instance.
 const LARGEST_SAMPLE: usize = 24_000;
-/// For each job, the number of allotments that the search tries near the best allotments, after it has found the best
-/// ones.
+/// Once the search has found the best allotments of each job, the number of allotments that it tries near these
+/// allotments.
 const CLOSER: usize = 40;
 /// Number of instants at the beginning of the search.
 const FIRST_INSTANTS: usize = 48;
-/// Number of instants after the search has moved them.
+/// Number of instants after the search has moved the instants.
 const INSTANTS: usize = 128;
 /// The maximum number of instants is `FEW`, plus `FEW_A_JOB` for each job.
 const FEW: usize = 16;
@@ -56,7 +56,7 @@ const FEW_JOBS: usize = 2000;
 const FEW_SHAPES: usize = 3;
 /// Approximate number of multiplications in a step, for an instance with few choices.
 const EFFORT: f64 = 2e6;
-/// Minimum number of instants after the search has moved them, for an instance with few choices.
+/// Minimum number of instants after the search has moved the instants, for an instance with few choices.
 const FEWEST_ANEW: usize = 64;
 /// Maximum number of instants for an instance with few choices.
 const MAX_INSTANTS: usize = 240;
@@ -99,9 +99,9 @@ pub struct PriceSearch {
     newton: Newton,
     /// Instants that are kept when the search moves the instants.
     fixed: Vec<f64>,
-    /// Number of instants after the search has moved them.
+    /// Number of instants after the search has moved the instants.
     count: usize,
-    /// Maximum number of instants after the search has moved them, for an instance with few choices.
+    /// Maximum number of instants after the search has moved the instants, for an instance with few choices.
     most: usize,
     settled: bool,
 }
@@ -128,8 +128,8 @@ impl PriceSearch {
         let feasible = |job: &SimpleJob<'_>| {
             options.makespan_at_most.is_none_or(|most| job.profile().shortest() <= most - job.release)
         };
-        // Best-effort bags have no weight. If the makespan has no limit, such bags run after the last period with a
-        // price and cost nothing.
+        // Best-effort bags have no weight. If the makespan has no limit, these bags can run after the last instant with
+        // a price. Then they cost nothing.
         let free = |job: &SimpleJob<'_>| {
             job.is_best_effort() && !options.objective.is_mean() && options.makespan_at_most.is_none()
         };

@@ -14,10 +14,10 @@ pub(super) const COLD: f64 = 1e-4;
 const COOLING: f64 = 0.4;
 /// The lowest temperature at which every step tries all choices.
 const WARM: f64 = 4e-3;
-/// Below the temperature `WARM`, one step in this number of steps tries all choices. The other steps try only choices
-/// near the best.
+/// Below the temperature `WARM`, one of every `REFRESH` steps tries all choices. All other steps try only choices near
+/// the best choice.
 const REFRESH: usize = 4;
-/// The weight of the barrier, as a fraction of the temperature times the sum of the costs of the jobs.
+/// The weight of the barrier, divided by a product: the temperature times the total cost of the jobs.
 const BARRIER: f64 = 0.1;
 /// The temperature decreases when a step gains less than this fraction of the possible loss by smoothing. The possible
 /// loss is the temperature times the value.

@@ -106,8 +106,8 @@ pub(super) struct Landscape {
     rooms: Option<LevelPeriods>,
     /// For each job, the cost of omitting the job. Empty if no job may be omitted.
     drops: Vec<f64>,
-    /// True if the search also tries runs that end at an instant of the grid, in addition to runs that start at one.
-    /// Such runs are necessary if prices may rise.
+    /// True if the search tries runs that end at an instant of the grid, in addition to runs that start at such an
+    /// instant. The additional runs are necessary if prices may rise.
     pub(super) ends: bool,
     /// For each allotment, the starts that are tried with [`Scope::Near`]. Each evaluation with [`Scope::All`]
     /// replaces these starts.

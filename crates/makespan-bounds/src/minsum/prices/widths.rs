@@ -16,13 +16,13 @@ const PARTS: usize = 8;
 const WORTH: f64 = 0.005;
 /// Maximum number of jobs that are examined. In larger instances, a sample of the jobs is examined.
 const MAX_JOBS: usize = 1024;
-/// Maximum number of jobs of an instance for which functions get prices. With more jobs, the check of every start of
-/// every job would take seconds.
+/// If an instance has more jobs than this number, no function of the width gets a price. With prices for functions, the
+/// check of every start of every job would take seconds.
 const MAX_TASKS: usize = 20_000;
 
-/// Returns up to `MOST` functions of the width for which the load of the jobs, as a fraction of the capacity, is
-/// largest. Returns no function if the instance is too large, or if jobs have more than three widths to choose from on
-/// average.
+/// Returns up to `MOST` functions of the width: the functions for which the load of the jobs, as a fraction of the
+/// capacity, is largest. Returns no function if the instance is too large, or if jobs have more than three widths to
+/// choose from on average.
 ///
 /// The jobs are divided into parts. A part has a load on the processors, and a load in each function. The load of the
 /// part is the maximum of its load on the processors and of its loads in the chosen functions. A greedy search chooses

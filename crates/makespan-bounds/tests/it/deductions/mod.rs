@@ -118,8 +118,8 @@ fn attack_text(instance: &Instance, optimum: i128, found: &Deductions, rng: &mut
     }
 }
 
-/// The number of proofs that the search found, the number of proofs of the exact optimum, and, for each kind of reason,
-/// the number of proofs with a step for this reason.
+/// Counts of the proofs that the search found: all proofs, the proofs of the exact optimum, and, for each kind of
+/// reason, the proofs that contain a step with this reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     proofs: usize,

@@ -1,4 +1,4 @@
-//! Projects of several activities with resources, and the least makespan of each project.
+//! Projects of several activities that need resources, and the least makespan of each project.
 
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Payload, Platform, Profile, Resources, TaskId, Time,
@@ -55,7 +55,7 @@ pub fn draw(unit: i64, rng: &mut ChaCha8Rng) -> (Instance, i128) {
     (instance, search.least.into())
 }
 
-/// Search over all orders of the activities. Each activity starts as early as the activities before it in the order
+/// A search over all orders of the activities. Each activity starts as early as the activities before it in the order
 /// allow. At least one of these schedules has the least makespan.
 struct Search {
     there: Amounts,
