@@ -19,11 +19,11 @@ pub const NUMBER_KEY: &str = "$serde_json::private::Number";
 /// raw text of the value in a map. The only key of the map is this name. Other formats ignore the name.
 pub const RAW_KEY: &str = "$serde_json::private::RawValue";
 
-/// Separator between the message and the position ([`InList`]), in an error about a JSON list that was read from its
-/// raw text.
+/// In an error about a JSON list that was read from its raw text: the separator between the message and the position
+/// ([`InList`]).
 const LIST_KEY: &str = "$makespan::private::List";
 
-/// The position of an error in a JSON list that was read from its raw text.
+/// The position of an error within a JSON list, if the list was read from its raw text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InList {
     /// The number of bytes between the error and the end of the list.
@@ -38,7 +38,8 @@ impl InList {
         format!("{message}{LIST_KEY}{}:{}", self.back, self.entry)
     }
 
-    /// Splits a message into its text and the position at its end. The position is `None` if the message contains none.
+    /// Splits a message into its text and the position at its end. If the message contains no position, the position is
+    /// `None`.
     pub fn split(message: &str) -> (&str, Option<Self>) {
         let split = message.rsplit_once(LIST_KEY).and_then(|(message, place)| {
             let (back, entry) = place.split_once(':')?;
@@ -48,14 +49,14 @@ impl InList {
     }
 }
 
-/// Returns the message of an error of `serde_json` without its position.
+/// Returns the message of a `serde_json` error, without the position of the error.
 pub fn message_of(error: &serde_json::Error) -> String {
     // The position is reported separately, so it is removed from the message.
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message).to_owned()
 }
 
-/// Returns the byte offset in `text` of an error of `serde_json`, if the error has a position.
+/// Returns the byte offset of a `serde_json` error in `text`, if the error has a position.
 pub fn offset_of(text: &[u8], error: &serde_json::Error) -> Option<usize> {
     let mut ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     let start = match error.line() {
@@ -66,7 +67,7 @@ pub fn offset_of(text: &[u8], error: &serde_json::Error) -> Option<usize> {
     Some(start + error.column()).filter(|&offset| offset <= text.len())
 }
 
-/// Value that can be read from a JSON or TOML number or text.
+/// A type of values that can be read from a number or a text, in JSON or TOML.
 pub trait FromLiteral: Sized {
     /// Description of the expected value, for error messages.
     const EXPECTED: &'static str;

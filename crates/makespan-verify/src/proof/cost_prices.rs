@@ -32,11 +32,11 @@ use makespan_core::{Instance, JobId, Objective, TaskId, Time, task_cost, volume}
 /// schedule does not increase the cost. The result is a sum over tasks, and the term of each task is at least its
 /// minimum. ∎
 ///
-/// Transfers have no prices of their own. If a task may hold several processors, its term does not depend on the node:
-/// `c_ik` is its minimum cost, which is the cost of its longest time, `t_ik` is its shortest time, and the integral of
-/// `lambda_k` is omitted. The sum includes each task of a bag separately. The expression in brackets is piecewise
-/// linear in s. The minimum occurs at the first or the last possible s, or at an s for which s or `s + t_ik` is an
-/// instant of the prices.
+/// Transfers have no prices of their own. If a task may hold several processors, its term does not depend on the node.
+/// Then `c_ik` is the minimum cost of the task, which is the cost of its longest time. `t_ik` is the shortest time of
+/// the task. The integral of `lambda_k` is omitted. The sum includes each task of a bag separately. The expression in
+/// brackets is piecewise linear in s. The minimum occurs at the first or the last possible s, or at an s for which s or
+/// `s + t_ik` is an instant of the prices.
 ///
 /// Costs are whole numbers of thousandths, so a fractional bound is rounded up to the next integer. Without a horizon,
 /// there are no prices. The bound is then the sum of the minimum costs of all tasks.
@@ -166,9 +166,9 @@ impl CostPrices {
         Ok(())
     }
 
-    /// Returns, for each task of the job `id`, the sum of the prices of the edges into the task, and the sum of the
-    /// prices of the edges out of it. `first` is the position of the job's first edge. When the function returns,
-    /// `first` is the position of the next job's first edge.
+    /// Returns, for each task of the job `id`, two sums of edge prices: over the edges into the task, and over the
+    /// edges out of the task. `first` is the position of the job's first edge. When the function returns, `first` is
+    /// the position of the next job's first edge.
     fn flows(&self, instance: &Instance, id: JobId, first: &mut usize) -> Vec<EdgePrices> {
         let job = instance.job(id);
         let mut flows = vec![EdgePrices::default(); job.different_tasks() as usize];

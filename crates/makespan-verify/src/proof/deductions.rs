@@ -41,10 +41,13 @@ const MAX_TICKS: i128 = 1 << 100;
 /// makespan starts every task at a multiple of the unit. So the makespan is at least the next multiple after the
 /// deadline.
 ///
-/// Sources: energetic reasoning, J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and
-/// resources constraints" (PMS 1990), and Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999),
-/// DOI 10.1023/A:1018995000688; shaving, P. Martin, D. B. Shmoys, IPCO 1996, DOI 10.1007/3-540-61310-2_29; lower bounds
-/// by a refuted deadline, R. Klein, A. Scholl, Eur. J. Oper. Res. 112 (1999), DOI 10.1016/S0377-2217(97)00442-6.
+/// Sources:
+/// * Energetic reasoning: J. Erschler, P. Lopez, "Energy-based approach for task scheduling under time and resources
+///   constraints" (PMS 1990); Ph. Baptiste, C. Le Pape, W. Nuijten, Ann. Oper. Res. 92 (1999), DOI
+///   10.1023/A:1018995000688.
+/// * Shaving: P. Martin, D. B. Shmoys, IPCO 1996, DOI 10.1007/3-540-61310-2_29.
+/// * Lower bounds from refuted deadlines: R. Klein, A. Scholl, Eur. J. Oper. Res. 112 (1999), DOI
+///   10.1016/S0377-2217(97)00442-6.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deductions {
     /// The refuted deadline.

@@ -23,11 +23,11 @@ const MAX_TRANSFERS: usize = 1 << 20;
 /// these instants:
 ///
 /// * the release of the task;
-/// * the end of a closed period of one of the task's processors, or the end of another task on one of them;
+/// * the end of a closed period of one of the task's processors, or the end of another task on one of these processors;
 /// * the end of a predecessor, plus the time of the transfer. This time depends only on the processors of both tasks,
 ///   because transfers do not slow each other down;
-/// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside
-///   the instance returns such an amount. Tasks never return consumables, so consumables exclude no earlier start.
+/// * the end of another task that returns an amount of a node or of a licence, or the instant at which work outside the
+///   instance returns such an amount. Consumables never delay a start, because tasks use them up and never return them.
 ///
 /// The speed of the processors, the walltime and the placement do not depend on the start of a task. So, by induction
 /// over time, each start is a multiple of this number. The proof is not valid for the cost, the throughput, or data

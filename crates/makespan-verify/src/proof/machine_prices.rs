@@ -78,7 +78,7 @@ impl MachinePrices {
         }
         let priced: Vec<(i64, OpenProcessors)> = self.priced(instance);
         let sold = |end| sold(&priced, instance.first_release(), end);
-        // The search begins at a first bound, for which every job may run on every machine. In most cases, no later
+        // The search begins at the bound that follows if every job may run on every machine. In most cases, no later
         // instant is refuted.
         let needed = self.least_paid(instance, None)?.unwrap_or(0);
         let (mut low, mut high) = (instance.first_release().ticks(), i64::MAX / 2);

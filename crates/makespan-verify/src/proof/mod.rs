@@ -1,5 +1,5 @@
-//! Proven bounds: lower bounds, upper bounds on a throughput, and the proofs from which they follow by arithmetic
-//! alone.
+//! Proven bounds: lower bounds, upper bounds on a throughput, and the proofs from which these bounds follow by
+//! arithmetic alone.
 //!
 //! A certificate is an objective and a [`Proof`]. The file of each kind of proof documents the objectives and
 //! instances that the kind supports. Proofs are not trusted: [`Proof::proves`] recomputes their consequences in

@@ -8,8 +8,8 @@ use makespan_core::{Instance, JobId, Objective, Shape};
 /// A bound on the end of each job: the end of the longest path of tasks from a release to a last task of the job. Each
 /// task on the path has its shortest time. Paths include the edges between jobs.
 ///
-/// The bound follows from the instance, so the certificate contains no data. Transfers of data and tasks that are not
-/// on the path are ignored.
+/// The bound follows from the instance, so the certificate contains no data. The bound ignores data transfers. It also
+/// ignores all tasks that are not on the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paths {}
 

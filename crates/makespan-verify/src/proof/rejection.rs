@@ -14,9 +14,9 @@ use makespan_core::{Area, Instance, Job, Objective, Profile, Rows, Time};
 /// `at` (it *crosses* this instant) or does not. A crossing job holds at least the smallest allotment with which it
 /// meets the deadline. All crossing jobs together hold at most the processors that are open at `at`. A job that does
 /// not cross this instant is short enough to end before `at` or to start after it. So the minimum work of a job depends
-/// on whether the job crosses. Consider the choice of crossing jobs with the least total work. If this work exceeds the
-/// open processor time between `from` and `deadline`, the supposition is false, and the makespan is at least `deadline`
-/// plus one tick.
+/// on whether the job crosses. Among all choices of crossing jobs, consider the choice for which the total work of all
+/// jobs is least. If this work exceeds the open processor time between `from` and `deadline`, the supposition is false,
+/// and the makespan is at least `deadline` plus one tick.
 ///
 /// The tasks of a bag are treated as equal jobs. The number of these jobs that cross is at most the number that can run
 /// at the same time.

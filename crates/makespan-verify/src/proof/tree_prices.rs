@@ -14,9 +14,9 @@ use makespan_core::{Instance, Objective, Time, tree::TreeProblem};
 /// application k has `b_k` bytes and the work `c_k`. The application has the weight `w_k`. Node v can do the work `C_v`
 /// per second.
 ///
-/// For each link from the root to node v, let u be the sender, B the bandwidth and l the latency. Let `P_v` be the sum
-/// of `m_u / B` over these links: the cost of a byte at node v. Let `Q_v` be the sum of `m_u` times `l` over these
-/// links: a task that is sent to node v costs this for latencies. Then a unit of work on node v earns at most
+/// For each link on the path from the root to node v, let u be its sender, B its bandwidth and l its latency. Let `P_v`
+/// be the sum of `m_u / B` over these links: the cost of sending a byte to node v. Let `Q_v` be the sum of `m_u l` over
+/// these links: the cost of the latencies when a task is sent to node v. Then a unit of work on node v earns at most
 /// `L_v = max(0, max over k of (y_k - Q_v - b_k P_v) / c_k)`.
 ///
 /// *Theorem.* The fair throughput r of every steady state is at most `(sum of m_u + sum of C_v L_v) / sum of w_k y_k`.

@@ -63,7 +63,8 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Returns a hint for the error message about an unknown node name, such as the most similar name.
+    /// Returns a hint for the error message about the unknown node name `name`. The hint suggests the most similar
+    /// name, or describes the names of the nodes.
     pub fn hint(&self, name: &str) -> String {
         match self {
             Self::None => "the platform has no nodes".to_owned(),

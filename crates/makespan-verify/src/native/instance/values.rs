@@ -1,4 +1,4 @@
-//! Reads values with several notations, for jobs and tasks.
+//! Reads values of jobs and tasks that can be written in several notations.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -132,9 +132,9 @@ pub(super) enum OneOrMany<T, M> {
     Many(Vec<M>),
 }
 
-/// A type of list entries.
+/// The type of the entries of [`OneOrMany::Many`].
 pub(super) trait ListEntry: DeserializeOwned {
-    /// True if the reader requests the raw text of a whole JSON list, and reads all entries from this text.
+    /// True if all entries of a JSON list are read at once, from the raw text of the list.
     const AT_ONCE: bool = false;
 
     /// Reads a JSON list from its text, or returns `None` if an entry is not a plain value.

@@ -38,8 +38,8 @@ impl FromLiteral for TaskName {
     }
 }
 
-/// Returns the task that has the number or name `name` in a job. If the job is compound, `tasks` contains its tasks by
-/// name.
+/// Returns the task of a job that `name` identifies: by a number in a bag, or by a name in a compound job. If the job
+/// is compound, `tasks` contains its tasks by name.
 fn task_of(
     job: &Job<Rows>,
     tasks: &FxHashMap<Cow<'_, str>, TaskId>,

@@ -53,14 +53,14 @@ impl Scale {
     }
 }
 
-/// The maximum sum of values over all multisets of sizes with a total of at most a capacity (an unbounded knapsack
-/// problem).
+/// For a capacity, the maximum sum of values over all multisets of sizes that sum to at most this capacity (an
+/// unbounded knapsack problem).
 pub(in crate::proof) enum MaxSum {
     /// The function is the size itself, so the maximum sum equals the capacity.
     Whole,
     /// Entry c is the maximum sum of values for the capacity c.
     ByRoom(Vec<i64>),
-    /// Entry v - 1 is the minimum capacity with a maximum sum of values of at least v.
+    /// Entry v - 1 is the minimum capacity for which the maximum sum of values is at least v.
     ByValue(Vec<i64>),
 }
 
@@ -87,8 +87,8 @@ impl MaxSum {
         let Scale::Steps(steps) = scale else { return Ok(Self::Whole) };
         let mut least: Vec<i64> = Vec::new();
         loop {
-            // Let v be `least.len() + 1`. Computes the minimum capacity with a maximum sum of values of at least v. The
-            // sum may exceed v, because not every number is a sum of values of steps.
+            // Let v be `least.len() + 1`. Computes the minimum capacity for which the maximum sum of values is at least
+            // v. The sum may exceed v, because not every number is a sum of values of steps.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {

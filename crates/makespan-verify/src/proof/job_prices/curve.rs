@@ -7,10 +7,10 @@ use crate::proof::prefix::PriceIntegral;
 type Point = (i128, i128);
 
 /// Returns the points of the payment curve of `count` equal tasks, in ascending order of the end of their job. The
-/// curve can begin to fall, or stop falling, only at these points. For each allotment of a task, consider the latest
-/// run of the task by the end of the job. This end is a point if the run begins at the earliest start of the task, or
-/// if the run begins or ends at an instant of the prices. Between two points, the curve is concave. Returns `None` on
-/// overflow.
+/// curve can begin to fall, or stop falling, only at these points. For an end of the job, consider the latest run of a
+/// task on each of its allotments. The end of the job is a point if such a run begins at the earliest start of the
+/// task, or if such a run begins or ends at an instant of the prices. Between two points, the curve is concave. Returns
+/// `None` on overflow.
 fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec<Point>> {
     let mut ends: Vec<i128> = ways.iter().map(TaskWay::first).collect();
     for way in ways {

@@ -23,8 +23,8 @@ pub struct Areas {
     /// Pairs of the name of a resource and the price of one unit of this resource for a tick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<(String, u64)>,
-    /// The arcs. An arc has three values: the position, among the distinct tasks, of the task after which the arc
-    /// begins; the position of the task before which the arc ends; and the flow.
+    /// The arcs. Each arc has three values. The first two are positions among the distinct tasks: of the task after
+    /// which the arc begins, and of the task before which the arc ends. The third value is the flow.
     pub arcs: Vec<(Option<u32>, Option<u32>, u64)>,
 }
 

@@ -17,8 +17,8 @@ pub(super) struct Phase {
     /// For each kind of node, the minimum time from the end of `from` to the start of `to` if both tasks are on one
     /// node.
     same: Vec<i128>,
-    /// For each kind of node for `from` and each kind of node for `to`, the minimum time from the end of `from` to the
-    /// start of `to` if the two tasks are on distinct nodes.
+    /// For each pair of kinds of nodes (one for `from` and one for `to`), the minimum time from the end of `from` to
+    /// the start of `to` if the two tasks are on distinct nodes.
     apart: Vec<i128>,
 }
 
@@ -33,8 +33,8 @@ enum Home {
 struct Inner {
     task: usize,
     fastest: i128,
-    /// Work of the task: the minimum, over all kinds of nodes, of the time of the task on this kind, multiplied by the
-    /// rate of the kind.
+    /// Work of the task. On each kind of node, the time of the task is multiplied by the rate of the kind. The work is
+    /// the minimum of these products.
     work: i128,
     /// Minimum time from the end of the phase's first task to the start of this task, if the two tasks are on different
     /// nodes.
@@ -56,14 +56,15 @@ struct PhaseTasks<'a> {
 }
 
 impl Phase {
-    /// Returns the earliest start of the last task of the phase on a kind of node. `ends` returns the earliest end of
-    /// the first task for each kind of node.
+    /// Returns the earliest start of the phase's last task on a node of this kind. For each kind of node, `ends`
+    /// returns the earliest end of the first task.
     pub(super) fn after(&self, kind: usize, kinds: &[(u32, i128)], ends: impl Fn(usize) -> i128) -> i128 {
         self.least(kind, kinds, ends, |other| self.apart[other * kinds.len() + kind])
     }
 
-    /// Returns the minimum time from the end of the first task of the phase, on a kind of node, to the end of the job.
-    /// `ends` returns the minimum time from the start of the last task to the end of the job, by kind of node.
+    /// Returns the minimum time from the end of the phase's first task to the end of the job, if this task runs on a
+    /// node of this kind. For each kind of node, `ends` returns the minimum time from the start of the last task to the
+    /// end of the job.
     pub(super) fn before(&self, kind: usize, kinds: &[(u32, i128)], ends: impl Fn(usize) -> i128) -> i128 {
         self.least(kind, kinds, ends, |other| self.apart[kind * kinds.len() + other])
     }

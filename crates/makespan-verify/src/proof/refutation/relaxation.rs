@@ -15,7 +15,7 @@ const MAX_ALLOTMENTS: u64 = 1 << 20;
 const MAX_AMOUNTS: usize = 1 << 20;
 /// Maximum number of edges between tasks. Each task of a bag has its own edges.
 const MAX_WAITS: usize = 1 << 16;
-/// Maximum number of closed periods and of amounts that other work holds.
+/// Maximum of a sum: the number of closed periods, plus the number of amounts that work outside the instance holds.
 const MAX_PERIODS: usize = 1 << 12;
 
 /// The relaxed problem: tasks that need amounts of renewable resources. The problem does not place tasks on nodes.

@@ -29,7 +29,7 @@ pub(super) struct Replay {
     /// The deadline of all tasks, if the instance has mirror symmetry: the time reversal of every schedule is also a
     /// schedule.
     mirror: Option<i64>,
-    /// The task that a record has mirrored.
+    /// The task with the restriction of [`Self::reflect`], if a record names such a task.
     mirrored: Option<usize>,
     /// For each task, true if a record names it as one of two equal tasks.
     paired: Vec<bool>,

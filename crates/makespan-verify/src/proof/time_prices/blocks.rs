@@ -5,13 +5,13 @@ use crate::proof::choices::{Group, share};
 /// A block of successive choices. Its fields give a lower bound on the cost of each choice.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Block {
-    /// Minimum number of processors of the choices; 0 for a block without choices.
+    /// Smallest number of processors among the choices of this block, or 0 if the block has no choices.
     pub(super) processors: u32,
-    /// Shortest time of the choices, in ticks.
+    /// Shortest time among the choices of this block, in ticks.
     pub(super) shortest: i64,
-    /// Number of ticks during which every choice pays at least the price of `processors` processors.
+    /// Number of ticks during which every choice of this block pays at least the price of `processors` processors.
     pub(super) paid: i64,
-    /// Minimum work of all choices.
+    /// Minimum work among the choices of this block.
     work: i128,
 }
 

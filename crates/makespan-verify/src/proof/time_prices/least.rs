@@ -8,8 +8,9 @@ use makespan_core::{Profile, Time};
 use crate::proof::choices::{self, Group};
 use crate::proof::prefix::{Event, PriceIntegral};
 
-/// A block with at most this number of choices per instant is halved by its instants. A block with more choices per
-/// instant is halved by its choices. With the value 8, the check takes half as long as with the value 1.
+/// A block with at most this number of choices per instant is split into two halves of its instants. A block with more
+/// choices per instant is split into two halves of its choices. With the value 8, the check takes half as long as with
+/// the value 1.
 const MORE_STARTS: usize = 8;
 
 /// Finds the minimum costs of jobs, one job after another. The memory of one job is reused for the next job.

@@ -3,7 +3,7 @@
 use super::closed::ClosedPeriods;
 use crate::proof::prefix::PriceIntegral;
 
-/// A run of `time` ticks on a number of processors, not before the release.
+/// A run of `time` ticks on a number of processors, which starts at or after the release.
 #[derive(Clone, Copy)]
 pub(super) struct PricedRun {
     pub(super) processors: u32,
@@ -157,7 +157,8 @@ impl PricedRun {
 /// Maximum number of rounds that are computed separately.
 const MAX_ROUNDS: u64 = 8;
 
-/// For each round of a bag, the time from the latest end of its tasks to the end of the bag, and the number of tasks.
+/// For each round of a bag, the time from the latest end of the round's tasks to the end of the bag, and the number of
+/// these tasks.
 struct Rounds(Vec<(i64, u64)>);
 
 impl Rounds {

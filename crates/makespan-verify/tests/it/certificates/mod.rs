@@ -21,9 +21,9 @@ fn is_long() -> bool {
     std::env::var_os("MAKESPAN_LONG").is_some()
 }
 
-/// Tries `attempts` certificates of each kind on each of `instances` instances, or on a part of these instances unless
-/// the variable `MAKESPAN_LONG` is set. Returns three numbers for each kind: all certificates, the certificates that
-/// proved something, and the certificates that proved the optimum.
+/// Tries `attempts` certificates of each kind on each of `instances` instances. If the variable `MAKESPAN_LONG` is not
+/// set, uses only a part of these instances. Returns three numbers for each kind: all certificates, the certificates
+/// that proved something, and the certificates that proved the optimum.
 fn attack((family, extent): (Family, Extent), seed: u64, instances: usize, attempts: usize) -> [[u64; 3]; KINDS] {
     let instances = if is_long() { instances } else { instances.div_ceil(3) };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -38,7 +38,7 @@ impl Extras {
     }
 }
 
-/// Returns the number that encodes a signed number.
+/// Encodes a signed number as an unsigned number.
 fn signed(number: i64) -> u64 {
     (number << 1 ^ number >> 63).cast_unsigned()
 }
