@@ -25,8 +25,8 @@ impl<'a> DualAllotment<'a> {
         Self { instance, tasks, guess, first_shelf, profiles }
     }
 
-    /// Returns the allotment of the task at `index`. This allotment has the least work among the allotments that meet
-    /// the limit of the task's shelf. The total work of all tasks is at most the guess times the number of processors,
+    /// Returns the allotment of the task at `index`. This allotment has the least work among all allotments with which
+    /// the task fits into its shelf. The total work of all tasks is at most the guess times the number of processors,
     /// so every greedy list is a 2-approximation.
     pub(super) fn processors(&self, index: usize) -> u32 {
         let half = Time::from_ticks(self.guess.ticks() / 2);

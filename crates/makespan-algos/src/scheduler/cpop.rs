@@ -70,7 +70,7 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     placing.into_places()
 }
 
-/// Returns the processor of the critical path for each task of such a path, and `None` for other tasks.
+/// Returns, for each task of a critical path, the processor that runs this path. Returns `None` for all other tasks.
 fn critical_processors(problem: &GraphProblem, up: &[f64]) -> Vec<Option<ProcessorId>> {
     let mut fixed = vec![None; problem.tasks()];
     // Find the entry task (without predecessors) with the highest upward rank. The longest path begins with this task.

@@ -24,32 +24,33 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 const SHARES: i64 = 4;
 /// Maximum number of collisions that are reported separately.
 const TOLD: usize = 10;
-/// Maximum number of places that the depth-first search may try, over all jobs. The search is used if both chains and
-/// HEFT miss the deadline.
+/// Maximum total number of places that the depth-first searches of all jobs may try. A job is searched if its critical
+/// chains and HEFT both miss the deadline.
 const TRIED: u64 = 60_000;
-/// Maximum number of tasks that annealing may place again, over all jobs. Annealing is used if both chains and HEFT
-/// miss the deadline.
+/// Maximum total number of times that annealing may place a task again, over all jobs. A job is annealed if its
+/// critical chains and HEFT both miss the deadline.
 const ANNEALED: u64 = 400_000;
 
-/// Plans compound jobs by their critical chains. Within the deadlines of the jobs, the plan minimises the cost or
-/// maximises the utilisation (the criterion). The result is a strategy of several variants. The variant that is best by
-/// the criterion is chosen.
+/// Plans compound jobs by their critical chains. The criterion is the least cost or the highest utilisation within the
+/// deadlines of the jobs. The result is a strategy of several variants. The variant that is best by the criterion is
+/// chosen.
 ///
-/// Jobs are planned in the order of release, each around earlier jobs. Each job must end by its deadline. If a job
-/// states no deadline, its deadline is `deadline` times the makespan of HEFT for the job alone on idle processors,
-/// counted from its release. If no chain plan is found and HEFT is late, a search tries to find a schedule in time.
-/// Small jobs are searched completely ([`squeeze`]). For larger jobs, the order and the processors of the tasks are
-/// annealed. Both searches have fixed numbers of steps. Critical chains then improve the schedule that was found, as
-/// they improve HEFT's schedule. If no search finds a schedule of a job in time, the job takes HEFT's places. A remark
-/// reports each job that takes its places from a search or from HEFT. The strategy contains only the variants with the
-/// fewest late jobs.
+/// Jobs are planned in the order of release, each around the jobs that were planned before it. Each job must end by its
+/// deadline. If a job states no deadline, its deadline is `deadline` times the makespan of HEFT for the job alone on
+/// idle processors, counted from its release. If critical chains give no plan and HEFT misses the deadline, a search
+/// tries to find a schedule that meets the deadline. Small jobs are searched completely ([`squeeze`]). For larger jobs,
+/// the order and the processors of the tasks are annealed. Both searches have fixed numbers of steps. Critical chains
+/// then improve the schedule that was found, as they improve HEFT's schedule. If no search finds a schedule that meets
+/// the deadline of a job, the job takes HEFT's places. A remark reports each job that takes its places from a search or
+/// from HEFT. The strategy contains only the variants with the fewest late jobs.
 ///
 /// Source: A. Tselishchev, V. V. Toporkov, "Compound job scheduling and job-flows management in distributed computing",
 /// 54th IWK, Ilmenau 2009, section 3; cost after V. V. Toporkov, Programming and Computer Software 34(3), 2008.
 /// Assumptions: every task accepts one processor and runs on one processor; at most 256 processors. Guarantee: none.
-/// Complexity: O(r c k m^2) for r rounds, c chains of k tasks and m processors, times 256 to 511 steps of time.
-/// Deviations: see [`crate::kernel::chains::strategy::strategy`]. The paper does not choose several ends between HEFT's
-/// end and the job's deadline.
+/// Complexity: O(r c k m^2 s) for r rounds, c chains of k tasks and m processors, if the time from the release to the
+/// deadline is divided into s steps (256 to 511). Deviations: see [`crate::kernel::chains::strategy::strategy`]. The
+/// variants of this scheduler must end by different instants between HEFT's end and the job's deadline. The paper has
+/// no such variants.
 ///
 /// ```
 /// use makespan_algos::scheduler::CriticalJobs;
@@ -81,7 +82,7 @@ impl CriticalJobs {
     }
 }
 
-/// Maximum number of processors, because tables contain each pair of processors.
+/// Maximum number of processors. Tables contain a value for each pair of processors, so their size must be limited.
 const MAX_PROCESSORS: usize = 256;
 
 impl CriticalJobs {
@@ -142,9 +143,9 @@ impl Scheduler for CriticalJobs {
 }
 
 impl CriticalJobs {
-    /// Returns the variants that the method finds with the cost criterion. They are additional candidates for the
-    /// utilisation criterion, which prefers long tasks that fill processors up to a deadline. A shorter schedule may
-    /// have a better utilisation.
+    /// Returns the variants that the method finds with the cost criterion. These variants are additional candidates if
+    /// the criterion is the utilisation. With this criterion, the method prefers long tasks that fill processors up to
+    /// a deadline, but a shorter schedule may have a higher utilisation.
     fn cheap_variants(&self, instance: &Instance, context: &Context) -> Vec<Variant> {
         let settings = Settings { criterion: Criterion::Cost, ..self.method.settings };
         let cheap = Self { method: Method { settings, ..self.method } };
@@ -193,8 +194,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns variants from several passes. Each pass uses a larger fraction of the time from HEFT's end to the
-    /// deadline, and the last pass uses all of it. Only the remarks of the last pass are returned, because its plan is
-    /// usually chosen.
+    /// deadline than the pass before it. The last pass uses all of this time. Only the remarks of the last pass are
+    /// returned, because its plan is usually chosen.
     fn variants(&self, problem: &GraphProblem, context: &Context) -> (Vec<Variant>, Vec<String>) {
         let (mut variants, mut remarks) = (Vec::new(), Vec::new());
         for parts in 0..=SHARES {
@@ -206,8 +207,8 @@ impl<'a> Planner<'a> {
         (variants, remarks)
     }
 
-    /// Plans all jobs. Each job must end by an own limit: HEFT's end, plus the fraction `share` of the time from HEFT's
-    /// end to the deadline of the job.
+    /// Plans all jobs. Each job must end by its own limit: HEFT's end, plus the fraction `share` of the time from
+    /// HEFT's end to the deadline of the job.
     fn pass(&self, share: Share, context: &Context) -> PassPlans {
         let Some(first) = self.jobs.first() else {
             return PassPlans { schedules: Vec::new(), remarks: Vec::new() };
@@ -222,8 +223,8 @@ impl<'a> Planner<'a> {
             let real = &job.outline.real;
             let fallback = heft(real, &calendars);
             let mut offers = job.outline.strategy(&calendars, &fallback, job.end, share);
-            // Search only for the last share. HEFT is late for every share, so a search would give one result for all
-            // shares.
+            // Search only with the last share. HEFT ends after the deadline, so a search gives the same result with
+            // every share.
             let searched = share.parts == share.of && offers.is_empty() && fallback.finish() > job.end;
             if let Some(found) = searched.then(|| self.search(job, &calendars, context)).flatten() {
                 offers = job.outline.strategy(&calendars, &found, job.end, share);
@@ -259,8 +260,8 @@ impl<'a> Planner<'a> {
         passed
     }
 
-    /// Searches for a schedule of a job that meets its deadline, around earlier jobs. The search is used if neither
-    /// chains nor HEFT find such a schedule.
+    /// Searches for a schedule in which a job meets its deadline, around the jobs that were planned before it. The
+    /// search is used if neither critical chains nor HEFT give such a schedule.
     fn search<'b>(&self, job: &'b Job<'a>, calendars: &[Calendar], context: &Context) -> Option<Draft<'b>> {
         let (real, jobs) = (&job.outline.real, self.jobs.len() as u64);
         if real.tasks() == 0 || real.release() + real.longest_path() > job.end {
@@ -327,7 +328,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the remark about the processors that tasks without edges (isolated tasks) hold in reserve. The remark
-    /// states the reserved fraction of all processors, as the paper defines it.
+    /// states a fraction of the processor time from the release to the deadline, as the paper defines it: the time in
+    /// which processors run the job or are held for it.
     fn held(&self, job: &Job, offer: &JobSchedule) -> Option<String> {
         let name = self.called(job.id);
         let (tasks, release) = (offer.reserves.len(), job.outline.real.release());

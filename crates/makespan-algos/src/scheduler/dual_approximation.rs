@@ -7,21 +7,21 @@ use super::{all_monotone, by_guess, check_supported, is_unrestricted, needs_equa
 use crate::kernel::{batches::by_batches, list, shelves};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Builds two shelves. The length of the first is the guess: the smallest makespan that the dual test does not prove
-/// impossible. The second shelf is half as long.
+/// Builds two shelves. The length of the first shelf is the guess: the smallest makespan that the dual test does not
+/// prove impossible. The second shelf is half as long.
 ///
 /// Source: G. Mounié, C. Rapine, D. Trystram, SIAM J. Comput. 37(2), 2007, DOI 10.1137/S0097539701385995. Assumptions:
-/// none. If best placement is required, a greedy list in shelf order places the allotments instead. A list is also used
-/// if the shelves do not fit because tasks are not monotone (rigid tasks, superlinear speed-up). If processors are
-/// unavailable at times, allotments are chosen for the open processors and for several lengths. The least of these
-/// lengths is the length in which the open processor time is enough for the work. Each set of allotments gives a list.
-/// The list that ends first is kept.
+/// none. If best placement is required, a greedy list in shelf order places the tasks instead, with the same
+/// allotments. A list is also used if the tasks do not fit into the shelves because they are not monotone (rigid tasks,
+/// superlinear speed-up). If processors are unavailable at times, allotments are chosen for the open processors and for
+/// several lengths of the schedule. The least of these lengths is the shortest length in which the open processor time
+/// is enough for the work. Each set of allotments gives a list. The list that ends first is kept.
 ///
 /// Guarantee (makespan): 3/2 for monotone tasks. If some tasks have speed-up laws, 7 ticks are added, because the times
 /// of these tasks are rounded up ([`shelves::two_shelves`]). If some task is not monotone, the guarantee is 2, plus 4
-/// ticks for each task with a law. The ratio is doubled if there are release dates, which the batch rule handles. The
-/// ratio is also doubled if the knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no guarantee with
-/// unavailable processors or best placement.
+/// ticks for each task with a law, but at least 7 ticks if there is such a task. The ratio is doubled if there are
+/// release dates, which the batch rule handles. The ratio is also doubled if the knapsack is too large
+/// ([`makespan_bounds::dual::is_exact`]). There is no guarantee with unavailable processors or best placement.
 ///
 /// Complexity for n tasks on m processors: O(n log n log m) for each step of the search, or O(n m) for steps that need
 /// the knapsack. Deviations: a small task goes to the largest gap instead of the first gap in which it fits.

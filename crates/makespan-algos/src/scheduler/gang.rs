@@ -12,7 +12,7 @@ use crate::kernel::list::{self, AllottedTask};
 use crate::kernel::open::OpenPlatform;
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Runs one task after another, each on all processors, by decreasing weight over time.
+/// Runs one task after another, each on all processors, in the order of decreasing weight divided by time.
 ///
 /// Source: the baseline "Gang" of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section
 /// 4.1. The baseline is optimal for weighted completion if all speed-ups are linear up to the whole platform.
@@ -20,7 +20,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// gets the fewest processors on which it is as fast as on all processors. The other processors stay idle. The next
 /// task is the first task in this order that has been released. If processors are unavailable at times, a task gets the
 /// allotment with which it ends first. If the plan would then end much later than a list that minimises the makespan,
-/// the tasks are planned as a list. Tasks that would still be late come first in this list. [`Gang::packed`] is ours.
+/// the tasks are planned as a list. Tasks that would still end much later come first in this list. The baseline has no
+/// option [`Gang::packed`].
 ///
 /// ```
 /// use makespan_algos::scheduler::Gang;
@@ -102,8 +103,8 @@ fn brought_forward(
     (end > open.latest(shortest.end)).then(|| open.near(&mut builder, instance, list, shortest))
 }
 
-/// Places each task at the end of the previous task. The next task is the first task of the list that is released by
-/// the end of the previous task.
+/// Places each task at the end of the previous task. The next task is the first task of the list among the tasks that
+/// have been released by then.
 fn one_by_one(
     builder: &mut ScheduleBuilder<'_>,
     instance: &Instance,

@@ -19,8 +19,8 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// Assumptions: every task fits onto one cluster. A cluster consists of the nodes of one speed, or of a single node if
 /// transfers take time. Guarantee: none. Complexity: O(n m (n + e)) for n tasks with e edges on m processors of the
 /// reference cluster. Deviations: processors of the reference cluster are as fast as the slowest processors of the
-/// platform. The mean area is computed as in CPA, without later corrections for few tasks on many processors. The
-/// deviations of [`Cpa`](super::Cpa) are also deviations of this scheduler.
+/// platform. The mean area is computed as in CPA, without the corrections that were published later for few tasks on
+/// many processors. The deviations of [`Cpa`](super::Cpa) are also deviations of this scheduler.
 ///
 /// ```
 /// use makespan_algos::scheduler::Hcpa;

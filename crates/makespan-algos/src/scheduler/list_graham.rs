@@ -15,10 +15,10 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// Source: M. Garey, R. Graham, SIAM J. Comput. 4, 1975, DOI 10.1137/0204015. The orders are from the baselines of
 /// Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932, section 4.1. Assumptions: none.
 ///
-/// Guarantee (makespan): 2 without release dates and unavailable processors. The dual approximation guesses a makespan.
-/// The total work is at most this guess times the number of processors, and no task takes longer than the guess. For
-/// each task with a speed-up law, 4 ticks are added, because the times of the law are rounded up. The guarantee is
-/// doubled if the knapsack is too large ([`makespan_bounds::dual::is_exact`]).
+/// Guarantee (makespan): 2 if there are no release dates and no unavailable processors. The dual approximation guesses
+/// a makespan. The total work is at most this guess times the number of processors, and no task takes longer than the
+/// guess. For each task with a speed-up law, 4 ticks are added, because the times of the law are rounded up. The
+/// guarantee is doubled if the knapsack is too large ([`makespan_bounds::dual::is_exact`]).
 ///
 /// If processors are unavailable at times, several lists with allotments for the open processors are compared, and the
 /// list that ends first is used. With an order other than `shelf`, tasks that would end far too late move to the front.

@@ -8,27 +8,34 @@ use crate::kernel::path_area::{self, MixedSolution, Mixture};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// Chooses allotments by a linear programme that balances the longest path against the area. The programme gives each
-/// task a time between the times of two allotments, that is, a mixture of both. If the share of the slower allotment in
-/// the mixture is at least `rho`, the task gets the slower allotment, otherwise the faster one. No task gets more than
-/// `mu` processors. Then a list of the tasks by decreasing bottom level is executed.
+/// task a time between the times of two allotments, that is, a mixture of the two allotments. If the share of the
+/// slower allotment in the mixture is at least `rho`, the task gets the slower allotment, otherwise the faster one. No
+/// task gets more than `mu` processors. Then a list of the tasks by decreasing bottom level is executed.
 ///
 /// Source: R. Lepère, D. Trystram, G. Woeginger, "Approximation algorithms for scheduling malleable tasks under
 /// precedence constraints", Int. J. Found. Comput. Sci. 13, 2002, DOI 10.1142/S0129054102001308, with rho = 1/2; K.
 /// Jansen, H. Zhang, "An approximation algorithm for scheduling malleable tasks under general precedence constraints",
 /// ACM Trans. Algorithms 2(3), 2006, DOI 10.1145/1159892.1159899, with rho = 0.43. Assumptions: processors are always
-/// open. Guarantee (makespan): the ratio to the optimum on m processors is `(m / (1 - rho) + max((m - mu) / rho, (m - 2
-/// mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`, with the mu of `1 .. (m + 1) / 2` that minimises the ratio. For rho
-/// = 0.43 the ratio rises with m to 4.7306, as in Jansen and Zhang. The guarantee holds under three conditions. All
-/// tasks are monotone, can run on one processor, and need no other resources. There are no release dates, data
-/// transfers or bags. All processors are equal and always open. The guaranteed ratio is multiplied by the value of the
-/// programme's solution divided by the proven bound on this value, usually at most 1.001. Each task with a speed-up law
-/// adds some ticks to the guaranteed makespan, because the run times of such tasks are rounded up (see the proof
-/// below). Complexity: O(r (e + n log m)) for r rounds, at most 1000, of n tasks with e edges. Deviations: the
-/// programme is solved by fictitious play, not by a solver. In the programme, the area of a task is a convex function
-/// of its time: the largest convex function that does not exceed the area of any allotment. At every time, the
-/// functions of the papers are at most as large. Only the list scheduler considers speeds and resource needs in full.
-/// For each task, the programme considers only one resource: the resource of which the task needs the largest fraction
-/// of the platform's amount.
+/// open.
+///
+/// Guarantee (makespan): the ratio to the optimum on m processors is
+///
+/// `(m / (1 - rho) + max((m - mu) / rho, (m - 2 mu + 1) max(1 / rho, m / mu))) / (m - mu + 1)`,
+///
+/// with the `mu` from 1 to (m + 1) / 2 that minimises the ratio. For rho = 0.43 the ratio rises with m to 4.7306, as in
+/// Jansen and Zhang. The guarantee holds under three conditions. All tasks are monotone, can run on one processor, and
+/// need no other resources. There are no release dates, data transfers or bags. All processors are equal and always
+/// open. The programme is solved only approximately. So the guaranteed ratio is multiplied by a factor, usually at most
+/// 1.001: the value of the solution divided by the proven bound on the optimal value of the programme. Each task with a
+/// speed-up law adds some ticks to the guaranteed makespan, because the run times of such tasks are rounded up (see the
+/// proof below).
+///
+/// Complexity: O(r (e + n log m)) for r rounds, at most 1000, of n tasks with e edges. Deviations: the programme is
+/// solved by fictitious play, not by a solver. In the programme, the area of a task is a convex function of its time:
+/// the largest convex function that does not exceed the area of any allotment. The functions in the papers are nowhere
+/// larger than this function. Only the list scheduler considers speeds and resource needs in full. For each task, the
+/// programme considers only one resource: the resource of which the task needs the largest fraction of the platform's
+/// amount.
 ///
 /// ```
 /// use makespan_algos::scheduler::LpRounding;
@@ -168,9 +175,9 @@ fn best_cap(processors: u32, rho: f64) -> u32 {
     (1..=half).min_by(|&a, &b| ratio(processors, a, rho).total_cmp(&ratio(processors, b, rho))).unwrap_or(1)
 }
 
-/// Returns the number of ticks by which one tick of a path extends the schedule, times m - mu + 1. This is the maximum
-/// of two numbers: for the time with fewer than `mu` busy processors, and for the time with `mu` to m - mu busy
-/// processors.
+/// Returns the number of ticks by which the guaranteed makespan grows if a path becomes one tick longer, multiplied by
+/// m - mu + 1. This number is the maximum of two cases: the path runs while fewer than `mu` processors are busy, or
+/// while `mu` to m - mu processors are busy.
 fn longer(processors: u32, most: u32, rho: f64) -> f64 {
     let (m, mu) = (f64::from(processors), f64::from(most));
     ((m - mu) / rho).max((m - 2.0 * mu + 1.0) * (1.0 / rho).max(m / mu))
@@ -193,9 +200,9 @@ fn ticks_of_task(processors: u32, most: u32, rho: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The limit of Jansen and Zhang is 100/43 + 100 (sqrt(4349) - 7) / 2451. Lepère et al. multiply the factors of the
-    /// cap and of the rounding, and get the ratio `3 + sqrt(5)`. For rho = 1/2, the limit of the ratio above is less
-    /// than `3 + sqrt(5)`.
+    /// With the number of processors, the ratio of Jansen and Zhang tends to 100/43 + 100 (sqrt(4349) - 7) / 2451.
+    /// Lepère et al. multiply the factor of the cap by the factor of the rounding, and get the ratio `3 + sqrt(5)`. For
+    /// rho = 1/2, [`ratio`] tends to less than `3 + sqrt(5)`.
     #[test]
     fn the_ratio_tends_to_that_of_the_paper() {
         let of = |rho: f64| ratio(1_000_000, best_cap(1_000_000, rho), rho);

@@ -65,8 +65,8 @@ impl Scheduler for MappingScheduler {
         let problem = problem_of(instance);
         let mapping = self.mapper.map(&problem, &mut ChaCha8Rng::seed_from_u64(context.seed));
         if problem.makespan(&mapping) >= Profile::CANNOT_RUN.ticks() {
-            // If a rule minimises completions, the limits on times in an instance prevent an overflow of completions.
-            // Under another rule, completions may overflow, but only if some machine cannot run all tasks.
+            // If a rule minimises completion times, they cannot overflow, because an instance limits its times. Under
+            // another rule, completion times may overflow, but only if some machine cannot run all tasks.
             let reason =
                 "the tasks of one machine take more than 146 years in total; check the unit of the times, or use mct";
             return Err(ScheduleError::Unsupported { scheduler: self.name(), reason: Unsupported(reason.into()) });

@@ -13,12 +13,12 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 ///
 /// Source: H. Casanova, F. Desprez, F. Suter, "From heterogeneous task scheduling to heterogeneous mixed parallel
 /// scheduling", Euro-Par 2004, DOI 10.1007/978-3-540-27866-5_30. The limit on allotments is one of the limits of T.
-/// N'Takpé, F. Suter, H. Casanova, ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Without this limit, tasks take whole
-/// clusters. Assumptions: every task fits onto one cluster. A cluster consists of the nodes of one speed, or of a
-/// single node if transfers take time. Guarantee: none. Complexity: O(n (m + log n) + e c) for n tasks with e edges on
-/// m processors of c clusters. Deviations: the rank of a task uses its time on its fewest processors, averaged over
-/// the clusters that can run it on this number of processors. On a processor, each task starts after all tasks placed
-/// before it, and never in a gap. If several allotments have equal ends, the smallest one is used. An allotment is
+/// N'Takpé, F. Suter, H. Casanova, ISPDC 2007, DOI 10.1109/ISPDC.2007.3. Without this limit, tasks take whole clusters.
+/// Assumptions: every task fits onto one cluster. A cluster consists of the nodes of one speed, or of a single node if
+/// transfers take time. Guarantee: none. Complexity: O(n (m + log n) + e c) for n tasks with e edges on m processors of
+/// c clusters. Deviations: the rank of a task uses its time on its fewest processors, averaged over the clusters that
+/// can run it on this number of processors. Each processor runs its tasks in the order in which they are placed, so no
+/// task starts in an earlier gap. If several allotments have equal ends, the smallest one is used. An allotment is
 /// omitted if a smaller allotment is at least as fast.
 ///
 /// ```

@@ -61,12 +61,11 @@ use makespan_core::{Instance, Objective, Unsupported, counted};
 use crate::kernel::graph::TransferTimes;
 use crate::plan::{Context, Guarantee, ScheduleError, Scheduler};
 
-/// The recommended schedulers in error messages. These schedulers plan tasks of any kind on any nodes, with any
-/// resources.
+/// The schedulers that error messages recommend. They plan tasks of any kind on any nodes, with any resources.
 const INSTEAD: &str = "`list`, `sweep`, `demt` or `optimise`";
 
-/// Checks the requirements of schedulers that plan in one of two ways: with counts of processors if the counts suffice
-/// for the instance, or else with a packing.
+/// Checks the requirements of schedulers that only count free processors if this suffices for the instance, and that
+/// otherwise plan on a packing.
 fn counted_or_packed(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { needs_equal_processors(instance) } else { packed::supports(instance) }
 }
@@ -76,8 +75,8 @@ pub(crate) fn counts_or_packs(instance: &Instance) -> Result<(), Unsupported> {
     if packed::is_counted(instance) { Ok(()) } else { packed::supports(instance) }
 }
 
-/// Checks the requirements of schedulers for moldable jobs that only count processors. Processors must be equal, and
-/// no job may be a bag. [`WithBags`] plans bags.
+/// Checks the requirements of schedulers that plan moldable jobs only by counting processors. Processors must be equal.
+/// No job may be a graph of tasks or a bag. [`WithBags`] plans bags.
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     packed::needs_counts(instance, INSTEAD)?;
     if instance.has_bags() {
@@ -94,8 +93,8 @@ fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     Err(Unsupported(format!("{what}; use {INSTEAD}")))
 }
 
-/// Checks the requirements of schedulers for graphs. Each task must be able to run on one processor, and no job may be
-/// a bag.
+/// Checks the requirements of schedulers that run each task of a graph on one processor. Each task must accept one
+/// processor and need no other resources. No job may be a bag.
 fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
     needs_single_processors_or(instance, INSTEAD)
 }
@@ -124,8 +123,8 @@ fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), 
     Ok(())
 }
 
-/// Adds a remark with the number of tasks that could use several processors. The remark is for schedulers that run
-/// every task on one processor.
+/// Adds a remark with the number of tasks that could use several processors. Schedulers that run every task on one
+/// processor call this function.
 fn remark_parallel(instance: &Instance, context: &mut Context) {
     let parallel = instance.task_ids().filter(|&task| !instance.profile(task).is_sequential()).count();
     if parallel > 0 {
@@ -137,7 +136,7 @@ fn remark_parallel(instance: &Instance, context: &mut Context) {
     }
 }
 
-/// Checks the requirements of schedulers that choose allotments as if all processors were always open.
+/// Checks that all processors are always open. Some schedulers choose allotments under this assumption.
 fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     if instance.availability().is_always_open() {
         return Ok(());
@@ -146,7 +145,8 @@ fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
     Err(Unsupported(format!("{what}; use {INSTEAD}")))
 }
 
-/// Checks the requirements of schedulers that only choose a number of processors.
+/// Checks the requirements of schedulers that choose only the number of processors of each job. In addition to
+/// [`needs_equal_processors`], best placement must not be required.
 fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     needs_equal_processors(instance)?;
     if instance.platform().restricts_placement() {
@@ -157,9 +157,10 @@ fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Returns the guarantee of a greedy list (Garey and Graham): twice the optimal makespan. The total area of the
-/// allotments must be at most the least possible area, and each task may take at most the optimum. No job may be
-/// released later, no processor may be unavailable, and best placement must not be required.
+/// Returns the guarantee of a greedy list (Garey and Graham): twice the optimal makespan. The proof needs allotments
+/// with a total area of at most the optimum times the number of processors, and no task may take longer than the
+/// optimum. The caller must ensure these two conditions. Returns `None` if jobs have release dates, if processors are
+/// unavailable at times, or if best placement is required.
 fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;
@@ -168,9 +169,9 @@ fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Gu
     proved.then_some(Guarantee::ratio(2, 1))
 }
 
-/// Returns the guarantee of a greedy list on the allotments of the dual search. The dual search compares its guess with
-/// the area of times that are not rounded up. For each job with a speed-up law, rounding adds at most two ticks of area
-/// on every processor. This adds at most four ticks to the makespan.
+/// Returns the guarantee of a greedy list on the allotments of the dual search. The dual search computes areas from run
+/// times that are not yet rounded up to ticks. For each job with a speed-up law, rounding adds at most two ticks of
+/// area on every processor. So it adds at most four ticks to the makespan.
 fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;
@@ -180,8 +181,8 @@ fn dual_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guar
     Some(by_guess(guarantee.plus_ticks(4 * rounded as i64), instance.tasks() as usize, instance.processors()))
 }
 
-/// Returns the guarantee for the guess of the dual search. `guarantee` holds for a guess of at most the optimum. If the
-/// search is not exact, its guess may exceed the optimum, and the guarantee doubles.
+/// Returns the guarantee of a scheduler that uses the guess of the dual search. `guarantee` holds if this guess is at
+/// most the optimum. If the search is not exact, its guess may exceed the optimum, and the guarantee is doubled.
 fn by_guess(guarantee: Guarantee, jobs: usize, processors: u32) -> Guarantee {
     if dual::is_exact(jobs, processors) { guarantee } else { guarantee.doubled() }
 }
@@ -196,8 +197,8 @@ fn check_supported(scheduler: &dyn Scheduler, instance: &Instance) -> Result<(),
     scheduler.supports(instance).map_err(unsupported)
 }
 
-/// Returns whether all jobs are monotone. Jobs with a speed-up law must be monotone before times are rounded up. For
-/// monotone jobs, the shelves always fit.
+/// Returns whether all jobs are monotone. For a speed-up law, the test uses the times before they are rounded up. If
+/// all jobs are monotone, they always fit into the shelves.
 fn all_monotone(instance: &Instance) -> bool {
     instance.simple_jobs().all(|job| job.profile().is_monotone())
 }
@@ -207,7 +208,7 @@ fn all_tasks_monotone(instance: &Instance) -> bool {
     instance.task_ids().all(|task| instance.profile(task).is_monotone())
 }
 
-/// Returns whether at least one job follows a speed-up law, so that its times are rounded up.
+/// Returns whether at least one job follows a speed-up law. The run times of such a job are rounded up to ticks.
 fn some_round_up(instance: &Instance) -> bool {
     instance.simple_jobs().any(|job| job.profile().rounds_up())
 }

@@ -67,10 +67,10 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
     placing.into_places()
 }
 
-/// Returns, for each task and node, the minimum remaining time after the task if the task runs on the node. For one
-/// successor, this is the minimum, over the successor's nodes, of the successor's time plus the remaining time after
-/// the successor. The mean transfer time is added if the successor runs on another node. The result for the task is the
-/// maximum over all successors.
+/// Returns the optimistic cost table: for each task and node, the minimum remaining time after the task if the task
+/// runs on the node. For each successor, the node is chosen that minimises the sum of three times: the mean transfer
+/// time if this node is another node, the run time of the successor, and the entry of the successor in the table. The
+/// entry of the task is the maximum of these sums over all successors.
 fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     let nodes = problem.nodes();
     let mut table = vec![0.0; problem.tasks() * nodes];
@@ -85,7 +85,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
                 let time = problem.time(to.task, node);
                 *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node.index()] };
             }
-            // Whatever the node of the task, the successor may run on the best of all nodes after a transfer.
+            // After a transfer, the successor may run on its best node. This time is equal for all nodes of the task.
             let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.transfers().mean(to.edge);
             for (worst, &behind) in worst.iter_mut().zip(&behind) {
                 *worst = worst.max(behind.min(elsewhere));
@@ -96,7 +96,7 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     table
 }
 
-/// Returns the mean of a row of the table over the processors that can run the task.
+/// Returns the mean entry of a task in the table, over all processors that can run the task.
 fn mean(problem: &GraphProblem, task: u32, row: &[f64]) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for (node, cost) in problem.node_ids().zip(row) {

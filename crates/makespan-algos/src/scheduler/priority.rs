@@ -1,4 +1,4 @@
-//! Priority rules with the serial and the parallel scheme of schedule generation.
+//! Priority rules with the serial or the parallel schedule generation scheme.
 
 use makespan_core::{Instance, Objective, ResourceKind, Schedule, Unsupported};
 
@@ -17,7 +17,7 @@ pub enum Rule {
     Mts,
     /// The greatest rank positional weight: the time of the task plus the times of its direct successors.
     Grpw,
-    /// The least worst case slack. This rule needs the parallel scheme.
+    /// The least worst-case slack. This rule needs the parallel scheme.
     Wcs,
 }
 
@@ -43,10 +43,10 @@ named!(Scheme { "serial" => Serial, "parallel" => Parallel });
 /// Scheduling, 1989. Assumptions: processors are always open; with the serial scheme and for WCS, every resource is one
 /// pool ([`CumulativeProblem::new`]). Guarantee: none. Complexity: O(n log n + e) for the keys of n tasks with e edges,
 /// or O(n (n + e)) for MTS; plus the complexity of [`SerialScheme`], of decoding a list forward in time, or of
-/// [`priorities::worst_case_slack`]. Deviations: modes, or allotments of moldable tasks, are chosen first. The choice
-/// balances the longest path and the area ([`Packing::balanced`]). This choice is changed until the consumables
-/// suffice. If keys are equal, the first task of the instance comes first. Several jobs are planned together, and the
-/// keys ignore releases.
+/// [`priorities::worst_case_slack`]. Deviations: the modes of tasks (allotments, if tasks are moldable) are chosen
+/// before any task is placed. The modes balance the longest path and the area ([`Packing::balanced`]), and are then
+/// changed until the consumables suffice. If keys are equal, the task with the lower index comes first. Several jobs
+/// are planned together, and the keys ignore releases.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Priority, Rule, Scheme};

@@ -21,20 +21,20 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of
 /// [`super::DualApproximation`]. If there are release dates, the scheduler plans in batches. Assumptions: equal nodes.
 /// Some tasks that are not monotone (rigid tasks, or tasks with superlinear speed-up) may not fit into the shelves.
-/// Such tasks are placed above the shelves, where they end first. Then the guess is raised in steps of 5 %, and the
-/// shortest schedule is kept. If processors are unavailable at times, or if too many tasks are not monotone, a greedy
-/// list in best placement is used instead. The largest refuted guess proves a lower bound
+/// Such tasks are placed above the shelves, on the processors on which they end first. Then the guess is raised in
+/// steps of 5 %, and the shortest schedule is kept. If processors are unavailable at times, or if too many tasks are
+/// not monotone, a greedy list in best placement is used instead. The largest refuted guess proves a lower bound
 /// ([`makespan_verify::proof::Rejection`]), but the bound of `makespan_bounds::makespan` is at least as strong.
-/// Guarantee (makespan): let all tasks be monotone, and let each node have k processors. The ratio to the optimum over
-/// all placements is 3/2 if k is 1 or 2, and 2 - 2/k if k is a greater power of two. If k is not a power of two, the
-/// ratio is twice the ratio of the next lower power of two (see the proof in `rounded_down`). If some tasks have
-/// speed-up laws, the guaranteed makespan is 8 k + 1 ticks longer, because the run times of laws are rounded up
-/// ([`Cluster::whole_guess`]). The ratio doubles if there are release dates, and also if the knapsack is too large
-/// ([`makespan_bounds::dual::is_exact`]). There is no guarantee if processors are unavailable, or if a job is not
-/// monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat cluster is one node of k = m
-/// processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and otherwise twice the ratio of the
-/// next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster. Complexity for n
-/// tasks: each step of the search takes O(n log n log(m k)), or O(n m k) if the step needs the knapsack. The
+/// Guarantee (makespan): let all tasks be monotone, and let each node have k processors. The ratio to the optimum,
+/// which may use any placement, is 3/2 if k is 1 or 2, and 2 - 2/k if k is a greater power of two. If k is not a power
+/// of two, the ratio is twice the ratio of the next lower power of two (see the proof in `rounded_down`). If some tasks
+/// have speed-up laws, the guaranteed makespan is 8 k + 1 ticks longer (7 ticks if k is 1), because the run times of
+/// laws are rounded up ([`Cluster::whole_guess`]). The ratio doubles if there are release dates, and also if the
+/// knapsack is too large ([`makespan_bounds::dual::is_exact`]). There is no guarantee if processors are unavailable, or
+/// if a job is not monotone ([`Profile::is_monotone`]), such as a rigid job of 3 processors. A flat cluster is one node
+/// of k = m processors. On a flat cluster, the ratio is 2 - 2/m if m is a power of two, and otherwise twice the ratio
+/// of the next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster. Complexity
+/// for n tasks: each step of the search takes O(n log n log(m k)), or O(n m k) if the step needs the knapsack. The
 /// construction takes O(n log n + m k). Deviations: a task may move to the first shelf on any number of processors of
 /// the form a k + 2^j, if the task then fits into the length of the shelf. The last task of the second shelf may use
 /// fewer processors than the box of a k + 2^j processors that the paper reserves for it. Small tasks are placed on the
@@ -117,7 +117,8 @@ impl Scheduler for Shelves {
 /// The nodes of a platform.
 #[derive(Clone, Copy)]
 struct Nodes {
-    /// The nodes that the construction uses. The number of their processors is a power of two.
+    /// The nodes as the construction uses them: the number of processors of each node is rounded down to a power of
+    /// two.
     cluster: Cluster,
     /// The number of processors of each node of the platform.
     each: u32,
@@ -151,15 +152,18 @@ impl Nodes {
     }
 }
 
-/// Returns k', the largest power of two that is at most k, the number `each` of processors of a node.
+/// Returns k', the largest power of two that is at most k. Here, k is `each`, the number of processors of a node.
 ///
 /// Let d be the optimum on m nodes of k processors. On m nodes of k' processors, the guessed makespan is at most 2 d.
-/// So the ratio of the construction doubles. Proof that the guess 2 d is accepted: since k < 2 k', the tasks do less
-/// than 2 d m k' work with the allotments for d. At most one task needs more than m k' processors for d, because such a
-/// task does at least m k' d work. For 2 d, this task needs at most half of these processors, so at most m k'. This
-/// task is chosen for the first shelf, of length 2 d. All other tasks are chosen for the second shelf, of length d.
+/// So the ratio of the construction doubles.
 ///
-/// Afterwards, wide tasks again get all processors of their nodes ([`widened`]).
+/// Proof that the guess 2 d is accepted: let each task have its smallest allotment with a time of at most d. Since k <
+/// 2 k', these allotments have a total work of less than 2 d m k'. At most one of them has more than m k' processors,
+/// because a task with this allotment does at least m k' d work. To end within 2 d, this task needs at most half of its
+/// processors, and so at most m k' processors. The task is chosen for the first shelf, of length 2 d. All other tasks
+/// are chosen for the second shelf, of length d.
+///
+/// After the construction, wide tasks again get all processors of their nodes ([`widened`]).
 fn rounded_down(each: u32) -> u32 {
     1 << each.ilog2()
 }

@@ -9,13 +9,15 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// The name of the scheduler that plans rates instead of placements.
 pub const STEADY_STATE: &str = "steady-state";
 
-/// The optimal steady state of bags of tasks on a tree, and a period of whole tasks.
+/// The optimal steady state of bags of tasks on a tree, and a period in which each machine completes whole numbers of
+/// tasks.
 ///
 /// Source: O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed
 /// schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), programme (3) and
-/// section 3.2, with latencies. Assumptions: as in [`TreeProblem::new`]. Guarantee: proved optimal in rationals up
-/// to [`makespan_bounds::tree::EXACT_NODES`] nodes, and within about 1e-9 of the bound for more nodes. The bound is
-/// added to the context. Complexity: each step of a simplex method takes O(nodes * applications).
+/// section 3.2, with latencies. Assumptions: as in [`TreeProblem::new`]. Guarantee: up to
+/// [`makespan_bounds::tree::EXACT_NODES`] nodes, proved optimal in exact rational arithmetic. With more nodes, within
+/// about 1e-9 of the bound. The bound is added to the context. Complexity: each step of a simplex method takes O(nodes
+/// * applications).
 ///
 /// ```
 /// use makespan_algos::scheduler::SteadyState;

@@ -19,16 +19,16 @@ const MAX_PLACEMENTS: usize = 4_000_000;
 /// The initial temperature, as a fraction of the length of the schedule.
 const HOT: f64 = 0.02;
 
-/// For each of several target lengths (the sweep), makes a Graham list with the longest task first. In a list, each
-/// task gets its canonical allotment: the smallest one that meets the target. Annealing then changes the order and the
-/// allotments of the best list.
+/// For each of several target lengths (the sweep), makes two Graham lists with the longest task first. In the first
+/// list, each task gets the allotment of least work that meets the target. In the second list, the allotment must meet
+/// half the target. Annealing then changes the order and the allotments of the best list.
 ///
 /// Source: the allotments are from Mounié, Rapine and Trystram (SIAM J. Comput. 37(2), 2007, DOI
 /// 10.1137/S0097539701385995); the sweep over targets follows the idea of Turek, Wolf and Yu (SPAA 1992, DOI
 /// 10.1145/140901.141909); annealing is from Kirkpatrick, Gelatt and Vecchi (Science 220, 1983, DOI
-/// 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2 without release dates and unavailable
-/// processors, because the list of the dual approximation is also tried. Complexity: O(n log n) for each of 100 +
-/// `steps` lists of n tasks.
+/// 10.1126/science.220.4598.671). Assumptions: none. Guarantee (makespan): 2 if there are no release dates and no
+/// unavailable processors, because the list of the dual approximation is also tried. Complexity: O(n log n) for each of
+/// 100 + `steps` lists of n tasks.
 ///
 /// ```
 /// use makespan_algos::scheduler::Sweep;
@@ -94,7 +94,8 @@ struct Search<'a> {
     sweep: ListSweep,
     /// The smallest makespan so far, and the list that gives it.
     best: (Time, Vec<AllottedTask>),
-    /// A makespan at which the search ends: the first release plus the guess of the dual approximation.
+    /// The search ends if the best makespan is at most this instant: the first release plus the guess of the dual
+    /// approximation.
     reachable: Time,
 }
 
@@ -111,8 +112,8 @@ impl Search<'_> {
         }
     }
 
-    /// Tries the list of the dual approximation. Then tries a list for each target length. In this list, each task has
-    /// its smallest allotment that meets the target, and the longest task comes first.
+    /// Tries the list of the dual approximation. Then tries two lists for each target length. Each task has its
+    /// allotment of least work that meets the target or half the target. The longest task comes first.
     fn targets(&mut self, builder: &mut ScheduleBuilder<'_>) {
         let tasks: Vec<TaskId> = self.instance.task_ids().collect();
         let dual = DualAllotment::of(self.instance, &tasks);
@@ -137,8 +138,8 @@ impl Search<'_> {
         }
     }
 
-    /// Makes random changes, each of one allotment or of two positions in the list. Worse lists are accepted with a
-    /// probability that decreases.
+    /// Makes random changes. Each change gives a task another allotment, swaps two tasks of the list, or moves a task.
+    /// A worse list is accepted with a probability that decreases during the search.
     fn anneal(&mut self, builder: &mut ScheduleBuilder<'_>, steps: u32, random: &mut ChaCha8Rng) {
         let tasks = self.best.1.len();
         let steps = (steps as usize).min(MAX_PLACEMENTS / tasks.max(1));
@@ -157,7 +158,7 @@ impl Search<'_> {
         let profile = self.instance.profile(old.task);
         if random.random_bool(0.5) && !profile.is_rigid() {
             // Usually draw a neighbour of the allotment, and sometimes any allotment. Use the smallest allotment that
-            // is as fast as the drawn one, because this allotment is not dominated.
+            // is at least as fast as the drawn allotment, because it is not dominated.
             let (least, most) = (profile.min_processors(), profile.max_processors());
             let wish = match random.random_range(0..4) {
                 0 => random.random_range(least..=most),

@@ -1,4 +1,4 @@
-//! Adds support of bags of tasks to any scheduler.
+//! Adds support for bags of tasks to any scheduler.
 
 mod filling;
 
@@ -16,23 +16,23 @@ use super::optimise::Limit;
 use super::packed;
 use crate::plan::{Context, Front, FrontPoint, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// The fraction of a time limit for bounds on whole bags. The scheduler itself proves only bounds on the tasks of the
-/// bags.
+/// The fraction of the time limit that is reserved for bounds on whole bags. The wrapped scheduler plans the tasks of
+/// bags as single jobs, and proves only bounds for these jobs.
 const OF_BAGS: f64 = 0.15;
 
-/// Turns a scheduler of jobs into a scheduler of jobs and bags. An instance without bags does not change.
+/// Turns a scheduler of jobs into a scheduler of jobs and bags. An instance without bags is passed on unchanged.
 ///
 /// Each task of a competing bag is planned as a job, and these jobs share the weight of the bag. If the mean flow is
 /// minimised, the tasks of a bag share a weight of one ([`Scheduler::by_weight`]). If the scheduler implements
 /// [`Scheduler::of_wholes`], it evaluates only the end of the last task of each bag.
 ///
 /// After the scheduler has placed all competing jobs, the best-effort bags fill the remaining holes, in file order.
-/// Each task runs on the fewest processors that it accepts. The task starts at the earliest instant from which these
-/// processors are free for its whole run and its other needs are met. If processors differ, the task runs at the place
-/// with the earliest end. No other job moves, so no other job is delayed. The tasks of a bag are numbered by start. If
-/// the plan is a strategy, each variant is filled, and variants that are then dominated are removed. If the chosen
-/// variant is removed, the first remaining variant is chosen. If a competing job waits for a best-effort bag, this bag
-/// also competes.
+/// Each task runs on the fewest processors that it accepts. The task starts at the earliest instant from which enough
+/// processors are free, and its other needs are met, for its whole run. If processors differ, the task runs on the
+/// processors on which it ends first. No other job moves, so no other job is delayed. The tasks of a bag are numbered
+/// in the order of their starts. If the plan is a strategy, each variant is filled, and variants that are then
+/// dominated are removed. If the chosen variant is removed, the first remaining variant is chosen. If a competing job
+/// waits for a best-effort bag, this bag also competes.
 ///
 /// Source: the third type of open job of Dutot, Eyraud, Mounié and Trystram, SPAA 2004, DOI 10.1145/1007912.1007932,
 /// section 2 (divisible load). Assumptions: at most [`Instance::MAX_TASKS`] tasks in all. Guarantee: without bags, the
@@ -105,8 +105,8 @@ impl Scheduler for WithBags {
         let by_weight = if is_cut { self.0.by_weight() } else { None };
         let uncut = others.clone();
         let competing = fills.competing(instance, others, by_weight.is_some());
-        // The instance of the scheduler differs from the instance of the caller. Most bounds are valid for both
-        // instances.
+        // Set the caller's bounds aside, because the scheduler plans a different instance. Most bounds that it finds
+        // are also valid for the instance of the caller.
         let known = std::mem::take(&mut context.bounds);
         let scheduler = by_weight.as_ref().unwrap_or(&self.0);
         let whole = if is_cut { scheduler.of_wholes(wholes(instance, &competing)) } else { None };
@@ -143,7 +143,8 @@ impl Scheduler for WithBags {
         }
         let of_makespan = |bound: &Bound| bound.objective == Objective::Makespan;
         if best_effort && context.bounds.iter().any(of_makespan) {
-            // Prove a bound that includes the best-effort bags, because the competing jobs alone may end much sooner.
+            // Prove a bound that includes the best-effort bags, because the competing jobs may end much sooner than
+            // these bags.
             context.bounds.extend(makespan_bounds::best_by(instance, Objective::Makespan, &clock(0.5)).ok());
         }
         let of_cost = |bound: &Bound| bound.objective == Objective::Cost;
@@ -210,8 +211,8 @@ struct FillingBags {
 }
 
 impl FillingBags {
-    /// Returns the best-effort bags for which no competing job waits. Other bags must end before the competing job
-    /// starts.
+    /// Returns the best-effort bags for which no competing job waits. If a competing job waits for a bag, the bag must
+    /// end before this job starts, so the bag also competes.
     fn of(instance: &Instance) -> Self {
         let mut is_filled: Vec<bool> = instance.jobs().iter().map(Job::is_best_effort).collect();
         if instance.has_edges_between_jobs() {
@@ -228,7 +229,7 @@ impl FillingBags {
         self.is_filled[job.index()]
     }
 
-    /// Returns the amount of each consumable that a task of a bag uses up.
+    /// Returns the amount of each consumable that one task of a bag uses up.
     fn used_up(instance: &Instance, job: JobId) -> impl Iterator<Item = (ResourceId, u64)> {
         let width = instance.profile_of(job).min_processors();
         let demands = instance.demands(instance.job(job).first()).iter();
@@ -236,7 +237,7 @@ impl FillingBags {
         consumables.map(move |demand| (demand.resource, demand.need.total(width)))
     }
 
-    /// Returns the amount of each resource that the filled bags use up together.
+    /// Returns, for each resource, the total amount that the filling bags use up.
     fn all_used_up(&self, instance: &Instance) -> Vec<u128> {
         let mut all = vec![0; instance.platform().resources().len()];
         for id in instance.ids().filter(|&id| self.has(id)) {
@@ -261,8 +262,8 @@ impl FillingBags {
         Ok(())
     }
 
-    /// Returns the instance without the filled bags. The amounts that the filled bags use up are subtracted from the
-    /// consumables of its platform.
+    /// Returns the instance without the filling bags. The consumables that the filling bags use up are marked as held
+    /// for the whole time.
     fn others(&self, instance: &Instance) -> Instance {
         let others = instance.ids().filter(|&id| !self.has(id)).map(|id| instance.submitted(id));
         let kept = (0..).map(ResourceId).zip(self.all_used_up(instance)).filter(|&(_, amount)| amount > 0);
@@ -276,9 +277,10 @@ impl FillingBags {
         instance.with_jobs(others.collect()).holding(held)
     }
 
-    /// Returns the competing jobs. If a scheduler does not support bags, each task of a bag becomes a job without a
-    /// name, with an equal share of the bag's weight. If `equally` is set, each job has a weight of one, and the tasks
-    /// of a bag share a weight of one. Graphs come after all other jobs.
+    /// Returns the competing jobs. If tasks need resources or jobs wait for other jobs, bags stay bags, because all
+    /// schedulers for such instances support bags. Otherwise, each task of a bag becomes a job without a name, with an
+    /// equal share of the bag's weight. If `equally` is set, each job has a weight of one, and the tasks of a bag share
+    /// a weight of one. Graphs come after all other jobs.
     fn competing(&self, instance: &Instance, others: Instance, equally: bool) -> SubInstance {
         let ids = instance.ids().filter(|&id| !self.has(id));
         if packed::has_more(&others) || !others.has_bags() {
@@ -303,7 +305,7 @@ impl FillingBags {
         SubInstance { instance: others.with_jobs(jobs), tasks }
     }
 
-    /// Returns the filled bags in file order, except that each bag comes after the bags that it waits for.
+    /// Returns the filling bags in file order, except that each bag comes after the bags that it waits for.
     fn in_order(&self, instance: &Instance) -> Vec<JobId> {
         let mut order = Vec::new();
         let mut is_placed = vec![false; self.is_filled.len()];
@@ -324,7 +326,7 @@ impl FillingBags {
         order
     }
 
-    /// Returns the schedule with the tasks of the filled bags in its holes.
+    /// Returns the schedule with the tasks of the filling bags in its holes.
     fn filled(&self, instance: &Instance, others: Schedule) -> Schedule {
         let bags = self.in_order(instance);
         if bags.is_empty() {

@@ -1,4 +1,5 @@
-//! Functions of schedulers for graphs of moldable tasks that choose allotments first, or use clusters.
+//! Functions that several schedulers for graphs of moldable tasks share. These schedulers choose all allotments before
+//! they place tasks, or place each task on one cluster.
 
 mod allotted;
 
@@ -12,8 +13,8 @@ use crate::plan::Plan;
 pub use allotted::PlacingRule;
 pub(super) use allotted::{named, planned, supports};
 
-/// Returns the packing of an instance. Checks that each task can be placed on a cluster after earlier tasks. This is
-/// possible if tasks need only a number of processors.
+/// Returns the packing of an instance for schedulers that place each task on a cluster after earlier tasks. Returns an
+/// error if tasks need more than a number of processors that are always open.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     let refused = |what: &str| {
         Err(Unsupported(format!(
@@ -49,9 +50,8 @@ pub(super) fn clusters<'p, 'a>(packing: &'p Packing<'a>) -> Result<Clusters<'p, 
 }
 
 /// Places all tasks by decreasing rank. `offered` returns the allotments of a row that are allowed on a cluster. A row
-/// is a task or the equal tasks of a bag. Each task gets the cluster and the allotment with which it ends first. Among
-/// allotments with equal ends, the allotment with the fewest processors is used, and among these, the allotment on the
-/// fastest cluster.
+/// is a task or the equal tasks of a bag. Each task gets the cluster and the allotment with which it ends first. If
+/// several ends are equal, the task gets the fewest processors, and then the fastest cluster.
 pub(super) fn earliest<I: Iterator<Item = u32>>(
     packing: &Packing<'_>,
     mut clusters: Clusters<'_, '_>,

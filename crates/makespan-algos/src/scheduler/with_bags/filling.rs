@@ -15,9 +15,9 @@ use crate::speeds::speeds;
 /// The state while bags are placed.
 pub(super) struct Filling<'a> {
     instance: &'a Instance,
-    /// The amounts in use of resources other than processors. `None` if no bag needs such resources.
+    /// For resources other than processors, the amounts in use over time. `None` if no bag needs such resources.
     usage: Option<Usage<'a>>,
-    /// The end of each job that has been placed. The list is empty if no job waits for another job.
+    /// For each job, the latest end of its placed tasks. The list is empty if no job waits for another job.
     ends: Vec<Time>,
     placements: Vec<(Placement, Option<Arc<str>>)>,
 }
@@ -99,9 +99,9 @@ impl<'a> Filling<'a> {
     }
 
     /// Places the bags if processors differ. Each task runs on the processors on which it ends first, and the tasks are
-    /// placed in the order of their ends. For tasks on one processor, this takes O((k + h) log m) for k tasks and h
-    /// holes. If tasks also need other resources, multiply this time by the number of instants at which such resources
-    /// are released.
+    /// placed in the order of their ends. For tasks on one processor, this takes O((k + h) log m) for k tasks, h holes
+    /// and m processors. If tasks also need other resources, multiply this time by the number of instants at which
+    /// these resources are released.
     fn machines(mut self, others: &Schedule, bags: &[JobId]) -> Schedule {
         let instance = self.instance;
         let closed = instance.unavailable().iter().map(|period| (&period.processors, (period.start, period.end)));
@@ -120,7 +120,7 @@ impl<'a> Filling<'a> {
             let node = |processor: usize| instance.platform().node_of(processor as u32);
             let time = |processor: usize| instance.time_on(job.first(), node(processor)).map(Time::ticks);
             let times: Vec<Option<i64>> = (0..calendars.len()).map(time).collect();
-            // The earliest end of a task on this processor, if it begins at `after` or later.
+            // The earliest end of a task on this processor, if the task begins at `after` or later.
             let next = |usage: &Option<Usage<'_>>, processor: usize, after: i64| {
                 let time = times[processor]?;
                 let mut start = calendars[processor].earliest_fit(1, time, after);
@@ -167,8 +167,8 @@ impl<'a> Filling<'a> {
         Schedule::with_groups(self.placements)
     }
 
-    /// Places tasks on several processors that differ. Each task takes O(i m log n) for m processors with n busy
-    /// periods each, and i instants at which processors or resources become free.
+    /// Places the tasks of a bag, each on several processors, if processors differ. Each task takes O(i m log n) for m
+    /// processors with n busy periods each, and i instants at which processors or resources become free.
     fn wide(&mut self, calendars: &mut [Calendar], bag: JobId) {
         let (instance, platform) = (self.instance, self.instance.platform());
         let (profile, begin) = (instance.profile_of(bag), self.begin(bag));
