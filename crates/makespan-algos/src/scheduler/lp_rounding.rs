@@ -200,7 +200,7 @@ fn ticks_of_task(processors: u32, most: u32, rho: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// With the number of processors, the ratio of Jansen and Zhang tends to 100/43 + 100 (sqrt(4349) - 7) / 2451.
+    /// As the number of processors grows, the ratio of Jansen and Zhang tends to 100/43 + 100 (sqrt(4349) - 7) / 2451.
     /// Lepère et al. multiply the factor of the cap by the factor of the rounding, and get the ratio `3 + sqrt(5)`. For
     /// rho = 1/2, [`ratio`] tends to less than `3 + sqrt(5)`.
     #[test]

@@ -157,10 +157,10 @@ fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Returns the guarantee of a greedy list (Garey and Graham): twice the optimal makespan. The proof needs allotments
-/// with a total area of at most the optimum times the number of processors, and no task may take longer than the
-/// optimum. The caller must ensure these two conditions. Returns `None` if jobs have release dates, if processors are
-/// unavailable at times, or if best placement is required.
+/// Returns the guarantee of a greedy list (Garey and Graham): twice the optimal makespan. The caller must ensure two
+/// conditions on the allotments: their total area is at most the optimum times the number of processors, and no task
+/// takes longer than the optimum. Returns `None` if jobs have release dates, if processors are unavailable at times, or
+/// if best placement is required.
 fn greedy_list_guarantee(instance: &Instance, objective: Objective) -> Option<Guarantee> {
     if !packed::is_counted(instance) {
         return None;

@@ -69,8 +69,8 @@ pub(super) fn places(problem: &GraphProblem) -> Vec<TaskPlace> {
 
 /// Returns the optimistic cost table: for each task and node, the minimum remaining time after the task if the task
 /// runs on the node. For each successor, the node is chosen that minimises the sum of three times: the mean transfer
-/// time if this node is another node, the run time of the successor, and the entry of the successor in the table. The
-/// entry of the task is the maximum of these sums over all successors.
+/// time (zero if this is the node of the task), the run time of the successor on this node, and the entry of the
+/// successor for this node. The entry of the task is the maximum of these sums over all successors.
 fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
     let nodes = problem.nodes();
     let mut table = vec![0.0; problem.tasks() * nodes];
@@ -85,7 +85,8 @@ fn optimistic_costs(problem: &GraphProblem) -> Vec<f64> {
                 let time = problem.time(to.task, node);
                 *behind = if time == NEVER { f64::INFINITY } else { time as f64 + table[next + node.index()] };
             }
-            // After a transfer, the successor may run on its best node. This time is equal for all nodes of the task.
+            // After a transfer, the successor may run on its best node. This time does not depend on the node of the
+            // task.
             let elsewhere = behind.iter().copied().fold(f64::INFINITY, f64::min) + problem.transfers().mean(to.edge);
             for (worst, &behind) in worst.iter_mut().zip(&behind) {
                 *worst = worst.max(behind.min(elsewhere));

@@ -159,9 +159,9 @@ impl Nodes {
 ///
 /// Proof that the guess 2 d is accepted: let each task have its smallest allotment with a time of at most d. Since k <
 /// 2 k', these allotments have a total work of less than 2 d m k'. At most one of them has more than m k' processors,
-/// because a task with this allotment does at least m k' d work. To end within 2 d, this task needs at most half of its
-/// processors, and so at most m k' processors. The task is chosen for the first shelf, of length 2 d. All other tasks
-/// are chosen for the second shelf, of length d.
+/// because a task with such an allotment does at least m k' d work. To end within 2 d, this task needs at most half of
+/// its processors, and so at most m k' processors. The task is chosen for the first shelf, of length 2 d. All other
+/// tasks are chosen for the second shelf, of length d.
 ///
 /// After the construction, wide tasks again get all processors of their nodes ([`widened`]).
 fn rounded_down(each: u32) -> u32 {

@@ -1,4 +1,4 @@
-//! Instances in which more than the number of free processors matters. For example, tasks may need other resources, or
+//! Plans instances for which it is not enough to count free processors. For example, tasks may need other resources, or
 //! wait for other tasks, or run on nodes of different speeds. List schedulers plan such instances on a [`Packing`].
 
 mod demt;
@@ -54,7 +54,7 @@ pub(super) fn packing(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     Packing::new(instance).map_err(|task| no_room(instance, task))
 }
 
-/// Rejects bags with data that take time to reach the nodes.
+/// Returns an error if the tasks of a bag have data that must first be sent to the nodes.
 pub(super) fn check_staged(instance: &Instance) -> Result<(), Unsupported> {
     let Some(job) = instance.staged() else { return Ok(()) };
     let name = &instance.job(job).name;
@@ -68,8 +68,8 @@ pub(crate) fn needy(instance: &Instance) -> Option<(Cow<'_, str>, &str)> {
     Some((instance.name(task), &instance.platform().resource_of(instance.demands(task)[0].resource).name))
 }
 
-/// Rejects instances with resources or dependences between jobs. This check is for schedulers that only count
-/// processors.
+/// Checks the requirements of schedulers that only count processors: no task needs resources, and no job waits for
+/// another job.
 pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = needy(instance) {
         let what = format!("it plans only processors, but `{name}` needs `{resource}`; use {instead}");
@@ -101,8 +101,8 @@ pub(super) fn sequential(instance: &Instance) -> Result<Schedule, Unsupported> {
     carried_out(&packing, &packing.list(&choices, |row| -ranks[row.index()]), false)
 }
 
-/// Plans each task on the processors with the shortest time, by decreasing weight over time. If `packed` is not set,
-/// tasks run one at a time.
+/// Plans each task with its fastest allotment, in the order of decreasing weight divided by time. If `packed` is not
+/// set, tasks run one at a time.
 pub(super) fn gang(instance: &Instance, packed: bool) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let choices = repaired(&packing, packing.quickest())?;
@@ -131,8 +131,8 @@ pub(super) fn list(instance: &Instance, order: Order) -> Result<Schedule, Unsupp
     carried_out(&packing, &packing.list(&choices, key), false)
 }
 
-/// Plans one list for each of several balances of total area and longest path. Then anneals the best list to reduce the
-/// makespan.
+/// Plans one list for each of several sets of allotments, which balance the total area and the longest path
+/// differently. Then anneals the best list to reduce the makespan.
 pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let aim = SearchAim { objective: Objective::Makespan, limit: None, floor: 0.0 };
@@ -154,8 +154,8 @@ pub(super) fn sweep(instance: &Instance, steps: u64, seed: u64) -> Result<Schedu
     found.map(|(_, found)| packing.schedule(&found)).ok_or_else(|| used_up(&packing))
 }
 
-/// Returns the set of allotments that promises the shortest schedule, among the sets that balance area and longest
-/// path. The promise is the maximum of the area and the longest path.
+/// Returns the set of allotments with the least maximum of total area and longest path, among the sets of
+/// [`Packing::balanced`].
 pub(super) fn balanced(packing: &Packing<'_>) -> Result<Vec<u32>, Unsupported> {
     let promised = |choices: &Vec<u32>| {
         let area: f64 =
@@ -196,7 +196,7 @@ pub(super) fn used_up(packing: &Packing<'_>) -> Unsupported {
     })
 }
 
-/// Returns the weight of a row of equal tasks divided by its fastest time.
+/// Returns the weight of one task of a row, divided by its time with its allotment in `choices` on the fastest nodes.
 fn density(packing: &Packing<'_>, choices: &[u32], row: Row) -> f64 {
     let weight = packing.instance().weight(packing.first_of(row)).as_f64();
     weight / packing.fastest(choices[row.index()]).max(1) as f64
@@ -239,7 +239,7 @@ impl PlanSearch for Packing<'_> {
     }
 }
 
-/// Returns the schedule of a list.
+/// Returns the schedule of a list. If `alone` is set, tasks run one at a time.
 pub(super) fn carried_out(packing: &Packing<'_>, list: &[ListEntry], alone: bool) -> Result<Schedule, Unsupported> {
     let mut packer = Packer::new(packing);
     let from = packing.instance().first_release().ticks();

@@ -18,7 +18,7 @@ use start::ListSource;
 pub(in crate::scheduler) struct Moldable<'p, 'a> {
     packing: &'p Packing<'a>,
     problem: MoldableProblem<'a>,
-    /// The problem with time reversed, if this is possible.
+    /// The problem with time reversed, or `None` if time cannot be reversed.
     reversed: Option<MoldableProblem<'a>>,
     /// An average time of each task, between the times of its allotments. These averages balance the longest path and
     /// the area.
@@ -34,15 +34,16 @@ pub(in crate::scheduler) struct MoldableList {
 }
 
 impl<'p, 'a> Moldable<'p, 'a> {
-    /// Returns the problem of a packing, or `None` if more than the numbers of processors of tasks matters.
+    /// Returns the problem of a packing, or `None` if schedules depend on more than the order of the tasks and their
+    /// numbers of processors.
     pub(in crate::scheduler) fn new(packing: &'p Packing<'a>) -> Option<Self> {
         let problem = MoldableProblem::new(packing)?;
         let (reversed, average) = (problem.reversed(), average_times(&problem));
         Some(Self { packing, problem, reversed, average })
     }
 
-    /// Returns the schemes that turn lists into schedules, with the problem for each. For the makespan, the reversed
-    /// problem is one of them.
+    /// Returns pairs of a scheme that turns lists into schedules and the problem for which it does this. If the
+    /// makespan is minimised, the reversed problem is also used.
     fn schemes(&self, objective: Objective) -> Vec<(ListScheme, &MoldableProblem<'a>)> {
         let backward = self.reversed.iter().filter(|_| objective == Objective::Makespan);
         let problems = std::iter::once(&self.problem).chain(backward);
@@ -54,7 +55,8 @@ impl<'p, 'a> Moldable<'p, 'a> {
             .collect()
     }
 
-    /// Returns the shortest schedule of the initial lists, executed forward in time.
+    /// Returns the shortest schedule of the initial lists. The lists are executed forward in time or, if processors are
+    /// closed at times, by insertion.
     pub(in crate::scheduler) fn shortest_list(&self) -> Schedule {
         let (objective, stop) = (Objective::Makespan, Stop::default());
         let scheme = if self.problem.is_open() { ListScheme::Events } else { ListScheme::Insertion };

@@ -4,14 +4,14 @@ use rand::{Rng, RngExt};
 
 use super::search::Annealing;
 
-/// Percentage of changes that resize tasks which run at the same time. The changes outside the five percentages
-/// `TOGETHER` to `MOVE` resize a task that is drawn from all tasks.
+/// Percentage of changes that resize several tasks (change their allotments) that run at the same time. The five
+/// percentages `TOGETHER` to `MOVE` sum to 90. The remaining changes resize one task that is drawn from all tasks.
 const TOGETHER: u32 = 20;
 /// Percentage of changes that shrink a task on a critical path.
 const SHRINK: u32 = 20;
 /// Percentage of changes that grow a task on a critical path.
 const GROW: u32 = 20;
-/// Percentage of changes that advance a task on a critical path.
+/// Percentage of changes that move a task on a critical path forward in the order.
 const ADVANCE: u32 = 20;
 /// Percentage of changes that move a task that is drawn from all tasks.
 const MOVE: u32 = 10;
@@ -19,7 +19,8 @@ const MOVE: u32 = 10;
 const LOOKS: usize = 24;
 /// Maximum distance in the order between a resized task and a task that runs at the same time.
 const FAR: usize = 64;
-/// Probability with which a change ends after one more task has given or taken processors.
+/// Probability with which a change that resizes several tasks ends, each time another task has given or taken
+/// processors.
 const ENOUGH: f64 = 0.3;
 /// Probability with which a task that shrinks also moves forward in the order.
 const ALSO: f64 = 0.3;
@@ -119,9 +120,9 @@ impl Annealing<'_> {
         }
     }
 
-    /// Returns a random task on a critical path. The path ends with the last task of a group. Each task on the path
-    /// starts when the previous task ends, because it waits for the previous task or for the processors of the previous
-    /// task.
+    /// Returns a random task on a critical path. The path ends with the last task of a group (all tasks, or the tasks
+    /// of one job). Each task on the path starts when the previous task ends, because it waits for that task or for the
+    /// processors of that task.
     fn critical(&mut self) -> u32 {
         let Self { present, random, .. } = self;
         let mut task = last(present, random);
@@ -147,8 +148,8 @@ impl Annealing<'_> {
     }
 }
 
-/// If there are several groups, returns the task that ends last in a random group. Otherwise, returns the task that
-/// ends last.
+/// If there are several groups (jobs), returns the task that ends last in a random group. Otherwise, returns the task
+/// that ends last.
 fn last(present: &mut crate::kernel::moldable::ListSchedule<'_>, random: &mut impl Rng) -> u32 {
     let groups = present.measure().groups();
     if groups > 1 {

@@ -8,10 +8,10 @@ use crate::search::{Neighbourhood, heat};
 
 /// The fraction of the search in which all schemes are probed.
 const PROBED: f64 = 0.2;
-/// The initial temperature for `MANY` tasks, as a fraction of the mean value of a group. The temperature falls linearly
-/// to zero. For more tasks, the initial temperature is lower. The reason is that a search of more tasks accepts more
-/// changes, and many small losses would ruin a schedule. For fewer tasks, the initial temperature is higher, because
-/// all changes are soon tried.
+/// The initial temperature for `MANY` tasks, as a fraction of the mean value of a group. A group contains all tasks, or
+/// the tasks of one job. The temperature falls linearly to zero. For more tasks, the initial temperature is lower,
+/// because a search of more tasks accepts more changes, and many small losses would ruin a schedule. For fewer tasks,
+/// the initial temperature is higher, because all changes are soon tried.
 const HOT: f64 = 1e-3;
 /// Number of tasks for which `HOT` is the initial temperature.
 const MANY: f64 = 100.0;

@@ -11,7 +11,7 @@ use crate::search::SearchCourse;
 /// gives the best list most often.
 const LARGEST: [f64; 10] = [1.0, 0.75, 0.5, 0.34, 0.25, 0.17, 0.125, 0.09, 0.0625, 0.03];
 
-/// The fraction of the search in which all schemes try lists.
+/// The fraction of the search after which no scheme tries further initial lists.
 const TRIED: f64 = 0.15;
 /// Even if the time is over, a scheme tries lists until they contain this number of tasks in total.
 const TASKS: usize = 40_000;
@@ -32,8 +32,8 @@ pub(super) struct ListSource {
 }
 
 impl ListSource {
-    /// Creates the source of lists from known schedules, and from the average times with several maximum fractions of
-    /// the processors.
+    /// Creates the source of lists from known schedules and from the average times of the tasks. The average times give
+    /// one set of allotments for each fraction in `LARGEST`.
     pub(super) fn new(of: &Moldable<'_, '_>, objective: Objective, known: &[MoldableList]) -> Self {
         let known = known.iter().map(|listed| (of.times(listed), listed.list.chosen.clone())).collect();
         let mut chosen: Vec<Chosen> = Vec::new();
@@ -118,7 +118,7 @@ fn by_rank(problem: &MoldableProblem<'_>, chosen: &[u32]) -> List {
     List::new(problem, &order, chosen.to_vec())
 }
 
-/// Returns the orders of the lists that the packing makes for the allotments `chosen`, each with the allotments.
+/// Returns the orders that [`orders`] makes for the allotments `chosen`, each in a pair with these allotments.
 fn by_jobs(of: &Moldable<'_, '_>, chosen: &[u32]) -> Vec<(Vec<u32>, Chosen)> {
     let packing = of.packing;
     let choices: Vec<u32> = packing.rows().map(|row| chosen[packing.first_of(row).index()]).collect();

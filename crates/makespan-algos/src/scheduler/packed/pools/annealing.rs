@@ -15,12 +15,12 @@ use crate::search::{Neighbourhood, heat};
 const HOT: f64 = 0.02;
 /// The fraction of changes that give a task another mode.
 const OF_MODES: f64 = 0.4;
-/// The fraction of changes of the order that move a task only a short distance. A short distance is up to a tenth of
-/// the list.
+/// The fraction of changes of the order that move a task only a short distance. A short distance is at most a tenth of
+/// the list, limited to the range from `NEAR_LEAST` to `NEAR_MOST`.
 const NEAR: f64 = 0.7;
-/// Minimum of the limit on short distances, in positions of the list.
+/// Minimum value of the largest short distance, in positions of the list.
 const NEAR_LEAST: usize = 2;
-/// Maximum of the limit on short distances, in positions of the list.
+/// Maximum value of the largest short distance, in positions of the list.
 const NEAR_MOST: usize = 30;
 
 /// An annealing of a list, which changes one task at a time. With the serial scheme, each task stays after its

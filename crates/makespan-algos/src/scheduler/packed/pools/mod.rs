@@ -50,7 +50,7 @@ pub(in crate::scheduler) struct Pools<'p, 'a> {
     starts: ModeStarts,
 }
 
-/// Returns the problem of a packing, or `None` if this search does not support it.
+/// Returns the problem of a packing, or `None` if this search does not support the packing.
 pub(in crate::scheduler) fn problem<'a>(packing: &Packing<'a>) -> Option<CumulativeProblem<'a>> {
     let few = packing.instance().tasks() <= MAX_TASKS as u64;
     if few { CumulativeProblem::new(packing) } else { None }
@@ -109,8 +109,8 @@ impl PlanSearch for Pools<'_, '_> {
     }
 }
 
-/// Returns whether justification works for an objective, because most tasks may end later without making the objective
-/// worse.
+/// Returns whether most tasks may end later without making an objective worse. Justification works only for such
+/// objectives.
 fn is_of_last_ends(objective: Objective) -> bool {
     objective.shape().is_none_or(|shape| !shape.is_sum)
 }

@@ -14,7 +14,7 @@ const CHANGED: f64 = 0.2;
 /// known list are used.
 const DRAWN: usize = 8;
 
-/// The initial lists with their modes. No list uses up more of a consumable than its stock.
+/// The initial lists with their modes. No list uses up more of a consumable than the stock.
 #[derive(Debug)]
 pub(super) struct ModeStarts {
     /// Two arrays for each list, indexed by task: the position and the mode of the task.
@@ -94,8 +94,9 @@ impl ModeStarts {
     }
 }
 
-/// Returns a mode for each task. A draw has one of three kinds. Known modes are changed for some tasks, all modes are
-/// random, or each task gets the mode with the smaller area of two random modes.
+/// Returns a mode for each task. There are three kinds of draws. The first kind changes the known modes of some tasks.
+/// The second kind draws the mode of each task at random. The third kind draws two modes for each task, and uses the
+/// mode with the smaller area.
 fn random_modes(
     problem: &CumulativeProblem<'_>,
     known: &[u32],

@@ -1,4 +1,4 @@
-//! Tests of the searches on resources of one pool each.
+//! Tests of the searches for instances in which each resource is one pool.
 
 use makespan_core::{Instance, Objective, Stop, Time, validate};
 use proptest::prelude::*;

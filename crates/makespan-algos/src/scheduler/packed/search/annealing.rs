@@ -69,7 +69,8 @@ impl Annealing {
         running.steps
     }
 
-    /// Tries a change. `left` is the temperature as a fraction of the initial temperature.
+    /// Tries one or several changes together. `left` is the fraction of the search that remains until the temperature
+    /// reaches zero.
     pub fn step(&mut self, decoder: &mut Decoder<'_, '_>, left: f64) {
         let another = ANOTHER * (FEW / self.present.list.len() as f64).min(1.0);
         self.changes.clear();
@@ -114,7 +115,7 @@ impl Annealing {
             list[at].choice = other(choice, &choices, random);
             return Undo::Choice(at, choice);
         }
-        // Usually draw a small distance, and sometimes a distance from the whole list.
+        // Usually draw a small distance, and sometimes a distance of up to the length of the list.
         let far = list.len() as i64;
         let reach = if random.random_bool(0.7) { (far / 10).clamp(2, 30) } else { far };
         let to = (at as i64 + random.random_range(-reach..=reach)).clamp(0, far - 1) as usize;

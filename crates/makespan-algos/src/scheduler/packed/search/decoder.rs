@@ -45,8 +45,8 @@ pub(super) struct Decoder<'p, 'a> {
     job_of: Vec<u32>,
     /// The earliest possible end of each job, in ticks.
     earliest: Vec<i64>,
-    /// For each row of equal tasks, the minimum length of the path after the row, in ticks. For the makespan, the path
-    /// is in the whole instance. For other objectives, it is within the job of the row.
+    /// For each row of equal tasks, the minimum length of the longest path after the row, in ticks. If the makespan is
+    /// minimised, the path may lead through other jobs. Otherwise, the path stays within the job of the row.
     tails: Vec<i64>,
 }
 
@@ -81,8 +81,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         }
     }
 
-    /// Creates a decoder for lists of the remaining tasks of an instance, which are the tasks of `list`. Other tasks
-    /// do not contribute to the value.
+    /// Creates a decoder for lists of the remaining tasks of an instance. The remaining tasks are the tasks of `list`.
+    /// Other tasks do not contribute to the value.
     pub fn after(packing: &'p Packing<'a>, aim: SearchAim, begun: RemainingTasks, list: &[ListEntry]) -> Self {
         let instance = packing.instance();
         let from = begun.now;
@@ -126,18 +126,18 @@ impl<'p, 'a> Decoder<'p, 'a> {
         self.earliest.iter().copied().fold(self.from + length as i64, i64::max)
     }
 
-    /// Returns the value of a makespan.
+    /// Returns the value of a schedule with this makespan, if the makespan is minimised.
     pub fn value_of_makespan(&self, makespan: i64) -> f64 {
         makespan as f64 - self.paid
     }
 
-    /// Decodes a list of the remaining tasks. If a task has no place, returns the position of the task as an error.
+    /// Decodes a list of the remaining tasks. If a task cannot be placed, returns its position in the list as an error.
     pub fn carry(&mut self, listed: &DecodedList) -> Result<&Inserter<'p, 'a>, usize> {
         self.inserter.run(&listed.list, &listed.sites, |_, _| true)?;
         Ok(&self.inserter)
     }
 
-    /// Returns the sites to which insertion may be restricted for a task.
+    /// Returns the sites to which insertion may restrict a task.
     pub fn sites(&self) -> &crate::kernel::packing::Sites {
         self.inserter.sites()
     }
@@ -188,8 +188,8 @@ impl<'p, 'a> Decoder<'p, 'a> {
         inserter.run(&listed.list, &listed.sites, keep).is_ok()
     }
 
-    /// Inserts the tasks of a list, and gives each task the allotment with the least sum of its end and `price` times
-    /// its area. Returns whether the consumables suffice.
+    /// Inserts the tasks of a list. Each task gets the allotment that minimises the end of the task plus `price` times
+    /// the area of the task. Returns whether the consumables suffice.
     pub fn choose(&mut self, list: &mut [ListEntry], price: f64) -> bool {
         self.inserter.choose(list, price).is_ok()
     }
@@ -212,7 +212,7 @@ impl<'p, 'a> Decoder<'p, 'a> {
         Some([anywhere, DecodedList { scheme: Scheme::Insertion, list, sites }])
     }
 
-    /// Returns the schedule of a list that can be decoded.
+    /// Returns the schedule of a list, or `None` if the list cannot be decoded.
     pub fn schedule(&mut self, listed: &DecodedList) -> Option<Schedule> {
         match listed.scheme {
             Scheme::Events => {

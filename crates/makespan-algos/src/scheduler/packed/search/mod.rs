@@ -1,4 +1,5 @@
-//! Anneals lists on a packing. Lists are decoded event by event, and by insertion.
+//! Anneals lists of tasks with allotments on a [`Packing`]. To evaluate a list, the search makes a schedule from it: at
+//! first event by event, and later by insertion.
 
 mod aim;
 mod annealing;
@@ -26,12 +27,12 @@ use starts::ListStarts;
 const EVENTS: f64 = 0.3;
 /// The fraction of the search after which it is decided whether insertion continues.
 const PROBED: f64 = 0.5;
-/// Maximum ratio of two times: the time to decode a list by insertion, and the time to decode it by events. If
-/// insertion is slower and has found no better list, insertion ends at `PROBED`.
+/// Maximum ratio of the time to decode a list by insertion to the time to decode a list by events. If the ratio is
+/// higher and insertion has not found a better list than events, insertion ends at `PROBED`.
 const SLOWER: f64 = 4.0;
-/// Maximum number of tasks for insertion. Each insertion examines the steps of all placed tasks.
+/// Maximum number of tasks for insertion. The time of one insertion grows with the number of placed tasks.
 const MAX_INSERTED: usize = 5000;
-/// Maximum number of remaining tasks for which allotments are chosen anew at an event.
+/// Maximum number of remaining tasks for which [`Remains::choose`] chooses allotments.
 const TASKS_A_START: usize = 300;
 
 /// Returns the best list found, and its value. The search begins with known lists, and with several lists for each set

@@ -41,8 +41,9 @@ impl<'p, 'a> Remains<'p, 'a> {
         self.decoder.value(listed, allowed)
     }
 
-    /// For each of several prices of area, lets insertion choose the allotment of each task. This allotment has the
-    /// least sum of the task's end and the price times the task's area. Keeps the resulting list if it is better.
+    /// For each of several prices of area, lets insertion choose the allotment of each task. This allotment minimises
+    /// the end of the task plus the price times the area of the task. If the resulting list is better than `listed`, it
+    /// replaces `listed`.
     pub(crate) fn choose(&mut self, listed: &mut DecodedList) {
         let mut best = self.decoder.value(listed, f64::INFINITY);
         if listed.list.len() > TASKS_A_START {
@@ -76,7 +77,7 @@ impl<'p, 'a> Remains<'p, 'a> {
         annealing.into_best()
     }
 
-    /// Decodes a list. If a task has no place, returns the position of the task as an error.
+    /// Decodes a list. If a task cannot be placed, returns its position in the list as an error.
     pub(crate) fn carry(&mut self, listed: &DecodedList) -> Result<&Inserter<'p, 'a>, usize> {
         self.decoder.carry(listed)
     }

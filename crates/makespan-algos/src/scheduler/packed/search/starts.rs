@@ -7,7 +7,7 @@ use crate::search::SearchCourse;
 
 /// Prices of area that are tried when insertion chooses allotments.
 const PRICES: [f64; 4] = [0.0, 0.05, 0.3, 1.0];
-/// Maximum fraction of the search in which each scheme tries lists.
+/// Maximum fraction of the search that each scheme spends on initial lists.
 const TRIED: f64 = 0.1;
 /// For a budget of steps, the total number of tasks in the lists that are tried without using up steps.
 const TASKS: usize = 40_000;
@@ -59,7 +59,7 @@ impl<'p, 'a> ListStarts<'p, 'a> {
     }
 
     /// Decodes lists by events, and returns the best decoded list. If no list can be decoded, returns `None`. Tries all
-    /// known lists. Tries other lists while there is time, or until one list can be decoded.
+    /// known lists. Then tries the other initial lists until their time is over and at least one list has been decoded.
     pub fn by_events(&self, decoder: &mut Decoder<'_, '_>, course: &mut SearchCourse) -> Option<(f64, DecodedList)> {
         let mut trying = self.trying(0.0, course);
         for listed in &self.known {
@@ -113,9 +113,9 @@ impl<'p, 'a> ListStarts<'p, 'a> {
         trying.best
     }
 
-    /// Returns lists for which insertion chooses the allotments. The orders are as in the initial lists, and by
-    /// deadline minus the path after the task, by release, and by decreasing area. Each order is computed twice: with
-    /// the allotments of fewest processors, and with the fastest allotments.
+    /// Returns lists for which insertion chooses the allotments. The orders are the orders of [`orders`] and three
+    /// more: by deadline minus the longest path from the task to the end, by release, and by decreasing area. Each
+    /// order is computed twice: with the allotments of fewest processors, and with the fastest allotments.
     fn orders(&self) -> Vec<Vec<ListEntry>> {
         let packing = self.packing;
         let instance = packing.instance();
