@@ -10,8 +10,8 @@ use crate::kernel::packing::{Packing, Row};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
 /// CPA for several clusters of different speeds. Allotments are chosen on a reference cluster that has the total power
-/// of the platform. On a real cluster, a task gets the fewest processors with which it is as fast as on the reference
-/// cluster. Each task is placed on the cluster on which it ends first.
+/// of the platform. On a real cluster, a task gets the fewest processors with which it is at least as fast as on the
+/// reference cluster. Each task is placed on the cluster on which it ends first.
 ///
 /// Source: T. N'Takpé, F. Suter, "Critical path and area based scheduling of parallel task graphs on heterogeneous
 /// platforms", ICPADS 2006, DOI 10.1109/ICPADS.2006.32; T. N'Takpé, F. Suter, H. Casanova, "A comparison of scheduling

@@ -36,10 +36,10 @@ use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 /// of the next lower power of two. So [`super::DualApproximation`] has a better guarantee on a flat cluster. Complexity
 /// for n tasks: each step of the search takes O(n log n log(m k)), or O(n m k) if the step needs the knapsack. The
 /// construction takes O(n log n + m k). Deviations: a task may move to the first shelf on any number of processors of
-/// the form a k + 2^j, if the task then fits into the length of the shelf. The last task of the second shelf may use
-/// fewer processors than the box of a k + 2^j processors that the paper reserves for it. Small tasks are placed on the
-/// least loaded processors. If there are release dates or k is rounded down to a power of two, a list schedule is
-/// returned if it is shorter.
+/// the form a k + 2^j (for whole numbers a and j), if the task then fits into the length of the shelf. The last task of
+/// the second shelf may use fewer processors than the box of a k + 2^j processors that the paper reserves for it. Small
+/// tasks are placed on the least loaded processors. If there are release dates or k is rounded down to a power of two,
+/// a list schedule is returned if it is shorter.
 ///
 /// ```
 /// use makespan_algos::scheduler::Shelves;

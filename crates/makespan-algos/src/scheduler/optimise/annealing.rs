@@ -25,7 +25,8 @@ pub(super) struct Annealing<'a> {
     /// The ends of the tasks in the current solution. The ends are used if jobs are parts of larger jobs, such as tasks
     /// of a bag.
     ends: Vec<i64>,
-    /// For each larger job, the maximum over its parts of the time between the earliest and the actual end.
+    /// For each larger job, the maximum, over its parts, of the time from the earliest possible end of the part to its
+    /// actual end.
     peaks: Vec<i64>,
     best: RankedSolution,
     random: ChaCha8Rng,
@@ -58,10 +59,10 @@ const HOTTEST: f64 = 1.0;
 /// The final temperature, as a fraction of the initial temperature.
 const COLDEST: f64 = 0.01;
 /// The coefficient of the initial temperature if the objective is a sum over all tasks. For n tasks, the initial
-/// temperature is the maximum of `HOT_SUM * FEW / n` and `HOT * (FEW / n)^3`. Beyond `MANY` tasks, the first number
-/// also decreases with the square root of n. Reason: with 25 tasks, a search that begins at a low temperature sometimes
-/// stays 10 % above the bound. With 50 tasks, a search that begins at a high temperature gives values that are 1.5 %
-/// worse.
+/// temperature is the maximum of `HOT_SUM * FEW / n` and `HOT * (FEW / n)^3`. For more than `MANY` tasks, the first
+/// number is also divided by the square root of `n / MANY`. Reason: with 25 tasks, a search that begins at a low
+/// temperature sometimes stays 10 % above the bound. With 50 tasks, a search that begins at a high temperature gives
+/// values that are 1.5 % worse.
 const HOT_SUM: f64 = 0.05;
 const MANY: f64 = 400.0;
 /// The initial temperature if a sum is minimised under a limit on the makespan. Time after the limit is expensive, so

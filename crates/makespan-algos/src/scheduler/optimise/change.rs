@@ -38,17 +38,18 @@ struct OtherChoice {
     new: u32,
 }
 
-/// Percentage of changes that only change an allotment. The changes outside the percentages `ALLOTMENT`, `PLACE` and
-/// `SWAP` move a task and change its allotment.
+/// Percentage of changes that only change an allotment. The percentages `ALLOTMENT`, `PLACE` and `SWAP` sum to 90. The
+/// remaining changes move a task and also change its allotment.
 const ALLOTMENT: u32 = 45;
 /// Percentage of changes that only move a task.
 const PLACE: u32 = 35;
 /// Percentage of changes that swap two tasks.
 const SWAP: u32 = 10;
-/// Percentage of changes in which two tasks exchange processors. The other percentages apply to all other changes.
+/// Percentage of changes in which two tasks exchange processors. `ALLOTMENT`, `PLACE` and `SWAP` are percentages of all
+/// other changes.
 const EXCHANGES: u32 = 25;
-/// If best placement is required, the percentage of changes that align allotments with nodes. The other percentages
-/// apply to the changes that do not align allotments.
+/// If best placement is required, the percentage of changes that align allotments with nodes. All other percentages are
+/// percentages of the changes that do not align allotments.
 const TRADES: u32 = 35;
 
 impl Change {
@@ -120,8 +121,8 @@ impl Change {
 }
 
 /// Returns a change of an allotment to a multiple of the size of a node, or of a half, a quarter .. of this size. In
-/// half of these changes, a nearby task loses the processors that the first task gets. Returns `None` in a part of the
-/// calls, and always if best placement is not required.
+/// half of these changes, a nearby task loses the processors that the first task gets. Returns `None` in `100 - TRADES`
+/// per cent of the calls, and always if best placement is not required.
 ///
 /// Allotments that are multiples of these sizes fill nodes. A single small step rarely leads from one set of such
 /// allotments to another.

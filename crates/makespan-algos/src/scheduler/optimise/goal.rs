@@ -5,19 +5,21 @@ use makespan_core::{Instance, Objective, SimpleJob, Time};
 use super::wholes::NumberedWholes;
 use crate::kernel::serial::SerialRequest;
 
-/// An objective as a sum over tasks, in floats, and the rank of schedules.
+/// An objective, expressed as a sum of floating-point costs of tasks. The goal also ranks schedules.
 ///
 /// Weighted completion and mean flow are such sums. For the makespan, a second term is needed, because a good schedule
 /// and most schedules near it have the same makespan, which gives a search no direction. The second term uses a target,
-/// an instant before the makespan: it is the area of tasks after the target, divided by the number of processors.
+/// an instant before the makespan. The term is the area of tasks after the target, divided by the number of processors.
 ///
 /// If there is a limit on the makespan, area after the limit has a price. The price rises while schedules exceed the
 /// limit, and falls while they keep the limit, so that the search stays near the limit. Schedules that exceed the limit
 /// rank after all schedules that keep it.
 ///
-/// The weighted lateness is also a sum. Tasks that end by their deadlines cost nothing. As with the makespan, a good
-/// schedule and most schedules near it have the same maximum lateness. So every deadline is shifted by a target that is
-/// below the best maximum lateness. The search minimises the area of the tasks after their shifted deadlines.
+/// The weighted lateness is also a sum. Tasks that end by their deadlines cost nothing.
+///
+/// For the maximum lateness, as for the makespan, a good schedule and most schedules near it have the same value. So
+/// every deadline is shifted by a target that is below the best maximum lateness. The search minimises the area of the
+/// tasks after their shifted deadlines.
 #[derive(Clone, Debug)]
 pub(crate) struct Goal<'a> {
     objective: Objective,
@@ -26,7 +28,7 @@ pub(crate) struct Goal<'a> {
     wholes: Option<&'a NumberedWholes>,
     /// For each task, the amount by which the cost rises if the task ends one tick later.
     weights: Vec<f64>,
-    /// The cost of all tasks during their shortest run times.
+    /// The sum, over all tasks, of the weight of the task times its shortest run time.
     runs: f64,
     /// The earliest possible end of each task, in ticks, or its deadline if lateness is minimised. Only the time after
     /// this instant has a cost. If earlier time also had a cost, the large costs of heavy or late tasks would hide
@@ -215,8 +217,8 @@ impl<'a> Goal<'a> {
         true
     }
 
-    /// Returns the cost that one task adds. For each larger job, `peaks` contains a maximum over the parts that were
-    /// placed so far: the time from the earliest to the actual end of the part.
+    /// Returns the cost that one task adds. For each larger job, `peaks` contains the maximum, over the parts that were
+    /// placed so far, of the time from the earliest possible end of the part to its actual end.
     #[inline]
     pub(super) fn cost(&self, task: u32, start: i64, request: &SerialRequest, peaks: &mut [i64]) -> f64 {
         let (end, processors) = (start + request.duration, f64::from(request.processors));

@@ -1,5 +1,5 @@
-//! Sequential jobs on machines that differ. For the makespan, the search uses prices, rounding and ejection chains.
-//! For weighted completion, it uses positions or Smith's order.
+//! Sequential jobs on machines that differ. For the makespan, the search uses prices, rounding and ejection chains. For
+//! weighted completion, the search assigns jobs to positions on machines, or anneals mappings in Smith's order.
 
 mod lightest;
 
@@ -23,10 +23,12 @@ use crate::search::{Budget, Neighbourhood, Portfolio, anneal};
 const CHANGES: usize = 512;
 /// The fraction of the time that is reserved at the end for work that cannot be interrupted.
 const RESERVE: f64 = 0.03;
-/// Number of short annealings in each period. If few large tasks determine the makespan, a short annealing finds
-/// mappings as good as the mappings of a long annealing. So several short annealings find better mappings.
+/// Number of short annealings for each period of the search. All short annealings take place at the beginning of the
+/// search. If few large tasks determine the makespan, a short annealing finds mappings as good as the mappings of a
+/// long annealing. So several short annealings find better mappings.
 const RESTARTS: f64 = 8.0;
-/// Number of annealings that begin with the best mapping, after the short annealings.
+/// Number of annealings that begin with the best mapping, for each period of the search. They follow the short
+/// annealings.
 const RETURNS: f64 = 4.0;
 /// The fraction of its cooling that an annealing skips if it begins with the best mapping.
 const WARM: f64 = 0.3;
@@ -39,8 +41,8 @@ const MANY_RESTARTS: usize = 2000;
 const ONE_SECONDS: f64 = 1.5;
 /// Length of a period in steps, for a budget of steps.
 const ONE_STEPS: u64 = 10_000;
-/// The fraction of the time for the search for the shortest schedule. This fraction is used if other schedules are also
-/// needed, or if the search only tests whether a limit can be kept.
+/// The fraction of the time for the search for the shortest schedule, if other schedules are also needed or the
+/// makespan is limited.
 pub(super) const SHORTEST: f64 = 0.3;
 /// For a front, the fraction of the time after which the search for the least weighted completion ends.
 pub(super) const LIGHTEST: f64 = 0.45;
@@ -97,7 +99,7 @@ pub(super) fn optimise(optimise: &Optimise, instance: &Instance, context: &Conte
     MachineOutcome { points, bounds, limit }
 }
 
-/// Returns a schedule, with the best of the bounds on the weighted completion that apply to the schedule.
+/// Returns a schedule together with the best of `bounds` on the weighted completion.
 pub(super) fn proved(bounds: &[Bound], schedule: Schedule) -> FrontPoint {
     let of_completion = bounds.iter().filter(|bound| bound.objective == Objective::WeightedCompletion);
     FrontPoint { schedule, bound: of_completion.max_by_key(|bound| bound.value.integer()).cloned() }
@@ -201,8 +203,8 @@ impl Run<'_> {
         schedule_for(self.instance, self.problem, mapping, self.aim)
     }
 
-    /// Returns the mapping with the least makespan among the mappings `starts` and all searches. The searches end
-    /// after the fraction `share` of the time.
+    /// Returns the mapping with the least makespan among the mappings `starts` and the results of all searches. The
+    /// searches end after the fraction `share` of the time.
     fn shortest(&self, starts: &[Vec<MachineId>], share: f64) -> Vec<MachineId> {
         let problem = self.problem;
         let rank = |mapping: &Vec<MachineId>| problem.makespan(mapping);
@@ -243,7 +245,7 @@ struct Shortening<'a> {
     floor: f64,
     /// The number of periods for which there is time.
     times: f64,
-    /// Whether each period consists of short annealings, followed by annealings that begin with the best mapping.
+    /// Whether the search consists of short annealings, followed by annealings that begin with the best mapping.
     restarts: bool,
     /// The index of the current annealing.
     number: f64,

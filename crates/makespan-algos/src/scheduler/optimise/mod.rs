@@ -52,14 +52,14 @@ const CLOSED: &str = "processors are unavailable in too many different periods f
 /// with which the search begins (makespan 2 without release dates, unavailable processors and best placement). Bounds
 /// that are proved during the run are added to [`Context::bounds`].
 ///
-/// Sequential jobs on machines that differ are mapped to machines. For the makespan, prices of the time of machines are
-/// computed and rounded to a mapping. Then annealing changes the mapping by ejection chains, which use only pairs of
-/// task and machine that cost little at these prices ([`crate::kernel::mapping::EjectionChains`]). Each core makes one
-/// search. For these instances, one step of the budget is 512 changes. The mean flow, and the weighted completion of
-/// jobs with equal weights, are an assignment problem. If an exact solution takes at most about a second, the problem
-/// is solved exactly, with a proof ([`makespan_bounds::machines::positions`]). With different weights, the mapping is
-/// annealed, and each machine runs its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With release dates,
-/// later outages or a network, or if lateness is minimised, such jobs are planned as graphs of one task.
+/// Sequential jobs on machines that differ are mapped to machines. For the makespan, the search computes prices of
+/// machine time, and rounds the solution to a mapping. Then annealing changes the mapping by ejection chains, which use
+/// only pairs of task and machine that cost little at these prices ([`crate::kernel::mapping::EjectionChains`]). Each
+/// core makes one search. For these instances, one step of the budget is 512 changes. The mean flow, and the weighted
+/// completion of jobs with equal weights, are an assignment problem. If an exact solution takes at most about a second,
+/// the problem is solved exactly, with a proof ([`makespan_bounds::machines::positions`]). With different weights, the
+/// mapping is annealed, and each machine runs its jobs in Smith's order ([`crate::kernel::mapping::Smith`]). With
+/// release dates, later outages or a network, or if lateness is minimised, such jobs are planned as graphs of one task.
 ///
 /// On equal processors, graphs of moldable tasks, and jobs that wait for jobs, are planned as lists with an allotment
 /// for each task ([`crate::kernel::moldable::ListSchedule`]). The lists are executed event by event and by serial
@@ -86,9 +86,9 @@ const CLOSED: &str = "processors are unavailable in too many different periods f
 /// which the bag with the least remaining work comes first.
 ///
 /// A change costs O(k s) for k jobs after the changed position, if the number of free processors changes at s instants.
-/// With more than 20,000 jobs, there is no annealing. The result is the best of the catalogue's plans and of the list
-/// by prices. If best placement is required, the search stores the free processors of all nodes at each of these
-/// instants. A change then costs O(k s) times the number of nodes, and the limit of 20,000 jobs is lower.
+/// With more than 20,000 jobs, there is no annealing. The result is the best of the catalogue's plans and the plan by
+/// prices. If best placement is required, the search stores the free processors of all nodes at each of these instants.
+/// A change then costs O(k s) times the number of nodes, and annealing is used only up to a smaller number of jobs.
 ///
 /// ```
 /// use makespan_algos::scheduler::{Budget, Optimise};
@@ -254,7 +254,8 @@ impl Optimise {
         matches!(self.target, Target::Objective(objective) if objective.is_lateness())
     }
 
-    /// Returns whether the instance is planned on a packing. This also checks whether a packing supports the instance.
+    /// Returns whether the instance is planned on a packing. If so, the search itself checks that a packing supports
+    /// the instance.
     fn is_packed(&self, instance: &Instance) -> bool {
         let other = [Objective::Cost, Objective::Throughput].map(Target::Objective);
         !other.contains(&self.target) && packed::is_meant(instance)

@@ -1,4 +1,4 @@
-//! The search for instances in which more than numbers of equal processors matters. If each resource is one pool, a
+//! The search for instances for which it is not enough to count equal processors. If each resource is one pool, a
 //! genetic algorithm combines lists, and justifies their schedules. Otherwise, lists on a packing are annealed.
 
 use std::time::Instant;
@@ -18,8 +18,8 @@ use crate::search::Portfolio;
 const RESERVE: f64 = 0.01;
 
 /// Returns whether this search plans an instance. The other searches support single tasks on equal processors, and
-/// graphs of tasks that each run on one processor. If jobs wait for other jobs, the other searches support only unequal
-/// processors, no bags, and tasks that run on one processor.
+/// graphs of tasks that each run on one processor. If jobs wait for other jobs, the other searches need unequal
+/// processors, no bags, and tasks that each run on one processor.
 pub(super) fn is_meant(instance: &Instance) -> bool {
     let alike = instance.has_equal_processors() && !instance.has_compound_jobs();
     let parallel = || instance.task_ids().any(|task| !instance.profile(task).is_sequential());
@@ -68,7 +68,7 @@ pub(super) fn minimise(
 struct Run<'p, S> {
     search: &'p S,
     portfolio: Portfolio,
-    /// A proven bound on an objective.
+    /// Returns the best proven bound on an objective, or zero if there is none.
     floor: &'p (dyn Fn(Objective) -> f64 + Sync),
 }
 

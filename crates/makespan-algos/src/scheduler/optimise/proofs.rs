@@ -12,7 +12,7 @@ const PROOFS: f64 = 0.4;
 
 /// Returns bounds on the objectives in `looked_for`. If the caller wants bounds and the budget is a time, also returns
 /// bounds on the standard objectives, because they are reported with every schedule. Each bound gets an equal share of
-/// the time. If a bound needs less time, later bounds get more. So the bound on the objective is computed last.
+/// the time. If a bound needs less time, later bounds get more. So the bounds on `looked_for` are computed last.
 pub(super) fn prove(
     instance: &Instance,
     portfolio: &Portfolio,

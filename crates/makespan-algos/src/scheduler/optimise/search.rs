@@ -26,18 +26,19 @@ const MAX_JOBS: usize = 20_000;
 /// the number of nodes, and the number of jobs that may run at the same time. The number of nodes is a factor because
 /// the search stores the free processors of all nodes at every instant at which they change.
 const MAX_COUNTED: usize = 20_000_000;
-/// The fraction of a task's time in which prices are computed. The initial schedules are made at the same time. Here, a
-/// task is a part of the search ([`SearchTask`]).
+/// The fraction of the time of a [`SearchTask`] in which prices are computed. The initial schedules are made at the
+/// same time.
 const PRICES: f64 = 0.3;
-/// The fraction of a task's time for prices that only prove a bound on an objective that the task does not minimise.
+/// The fraction of a search task's time for prices that only prove a bound on an objective that the search task does
+/// not minimise.
 const OTHER_PRICES: f64 = 0.2;
-/// The fraction of a task's time after which first fit for the makespan ends and annealing begins.
+/// The fraction of a search task's time after which first fit for the makespan ends and annealing begins.
 const FITS: f64 = 0.4;
 /// The proof of the bound on the makespan ends after this fraction of the time limit.
 const SHORTEST: f64 = 0.2;
 /// The proofs of other reported bounds end after this fraction of the time limit.
 const TOLD: f64 = 0.35;
-/// Maximum fraction of the remaining time for a bound on lateness.
+/// Maximum fraction of the remaining time that the proof of a bound on lateness may take.
 const LATENESS: f64 = 0.15;
 /// The fraction of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its
 /// proof.
@@ -50,8 +51,8 @@ const STEPS_A_FIT: u64 = 50;
 /// Maximum ratios of a task's area to its least area in lists by remaining work. For each of these ratios, one list is
 /// tried.
 const WASTES: [f64; 4] = [1.0, 1.2, 1.5, 2.0];
-/// Maximum size of an instance for lists by remaining work: the number of tasks times the number of larger jobs
-/// (wholes) that they are parts of.
+/// Maximum size of an instance for lists by remaining work: the number of tasks times the number of wholes (the larger
+/// jobs that consist of these tasks).
 const MAX_LOOKED_AT: usize = 50_000_000;
 
 /// One run of the scheduler.
@@ -82,11 +83,11 @@ pub(super) struct SearchTask {
     pub(super) end: f64,
 }
 
-/// The result of a task.
+/// The result of a search task.
 pub(super) struct SearchResult {
     /// The best schedule found. This schedule is within the limit if any schedule within the limit was found.
     pub(super) schedule: Schedule,
-    /// A bound on the objective for schedules within the limit.
+    /// A proven bound on the objective. The bound holds for all schedules that keep the limit on the makespan.
     pub(super) bound: Option<Bound>,
 }
 
@@ -130,7 +131,8 @@ impl<'a> OptimiseRun<'a> {
         self.bounds.into_inner()
     }
 
-    /// Proves a bound on lateness. No other part of the search proves such a bound.
+    /// If the objective is a lateness and has no bound yet, proves a bound on it. No other part of the search proves
+    /// bounds on lateness.
     fn prove_lateness(&self, objective: Objective) {
         let known = |bound: &Bound| bound.objective == objective;
         if objective.is_lateness() && !self.bounds.borrow().iter().any(known) {
@@ -209,7 +211,8 @@ impl<'a> OptimiseRun<'a> {
         })
     }
 
-    /// Returns the best schedule found, beginning with `first` and the priced choices.
+    /// Searches from the schedule `first` and from the choices that the prices suggest. Returns the best schedule
+    /// found.
     fn search_from(&self, task: SearchTask, first: &Schedule, priced: Option<&[PricedChoice]>) -> Option<Schedule> {
         if self.can_anneal() {
             return Some(self.anneal(task, first, priced));
@@ -217,8 +220,8 @@ impl<'a> OptimiseRun<'a> {
         if self.instance.platform().restricts_placement() {
             return None;
         }
-        // If the instance is too large for annealing, one insertion takes seconds. Make an insertion only if there is
-        // time.
+        // If the instance is too large for annealing, the serial insertion of all jobs takes seconds. Insert the jobs
+        // only if there is time.
         let late =
             self.at(task, 1.0 - RESERVE).is_some_and(|end| Instant::now() >= end) || self.portfolio.stop.is_requested();
         let solution = start::priced_solution(&self.choices, priced.filter(|_| !late)?, task.limit);
@@ -234,8 +237,8 @@ impl<'a> OptimiseRun<'a> {
         jobs <= MAX_JOBS && (!platform.restricts_placement() || counted <= MAX_COUNTED)
     }
 
-    /// Returns the instant at which the fraction `share` of a task's time has elapsed. If the budget counts steps,
-    /// returns `None`.
+    /// Returns the instant at which the fraction `share` of a search task's time has elapsed. If the budget counts
+    /// steps, returns `None`.
     fn at(&self, task: SearchTask, share: f64) -> Option<Instant> {
         self.portfolio.at(task.begin + (task.end - task.begin) * share)
     }

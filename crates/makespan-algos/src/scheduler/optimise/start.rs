@@ -56,8 +56,8 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
     plans
 }
 
-/// Returns a schedule of the choices that cost least at some prices. The schedule is a greedy list of the tasks by the
-/// start of their choice. Tasks with equal starts are in Smith's order.
+/// Returns the schedule of a greedy list with the choices (starts and allotments) that cost least at some prices. The
+/// list is sorted by the starts of the choices. Choices with equal starts are in Smith's order.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     let area_over_weight = |choice: &PricedChoice| {
         let job = instance.simple(choice.job);
@@ -78,9 +78,9 @@ pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     builder.finish()
 }
 
-/// Returns the solution with these choices in this order, for serial insertion. The prices ignore processor time after
-/// the limit. So a choice may be so slow that the task alone exceeds the limit. Such a choice is replaced by the first
-/// choice that keeps the limit.
+/// Returns the solution with the allotments of the choices `priced`, sorted by the starts of the choices. The prices
+/// ignore processor time after the limit. So a choice may be so slow that the task alone exceeds the limit. Such a
+/// choice is replaced by the smallest allotment that keeps the limit.
 pub(super) fn priced_solution(choices: &Choices, priced: &[PricedChoice], limit: Option<Time>) -> Solution {
     let mut order: Vec<u32> = priced.iter().map(|choice| choice.job.0).collect();
     order.sort_by_key(|&task| (priced[task as usize].start, task));

@@ -87,7 +87,8 @@ impl NumberedWholes {
         self.weights[whole] as f64 / Weight::MILLIONTHS as f64
     }
 
-    /// Returns the value of an objective for a schedule. The parts of a whole must have equal releases and deadlines.
+    /// Returns the value of an objective for a schedule, with wholes as jobs. The parts of a whole must have equal
+    /// releases and deadlines.
     pub(super) fn value(&self, objective: Objective, instance: &Instance, schedule: &Schedule) -> i128 {
         let Some(shape) = objective.shape().filter(|shape| shape.is_weighted()) else {
             return objective.value(instance, schedule);
@@ -179,8 +180,9 @@ mod tests {
     use super::*;
     use crate::search::SearchCourse;
 
-    /// Returns an instance of the tasks of bags. Each bag is given by its release, weight, deadline and number of
-    /// tasks, and by the width and the time of each task.
+    /// Returns an instance with one job for each task of the bags `bags`, and the whole of each job. Each tuple of
+    /// `bags` contains the release of a bag, its weight, its deadline after the release, its number of tasks, and the
+    /// number of processors and the time of each task.
     fn parts(bags: &[(i64, u32, i64, u32, u32, i64)]) -> (Instance, Vec<u32>) {
         let (mut jobs, mut wholes) = (Vec::new(), Vec::new());
         for (number, &(release, weight, due, count, width, time)) in (0..).zip(bags) {

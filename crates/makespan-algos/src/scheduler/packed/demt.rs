@@ -5,9 +5,10 @@ use makespan_core::{Instance, Schedule, Unsupported};
 use super::{carried_out, packing, repaired};
 use crate::kernel::packing::{Packing, Row};
 
-/// Plans batches as in [`crate::kernel::doubling`], as one list. The predecessors of a task must be in earlier batches.
-/// Tasks are added to a batch by decreasing weight over area, if they fit into the remaining area of the batch. Each
-/// task gets the allotment of least area with which it is at most as long as the batch.
+/// Selects batches as in [`crate::kernel::doubling`], and plans all batches as one list. The predecessors of a task
+/// must be in earlier batches. Tasks are added to a batch by decreasing weight over area, if they fit into the
+/// remaining area of the batch. Each task gets the allotment of least area with which it is at most as long as the
+/// batch.
 pub(in crate::scheduler) fn in_batches(instance: &Instance) -> Result<Schedule, Unsupported> {
     let packing = packing(instance)?;
     let (mut choices, batches) = select(&packing);

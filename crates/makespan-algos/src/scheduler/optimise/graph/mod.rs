@@ -1,5 +1,5 @@
 //! The search for graphs of tasks makes several list schedules, and anneals the best one. Annealing either moves one
-//! task at a time to another position, or changes an order and a processor for each task.
+//! task at a time to another position on a processor, or changes the order of all tasks and their processors.
 
 mod annealing;
 pub(super) mod cost;
@@ -33,12 +33,12 @@ const RESERVE: f64 = 0.01;
 /// For a budget of steps, the number of steps of the budget that one list uses.
 const STEPS_A_LIST: u64 = 20;
 
-/// The initial temperature for at least `FEW` tasks, as a fraction of the mean time of a task and a transfer.
+/// The initial temperature for at least `FEW` tasks, as a fraction of [`scale`].
 const HOT: f64 = 0.15;
 const FEW: f64 = 25.0;
 
-/// Returns the initial temperature, as a fraction of the mean time of a task and a transfer. For few tasks, the
-/// temperature is higher, up to 1, because all changes are soon tried.
+/// Returns the initial temperature, as a fraction of [`scale`]. For few tasks, the temperature is higher, up to 1,
+/// because all changes are soon tried.
 fn hottest(tasks: usize) -> f64 {
     (HOT * (FEW / tasks as f64).max(1.0)).min(1.0)
 }
@@ -64,7 +64,7 @@ pub(super) struct GraphRun<'a> {
 }
 
 /// Returns a schedule that ends by `end`, or `None` if the search finds none. The search begins with lists, and makes
-/// `steps` steps. The result depends only on the seed.
+/// `steps` steps. The result depends on the seed, but not on the clock.
 pub(in crate::scheduler) fn within(
     instance: &Instance,
     problem: &GraphProblem,
@@ -174,7 +174,7 @@ impl Proved {
         found
     }
 
-    /// Returns the best schedule of all searches. If there is a limit, the schedules `known` are also considered.
+    /// Returns the best schedule of all searches. The searches also consider the schedules `known`.
     fn find(&self, aim: Aim, known: &[Vec<TaskPlace>]) -> Vec<TaskPlace> {
         let Self { problem, weights, portfolio, .. } = self;
         let Aim { objective, limit, .. } = aim;
@@ -217,9 +217,9 @@ impl SearchData<'_> {
         self.improve(start, random, &mut course, index)
     }
 
-    /// Improves a sequence. There are two methods. If processors are always open, and only the makespan or the end of a
-    /// single job matters, tasks are relocated one at a time. Otherwise, or if only the order of the tasks matters, the
-    /// order is changed and the schedule is made again.
+    /// Improves a sequence. There are two methods. The first method relocates one task at a time. It is used if
+    /// processors are always open, the choice of processors matters, and the objective depends only on the makespan,
+    /// without a limit on the makespan. The second method changes the order of the tasks and makes the schedule again.
     fn improve(
         &self,
         start: Sequence<'_>,

@@ -25,8 +25,8 @@ const CHANGE: f64 = 0.5;
 
 /// Returns the best of several sequences. HEFT, CPOP and PEFT give two sequences each. In the first sequence, tasks
 /// keep their processors. In the second sequence, each task runs on the processor on which it ends first. Depending on
-/// the objective, lists by urgency, lists job by job and lists by the least time are also tried, and so are the known
-/// schedules. Until `course` is over, lists by randomly changed upward ranks follow.
+/// the objective, this function also tries lists by urgency, lists job by job, and lists by the least time. Then it
+/// tries the known schedules. Until `course` is over, it tries lists by randomly changed upward ranks.
 pub(super) fn best<'a>(each: &SearchData<'a>, random: &mut ChaCha8Rng, course: &mut SearchCourse) -> Sequence<'a> {
     let problem = each.problem;
     let times = rank::mean_times(problem);
@@ -92,7 +92,7 @@ impl<'a> SearchData<'a> {
         (0..self.problem.tasks() as u32).any(of_another)
     }
 
-    /// Returns the data of a job, without its tasks.
+    /// Returns the data of a job. The release and the work of its tasks are not yet included.
     fn job(&self, job: usize) -> Job {
         let weight = if self.objective.is_mean() { 1.0 } else { self.weights[job] };
         Job { release: i64::MAX, work: 0.0, weight, due: self.problem.dues()[job] }
@@ -108,7 +108,7 @@ impl<'a> SearchData<'a> {
 }
 
 /// Returns ranks that put all tasks of one job before the tasks of the next job. Jobs are sorted by increasing
-/// `figure`, and the tasks within a job by `ranks`.
+/// `figure`, and the tasks within a job by decreasing rank in `ranks`.
 fn job_by_job(each: &SearchData<'_>, ranks: &[f64], figure: fn(&Job) -> f64) -> Vec<f64> {
     let problem = each.problem;
     let mut jobs: Vec<Job> = (0..problem.jobs()).map(|job| each.job(job)).collect();
@@ -215,10 +215,10 @@ fn by_least_time(each: &SearchData<'_>, patience: f64) -> SequenceSolution {
     SequenceSolution { order, wanted }
 }
 
-/// Returns ranks that sort tasks by urgency. For each task, compute the latest start with which this task and all tasks
-/// that wait for it can meet their deadlines. The task with the earliest of these latest starts comes first. If neither
-/// a task nor any task that waits for it has a deadline, the task comes after all tasks with a latest start. Such tasks
-/// are sorted by decreasing longest path to an end.
+/// Returns ranks that sort tasks by urgency. The latest start of a task is the latest instant with which this task, and
+/// all tasks that wait for it, can meet their deadlines. The task with the earliest latest start comes first. Tasks
+/// come last if neither they nor any tasks that wait for them have a deadline. These tasks are sorted by decreasing
+/// longest path to the end of the graph.
 fn urgency(problem: &GraphProblem) -> Vec<f64> {
     let fastest = |task: u32| problem.times(task).iter().copied().min().unwrap_or(0);
     let last = problem.dues().iter().flatten().copied().max().unwrap_or(0);
@@ -233,7 +233,7 @@ fn urgency(problem: &GraphProblem) -> Vec<f64> {
     latest.into_iter().map(|latest| -(latest as f64)).collect()
 }
 
-/// Returns the tasks by start, each with its processor.
+/// Returns the tasks sorted by start, each with its processor.
 fn by_start(each: &SearchData<'_>, places: &[TaskPlace]) -> SequenceSolution {
     let mut order = each.problem.order().to_vec();
     order.sort_by_key(|&task| places[task as usize].start);

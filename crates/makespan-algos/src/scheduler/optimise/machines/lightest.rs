@@ -20,7 +20,7 @@ impl Run<'_> {
             (late, self.aim.value(self.instance, &self.schedule(mapping)))
         };
         let Some(first) = starts.iter().min_by_key(|mapping| rank(mapping)).cloned() else { return Vec::new() };
-        // An optimal mapping without a limit may also be within the limit.
+        // A mapping that is optimal without the limit may also keep the limit.
         let is_best = || self.is_solved && starts.iter().map(|mapping| rank(mapping).1).min() == Some(rank(&first).1);
         if self.problem.machines() == 1 || rank(&first).0 == 0 && is_best() {
             return first;

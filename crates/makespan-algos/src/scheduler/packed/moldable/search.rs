@@ -6,7 +6,7 @@ use super::MoldableList;
 use crate::kernel::moldable::{List, ListSchedule, ListScheme};
 use crate::search::{Neighbourhood, heat};
 
-/// The fraction of the search in which all schemes are probed.
+/// The fraction of the search after which the probing of the schemes ends.
 const PROBED: f64 = 0.2;
 /// The initial temperature for `MANY` tasks, as a fraction of the mean value of a group. A group contains all tasks, or
 /// the tasks of one job. The temperature falls linearly to zero. For more tasks, the initial temperature is lower,

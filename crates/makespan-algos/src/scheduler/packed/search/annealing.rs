@@ -69,8 +69,8 @@ impl Annealing {
         running.steps
     }
 
-    /// Tries one or several changes together. `left` is the fraction of the search that remains until the temperature
-    /// reaches zero.
+    /// Tries one or several changes together. `left` falls from 1 to 0 during the annealing. The temperature is
+    /// proportional to the square of `left`.
     pub fn step(&mut self, decoder: &mut Decoder<'_, '_>, left: f64) {
         let another = ANOTHER * (FEW / self.present.list.len() as f64).min(1.0);
         self.changes.clear();

@@ -46,8 +46,8 @@ pub(super) struct Annealing<'a> {
     cost: i64,
     /// The price of a tick of lateness.
     price: f64,
-    /// Three prices of lateness: the minimum, the maximum, and the price until a schedule that meets the deadlines is
-    /// known.
+    /// Three prices of lateness: the minimum, the maximum, and the price that is used until a schedule that meets the
+    /// deadlines is found.
     prices: (f64, f64, f64),
     cooling: Cooling,
     best: (CostRank, Vec<TaskPlace>),
@@ -150,8 +150,8 @@ impl<'a> Annealing<'a> {
     /// Returns the maximum total lateness for which a change that increases the cost by `more` can be accepted.
     /// Returns `None` if the change can never be accepted.
     fn most_late(&self, threshold: f64, more: i64) -> Option<f64> {
-        // While no schedule meets the deadlines, only lateness matters. The price of lateness then converts the
-        // threshold, a cost, to a time.
+        // Until a schedule that meets the deadlines is found, only lateness matters. The price of lateness then
+        // converts the threshold, a cost, to a time.
         let (more, price) = if self.best.0.late > 0 { (0, self.prices.2) } else { (more, self.price) };
         let most = self.sequence.value() + (threshold - more as f64) / price;
         (most >= 0.0).then_some(most)

@@ -79,7 +79,7 @@ impl CostRun<'_> {
         Cheapest { schedule, bounds, remark: merit.remark(), limit }
     }
 
-    /// Searches for prices under which all tasks end by the last deadline.
+    /// Searches for prices that prove a bound on the cost of all schedules that end by the last deadline.
     fn prices(&self, task: &CostTask) -> Option<CostSearch> {
         let mut search = CostSearch::new(self.instance, task.horizon())?;
         let steps = |steps: u64| (steps / STEPS_A_PRICE + 1).min(PRICED);

@@ -10,8 +10,8 @@ use crate::kernel::graph::{GraphProblem, NEVER, NodeId, ProcessorId, TaskPlace};
 use crate::plan::{Context, Plan, Scheduler};
 use crate::scheduler::CriticalJobs;
 
-/// Returns two initial solutions: the best plan of the critical jobs method and HEFT, and a plan from the prices that
-/// prove the bound.
+/// Returns one or two initial solutions. The first solution is the best of HEFT's plan and the variants of the critical
+/// jobs method. If there are prices that prove a bound, the second solution is a plan from these prices.
 pub(super) fn all(task: &CostTask, prices: Option<&CostSearch>) -> Vec<Vec<TaskPlace>> {
     let mut starts = vec![heft(task.problem)];
     // Start each task as early as possible. Chains are planned on a grid of instants, so their tasks may start later

@@ -21,7 +21,7 @@ pub(super) struct CostTask<'a> {
 }
 
 /// The rank of a schedule. Schedules are compared by the number of late jobs, then by the sum of the lateness, then by
-/// the cost. Less is better.
+/// the cost. A lower rank is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CostRank {
     pub(super) late: usize,
