@@ -56,8 +56,10 @@ impl Own {
         for placed in answer.try_iter()? {
             let (task, start, processors): (PyRef<'_, Task>, Bound<'_, PyAny>, Bound<'_, PyAny>) = placed?.extract()?;
             if !Arc::ptr_eq(task.instance(), instance) {
-                let problem =
-                    format!("{} places a task of another instance; take tasks from its argument `tasks`", self.name);
+                let problem = format!(
+                    "{} places a task of another instance; take tasks from the argument `tasks` of `schedule`",
+                    self.name
+                );
                 return Err(errors::policy(py, problem));
             }
             let (task, start) = (task.id, convert::time(&start, "start")?);

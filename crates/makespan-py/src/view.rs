@@ -150,7 +150,7 @@ impl Task {
             let name = self.name();
             let problem = if profile.machine_times().is_some() {
                 format!(
-                    "task `{name}` has no run time on {on}; its run time differs between nodes: ask for a processor by its id"
+                    "task `{name}` has no run time on {on}; the run time differs between nodes, so name a processor by its id"
                 )
             } else {
                 format!("task `{name}` has no run time on {on}; it accepts {least} to {most} processors of the platform")

@@ -34,7 +34,7 @@ def _stated(row: dict[str, Any], at: int) -> dict[str, Any]:
     stated = {str(key): value for key, value in row.items() if not _is_empty(value)}
     empty = next((key for key in ("time", "work") if key in row and key not in stated), None)
     if empty is not None and not any(key in stated for key in TIMES):
-        problem = "the cell is empty; state a time, drop the row, or have it guessed by a column `estimate` with the text 'guessed'"
+        problem = "the cell is empty; state a time, or drop the row; to let Makespan guess the time, add a column `estimate` with the text 'guessed'"
         raise InputError(problem, field=f"jobs[{at}].{empty}")
     return stated
 

@@ -245,7 +245,7 @@ def _node(node: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
     # `Instance.to_networkx` sets the attributes `job` and `task`. Ignore them.
     stated = {key: value for key, value in attributes.items() if value is not None and key not in ("job", "task")}
     if not any(key in stated for key in TIMES):
-        problem = "the node has no time; give it an attribute `time` or `work`, or `estimate=\"guessed\"` to have it guessed"
+        problem = "the node has no time; add an attribute `time` or `work`; to let Makespan guess the time, add `estimate=\"guessed\"`"
         raise InputError(problem, field=f"node {node}")
     return _fields({"name": str(node), **stated}, f"node {node}")
 

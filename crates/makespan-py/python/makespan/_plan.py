@@ -393,7 +393,7 @@ def plan(
             problem = f"{_check.shown(algorithm)} is not an algorithm; give a spec such as 'demt', or a makespan.Scheduler object"
             raise InputError(problem, field="algorithm")
         if objective is not None or time_limit is not None or makespan_at_most is not None:
-            raise InputError("objective, time_limit and makespan_at_most are for algorithms of the catalogue")
+            raise InputError("objective, time_limit and makespan_at_most apply only to algorithms of the catalogue; with a Scheduler object, leave them out")
         return Plan(_native.plan_with(instance._native, algorithm, seed, prove))
     wishes = {
         "algorithm": algorithm,

@@ -90,7 +90,7 @@ class Scheduler(ABC):
 
         schedule: Any = self.schedule(Instance._of(native), tasks)
         if isinstance(schedule, str) or not isinstance(schedule, Iterable):
-            raise PolicyError(f"{self.name} made {_check.shown(schedule)}, which is not a list; return Placements")
+            raise PolicyError(f"{self.name} made {_check.shown(schedule)}, which is not a list; return a list of Placement objects")
         placements = []
         for placed in schedule:
             if not isinstance(placed, tuple) or len(placed) != 3 or not isinstance(placed[0], Task):

@@ -166,7 +166,7 @@ def _task(data: Any, at: int, names: Sequence[str]) -> dict[str, Any]:
     modes.sort(key=lambda mode: -int(mode.duration))
     times = [int(mode.duration) for mode in modes]
     if len(set(times)) < len(times):
-        raise InputError(f"task {name}: two of its modes take the same time but need different amounts; only one can become an allotment")
+        raise InputError(f"task {name}: two of its modes take the same time but need different amounts; an instance can contain only one of these modes; remove the other mode from the model")
     _refuse(0 in times, f"task {name}: a duration of zero")
     needs: dict[str, list[int]] = {}
     for number, mode in enumerate(modes):
