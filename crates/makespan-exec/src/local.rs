@@ -199,7 +199,7 @@ impl Engine for Local {
         // Earlier versions also wrote the id of a boot.
         if let Some((engine, kind)) = place.split_once(':') {
             let engine = if kind == "pilot" { engine } else { place };
-            return Err(format!("jobs of this run may still run on {engine}; resume it with --on {engine}"));
+            return Err(format!("jobs of this run may still run on {engine}; resume the run with --on {engine}"));
         }
         Ok(())
     }

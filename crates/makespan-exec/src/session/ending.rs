@@ -345,7 +345,7 @@ fn memory_reason(kill: MemoryKill) -> String {
     match kill {
         MemoryKill::Certain => "it was killed because it used more memory than its limit".into(),
         MemoryKill::Likely => {
-            "it was probably killed for lack of memory: SIGKILL ended it, and the system killed a process for memory meanwhile".into()
+            "it was probably killed for lack of memory: SIGKILL ended it, and during its run, the system killed a process to free memory".into()
         }
     }
 }

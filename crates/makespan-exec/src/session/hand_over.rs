@@ -200,12 +200,12 @@ impl Session<'_> {
         let all: Vec<TaskId> = self.machine.active.keys().copied().collect();
         let left = all.into_iter().filter(|&task| self.take_back(task)).count();
         if left > 0 {
-            let jobs = if left == 1 {
-                "1 job that had not started leaves".into()
+            let text = if left == 1 {
+                "1 job that had not started leaves the queue; resuming the run submits the job again".into()
             } else {
-                format!("{left} jobs that had not started leave")
+                format!("{left} jobs that had not started leave the queue; resuming the run submits the jobs again")
             };
-            self.observer.message(&format!("{jobs} the queue; resuming the run submits them again"));
+            self.observer.message(&text);
         }
     }
 

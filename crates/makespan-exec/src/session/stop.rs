@@ -80,9 +80,11 @@ impl Session<'_> {
         let Some(&first) = self.machine.active.keys().next() else { return };
         let name = self.state.name(first);
         let text = if count == 1 {
-            format!("job `{name}` may still be running; resume the run to find out how it ended")
+            format!("job `{name}` may still be running; resume the run to find out how the job ended")
         } else {
-            format!("{count} jobs may still be running, such as `{name}`; resume the run to find out how they ended")
+            format!(
+                "{count} jobs may still be running, such as `{name}`; resume the run to find out how the jobs ended"
+            )
         };
         self.observer.message(&text);
         self.machine.active.clear();

@@ -206,7 +206,7 @@ impl<'a> Scratch<'a> {
             match self.folder.join(name).canonicalize() {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     return wrong(format!(
-                        "the task ended without writing the file `{name}`, which is an output of the task in its graph"
+                        "the task ended without writing the file `{name}`, which the workflow lists as an output of the task"
                     ));
                 }
                 Err(error) => {
