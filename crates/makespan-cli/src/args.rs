@@ -80,10 +80,11 @@ const EXIT_STATUS: &str = "\
 Exit status, as of GNU parallel:
   0        all jobs succeeded
   1-100    the number of jobs that failed or were not run, in all sessions of the run;
-           with --halt ..=1 the status of the job that halted the run, with --halt ..=N% the percentage
+           with --halt ..=1, the status of the job that halted the run;
+           with --halt ..=N%, the percentage of jobs that had failed
   101      more than 100 jobs failed or were not run
   129-143  a signal stopped the run: 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP;
-           143 also if the reader of standard output went away. --resume continues the run
+           143 also if the reader of standard output has ended. --resume continues the run
   255      another error, such as an error in the command line or in the list
 ";
 
@@ -446,11 +447,11 @@ pub struct RunOptions {
     /// Print the commands as the shell gets them, with their cores and needs, in planned order, and run nothing
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
-    /// Run each task in its own folder below DIR, a folder on the disk of its node such as /tmp
+    /// Run each task in its own folder below DIR, such as /tmp, on the disk of its node
     ///
-    /// Input files are copied there before a task starts. If the task succeeds, its output files are copied back, each
-    /// completely or not at all. This option is for workflows that name the files of their tasks (`WfFormat`). %N is
-    /// the node, and %j is the Slurm job
+    /// Input files are copied to this folder before a task starts. If the task succeeds, its output files are copied
+    /// back, each completely or not at all. This option is for workflows that name the files of their tasks
+    /// (`WfFormat`). %N is the node, and %j is the Slurm job
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<String>,
     /// True if another command started this run and prints its result.
@@ -482,7 +483,7 @@ pub struct AgentOptions {
     /// With --head, start agents only on these nodes, such as n1,n2
     #[arg(long, value_name = "NODES", requires = "head")]
     pub nodelist: Option<String>,
-    /// With --head, time to stay after the planner has died and no work is left, such as 90s [default: 5m]
+    /// With --head, time to continue after the planner has died and no work is left, such as 90s [default: 5m]
     #[arg(long, value_name = "TIME", requires = "head", allow_hyphen_values = true)]
     pub wait: Option<WaitTime>,
     /// Run this attempt; the current Slurm job was submitted for it
@@ -498,10 +499,10 @@ pub struct ProfileOptions {
     /// Numbers of processors [default: 1, 2, 4 .. and all cores]
     #[arg(long, value_delimiter = ',', value_name = "N,N..")]
     pub allotments: Vec<u32>,
-    /// Number of runs at each allotment; the shortest run counts
+    /// Number of runs with each number of processors; the shortest run counts
     #[arg(long, default_value_t = 3, allow_negative_numbers = true)]
     pub repetitions: u32,
-    /// Time limit of each run, such as 90s; an allotment with a longer run is left out
+    /// Time limit of each run, such as 90s; numbers of processors with a longer run are left out
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub timeout: Option<TimeLimit>,
     /// Write an instance file with this one job (.toml or .json)
@@ -510,7 +511,7 @@ pub struct ProfileOptions {
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
-    /// The command; {processors} stands for the allotment
+    /// The command; {processors} stands for the number of processors
     #[arg(last = true, required = true)]
     pub command: Vec<String>,
 }

@@ -66,7 +66,7 @@ pub fn jobs(title: &str, instance: &Instance, measures: &CompoundMeasures, all: 
         ]
     };
     let named = instance.jobs().iter().map(|job| job.name.as_str()).zip(&measures.jobs);
-    let text = "Times are in seconds; the cost is the sum over the tasks of V / T.".to_owned();
+    let text = "Times are in seconds; the cost is the sum of V / T over all tasks.".to_owned();
     Some(Section {
         title: title.to_owned(),
         text: text + &more(instance.jobs().len(), "jobs", all),

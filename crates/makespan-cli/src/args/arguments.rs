@@ -31,7 +31,7 @@ pub struct ArgumentOptions {
     /// Give N arguments to each command: {1} {2} .. are the arguments of one group
     ///
     /// The last group may be shorter; its missing arguments are empty. -N 0 runs the command once for each argument,
-    /// and inserts none
+    /// and inserts no argument
     #[arg(help_heading = "Arguments", short = 'N', long, alias = "max-replace-args", value_name = "N")]
     pub max_args: Option<usize>,
     /// Run nothing if there are no arguments; Makespan always does this

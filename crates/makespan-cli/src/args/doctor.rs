@@ -29,7 +29,7 @@ pub struct DoctorOptions {
     /// Number of nodes on which a short job checks the clocks and the folder; 0 submits no job
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=512))]
     pub nodes: u32,
-    /// Maximum time that this job waits for its nodes
+    /// Maximum time that the short job waits for its nodes
     #[arg(long, value_name = "TIME", default_value = "30s", allow_hyphen_values = true)]
     pub wait: WaitTime,
     /// Output format

@@ -39,9 +39,9 @@ pub struct FailureOptions {
     ///
     /// When the stated number of jobs has failed in this session, no other job starts. `soon` waits for running jobs;
     /// `now` ends them with SIGTERM, and kills them after 5 s. `success=` counts jobs that succeeded, and `done=`
-    /// counts both. N% is a percentage of all jobs. --resume continues the run. The exit status is the number of jobs
-    /// that had failed. With =1, it is the status of the job that halted the run; with N%, the percentage of jobs that
-    /// had failed; with `success=`, 0
+    /// counts failed and successful jobs. N% is a percentage of all jobs. --resume continues the run. The exit status
+    /// is the number of jobs that had failed. With =1, it is the status of the job that halted the run; with N%, the
+    /// percentage of jobs that had failed; with `success=`, 0
     #[arg(help_heading = "Failures and resuming", long, value_name = "WHEN", allow_hyphen_values = true)]
     pub halt: Option<HaltOption>,
     /// Time limit for each job that states no walltime, such as 90s or 1h30m

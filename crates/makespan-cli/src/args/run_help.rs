@@ -32,7 +32,7 @@ const SHORT: [(&str, &[(&str, &str)]); 6] = [
             ("retry", "Run a failed job up to N more times"),
             ("halt", "End the run early, such as now,fail=1 or soon,fail=10%"),
             ("timeout", "Time limit of each job, such as 90s or 2h"),
-            ("resume", "Continue the latest run without its ended jobs"),
+            ("resume", "Continue the latest run and skip ended jobs"),
             ("retry_failed", "With --resume, run failed jobs again"),
         ],
     ),

@@ -24,7 +24,7 @@ pub struct SettingOptions {
     /// are powers of 1024, and k, m, g and t powers of 1000
     #[arg(help_heading = "How many at once", long, value_name = "SIZE", value_parser = memory)]
     pub memfree: Option<u64>,
-    /// Start a job only while fewer threads than N run on this machine; 100% is one for each core
+    /// Start a job only while fewer threads than N run on this machine; 100% is one thread for each core
     ///
     /// This option only delays starts and kills nothing. Threads of all programs count. 0 waits until no thread runs
     #[arg(help_heading = "How many at once", long, value_name = "N", allow_hyphen_values = true)]
@@ -45,7 +45,7 @@ pub struct SettingOptions {
     /// May be given several times. NAME may be an exported function of bash
     #[arg(help_heading = "Environment", long, value_name = "NAME")]
     pub env: Vec<String>,
-    /// Niceness of the jobs, from -20 to 19, unless Makespan has a higher one
+    /// Niceness of the jobs, from -20 to 19, unless Makespan has a higher niceness
     #[arg(help_heading = "Environment", long, value_name = "N", allow_hyphen_values = true)]
     #[arg(value_parser = clap::value_parser!(i32).range(-20..=19))]
     pub nice: Option<i32>,

@@ -9,7 +9,7 @@ use super::SlurmOptions;
 pub struct ShardOptions {
     #[command(flatten)]
     pub(crate) slurm: SlurmOptions,
-    /// Split the work into N shards; each shard is a process of this program that writes its results into the folder
+    /// Split the work into N shards; each shard is a process of this program that writes its results into --folder
     ///
     /// Without --on, the shards run on this machine [default with --on: 4 for each processor]
     #[arg(long, value_name = "N", value_parser = super::machines::positive)]

@@ -177,7 +177,7 @@ pub struct StartQuestion {
 pub enum EstimatesName {
     /// The requested times of the users
     User,
-    /// The run times themselves
+    /// The actual run times
     Clairvoyant,
     /// No run times; every job is planned with one minute on its fewest processors, or with its walltime if that is
     /// shorter

@@ -91,10 +91,10 @@ fn of_due(instance: &Instance, objective: Objective, DueBy { due, proof }: &DueB
 }
 
 fn late_work(late: &LateWork) -> String {
-    let which = late.tasks.map_or_else(|| "the tasks".to_owned(), |tasks| format!("the longest {tasks} of the tasks"));
+    let which = late.tasks.map_or_else(|| "the tasks".to_owned(), |tasks| format!("the {tasks} longest tasks"));
     let (from, machines) = (late.from, late.prices.len());
     format!(
-        "for {which} that are released at {from} s or later: even if they could use more time on machines than there is, but paid for it, they could not end sooner (prices of {machines} machines)"
+        "suppose that {which} that are released at {from} s or later may use more time on machines than there is, and pay for it: even then, these tasks do not end sooner (prices of {machines} machines)"
     )
 }
 
@@ -164,18 +164,18 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::JobPrices(prices) => {
             let steps = prices.prices.len();
             format!(
-                "even if the tasks of each job could use more processors than there are, but paid for them, no schedule would be better (prices in {steps} steps of time, Lagrangian duality)"
+                "suppose that the tasks of each job may use more processors than there are, and pay for them: even then, no schedule is better (prices in {steps} steps of time, Lagrangian duality)"
             )
         }
         Proof::IntervalPrices(prices) => {
             format!(
-                "even if jobs could use more processor time than there is, but paid for it, no schedule would be better (prices in {} intervals of time, linear programming duality)",
+                "suppose that jobs may use more processor time than there is, and pay for it: even then, no schedule is better (prices in {} intervals of time, linear programming duality)",
                 prices.ends.len() + 1
             )
         }
         Proof::MachinePrices(prices) => {
             format!(
-                "even if jobs could use more time on machines than there is, but paid for it, no schedule would be better (prices of {} machines)",
+                "suppose that jobs may use more time on machines than there is, and pay for it: even then, no schedule is better (prices of {} machines)",
                 prices.prices.len()
             )
         }
@@ -193,7 +193,7 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         }
         Proof::MachineTimePrices(prices) => {
             format!(
-                "even if jobs could use more time on machines than there is, but paid for it, no schedule would be better (prices of {} machines that change over time, Lagrangian duality)",
+                "suppose that jobs may use more time on machines than there is, and pay for it: even then, no schedule is better (prices of {} machines that change over time, Lagrangian duality)",
                 prices.prices.len()
             )
         }
@@ -216,12 +216,12 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::TimePrices(prices) if !prices.widths.is_empty() => {
             let (steps, functions) = (prices.prices.len(), counted(prices.widths.len(), "function"));
             format!(
-                "even if jobs could use more processors than there are, but paid for them and for {functions} of their numbers of processors, no schedule would be better (prices in {steps} steps of time, Lagrangian duality)"
+                "suppose that jobs may use more processors than there are, and pay for them and for {functions} of their numbers of processors: even then, no schedule is better (prices in {steps} steps of time, Lagrangian duality)"
             )
         }
         Proof::TimePrices(prices) => {
             format!(
-                "even if jobs could use more processors than there are, but paid for them, no schedule would be better (prices in {} steps of time, Lagrangian duality)",
+                "suppose that jobs may use more processors than there are, and pay for them: even then, no schedule is better (prices in {} steps of time, Lagrangian duality)",
                 prices.prices.len()
             )
         }

@@ -80,9 +80,9 @@ fn loaded(options: &PlanOptions) -> Result<LoadedInstance> {
              'COMMAND {{}}'"
         )),
         Some(_) => load(&options.input),
-        None if speedup.is_some() || nextflow_trace.is_some() => {
-            Err(miette!("--speedup and --nextflow-trace are only for files; remove them for a command"))
-        }
+        None if speedup.is_some() || nextflow_trace.is_some() => Err(miette!(
+            "--speedup and --nextflow-trace apply only to instance files, not to a command; remove these options"
+        )),
         None => {
             let machines = StatedMachines::of(machines, *strict)?;
             made(template, machines, &arguments(template)?, None, None)

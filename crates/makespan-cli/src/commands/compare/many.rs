@@ -118,8 +118,8 @@ impl Totals {
             .collect();
         (!fewer.is_empty()).then(|| {
             format!(
-                "these means are only over the instances that the algorithm could plan, not over all {} instances; \
-                 the remaining instances may be easier or harder: {}",
+                "some algorithms did not plan all {} instances; the means of these algorithms are only over the \
+                 instances that they planned, which may be easier or harder than the other instances: {}",
                 self.instances,
                 fewer.join(", ")
             )
@@ -216,7 +216,9 @@ pub fn objective(comparisons: &[Comparison], asked: Option<ObjectiveName>) -> Re
         asked.to_possible_value().is_some_and(|value| value.matches(&objective.name().replace('_', "-"), false))
     };
     let Some(objective) = Objective::OF_SCHEDULES.into_iter().find(named) else {
-        return Err(miette!("--objective pareto: a profile compares the values of one objective; name this objective"));
+        return Err(miette!(
+            "--objective pareto: a profile compares the values of one objective; name one objective, such as --objective makespan"
+        ));
     };
     if measured().any(|one| one == objective) {
         return Ok(objective);

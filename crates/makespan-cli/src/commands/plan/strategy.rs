@@ -35,7 +35,7 @@ pub fn section(strategy: &Strategy) -> Section {
     };
     Section {
         title: "Strategy".into(),
-        text: "Several schedules to choose from. In each pair, each schedule ends earlier than the other one, costs less, or keeps \
+        text: "Several schedules to choose from. Compared with any other of them, each schedule ends earlier, costs less or keeps \
                the processors busier. The busy time is the time in which processors run tasks, summed over all processors. The cost is \
                the sum over all tasks of volume divided by run time."
             .into(),

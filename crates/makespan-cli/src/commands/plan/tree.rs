@@ -126,7 +126,7 @@ fn refuse_options_of_trees(options: &PlanOptions) -> Result<()> {
     match given.into_iter().find(|(given, _)| *given) {
         Some((_, option)) => Err(miette!(
             "{option} is only for the steady state of bags of tasks on a tree, but nodes of this instance have no \
-             `parent`, or no job has a `count`"
+             `parent`, or no job has a `count`; remove {option}"
         )),
         None => Ok(()),
     }

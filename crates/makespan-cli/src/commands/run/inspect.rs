@@ -108,7 +108,7 @@ pub fn show_logs(folder: &Path, only_errors: bool) -> Result<ExitCode> {
     }
     match damaged {
         0 => Ok(ExitCode::SUCCESS),
-        _ => Err(miette!("{} cannot be printed as written by the jobs", counted(damaged, "file"))),
+        _ => Err(miette!("{} cannot be printed as the jobs wrote them", counted(damaged, "file"))),
     }
 }
 
@@ -124,9 +124,9 @@ enum Unprinted {
 fn print_file(path: &Path, least: u64, stream: &mut Stream) -> std::result::Result<(), Unprinted> {
     let style = Style { tag: None, lines: false, ended: true };
     match open(path).map_err(CopyError::Read).and_then(|file| copy(&file, 0, style, stream)) {
-        Ok(length) if length < least => {
-            Err(Unprinted::Failed(format!("the file was truncated: it has {length} bytes, but had {least}")))
-        }
+        Ok(length) if length < least => Err(Unprinted::Failed(format!(
+            "the file was truncated: it has {length} bytes, but had {least} bytes when its job ended"
+        ))),
         Ok(_) => Ok(()),
         Err(CopyError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Err(Unprinted::Closed),
         Err(CopyError::Write(error)) => Err(Unprinted::Failed(format!("cannot write to standard output: {error}"))),

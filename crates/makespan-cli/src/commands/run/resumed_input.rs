@@ -40,7 +40,9 @@ pub fn read(options: &RunOptions, cluster: Option<&Platform>) -> Result<Option<S
             (Some(stream), Some(text)) if !unnamed.is_empty() => {
                 if !is_told {
                     let jobs = named(unnamed.all());
-                    complain(&format!("waiting until standard input names all jobs of this run, such as {jobs}"));
+                    complain(&format!(
+                        "waiting until standard input names all jobs of this run; not named yet: {jobs}"
+                    ));
                     is_told = true;
                 }
                 begin = Some(stream.more(text)?);
@@ -60,8 +62,8 @@ fn cut_short(unnamed: &UnnamedTasks) -> miette::Report {
         format!("{count} jobs of this run that have not succeeded: {jobs}")
     };
     miette!(
-        "standard input ended without {jobs}; nothing was started or ended; provide the same input again, or, to remove jobs from the run, \
-         provide a file: run - --resume < FILE"
+        "standard input ended without {jobs}; no job was started or ended; provide the same input again; to remove jobs \
+         from the run, write the list to a file: makespan run - --resume < FILE"
     )
 }
 

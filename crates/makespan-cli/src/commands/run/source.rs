@@ -491,9 +491,9 @@ fn placed_by_default(mut loaded: LoadedInstance) -> Result<LoadedInstance> {
         let (name, others) = (instance.name(first), wide.count());
         let others = if others == 0 { String::new() } else { format!(" and {others} more jobs") };
         format!(
-            "`{}`{others} may use more than the {largest} processors of the largest node, on several nodes: a command starts on the first \
-             node only, and must start its processes on the other nodes (MAKESPAN_NODES) itself, as mpirun and srun do; for other \
-             commands, state at most cores={largest}",
+            "`{}`{others} may use more than the {largest} processors of the largest node; on several nodes, a command starts only on \
+             the first node, and must itself start processes on the other nodes (MAKESPAN_NODES), as mpirun and srun do; for \
+             commands that cannot do this, state at most cores={largest}",
             shown(&name)
         )
     });

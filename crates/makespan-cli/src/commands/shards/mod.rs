@@ -87,8 +87,10 @@ pub fn carry_out(work: &ShardWork<'_>, options: &ShardOptions) -> Result<bool> {
     if ended.status == 0 {
         return Ok(true);
     }
-    let kept =
-        format!("finished shards are kept in {}, and the same command continues", shown(&folder.display().to_string()));
+    let kept = format!(
+        "finished shards are kept in {}; to continue, repeat the same command",
+        shown(&folder.display().to_string())
+    );
     if let Some((name, reason)) = ended.failures.first() {
         let log = runs.join(format!("{name}.err"));
         let more = match ended.failures.len() - 1 {
@@ -181,7 +183,7 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
     }
     let directory = &plan.directory;
     std::env::set_current_dir(directory).map_err(|error| {
-        miette!("{}: {error}; choose a folder for the command that all nodes share", directory.display())
+        miette!("{}: {error}; start the command in a folder that all nodes share", directory.display())
     })?;
     compute(&plan, Shard { index, count: plan.shards })?;
     Ok(ExitCode::SUCCESS)
@@ -189,5 +191,5 @@ pub fn shard(options: &ShardCommand, compute: impl FnOnce(&ShardPlan, Shard) -> 
 
 /// Returns the error for a recorded command that this program cannot split into shards.
 pub fn not_split(folder: &Path) -> Report {
-    miette!("{}: the recorded command cannot be split into shards; remove its folder {SHARDS}", folder.display())
+    miette!("{}: the recorded command cannot be split into shards; remove {SHARDS} from this folder", folder.display())
 }

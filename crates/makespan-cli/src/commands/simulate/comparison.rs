@@ -126,7 +126,7 @@ fn rows(simulated: &[Simulated], written: fn(f64, bool) -> FigureFormat) -> Vec<
         let count =
             |one: &Simulated| one.compound.as_ref().map_or(one.simulation.cancelled.len(), |of| of.flow.given_up);
         let counts = simulated.iter().map(|one| count(one).to_string());
-        rows.push(("jobs given up".into(), counts.collect()));
+        rows.push(("jobs cancelled".into(), counts.collect()));
     }
     rows
 }

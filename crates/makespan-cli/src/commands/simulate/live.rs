@@ -169,7 +169,7 @@ impl LiveQueue {
         (other > 0).then(|| {
             format!(
                 "{other} of {1} jobs {0} at another instant than `makespan queue` predicts, with a mean difference of {mean:.0} s and a \
-                 maximum of {most:.0} s, because a simulation ignores parts of some requests and rules; compare scenarios with each other",
+                 maximum of {most:.0} s, because a simulation ignores parts of some requests and rules; compare scenarios only with each other",
                 if other == 1 { "starts" } else { "start" },
                 all.len()
             )
@@ -218,8 +218,8 @@ fn policy(queue: &Queue) -> (String, Option<String>) {
     let is_much = waiting.saturating_mul(queue.nodes.len()) > MUCH;
     let spec = queue.policy_spec(if is_much { &RARELY } else { &[] });
     let told = format!(
-        "{waiting} pending jobs and {} nodes are many for the policy `slurm`: it considers fewer jobs than Slurm, and less often \
-         ({spec}); name another with --policy",
+        "{waiting} pending jobs and {} nodes are many for the policy `slurm`: this policy considers fewer jobs than Slurm, and less often \
+         ({spec}); name another policy with --policy",
         queue.nodes.len()
     );
     (spec, is_much.then_some(told))

@@ -56,7 +56,8 @@ pub fn simulate(options: &SimulateOptions) -> Result<ExitCode> {
     if TreeProblem::is_meant(&log.instance) {
         if !scenarios.is_empty() || options.sizes {
             return Err(miette!(
-                "--scenario and --sizes are only for jobs on a cluster, but this instance has bags of tasks on a tree"
+                "--scenario and --sizes are only for jobs on a cluster, but this instance has bags of tasks on a tree; \
+                 remove these options"
             ));
         }
         return tree::simulate(options, &log.instance, threads);

@@ -128,7 +128,7 @@ impl Question {
     /// Formats the answer of a policy in a few lines.
     pub fn describe(&self, scene: &SimulationInput<'_>, policy: &str, answer: &PolicyAnswer) -> String {
         let release = scene.instance.release(self.task);
-        let started = answer.simulated.map_or("it never starts".into(), |start| {
+        let started = answer.simulated.map_or("in the simulation never".into(), |start| {
             format!(
                 "in the simulation at {} s, after {}",
                 figure(start.seconds()),
@@ -139,9 +139,9 @@ impl Question {
         match &answer.state {
             State::Running(since) if *since == self.at => wrapped(&label, 2, &format!("starts at once; {started}")),
             State::Running(since) => wrapped(&label, 2, &format!("has run since {} s", figure(since.seconds()))),
-            State::Ended => wrapped(&label, 2, &format!("would have ended by then; {started}")),
-            State::GivenUp => wrapped(&label, 2, "would have cancelled it by then"),
-            State::Waiting(None) => wrapped(&label, 2, &format!("expects never to start it; {started}")),
+            State::Ended => wrapped(&label, 2, &format!("the job would have ended by then; {started}")),
+            State::GivenUp => wrapped(&label, 2, "the policy would have cancelled the job by then"),
+            State::Waiting(None) => wrapped(&label, 2, &format!("not expected to start at all; {started}")),
             State::Waiting(Some(expected)) => {
                 let wait = expected.start - release;
                 let (start, wait) = (self.dated(expected.start), duration(wait.seconds()));

@@ -61,9 +61,9 @@ fn refuse_options_of_clusters(options: &SimulateOptions) -> Result<()> {
         ("--start-time-of", options.question.start_time_of.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
-        Some((name, _)) => {
-            Err(miette!("{name} is only for jobs on a cluster, but this instance has bags of tasks on a tree"))
-        }
+        Some((name, _)) => Err(miette!(
+            "{name} is only for jobs on a cluster, but this instance has bags of tasks on a tree; remove {name}"
+        )),
         None => Ok(()),
     }
 }
@@ -80,7 +80,7 @@ pub fn refuse_options_of_trees(options: &SimulateOptions) -> Result<()> {
     match given.iter().find(|(_, given)| *given) {
         Some((name, _)) => Err(miette!(
             "{name} is only for bags of tasks on a tree, but nodes of this instance have no `parent`, or no job has a \
-             `count`"
+             `count`; remove {name}"
         )),
         None => Ok(()),
     }

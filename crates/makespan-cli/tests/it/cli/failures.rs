@@ -182,7 +182,7 @@ fn memory_is_limited_or_no_job_starts() {
         said.refused(&["control group", "--limit-memory"]);
         assert!(!sandbox.path("log").exists() && !sandbox.path("runs").exists() && !sandbox.path("f").exists());
         let said = sandbox.makespan(RUN);
-        let text = "of memory, and states 16.0 MiB";
+        let text = "of memory, more than the 16.0 MiB that it states";
         assert!(said.err.contains("job `hungry` held ") && said.err.contains(text), "{said:?}");
     } else {
         let result = result(&said.err);

@@ -72,7 +72,7 @@ fn several_instances_are_summed_up() {
     assert!(planned("dual") && !planned("demt"), "{said}");
     // A note explains that some means cover only three instances.
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("not over all 4 instances") && words.contains("dual over 3"), "{said}");
+    assert!(words.contains("did not plan all 4 instances") && words.contains("dual over 3"), "{said}");
 
     let mut table = csv::Reader::from_path(sandbox.path("t.csv")).unwrap();
     let heading = table.headers().unwrap().clone();
@@ -90,7 +90,7 @@ fn several_instances_are_summed_up() {
         }
     }
     for table in ["t.md", "t.tex"] {
-        assert!(sandbox.read(table).contains("not over all 4 instances"), "{table}");
+        assert!(sandbox.read(table).contains("did not plan all 4 instances"), "{table}");
     }
     assert!(sandbox.read("t.md").contains("| demt | 4 |") && sandbox.read("t.tex").contains("\\toprule"));
 

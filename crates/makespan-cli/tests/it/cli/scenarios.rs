@@ -77,7 +77,7 @@ fn scenarios_that_are_wrong_are_told_what_would_be_right() {
         ("without user=99", "no job of user `99`"),
         ("policy=esay", "did you mean `easy`"),
         ("faster", "write words such as now"),
-        ("now nodes=3", "excludes all changes"),
+        ("now nodes=3", "cannot be combined with changes"),
     ] {
         sandbox.makespan(&format!("simulate log.swf --scenario '{words}'")).refused(&[part]);
     }
@@ -117,7 +117,7 @@ fn jobs_that_wait_when_a_dump_is_written_are_asked_about_then() {
         // 900 s after 10:10.
         "seen at 1500.0 s (2024-03-30 10:25:00)",
         "(2024-03-30 11:10:00)",
-        "jobs given up",
+        "jobs cancelled",
     ] {
         assert!(text.replace('\n', " ").replace("  ", " ").contains(part), "{part}: {text}");
     }

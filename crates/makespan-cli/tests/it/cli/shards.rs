@@ -60,7 +60,7 @@ fn shards_that_fail_and_other_commands_are_told() {
     // `min-min` refuses tasks on several processors.
     let line = "compare small.toml -a gang,min-min --shards 2";
     sandbox.makespan(line).refused(&["shard-0001 failed: it returned exit status 1", "min-min", "shard-0001.err"]);
-    sandbox.makespan(line).refused(&["shard-0001 failed", "the same command continues"]);
+    sandbox.makespan(line).refused(&["shard-0001 failed", "repeat the same command"]);
     assert_eq!(starts(&sandbox.path("compare-small")), [(0, 1), (1, 2)].into());
     let other = "compare small.toml -a gang --shards 2";
     sandbox.makespan(other).refused(&["compare-small contains shards of another command", "gang,min-min", "--folder"]);

@@ -39,7 +39,7 @@ fn policies_stand_side_by_side() {
     assert_eq!(row(&text, "wait, mean")[..2], ["57.500", "35.000"]);
     assert_eq!(row(&text, "makespan")[..2], ["200.000", "200.000"]);
     assert_eq!(row(&text, "backfilled jobs")[..2], ["0", "1"]);
-    assert!(!text.contains("given up") && !text.contains("interrupted"), "{text}");
+    assert!(!text.contains("jobs cancelled") && !text.contains("interrupted"), "{text}");
     let default = sandbox.makespan("simulate log.swf").succeeds();
     assert_eq!(row(&default, "policy"), ["easy"]);
 }
@@ -193,7 +193,7 @@ fn a_job_is_told_when_it_starts_and_who_is_in_the_way() {
     assert!(text.contains("waiting job: 2") || text.contains("waiting jobs: 2"), "{text}");
     assert!(ask("1").contains("easy: starts at once"));
     assert!(ask("3 --at 30").contains("easy: has run since 20.000 s"));
-    assert!(ask("3 --at '10min'").contains("easy: would have ended by then"));
+    assert!(ask("3 --at '10min'").contains("easy: the job would have ended by then"));
     let said = json(&ask("2 --format json"));
     let answer = &said["policies"][1]["start_time"];
     assert_eq!((answer["expected"].as_f64(), answer["simulated"].as_f64()), (Some(100.0), Some(60.0)), "{answer}");

@@ -81,8 +81,7 @@ impl<'a> TreeNodes<'a> {
         let others_figures = Figures { link: 0.0, sends: 0.0, ..self.sum(others.iter().copied()) };
         let figures: Vec<&Figures> = busiest.iter().map(|&node| &self.each[node]).chain([&others_figures]).collect();
         let rows = rows(names, &figures);
-        let text =
-            format!("The {BUSIEST} nodes that do most of the work. {}", self.idle(all.len())).trim_end().to_owned();
+        let text = format!("The {BUSIEST} nodes with the most work. {}", self.idle(all.len())).trim_end().to_owned();
         vec![self.section(text, rows), self.levels()]
     }
 

@@ -81,7 +81,7 @@ impl Outcomes<'_> {
         };
         let counts = if had == 1 { "1 core".to_owned() } else { format!("{had} cores") };
         let text = format!(
-            "job `{}` {did} in {} s, but was planned with {counts}; write {}",
+            "job `{}` {did} during its run of {} s, but was planned with {counts}; write {}",
             shown(&name),
             figure(seconds),
             self.cores_note.text(cores)

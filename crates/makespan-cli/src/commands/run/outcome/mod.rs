@@ -399,7 +399,12 @@ impl<'a> Outcomes<'a> {
         all.sort_by_key(|&(over, task, _)| (std::cmp::Reverse(over), task));
         let sentence = |&(over, task, peak): &(u64, TaskId, u64)| {
             let name = self.instance.name(task);
-            format!("job `{}` held {} of memory, and states {}", shown(&name), bytes(peak), bytes(peak - over))
+            format!(
+                "job `{}` held {} of memory, more than the {} that it states",
+                shown(&name),
+                bytes(peak),
+                bytes(peak - over)
+            )
         };
         let mut texts: Vec<String> = all.iter().take(TOLD).map(sentence).collect();
         if all.len() > TOLD {

@@ -101,7 +101,7 @@ impl<'a> Row<'a> {
             None => "did not run".to_owned(),
             Some(Outcome::Succeeded) => "succeeded".into(),
             Some(Outcome::Failed { status }) if Kind::of(self.run) == Kind::OutOfMemory => {
-                format!("no memory, status {status}")
+                format!("out of memory, status {status}")
             }
             Some(Outcome::Failed { status }) if Kind::of(self.run) == Kind::Killed => {
                 format!("killed, status {status}")

@@ -126,9 +126,9 @@ pub fn simulate(
 }
 
 /// The note about a recorded schedule that is compared with simulations.
-const AS_LOGGED_DIFFERS: &str = "the policy of AS LOGGED is the policy of the site, which the log does not state: so \
-                                 differences to other columns may come only from this policy; compare the other \
-                                 columns with each other";
+const AS_LOGGED_DIFFERS: &str = "the policy of AS LOGGED is the policy of the site, which the log does not state; a \
+                                 difference between AS LOGGED and another column may be caused by this policy alone; \
+                                 compare the other columns with each other";
 /// The policy of the recorded schedule.
 const POLICY_OF_SITE: &str = "of the site";
 

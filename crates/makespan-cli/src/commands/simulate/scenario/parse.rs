@@ -98,7 +98,7 @@ impl Scenario {
         while let Some(word) = left.next() {
             match word.as_str() {
                 "now" if words.len() == 1 => {}
-                "now" => return Err(wrong("`now` excludes all changes".into())),
+                "now" => return Err(wrong("`now` cannot be combined with changes".into())),
                 "without" => {
                     let next = left.next().ok_or_else(|| wrong("a word is missing after `without`".into()))?;
                     changes.push(without(next).map_err(wrong)?);
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(changes("maintenance=8:00..12:00 nodes=+1 drain=n1 job=5 top").len(), 4);
         for (bad, part) in [
             ("", "it is empty"),
-            ("now nodes=3", "excludes all changes"),
+            ("now nodes=3", "cannot be combined with changes"),
             ("nodes=0", "not a number"),
             ("processors=x", "not a number of processors"),
             ("nodes=++3", "not a number"),

@@ -24,13 +24,13 @@ fn is_one_node(platform: &Platform) -> bool {
 }
 
 /// Applies a change to a number, of which at least 1 must remain.
-fn changed(before: u32, amount: Amount) -> Result<u32, String> {
+fn changed(before: u32, amount: Amount, what: &str) -> Result<u32, String> {
     let after = match amount {
         Amount::All(all) => Some(all),
         Amount::More(more) => before.checked_add(more),
         Amount::Fewer(fewer) => before.checked_sub(fewer).filter(|&left| left > 0),
     };
-    after.ok_or_else(|| format!("there are only {before}, but at least one must remain"))
+    after.ok_or_else(|| format!("the platform has only {}; at least one must remain", counted(before, what)))
 }
 
 /// Returns the platform with another number of nodes. New nodes are copies of the last node and belong to its
@@ -41,15 +41,17 @@ fn changed(before: u32, amount: Amount) -> Result<u32, String> {
 pub fn resized(platform: &Platform, amount: Amount) -> Result<Platform, String> {
     if is_one_node(platform) {
         return Err(format!(
-            "the nodes are unknown, because all {} belong to one node; write `processors=` instead of `nodes=`, or name a --platform \
+            "the size of a node is unknown, because all {} belong to one node; write `processors=` instead of `nodes=`, or name a --platform \
              with several nodes",
             counted(platform.processors(), "processor")
         ));
     }
     let before = computing(platform);
-    let after = changed(before, amount)?;
+    let after = changed(before, amount, "node")?;
     if platform.is_tree() {
-        return Err("the nodes form a tree, and the position of more nodes is unknown; name a --platform".into());
+        return Err(
+            "the nodes form a tree, and additional nodes have no known position in the tree; name a --platform".into(),
+        );
     }
     let mut nodes = platform.nodes().to_vec();
     let mut site = platform.site().cloned();
@@ -69,7 +71,7 @@ pub fn with_processors(platform: &Platform, amount: Amount) -> Result<Platform, 
         ));
     }
     let mut nodes = platform.nodes().to_vec();
-    nodes[0].processors = changed(platform.processors(), amount)?;
+    nodes[0].processors = changed(platform.processors(), amount, "processor")?;
     rebuilt(platform, nodes, platform.site().cloned(), platform.interconnect()).map_err(|error| error.to_string())
 }
 

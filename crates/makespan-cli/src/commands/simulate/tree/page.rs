@@ -26,8 +26,8 @@ pub fn write(path: &Path, title: &str, problem: &TreeProblem, page: &TreeReportP
     let remarks: Vec<String> = page.runs.iter().flat_map(|run| page.remarks(run)).collect();
     let (columns, rows) = page.comparison();
     let text = format!(
-        "No schedule has a larger fair throughput in the long run than {} weighted tasks a second: that is proved{}. The fair throughput of a \
-         run is measured from a tenth to nine tenths of the time at which the first application was done.",
+        "No schedule has a larger fair throughput in the long run than {} weighted tasks a second. This is proved{}. The fair throughput of a \
+         run is measured between 10\u{A0}% and 90\u{A0}% of the time at which the first application ends.",
         figure(page.scene.bound),
         page.instance.condition()
     );
