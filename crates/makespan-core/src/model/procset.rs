@@ -36,7 +36,7 @@ pub enum ProcSetError {
     #[error("`{0}` is not a set of processors; write ids and ranges such as 0-3,8")]
     Syntax(String),
     /// The text contains a processor more than once. The set would have fewer processors than the text suggests.
-    #[error("processor {processor} is named twice in `{text}`; name each once")]
+    #[error("`{text}` contains processor {processor} twice; write each processor once")]
     Twice {
         /// The first repeated processor.
         processor: u32,
@@ -314,8 +314,8 @@ mod tests {
     #[test]
     fn a_processor_that_is_named_twice_is_named() {
         let said = |text: &str| text.parse::<ProcSet>().unwrap_err().to_string();
-        assert_eq!(said("0,1,2,0"), "processor 0 is named twice in `0,1,2,0`; name each once");
-        assert_eq!(said("5-9,0-5"), "processor 5 is named twice in `5-9,0-5`; name each once");
+        assert_eq!(said("0,1,2,0"), "`0,1,2,0` contains processor 0 twice; write each processor once");
+        assert_eq!(said("5-9,0-5"), "`5-9,0-5` contains processor 5 twice; write each processor once");
     }
 
     proptest! {

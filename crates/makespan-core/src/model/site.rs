@@ -247,7 +247,7 @@ pub enum SiteError {
         name: String,
     },
     /// The entry refers to a class of service, an account or a user that does not exist.
-    #[error("{what} `{name}` names `{other}`, which does not exist")]
+    #[error("{what} `{name}` refers to `{other}`, which does not exist")]
     Unknown {
         /// The kind of entry.
         what: &'static str,

@@ -9,13 +9,13 @@ use crate::text::counted;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Defect {
     /// The job does not exist.
-    #[error("it names job {0}, which the instance does not have")]
+    #[error("it refers to job {0}, which the instance does not have")]
     UnknownJob(u64),
     /// The job is not waiting: it is not released yet, already runs, has ended or was cancelled.
     #[error("it starts or cancels job `{0}`, which is not waiting")]
     NotWaiting(String),
     /// Some processors do not exist.
-    #[error("it starts job `{job}` on {processors}; processors run from 0 to {last}")]
+    #[error("it starts job `{job}` on {processors}; processors are numbered from 0 to {last}")]
     UnknownProcessors {
         /// Name of the job.
         job: String,

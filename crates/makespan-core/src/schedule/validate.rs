@@ -85,7 +85,7 @@ pub enum Violation {
         release: Time,
     },
     /// A processor does not exist.
-    #[error("job `{job}` is placed on processor {processor}; ids run from 0 to {last}")]
+    #[error("job `{job}` is placed on processor {processor}; processors are numbered from 0 to {last}")]
     UnknownProcessor {
         /// Name of the job.
         job: String,

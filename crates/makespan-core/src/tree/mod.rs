@@ -112,7 +112,8 @@ pub enum TreeError {
     Released(String),
     /// A job has a walltime.
     #[error(
-        "job `{0}` has a walltime, which rules out some nodes; a steady state does not support walltimes; remove it"
+        "job `{0}` has a walltime, which rules out some nodes, but a steady state does not support walltimes; remove \
+         the walltime"
     )]
     Walltime(String),
     /// A job has a time for each machine.

@@ -71,8 +71,8 @@ pub enum NetworkViolation {
     },
     /// A node receives a task twice, or receives a task that is computed neither at this node nor below it.
     #[error(
-        "task {task} of job `{job}` is sent to node `{node}`, but either more than once, or the task is computed \
-         neither at this node nor below it"
+        "task {task} of job `{job}` is sent to node `{node}` more than once, or this task is computed neither at \
+         this node nor below this node"
     )]
     Astray {
         /// Name of the job.

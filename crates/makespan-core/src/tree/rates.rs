@@ -17,7 +17,7 @@ pub struct Rates {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RatesError {
     /// The number of rates does not match the problem.
-    #[error("there are {found} rates, but {expected} pairs of a node and a bag")]
+    #[error("there are {found} rates, but {expected} are needed: one for each pair of a node and a bag")]
     Size {
         /// Number of rates.
         found: usize,
@@ -44,7 +44,7 @@ pub enum RatesError {
     #[error("the fair throughput of the rates differs from the stated fair throughput")]
     Throughput,
     /// A node would have to send to its children for more than a second in each second.
-    #[error("node {node} would need to send for {load:.12} seconds in each second")]
+    #[error("the rates require node {node} to send for {load:.12} seconds in each second; the maximum is 1")]
     Port {
         /// Position of the node.
         node: usize,

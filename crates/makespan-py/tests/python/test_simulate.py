@@ -83,7 +83,7 @@ class Wrong(m.Policy):
     [
         ("too many", m.PolicyError, "are free"),
         ("twice", m.PolicyError, "not waiting"),
-        ("nothing there", m.PolicyError, "processors run from 0 to 7"),
+        ("nothing there", m.PolicyError, "processors are numbered from 0 to 7"),
         ("unknown", m.PolicyError, "return a list of Start, Wake and Cancel"),
         ("no list", m.PolicyError, "decided 7, a `int`"),
         ("silent", m.PolicyError, "waiting for ever"),

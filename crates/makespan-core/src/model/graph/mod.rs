@@ -72,7 +72,7 @@ pub enum GraphError {
     #[error("two tasks are named `{0}`; names must be unique within a job")]
     DuplicateName(String),
     /// An edge refers to a task that does not exist.
-    #[error("edge {edge} names task {task}, but tasks are numbered from 0 to {last}")]
+    #[error("edge {edge} refers to task {task}, but tasks are numbered from 0 to {last}")]
     UnknownTask {
         /// Position of the edge.
         edge: usize,
@@ -93,7 +93,7 @@ pub enum GraphError {
     #[error("the tasks wait for each other in a cycle: {}; remove one of these edges", cycle(.0))]
     Cycle(Vec<String>),
     /// An edge takes a negative time.
-    #[error("the edge from `{from}` to `{to}` takes {time} s; it must not be negative")]
+    #[error("the edge from `{from}` to `{to}` takes {time} s; give a time of at least 0 s")]
     Negative {
         /// Name of the task at which the edge starts.
         from: String,

@@ -26,7 +26,7 @@ fn what_is_no_graph_is_refused_by_name() {
     check_refusal(&[], &[], "no tasks");
     check_refusal(&["a", ""], &[], "name of task 1");
     check_refusal(&["a", "a"], &[], "two tasks are named `a`");
-    check_refusal(&["a", "b"], &[(0, 2)], "edge 0 names task 2, but tasks are numbered from 0 to 1");
+    check_refusal(&["a", "b"], &[(0, 2)], "edge 0 refers to task 2, but tasks are numbered from 0 to 1");
     check_refusal(&["a", "b"], &[(0, 1), (0, 1)], "two edges lead from `a` to `b`");
     check_refusal(&["a", "b", "c", "d"], &[(0, 1), (1, 2), (2, 3), (3, 1)], "in a cycle: b -> c -> d -> b; remove");
     check_refusal(&["a"], &[(0, 0)], "in a cycle: a -> a");

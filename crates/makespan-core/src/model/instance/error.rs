@@ -124,7 +124,9 @@ pub enum InstanceError {
         tasks: u128,
     },
     /// An unavailable period contains processors that do not exist.
-    #[error("unavailable period {index}: processor {processor} does not exist; ids run from 0 to {last}")]
+    #[error(
+        "unavailable period {index}: processor {processor} does not exist; processors are numbered from 0 to {last}"
+    )]
     UnknownProcessor {
         /// Position of the period in the file, counted from 0.
         index: usize,

@@ -238,7 +238,9 @@ impl TooLittle<'_> {
             );
         }
         let room = room_on(platform, classes.0.iter(), std::slice::from_ref(demand), processors);
-        format!("each node has at most {most}, which together is enough for only {room} of these processors; {remedy}")
+        format!(
+            "each node has at most {most}, so all nodes together have enough for only {room} of these processors; {remedy}"
+        )
     }
 
     fn name(&self, resource: ResourceId) -> &str {

@@ -62,7 +62,7 @@ fn each_rule_rejects_its_own_violation() {
     check(&[(0, 11, 17, "0-2"), (1, 7, 11, "2")], "accepts 1 to 2");
     check(&[(0, 0, 7, "0-1"), (1, 7, 11, "2")], "takes 0.000000006 s");
     check(&[(0, 0, 6, "0-1"), (1, 1, 5, "2")], "before its release");
-    check(&[(0, 0, 6, "0-1"), (1, 7, 11, "3")], "ids run from 0 to 2");
+    check(&[(0, 0, 6, "0-1"), (1, 7, 11, "3")], "processors are numbered from 0 to 2");
     check(&[(0, 0, 6, "0-1"), (1, 5, 9, "1")], "both hold processor 1");
     check(&[(0, 0, 6, "0-1"), (1, 4, 8, "2")], "unavailable from 0.000000005 s");
     check(&[(0, 0, 6, "0-1"), (7, 4, 8, "2")], "task number 7");
