@@ -59,8 +59,8 @@ static ENTRIES: &[Entry] = &[
             },
             Parameter {
                 name: "deadline",
-                values: "a number from 1 to 1000 (with objective=cost): jobs without a deadline must end by this \
-                         number times HEFT's makespan after their release",
+                values: "a number x from 1 to 1000 (only with objective=cost): a job without a deadline must end \
+                         at most x times HEFT's makespan after its release",
                 default: "1.5",
             },
             Parameter { name: "time-limit", values: "a time such as 10s", default: "1s" },
@@ -69,7 +69,11 @@ static ENTRIES: &[Entry] = &[
                 values: "1 to 1000000000000: the number of steps, instead of a time limit",
                 default: "none",
             },
-            Parameter { name: "searches", values: "1 to 1024 searches at the same time, or cores", default: "cores" },
+            Parameter {
+                name: "searches",
+                values: "a number of parallel searches from 1 to 1024, or cores",
+                default: "cores",
+            },
         ],
         kind: OfScheduler {
             minimises: &Objective::OF_SCHEDULES,
@@ -122,7 +126,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "dual",
-        summary: "two shelves, as short as the test of the dual approximation allows: makespan",
+        summary: "two shelves, for the shortest target length that the dual approximation accepts: makespan",
         supports: ANY_JOBS,
         source: "Mounié, Rapine, Trystram, SIAM J. Comput. 37(2), 2007, doi:10.1137/S0097539701385995",
         parameters: &[],

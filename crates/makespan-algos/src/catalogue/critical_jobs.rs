@@ -45,8 +45,8 @@ pub(crate) const METHOD: [Parameter; 10] = [
     Parameter { name: "criterion", values: "cost or utilisation", default: "cost" },
     Parameter {
         name: "deadline",
-        values: "a number from 1 to 1000: jobs without a deadline must end by this number times HEFT's makespan after \
-                 their release",
+        values: "a number x from 1 to 1000: a job without a deadline must end at most x times HEFT's makespan after \
+                 its release",
         default: "1.5",
     },
     Parameter { name: "chains", values: "covering or disjoint", default: "covering" },

@@ -50,7 +50,9 @@ fn factor(text: &str) -> Result<Option<f64>, String> {
     let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor >= 1.0);
     match text {
         "none" => Ok(None),
-        _ => factor.map(Some).ok_or_else(|| "a number of at least 1, such as 1.25: times the proven bound".into()),
+        _ => factor.map(Some).ok_or_else(|| {
+            "a number of at least 1, such as 1.25 (the limit is this number times the proven bound)".into()
+        }),
     }
 }
 

@@ -354,7 +354,7 @@ fn by_scheduler<P: Policy + 'static>(
 /// Checks that a scheduler supports an instance. The error describes a policy, so the error names the scheduler that
 /// the policy uses.
 fn supported_by(scheduler: &dyn Scheduler, name: &str, instance: &Instance) -> Result<(), Unsupported> {
-    scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name} {reason}")))
+    scheduler.supports(instance).map_err(|reason| Unsupported(format!("with scheduler={name}, {reason}")))
 }
 
 /// Returns an instance in which each task is a separate job, to check policies that plan each task separately. A bag

@@ -212,7 +212,7 @@ pub(super) fn wait_for(queue: &Queue, view: &View<'_>) -> Option<Decision> {
 pub(super) fn without_transfers(instance: &Instance) -> Result<(), Unsupported> {
     if instance.has_transfers() {
         return Err(Unsupported(
-            "it does not wait for data that take time between nodes; use follow or job-flow".into(),
+            "it does not support data that take time to move between nodes; use follow or job-flow".into(),
         ));
     }
     Ok(())

@@ -251,8 +251,8 @@ impl<'a> Planner<'a> {
         }
         if unnamed > 0 {
             passed.remarks.push(format!(
-                "no plan by critical chains meets the stated or assumed deadlines of {} of bags; these tasks run as \
-                 in HEFT's plan",
+                "for {} of bags, no plan by critical chains meets the stated or assumed deadline; HEFT's plan is used \
+                 for these tasks",
                 counted(unnamed, "task")
             ));
         }

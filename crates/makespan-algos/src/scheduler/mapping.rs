@@ -84,7 +84,9 @@ pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     let refused = |problem: &str| Err(Unsupported(format!("{problem}; use {INSTEAD}")));
     needs_counts(instance, INSTEAD)?;
     if instance.has_bags() {
-        return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
+        return Err(Unsupported(
+            "it does not plan bags of tasks; create the scheduler with `makespan_algos::scheduler`".into(),
+        ));
     }
     if instance.has_compound_jobs() {
         return refused("it maps single jobs to machines, but at least one job is a graph of tasks");

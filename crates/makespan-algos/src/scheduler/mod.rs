@@ -80,7 +80,9 @@ pub(crate) fn counts_or_packs(instance: &Instance) -> Result<(), Unsupported> {
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     packed::needs_counts(instance, INSTEAD)?;
     if instance.has_bags() {
-        return Err(Unsupported("bags of tasks are planned by a scheduler made by `makespan_algos::scheduler`".into()));
+        return Err(Unsupported(
+            "it does not plan bags of tasks; create the scheduler with `makespan_algos::scheduler`".into(),
+        ));
     }
     if instance.has_compound_jobs() {
         let what = "it plans single tasks and bags, but at least one job is a graph of tasks";
@@ -102,7 +104,7 @@ fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
 /// Checks the requirements of [`needs_single_processors`]. The errors recommend `instead`.
 fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = packed::needy(instance) {
-        let what = format!("it plans only processors, but `{name}` needs `{resource}`");
+        let what = format!("`{name}` needs `{resource}`, but the algorithm plans only processors");
         return Err(Unsupported(format!("{what}; use {instead}")));
     }
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
@@ -150,8 +152,8 @@ fn needs_open_processors(instance: &Instance) -> Result<(), Unsupported> {
 fn needs_free_placement(instance: &Instance) -> Result<(), Unsupported> {
     needs_equal_processors(instance)?;
     if instance.platform().restricts_placement() {
-        let remedy = "it cannot keep jobs within nodes (placement = compact); `optimise`, `list`, `sweep`, `demt` \
-                      and, on equal nodes, `shelves` can";
+        let remedy = "it cannot keep jobs within nodes (placement = compact); use `optimise`, `list`, `sweep`, \
+                      `demt` or, if all nodes are equal, `shelves`";
         return Err(Unsupported(remedy.into()));
     }
     Ok(())

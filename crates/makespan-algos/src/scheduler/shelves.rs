@@ -92,8 +92,8 @@ impl Scheduler for Shelves {
         let nodes = Nodes::of(instance).map_err(unsupported)?;
         let Some((schedule, left)) = by_shelves(instance, nodes) else {
             context.remarks.push(
-                "the shelves need always available processors, and monotone jobs except for a few; so a list in best \
-                 placement is used instead, without a guaranteed ratio"
+                "the shelves need processors that are always available, and all jobs but a few must be monotone; a list \
+                 in best placement, without a guaranteed ratio, is used instead"
                     .into(),
             );
             return Ok(by_list(instance).into());
@@ -131,9 +131,7 @@ impl Nodes {
             Some(each) if each > 0 => {
                 Ok(Self { cluster: Cluster { nodes: platform.processors() / each, each: rounded_down(each) }, each })
             }
-            _ => Err(Unsupported(
-                "it needs nodes with equal numbers of processors; `list` and `sweep` support other nodes".into(),
-            )),
+            _ => Err(Unsupported("it needs nodes with equal numbers of processors; use `list` or `sweep`".into())),
         }
     }
 

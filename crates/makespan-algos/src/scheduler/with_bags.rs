@@ -255,8 +255,10 @@ impl FillingBags {
             let there = platform.total(resource);
             if needed > there {
                 let name = &platform.resource_of(resource).name;
-                let what = format!("on the fewest processors, best-effort bags use up {needed} of `{name}`");
-                return Err(Unsupported(format!("{what}, but the platform has {there}; give the bags a weight")));
+                let what = format!("even on the fewest processors, best-effort bags use up {needed} of `{name}`");
+                return Err(Unsupported(format!(
+                    "{what}, but the platform has only {there}; give these bags a positive weight"
+                )));
             }
         }
         Ok(())

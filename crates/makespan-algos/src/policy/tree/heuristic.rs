@@ -68,7 +68,9 @@ pub enum TreePolicy {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
     /// The heuristic follows rates, but the caller provided none.
-    #[error("the policy lp needs the rates of a steady state, which `plan` computes, but no rates are stated")]
+    #[error(
+        "the policy lp needs the rates of a steady state, but no rates are stated; compute these rates with `plan`"
+    )]
     NoRates,
     /// The rates are for other nodes or applications.
     #[error(
@@ -83,8 +85,8 @@ pub enum SetupError {
     },
     /// A macro-task does not fit into a buffer.
     #[error(
-        "a macro-task has {tasks} tasks, but a buffer has room for only {buffer}; use --buffer {tasks} or more, or \
-         weights in a ratio of smaller integers"
+        "a macro-task has {tasks} tasks, but a buffer holds only {buffer}; set --buffer to {tasks} or more, or give \
+         the bags weights in a ratio of smaller integers"
     )]
     Buffer {
         /// Number of tasks in a macro-task.

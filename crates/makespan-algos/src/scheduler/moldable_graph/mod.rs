@@ -16,11 +16,7 @@ pub(super) use allotted::{named, planned, supports};
 /// Returns the packing of an instance for schedulers that place each task on a cluster after earlier tasks. Returns an
 /// error if tasks need more than a number of processors that are always open.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
-    let refused = |what: &str| {
-        Err(Unsupported(format!(
-            "it counts only processors, which must always be available, but {what}; use {INSTEAD}"
-        )))
-    };
+    let refused = |what: &str| Err(Unsupported(format!("{what}, which the algorithm does not support; use {INSTEAD}")));
     if let Some((name, resource)) = packed::needy(instance) {
         return refused(&format!("`{name}` needs `{resource}`"));
     }

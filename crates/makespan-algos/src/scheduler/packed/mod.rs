@@ -72,7 +72,7 @@ pub(crate) fn needy(instance: &Instance) -> Option<(Cow<'_, str>, &str)> {
 /// another job.
 pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
     if let Some((name, resource)) = needy(instance) {
-        let what = format!("it plans only processors, but `{name}` needs `{resource}`; use {instead}");
+        let what = format!("`{name}` needs `{resource}`, but the algorithm plans only processors; use {instead}");
         return Err(Unsupported(what));
     }
     if let Some(job) = instance.jobs().iter().find(|job| !job.waits_for().is_empty()) {

@@ -124,7 +124,7 @@ fn compound_jobs_are_simulated_task_by_task() {
     sandbox.write("n.toml", diamond(LEFT).replace("processors = 2", nodes));
     sandbox
         .makespan("simulate n.toml --policy easy")
-        .refused(&["easy", "data that take time between nodes; use follow"]);
+        .refused(&["easy", "data that take time to move between nodes; use follow"]);
     sandbox.makespan("simulate n.toml --policy follow[scheduler=peft]").succeeds();
     sandbox.makespan("simulate n.toml --policy follow[scheduler=dual]").refused(&["graph"]);
 }
