@@ -238,7 +238,7 @@ pub(crate) fn improve(
 }
 
 /// The condition of best-effort bags, which the complete search ignores.
-const BEST_EFFORT: &str = "that best-effort bags delay no other job";
+const BEST_EFFORT: &str = "the rule that best-effort bags must not delay other jobs";
 
 /// Returns a remark that states why the plan is not proved optimal for the sought objective. `reasons` contains the
 /// reasons of the searches before and after the main part of planning. Returns `None` if the plan is proved optimal, or

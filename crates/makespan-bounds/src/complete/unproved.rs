@@ -10,7 +10,7 @@ use makespan_core::{Instance, Objective, ResourceKind};
 /// use makespan_bounds::complete::Unproved;
 ///
 /// let reason = Unproved::TimeLimit.to_string();
-/// assert_eq!(reason, "the complete search used up its search time; a longer time limit may prove it");
+/// assert_eq!(reason, "the complete search used up its search time; a longer time limit may suffice for a proof");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unproved {
@@ -49,7 +49,7 @@ impl fmt::Display for Unproved {
             }
             Self::Relaxed(ignored) => write!(f, "the complete search ignores {}", ignored.join(", and ")),
             Self::TimeLimit => {
-                write!(f, "the complete search used up its search time; a longer time limit may prove it")
+                write!(f, "the complete search used up its search time; a longer time limit may suffice for a proof")
             }
             Self::ConflictLimit => write!(f, "the complete search reached its limit on conflicts"),
             Self::TooLong => write!(f, "the certificate of the complete search would be too long"),
@@ -93,7 +93,7 @@ pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static
     let has_nodes = platform.node_count() > 1;
     let has_parts = instance.has_bags() || instance.has_compound_jobs();
     let conditions = [
-        ("that a job ends with its last task", has_parts && objective.is_sum_of_ends()),
+        ("the rule that a job ends with its last task", has_parts && objective.is_sum_of_ends()),
         ("amounts of consumables", has(ResourceKind::Consumable)),
         ("the nodes on which tasks need resources", has_nodes && has(ResourceKind::OfNodes)),
         ("transfers between nodes", has_nodes && instance.has_transfers()),
@@ -147,6 +147,6 @@ mod tests {
         let instance = Instance::new(platform, vec![bag], vec![closed]).unwrap();
         let both = ["the placement of jobs on nodes", "which of the processors are unavailable"];
         assert_eq!(ignored(&instance, Objective::Makespan), both);
-        assert_eq!(ignored(&instance, Objective::MeanFlow)[0], "that a job ends with its last task");
+        assert_eq!(ignored(&instance, Objective::MeanFlow)[0], "the rule that a job ends with its last task");
     }
 }

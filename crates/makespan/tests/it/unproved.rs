@@ -55,7 +55,7 @@ fn conditions_that_are_ignored() {
         platform = { processors = 2 }
         jobs = [{ name = "bag", count = 3, time = 2, weight = 3 }, { name = "a", time = 3 }, { name = "b", time = 1 }]
     "#;
-    is_unproved(bag, "weighted-completion", "ignores that a job ends with its last task");
+    is_unproved(bag, "weighted-completion", "ignores the rule that a job ends with its last task");
     let consumable = r#"
         version = 2
         platform = { processors = 2, consumables = { budget = 3 } }
@@ -83,7 +83,7 @@ fn conditions_that_are_ignored() {
         platform = { processors = 2 }
         jobs = [{ name = "a", time = 3 }, { name = "b", time = 3 }, { name = "bag", count = 1, time = 6, weight = 0 }]
     "#;
-    is_unproved(best_effort, "makespan", "ignores that best-effort bags delay no other job");
+    is_unproved(best_effort, "makespan", "ignores the rule that best-effort bags must not delay other jobs");
     let end = planned(best_effort, "objective=makespan,steps=200").into_schedule().unwrap().makespan();
     assert_eq!(end.seconds().to_string(), "9");
 }
