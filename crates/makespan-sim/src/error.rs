@@ -40,7 +40,7 @@ pub enum SimulationError {
         node: String,
     },
     /// A failure has no processors, has processors that the platform does not have, or ends before it begins.
-    #[error("failure {index}: it must name processors from 0 to {last}, and end after it begins")]
+    #[error("failure {index}: its processors must be from 0 to {last}, and its end must be after its start")]
     Failure {
         /// Position of the failure in the list, counted from 0.
         index: usize,

@@ -147,7 +147,7 @@ impl FromStr for Shape {
         Self::ALL.into_iter().find(|shape| shape.name() == text).ok_or_else(|| GenerateError::Option {
             name: "shape",
             value: text.to_owned(),
-            expected: "write layers, chain, fork-join, stages, series-parallel, cholesky, lu, montage, epigenomics, cybershake, \
+            expected: "write one of layers, chain, fork-join, stages, series-parallel, cholesky, lu, montage, epigenomics, cybershake, \
                        1000genome, blast, bwa, seismology, soykb or srasearch",
         })
     }
