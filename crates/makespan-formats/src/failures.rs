@@ -174,10 +174,11 @@ impl Row<'_> {
             self.text("processors").unwrap_or_default().parse().map_err(|error| self.wrong("processors", &error))?;
         let last = platform.processors() - 1;
         match processors.last() {
-            None => Err(self.wrong("processors", &"name at least one processor")),
-            Some(id) if id > last => {
-                Err(self.wrong("processors", &format!("processor {id} does not exist; ids run from 0 to {last}")))
-            }
+            None => Err(self.wrong("processors", &"state at least one processor")),
+            Some(id) if id > last => Err(self.wrong(
+                "processors",
+                &format!("processor {id} does not exist; processors are numbered from 0 to {last}"),
+            )),
             Some(_) => Ok(processors),
         }
     }
@@ -228,7 +229,10 @@ mod tests {
         check("node,down", "a column is missing");
         check("node,down,up\nn3,0,1", "f.csv:2: node: the platform has no node `n3`");
         check("processors,down,up\n0-3,8,0,1", "the row has 4 values, but the header has 3 columns");
-        check("processors,down,up\n12,0,1", "f.csv:2: processors: processor 12 does not exist; ids run from 0 to 11");
+        check(
+            "processors,down,up\n12,0,1",
+            "f.csv:2: processors: processor 12 does not exist; processors are numbered from 0 to 11",
+        );
         check("processors,down,up\n3-1,0,1", "is not a set of processors");
         check("processors,down,up\n,0,1", "at least one");
         check("processors,down,up\n# so\n1,0,x", "f.csv:3: up: `x` is not a time");

@@ -272,7 +272,7 @@ fn machines(options: &ReadOptions) -> Result<Option<Platform>, String> {
                 .into());
         }
         (None, None, Some(_)) => {
-            return Err("a bandwidth is stated, but no number of processors; state this number".into());
+            return Err("a bandwidth is stated, but no number of processors; add --processors N".into());
         }
         (None, None, None) if options.workflows_on_machine => return Ok(options.machine.clone()),
         (platform, None, None) => return Ok(platform.clone()),

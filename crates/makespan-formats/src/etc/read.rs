@@ -124,8 +124,8 @@ impl Reader<'_> {
                 Ok((Layout { machines, tasks: None, by_line: false }, false))
             }
             (_, Some(_)) => Err(self.wrong(
-                "a number of processors is allowed only for a matrix of a single column; this matrix has a column for \
-                 each machine",
+                "--processors is allowed only for a matrix of a single column, but this matrix has a column for each \
+                 machine; remove --processors",
             )),
             (&[_], None) => Err(self.wrong(
                 "the matrix has only one column and no header; state the number of machines with --processors, or add \

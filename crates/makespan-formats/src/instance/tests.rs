@@ -149,7 +149,7 @@ fn bad_jobs_are_refused_with_their_place() {
     refused(r#"{"name": "a", "time": []}"#, &["job `a`", "no allotment"]);
     refused(r#"{"name": "a", "time": [0]}"#, &["job `a`", "must be positive"]);
     refused(r#"{"name": "a", "time": {"x": 1}}"#, &["jobs[0].time", "expected a time"]);
-    refused(r#"{"name": "a", "time": [3, 2], "processors": {"min": 3}}"#, &["at least 3", "lists only 2"]);
+    refused(r#"{"name": "a", "time": [3, 2], "processors": {"min": 3}}"#, &["at least 3", "at most 2"]);
     refused(
         r#"{"name": "a", "time": 3, "processors": {"min": 3}}"#,
         &["`time` is one time, but `processors` is a range"],
@@ -252,7 +252,7 @@ fn times_on_machines_are_read_by_name_and_written_back() {
         let error = read(job).unwrap_err();
         assert!(error.contains(part), "{error}");
     };
-    refused(r#"{"name": "a", "time_on": {"n3": 1}}"#, "jobs[0].time_on: job `a`: `time_on` names `n3`");
+    refused(r#"{"name": "a", "time_on": {"n3": 1}}"#, "jobs[0].time_on: job `a`: `time_on` states a time for `n3`");
     refused(r#"{"name": "a", "time_on": {"n0": 1, "n0": 2}}"#, "`n0` occurs twice");
     refused(r#"{"name": "a", "time_on": {"n0": 0}}"#, "must be positive");
     refused(r#"{"name": "a", "time_on": {}}"#, "no machine can run the task");

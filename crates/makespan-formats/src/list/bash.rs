@@ -19,8 +19,8 @@ const LISTED: usize = 5;
 pub fn bash_warning(command: &str) -> Option<String> {
     let word = bash_word(command)?;
     Some(format!(
-        "`{word}` belongs to bash, but sh runs the command, and may not support it; write bash -lc 'COMMAND', or \
-         begin the list with #!/bin/bash -l"
+        "`{word}` is a feature of bash, but sh runs the command and may not support this feature; write \
+         bash -lc 'COMMAND', or begin the list with #!/bin/bash -l"
     ))
 }
 

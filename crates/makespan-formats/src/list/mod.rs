@@ -157,8 +157,8 @@ pub fn from_template(lines: &[String], platform: &Platform, digits: Option<usize
     let jobs = template_jobs(lines, 1, digits)?;
     if jobs.is_empty() {
         return Err(wrong(
-            "there are no arguments, so there are no commands; write the arguments after `:::`, or on the lines of a \
-             file"
+            "there are no arguments, so there are no commands; write the arguments after `:::`, or add `:::: FILE` to \
+             read the arguments from the lines of a file"
                 .into(),
         ));
     }

@@ -105,7 +105,8 @@ impl CommandNotes {
             "memory" => self.memory = memory(value)?,
             "gpus" => {
                 self.gpus = u64::from(
-                    count(value).ok_or_else(|| format!("`{value}` is not a number of GPUs; write one such as 1"))?,
+                    count(value)
+                        .ok_or_else(|| format!("`{value}` is not a number of GPUs; write a whole number such as 1"))?,
                 )
             }
             "time" => self.times = value.split(',').map(positive).collect::<Result<_, _>>()?,
@@ -177,7 +178,8 @@ impl CommandNotes {
                     (
                         "time",
                         format!(
-                            "`cores` states at least {min} cores, but `time` lists only {}; add times to the list",
+                            "`cores` states at least {min} cores, but `time` lists run times for at most {} cores; add times \
+                             to the list",
                             times.len()
                         ),
                     )
@@ -229,7 +231,10 @@ fn name(text: &str) -> Result<String, String> {
 
 fn after(text: &str) -> Result<AfterNote, String> {
     if text.is_empty() {
-        return Err("a line or name is missing before or after a comma; write after=3,5-7 or names".into());
+        return Err(
+            "a line number or name is missing before or after a comma; write, for example, after=3,5-7 or after=a,b"
+                .into(),
+        );
     }
     let number =
         |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<usize>().ok()).flatten();
@@ -253,8 +258,11 @@ fn count(text: &str) -> Option<u32> {
 
 /// Reads a number of cores: `4`, `1-4`, or `2-` for any number from 2.
 fn cores(text: &str) -> Result<(u32, u32), String> {
-    let wrong =
-        || format!("`{text}` is not a number of cores; write one such as 4, a range such as 1-4, or 2- for at least 2");
+    let wrong = || {
+        format!(
+            "`{text}` is not a number of cores; write a number such as 4, a range such as 1-4, or 2- for at least 2"
+        )
+    };
     let (min, max) = match text.split_once('-') {
         None => (count(text).ok_or_else(wrong)?, count(text).ok_or_else(wrong)?),
         Some((min, "")) => (count(min).ok_or_else(wrong)?, Platform::MAX_PROCESSORS),
@@ -282,5 +290,9 @@ fn note_time(text: &str) -> Result<Time, String> {
 
 fn positive(text: &str) -> Result<Time, String> {
     let time = note_time(text)?;
-    if time > Time::ZERO { Ok(time) } else { Err(format!("`{text}` is not a time; write one above 0, such as 90s")) }
+    if time > Time::ZERO {
+        Ok(time)
+    } else {
+        Err(format!("`{text}` is not a positive time; write a time above 0, such as 90s"))
+    }
 }

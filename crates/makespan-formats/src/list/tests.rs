@@ -247,7 +247,7 @@ fn templates_take_arguments() {
         ("a {1+/}", "`{1+/}` is a"),
         ("a {= s/a/b/ =}", "`{= s/a/b/ =}` is a"),
         ("a {=2 $_++ =}", "`{=2 $_++ =}` is a"),
-        ("a {3}", "refers to source 3 of arguments, but there is 1"),
+        ("a {3}", "refers to argument source 3, but there is only 1 source"),
     ] {
         let error = filled(template, &[&["x"]]).unwrap_err();
         assert!(error.contains(part), "{template}: {error}");

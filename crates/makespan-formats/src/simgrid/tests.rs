@@ -90,7 +90,7 @@ fn a_network_that_is_no_tree_is_ignored() {
         (
             "<link_ctn id=\"l1\"/><link_ctn id=\"l3\"/>",
             "<link_ctn id=\"l1\"/><link_ctn id=\"l2\"/>",
-            "line 16: the route from `master` to `slow` does not follow the tree",
+            "line 16: the route from `master` to `slow` differs from the path",
         ),
         ("  <route src=\"fast\" dst=\"middle\"><link_ctn id=\"l2\"/></route>\n", "", "join 2 pairs"),
         ("src=\"fast\" dst=\"middle\"", "src=\"master\" dst=\"slow\"", "`fast` is not connected"),

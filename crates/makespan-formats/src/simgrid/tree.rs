@@ -190,7 +190,8 @@ fn follows(route: &Route, [from, to]: [usize; 2], above: &Above<'_>, depths: &[u
     Err((
         route.at,
         format!(
-            "the route from `{}` to `{}` does not follow the tree that the routes of a single link form",
+            "the route from `{}` to `{}` differs from the path between them in the tree; only the routes of a single link \
+             determine this tree",
             route.from, route.to
         ),
     ))

@@ -91,7 +91,7 @@ fn a_set_that_names_a_processor_twice_is_refused_by_every_reader() {
             } else {
                 twice += 1;
                 let said = said.expect_err(&format!("{place} accepts {text}"));
-                assert!(said.contains(place) && said.contains("is named twice in"), "{said}");
+                assert!(said.contains(place) && said.contains("twice; write each processor once"), "{said}");
             }
         }
     }

@@ -46,7 +46,7 @@ pub fn program(arguments: &[OsString], out: &mut dyn Write, err: &mut dyn Write)
             Ok(checked) => checked,
             Err(error) => return failed(err, &error, REJECTED),
         },
-        _ => return failed(err, "name an instance and a plan: makespan-verify INSTANCE PLAN", MISUSED),
+        _ => return failed(err, "state an instance and a plan: makespan-verify INSTANCE PLAN", MISUSED),
     };
     // If the verdict cannot be written, the status is not 0.
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -30,7 +30,7 @@ pub fn verdict(name: &str, instance: &Instance, file: &PlanFile, problems: &[Str
         PlanFile::Periodic(file) => {
             let (value, bound) = (decimal_text(&file.fair_throughput), file.bound.value.decimal(file.bound.objective));
             format!(
-                "valid: no processor and no port does more than it can, and the stated values and the bound are \
+                "valid: no processor and no port exceeds its capacity, and the stated values and the bound are \
                  proved{condition}\nfair throughput {value}, at most {bound} in any steady state\n"
             )
         }

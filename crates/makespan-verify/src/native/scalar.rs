@@ -186,9 +186,10 @@ impl FromLiteral for ProcSet {
         let set: Self = text.parse().map_err(|error: makespan_core::ProcSetError| error.to_string())?;
         // A larger processor number could overflow the size of the set.
         match set.last() {
-            Some(last) if last >= Platform::MAX_PROCESSORS => {
-                Err(format!("`{text}` names processor {last}; ids are below {}", Platform::MAX_PROCESSORS))
-            }
+            Some(last) if last >= Platform::MAX_PROCESSORS => Err(format!(
+                "`{text}` contains processor {last}; processor ids must be below {}",
+                Platform::MAX_PROCESSORS
+            )),
             _ => Ok(set),
         }
     }

@@ -224,7 +224,7 @@ impl Replay<'_> {
     fn row(&self, task: u32) -> Result<usize, CertificateError> {
         match self.windows.count(task as usize) {
             Some(_) => Ok(task as usize),
-            None => malformed("a step names a task that the instance does not have"),
+            None => malformed("a step refers to a task that the instance does not have"),
         }
     }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum CertificateError {
     /// The certificate names a job that does not exist.
     #[error(
-        "the certificate cannot be read: it names job {0}, which the instance does not have; the instance may have \
+        "the certificate cannot be read: it refers to job {0}, which the instance does not have; the instance may have \
          been edited after the plan was made"
     )]
     UnknownJob(JobId),

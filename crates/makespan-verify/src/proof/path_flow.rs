@@ -114,13 +114,13 @@ impl PathFlow {
         for &(task, flow) in &self.tasks {
             match through.get_mut(task as usize) {
                 Some(through) => *through += i128::from(flow),
-                None => return malformed("the flow names a task that the instance does not have"),
+                None => return malformed("the flow refers to a task that the instance does not have"),
             }
         }
         let (mut begins, mut ends) = (through.clone(), through.clone());
         for &(edge, flow) in &self.edges {
             let Some(edge) = instance.edges().get(edge as usize) else {
-                return malformed("the flow names an edge that the instance does not have");
+                return malformed("the flow refers to an edge that the instance does not have");
             };
             begins[instance.different(edge.to)] -= i128::from(flow);
             ends[instance.different(edge.from)] -= i128::from(flow);

@@ -55,7 +55,11 @@ fn a_changed_plan_is_rejected_with_the_reason() {
         ("\"makespan\": 4", "\"makespan\": 3.5", "the stated makespan is 3.5, but the placements have 4"),
         ("\"end\": 4", "\"end\": 3", "job `a` lasts 3 s"),
         ("{\"value\": 4", "{\"value\": 4.000000001", "the bound is 4.000000001, but the certificate proves 4"),
-        ("\"job\":1", "\"job\":7", "the certificate cannot be read: it names job 7, which the instance does not have"),
+        (
+            "\"job\":1",
+            "\"job\":7",
+            "the certificate cannot be read: it refers to job 7, which the instance does not have",
+        ),
         ("\"scale\":20", "\"scale\":0", "bound on the weighted completion"),
     ];
     for (from, to, reason) in changes {
@@ -88,7 +92,7 @@ fn the_refusal_of_a_certificate_states_its_reason() {
         ("9", "1000000000", "FA", "cannot be read: `steps` is not base64"),
         ("9", "1000000000", &half, "cannot be read: the steps end within a record"),
         ("9", "1000000000", "AAAA", "cannot be read: the steps"),
-        ("9", "1000000000", &unknown, "cannot be read: the steps name entry 5 of a list with 0 entries"),
+        ("9", "1000000000", &unknown, "cannot be read: `steps` refers to entry 5 of a list that has 0 entries"),
         ("9", "1000000000", &later, "step 1 of the certificate is not valid: the nogood does not follow"),
         ("9", "1000000000", &unrelated, "step 1.1 of the certificate is not valid: the step assumes that task 1 waits"),
         ("9", "1000000000", "", "the bound is 4, but the certificate proves nothing, because after the last step"),

@@ -163,10 +163,10 @@ fn words_of_bash_are_named() {
     let sandbox = Sandbox::new();
     sandbox.write("l.txt", "echo a\n\nbash -c '[[ a = a ]]'\necho {1..3}\n");
     let said = sandbox.makespan("run l.txt --folder f");
-    assert!(said.status == Some(0) && said.err.contains("line 4: `{1..3}` belongs to bash"), "{said:?}");
+    assert!(said.status == Some(0) && said.err.contains("line 4: `{1..3}` is a feature of bash"), "{said:?}");
     sandbox.makespan("run l.txt --dry-run --strict").refused(&["l.txt:4:", "`{1..3}`"]);
     let said = sandbox.makespan("run -- 'true || source {}' ::: a");
-    assert!(said.err.contains("`source` belongs to bash"), "{said:?}");
+    assert!(said.err.contains("`source` is a feature of bash"), "{said:?}");
 }
 
 /// If control groups cannot limit memory, nothing is started or written.

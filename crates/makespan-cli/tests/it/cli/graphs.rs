@@ -98,7 +98,7 @@ fn files_from_outside_are_fetched_from_a_node_or_remarked() {
     assert_eq!((placed("stage-in"), placed("a")), ("1".to_owned(), "1".to_owned()), "{plan}");
     sandbox.makespan("verify w.dax --processors 2 --bandwidth 100 --stage-in n1 p.json").succeeds();
     sandbox.makespan("simulate w.dax --processors 2 --bandwidth 100 --stage-in n1 --policy follow").succeeds();
-    sandbox.makespan("plan w.dax --processors 2 --stage-in n7").refused(&["there is no node `n7`"]);
+    sandbox.makespan("plan w.dax --processors 2 --stage-in n7").refused(&["node `n7` cannot send the files"]);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_strategy_is_written_shown_and_verified() {
     let start =
         &|plan: &mut serde_json::Value| plan["strategy"]["variants"][other]["placements"][0]["start"] = 1000.into();
     rejected(start, &format!("strategy.variants[{other}]: "));
-    rejected(&|plan| plan["strategy"]["chosen"] = other.into(), "differs from the schedule of the chosen variant");
+    rejected(&|plan| plan["strategy"]["chosen"] = other.into(), "differs from the schedule of the variant that");
     rejected(&|plan| plan["strategy"]["chosen"] = 99.into(), "strategy.chosen");
     rejected(&|plan| plan["strategy"]["variants"].as_array_mut().unwrap().reverse(), "not in the order of their ends");
     rejected(&|plan| plan["strategy"]["variants"][0]["colour"] = 1.into(), "colour");

@@ -23,19 +23,19 @@ fn a_list_or_an_option_states_the_shell() {
     ] {
         let said = sandbox.makespan(line);
         assert_eq!((said.status, said.out.as_str()), (Some(status), out), "{line}: {said:?}");
-        assert!(!said.err.contains("to bash"), "{line}: {said:?}");
+        assert!(!said.err.contains("of bash"), "{line}: {said:?}");
     }
     sandbox.write("script.sh", "#!/bin/bash\necho a\n");
     sandbox.write("python.txt", "#!/usr/bin/python3\nprint(1)\n");
     sandbox.write("i.toml", "version = 2\n[platform]\nprocessors = 1\n[[jobs]]\nname = \"a\"\nprocessors = 1\ntime = 1\ncommand = \"true\"\n");
     sandbox.write("sh.txt", "#!/bin/sh\n[[ a = a ]]\n");
     let said = sandbox.makespan("run sh.txt");
-    assert!(said.err.contains("line 2: `[[` belongs to bash"), "{said:?}");
+    assert!(said.err.contains("line 2: `[[` is a feature of bash"), "{said:?}");
     for shell in ["sh", "dash", "/bin/sh"] {
         let said = sandbox.makespan(&format!("run --shell {shell} sh.txt"));
-        assert!(said.err.contains("line 2: `[[` belongs to bash"), "{said:?}");
+        assert!(said.err.contains("line 2: `[[` is a feature of bash"), "{said:?}");
         let said = sandbox.makespan(&format!("run --shell {shell} '[[ {{}} ]]' ::: a"));
-        assert!(said.err.contains("`[[` belongs to bash"), "{said:?}");
+        assert!(said.err.contains("`[[` is a feature of bash"), "{said:?}");
     }
     sandbox.write("noending", "#!/bin/bash\n[[ a = a ]] && echo yes\n");
     let mut command = sandbox.command("run -");

@@ -145,10 +145,10 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), FileP
         return Ok(());
     }
     lines.heading(INFORMATION)?;
-    lines.next("the names of its columns")?;
+    lines.next("a line with the names of the columns")?;
     let Some((line, text)) = lines.row() else { return Ok(()) };
     let &[_, _, release, due, cost, ..] = numbers(line, text)?.as_slice() else {
-        let problem = "expected five numbers: the number of the project, of its activities, its release date, its due date and its cost of tardiness";
+        let problem = "expected five numbers: the number of the project, the number of its activities, its release date, its due date and its cost of tardiness";
         return Err(FileProblem::at(line, problem));
     };
     if let Some((line, _)) = lines.row() {
@@ -167,7 +167,7 @@ fn information(lines: &mut Lines<'_>, project: &mut Project) -> Result<(), FileP
     if due > 0 {
         project.due = Some(due);
         project.remarks.push(format!(
-            "the due date of the project, {due}, is the deadline of the job; its cost of tardiness, {cost} a period, is not used"
+            "the due date of the project, {due}, is used as the deadline of the job; the cost of tardiness, {cost} for each period, is ignored"
         ));
     }
     Ok(())
@@ -181,7 +181,7 @@ fn precedence(
 ) -> Result<Vec<u64>, FileProblem> {
     let mut announced = Vec::new();
     lines.heading(PRECEDENCE)?;
-    lines.next("the names of its columns")?;
+    lines.next("a line with the names of the columns")?;
     while let Some((line, text)) = lines.row() {
         let row = numbers(line, text)?;
         let [own, modes, count, successors @ ..] = row.as_slice() else {
@@ -234,7 +234,7 @@ fn count_modes(project: &Project, announced: &[u64]) -> Result<(), FileProblem> 
 /// Reads the modes of all activities. Returns the names of the resources.
 fn requests(lines: &mut Lines<'_>, project: &mut Project) -> Result<Vec<String>, FileProblem> {
     lines.heading(REQUESTS)?;
-    let (line, header) = lines.next("the names of its columns")?;
+    let (line, header) = lines.next("a line with the names of the columns")?;
     let at = header.to_ascii_lowercase().find("duration").map(|at| at + "duration".len());
     let columns = names(line, header.get(at.unwrap_or(header.len())..).unwrap_or_default())?;
     let mut own = 0;

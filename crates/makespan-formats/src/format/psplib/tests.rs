@@ -57,7 +57,7 @@ fn modes_are_allotments() {
     let has = |part: &str| remarks.iter().any(|remark| remark.contains(part));
     assert!(has("1 modes (such as one of activity `2`) need more of a resource than there is"), "{remarks:?}");
     assert!(
-        has("the due date of the project, 18, is the deadline of the job; its cost of tardiness, 12"),
+        has("the due date of the project, 18, is used as the deadline of the job; the cost of tardiness, 12"),
         "{remarks:?}"
     );
     assert_eq!(read(&MODES.replace('\n', "\r\n"), "x").unwrap().instance.processors(), 5);

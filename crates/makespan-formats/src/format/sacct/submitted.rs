@@ -88,8 +88,8 @@ impl Submissions {
         let told: Vec<String> = told.map(|(name, count)| format!("{name} ({count})")).collect();
         if !told.is_empty() {
             remarks.push(format!(
-                "jobs request names of the cluster, with the number of jobs for each kind: {}; only the policy \
-                 `slurm` obeys the limits of the platform for these names",
+                "numbers of jobs that request a name of the cluster: {}; only the policy `slurm` applies the limits that \
+                 the platform states for these names",
                 told.join(", ")
             ));
         }

@@ -192,13 +192,13 @@ impl Profiles {
         let told = |profiles: &[(String, String)], why: &str| {
             let (value, job) = profiles.first()?;
             let count = profiles.len();
-            Some(format!("values of cores, memory or GPUs that {why}: {count} (such as `{value}` of job `{job}`)"))
+            Some(format!("values of cores, memory or GPUs {why}: {count} (such as `{value}` of job `{job}`)"))
         };
         let broken = told(&self.broken, "are ignored because they are not whole numbers");
         let other = told(&self.other, "are ignored because they differ from an earlier profile of the same job");
         let times = self.times.first().map(|(value, job)| {
             let count = self.times.len();
-            format!("profiles `runtime` are ignored because they differ from the attribute `runtime`: {count} (such as `{value}` of job `{job}`)")
+            format!("values of the profile `runtime` are ignored because the attribute `runtime` of the same job has another value: {count} (such as `{value}` of job `{job}`)")
         });
         [broken, other, times]
     }

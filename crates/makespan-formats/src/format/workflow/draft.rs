@@ -101,7 +101,7 @@ impl Draft {
         self.numbers.get(name).copied().ok_or_else(|| {
             let near = nearest(name, self.tasks.iter().map(|task| &*task.name));
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            format!("{of} names the task `{name}`, which does not exist{hint}")
+            format!("{of}: task `{name}` does not exist{hint}")
         })
     }
 
@@ -198,9 +198,10 @@ impl Draft {
                     let names: Vec<&str> = others.iter().take(3).map(name).collect();
                     return Err(format!(
                         "task `{}` reads file `{file}`, which several tasks write ({} ..), but waits for none of \
-                         these tasks; state the task for which it waits",
+                         them; state for which of these tasks task `{}` waits",
                         name(task),
-                        names.join(", ")
+                        names.join(", "),
+                        name(task)
                     ));
                 }
                 _ => stated,

@@ -14,7 +14,7 @@ const NAME: &str = "stage-in";
 pub(super) fn remark(outside: &ExternalFiles) -> Option<String> {
     (outside.bytes > 0).then(|| {
         format!(
-            "{}, and are assumed to be available on all nodes from the beginning; if one node holds them, add \
+            "{}; all nodes are assumed to have such files from the beginning; if only one node has these files, add \
              --stage-in NODE",
             what(outside)
         )
@@ -42,11 +42,14 @@ pub(super) fn from(
     let Some(place) = nodes.iter().position(|one| one.name == node) else {
         let near = nearest(node, nodes.iter().map(|one| one.name.as_str()));
         let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        return Err(format!("there is no node `{node}` from which the files can come{hint}"));
+        return Err(format!(
+            "node `{node}` cannot send the files from outside the workflow, because the platform has no such node{hint}"
+        ));
     };
     if nodes[place].processors == 0 {
         return Err(format!(
-            "the files cannot come from node `{node}`, because it has no processors; name a node with processors"
+            "node `{node}` cannot send the files from outside the workflow, because the node has no processors; choose a \
+             node with processors"
         ));
     }
     let Some(graph) = job.work.graph().filter(|_| !outside.reads.is_empty()) else {

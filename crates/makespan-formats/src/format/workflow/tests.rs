@@ -132,12 +132,8 @@ fn wfformat_that_is_wrong_is_refused() {
     };
     wrong("\"1.5\"", "\"2.0\"", "version 2.0 of WfFormat is not supported; use a file of version 1.3 to 1.6");
     wrong("\"1.5\"", "\"1.4\"", "workflow.tasks: the field is missing, but versions 1.3 and 1.4 require it");
-    wrong(
-        "\"parents\": [\"a\"]",
-        "\"parents\": [\"aa\"]",
-        "parents of task `b` names the task `aa`, which does not exist",
-    );
-    wrong("\"children\": [\"b\"]", "\"children\": [\"z\"]", "children of task `a` names the task `z`");
+    wrong("\"parents\": [\"a\"]", "\"parents\": [\"aa\"]", "parents of task `b`: task `aa` does not exist");
+    wrong("\"children\": [\"b\"]", "\"children\": [\"z\"]", "children of task `a`: task `z` does not exist");
     wrong("\"id\": \"c\", \"parents\"", "\"id\": \"b\", \"parents\"", "two tasks are named `b`");
     wrong("\"children\": [], \"input", "\"children\": [\"a\"], \"input", "in a cycle: a -> b -> a");
     let strict = ReadOptions { strict: true, ..options() };
@@ -162,12 +158,8 @@ fn a_dax_is_read_and_files_are_waited_for() {
     assert_eq!(found.instance.jobs()[0].name, "flow");
     assert!(found.remarks[0].contains("such as `C`, which reads from `A`"), "{:?}", found.remarks);
     let wrong = |from: &str, to: &str, expect: &str| refused(&DAX.replacen(from, to, 1), "f.xml", expect);
-    wrong(
-        "<parent ref=\"A\"/>",
-        "<parent ref=\"Z\"/>",
-        "f.xml:6:18: <parent>: ref names the task `Z`, which does not exist",
-    );
-    wrong("<child ref=\"B\">", "<child ref=\"Z\">", "ref names the task `Z`");
+    wrong("<parent ref=\"A\"/>", "<parent ref=\"Z\"/>", "f.xml:6:18: <parent>: ref: task `Z` does not exist");
+    wrong("<child ref=\"B\">", "<child ref=\"Z\">", "ref: task `Z` does not exist");
     wrong("id=\"B\"", "id=\"A\"", "two tasks are named `A`");
     let differing = read(&DAX.replacen("size=\"2250\"/>", "size=\"2251\"/>", 1), Format::Dax);
     assert_eq!(shown(&differing.instance), "A:14 B:1.5 C:2 A>B:2300 A>C:50");
@@ -355,7 +347,7 @@ fn a_platform_and_a_network_are_for_workflows() {
     let none = ReadOptions::default;
     check(ReadOptions { platform: Some(platform.clone()), ..options() }, DAX, "remove one");
     check(ReadOptions { network: Some(link), platform: Some(platform.clone()), ..none() }, DAX, "in the platform");
-    check(ReadOptions { network: Some(link), ..none() }, DAX, "state this number");
+    check(ReadOptions { network: Some(link), ..none() }, DAX, "no number of processors; add --processors N");
     check(ReadOptions { speedup: "linear".parse().ok(), ..options() }, DAX, "allowed only for logs");
     let native = "{\"version\": 1}";
     check(ReadOptions { network: Some(link), ..none() }, native, "allowed only for workflows");
@@ -471,7 +463,7 @@ fn a_dax_states_cores_memory_and_gpus_in_profiles() {
     assert_eq!([0, 1].map(|task| instance.profile(TaskId(task)).min_processors()), [4, 1]);
     assert!(
         remarks.contains(
-            "values of cores, memory or GPUs that are ignored because they are not whole numbers: 1 (such as `two` of job `A`)"
+            "values of cores, memory or GPUs are ignored because they are not whole numbers: 1 (such as `two` of job `A`)"
         ),
         "{remarks}"
     );

@@ -77,8 +77,8 @@ pub enum TemplateError {
         mark: char,
     },
     /// A placeholder refers to a source that does not exist.
-    #[error("`{place}` refers to source {number} of arguments, but there {}; remove the placeholder, or add a source",
-        if *.sources == 1 { "is 1".to_owned() } else { format!("are {}", .sources) })]
+    #[error("`{place}` refers to argument source {number}, but there {}; remove the placeholder, or add a source",
+        if *.sources == 1 { "is only 1 source".to_owned() } else { format!("are only {} sources", .sources) })]
     NoSource {
         /// The placeholder.
         place: String,

@@ -166,8 +166,9 @@ impl JobEntry {
 fn placed(profile: &Profile, nodes: Option<&[String]>, positions: &Positions<'_>) -> Result<Profile, String> {
     let (Some(nodes), Some(times)) = (nodes, profile.machine_times()) else { return Ok(profile.clone()) };
     let position = |node: &String| {
-        let unknown =
-            || format!("`time_on` names `{node}`, but the platform has no such node; {}", positions.hint(node));
+        let unknown = || {
+            format!("`time_on` states a time for `{node}`, but the platform has no such node; {}", positions.hint(node))
+        };
         positions.get(node).ok_or_else(unknown)
     };
     let known = nodes.iter().map(position).collect::<Result<Vec<usize>, String>>()?;

@@ -122,7 +122,9 @@ fn table(times: Vec<Scalar<Time>>, allotments: Option<Allotments>) -> Result<Pro
     let table = Profile::table(times.into_iter().map(|time| time.0).collect()).map_err(|error| error.to_string())?;
     let narrowed = table.at_most(max).and_then(|table| table.at_least(min));
     narrowed.ok_or_else(|| {
-        format!("`processors` requires at least {min}, but `time` lists only {count} times; add times to the list")
+        format!(
+            "`processors` requires at least {min}, but `time` lists run times for at most {count}; add times to the list"
+        )
     })
 }
 

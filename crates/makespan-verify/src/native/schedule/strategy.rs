@@ -74,7 +74,10 @@ impl StrategyEntry {
         match self.variants.get(self.chosen) {
             None => problems.push(format!("strategy.chosen is {}, but no variant has this position", self.chosen)),
             Some(chosen) if chosen.schedule != *schedule => {
-                problems.push("the schedule differs from the schedule of the chosen variant".into());
+                problems.push(
+                    "the schedule of the plan differs from the schedule of the variant that `strategy.chosen` selects"
+                        .into(),
+                );
             }
             Some(_) => {}
         }

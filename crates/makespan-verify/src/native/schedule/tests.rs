@@ -176,7 +176,7 @@ fn errors_name_the_place() {
     };
     check("\"ü\"", "\"u\"", "placements[1].job: the instance has no job `u`");
     check("\"0,7\"", "\"7-0\"", "placements[0].processors");
-    check("\"0,7\"", "\"0-4294967294\"", "ids are below 16777216");
+    check("\"0,7\"", "\"0-4294967294\"", "processor ids must be below 16777216");
     check("\"start\": 0,", "\"start\": -1,", "placements[0].start");
     check("\"placements\"", "\"placement\"", "did you mean `placements`?");
     check("\"kind\"", "\"kin\"", "bounds.makespan.certificate");

@@ -78,7 +78,10 @@ fn named(instance: &Instance, error: &RatesError) -> String {
             format!("node `{}` would compute {load:.12} times as much as its processors can compute", node(at))
         }
         RatesError::Port { node: at, load } => {
-            format!("node `{}` would need to send for {load:.12} seconds in each second", node(at))
+            format!(
+                "the rates require node `{}` to send for {load:.12} seconds in each second; the maximum is 1",
+                node(at)
+            )
         }
     }
 }

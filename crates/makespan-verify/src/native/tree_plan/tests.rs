@@ -73,7 +73,7 @@ fn everything_that_is_changed_is_found() {
     changed("\"fair_throughput\": 0.9", "\"fair_throughput\": 0.91", "the rates have 0.9");
     changed("\"r<\": 0.9", "\"r<\": 0.8", "the rates have 0.8");
     changed("\"r<\": 0.9", "\"r<\": 1.01", "`r<` would compute 1.01");
-    changed("\"a\": 1.8", "\"s\": 1.8", "`r<` would need to send for 1.8");
+    changed("\"a\": 1.8", "\"s\": 1.8", "the rates require node `r<` to send for 1.8");
     changed("\"a\": 1.8", "\"a\": -1.8", "a negative rate");
     changed("\"value\": 1,", "\"value\": 0.999,", "the certificate proves 1");
     changed("\"value\": 1,", "\"value\": 1.1,", "the certificate proves 1");

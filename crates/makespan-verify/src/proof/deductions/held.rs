@@ -137,7 +137,7 @@ impl<'a> All<'a> {
         let mut sorted = tasks.to_vec();
         sorted.sort_unstable();
         if sorted.windows(2).any(|two| two[0] == two[1]) {
-            return malformed("`one_at_a_time` names a task twice");
+            return malformed("`one_at_a_time` contains a task twice");
         }
         let order: Vec<_> = self.instance.in_order().collect();
         for (at, &task) in tasks.iter().enumerate() {

@@ -123,7 +123,8 @@ impl<'a> TaskGraph<'a> {
     }
 
     fn known(&self, row: u32) -> Result<usize, CertificateError> {
-        let problem = || CertificateError::Malformed("an area arc names a task that the instance does not have".into());
+        let problem =
+            || CertificateError::Malformed("an area arc refers to a task that the instance does not have".into());
         Some(row as usize).filter(|&row| row < self.place.len()).ok_or_else(problem)
     }
 

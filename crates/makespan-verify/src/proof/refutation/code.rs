@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         let number = self.unsigned()?;
         match usize::try_from(number) {
             Ok(number) if number < count => Ok(number),
-            _ => malformed(format!("the steps name entry {number} of a list with {count} entries")),
+            _ => malformed(format!("`steps` refers to entry {number} of a list that has {count} entries")),
         }
     }
 }

@@ -132,7 +132,8 @@ impl Replay {
         let task = reader.position(self.paired.len())?;
         let Some(deadline) = self.mirror.filter(|_| self.mirrored.is_none() && !self.paired[task]) else {
             return invalid(
-                "the record mirrors a task, but the instance has no mirror symmetry, another task is mirrored, or the task has an equal task",
+                "a record mirrors a task, but the instance has no mirror symmetry, or another task is already mirrored, or \
+                 a record pairs the task with an equal task",
             );
         };
         self.mirrored = Some(task);
