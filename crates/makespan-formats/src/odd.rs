@@ -134,7 +134,7 @@ impl ImpossibleKind {
     }
 }
 
-/// Impossible values of a file, one entry for each kind, in the order of the first value of each kind.
+/// The impossible values in a file, grouped by kind. The kinds are in the order in which they first occurred.
 #[derive(Debug, Default)]
 pub(crate) struct ImpossibleValues {
     found: Vec<ImpossibleKind>,

@@ -60,8 +60,8 @@ pub enum Line {
     Straight,
     /// Step function that keeps the value of a point until the next point, as a distribution function does.
     Keeps,
-    /// Step function that takes the value of the next point immediately after a point. Use this form for bounds if the
-    /// value at a point is valid before that point.
+    /// Step function that jumps immediately after each point, to the value of the next point. Use this form for bounds
+    /// if the value at a point is valid before that point.
     Takes,
 }
 

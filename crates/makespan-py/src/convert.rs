@@ -30,8 +30,8 @@ pub fn objective(py: Python<'_>, name: &str) -> PyResult<Objective> {
     })
 }
 
-/// Returns a value as a float for display, in the unit of the objective: seconds, weight times seconds, a cost, or
-/// weighted tasks per second.
+/// Converts a value of an objective to a float for display. The unit depends on the objective: seconds, weight times
+/// seconds, cost, or weighted tasks per second.
 pub fn figure(objective: Objective, value: &makespan::Value) -> f64 {
     match value {
         makespan::Value::Integer(value) => *value as f64 / 10_f64.powi(objective.places() as i32),

@@ -139,9 +139,9 @@ impl Session {
         self.intake.leave();
     }
 
-    /// Returns the next event as a triple, or None if no event occurs within `seconds`. The triple consists of the
-    /// kind of the event, a number, and a reason or None. The number is a task or the number of accepted tasks. If the
-    /// event has neither, the number is 0.
+    /// Returns the next event as a triple, or None if no event occurs within `seconds`. The triple consists of the kind
+    /// of the event, a number, and a reason or None. For an event of a task, the number is the task. For the kind
+    /// `grown`, the number is the number of accepted tasks. For all other kinds, the number is 0.
     fn next(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<(&'static str, u64, Option<String>)>> {
         let wait = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let told = py.detach(|| match self.told.lock() {

@@ -44,9 +44,9 @@ impl Instance {
     }
 }
 
-/// Reads a file in a format that accepts a platform in the options, but not a number of processors. Replaces the number
-/// in `options.processors` by a platform with this number of equal processors. Returns `None` if the options state no
-/// number or also state a platform, or if reading fails.
+/// Reads a file with a platform of `options.processors` equal processors, because some formats accept only a platform,
+/// and not a number of processors. Returns `None` if the options state no number of processors, if they also state a
+/// platform, or if reading fails.
 fn on_flat(
     options: &ReadOptions,
     read: impl Fn(&ReadOptions) -> Result<ReadInstance, makespan::formats::FormatError>,
@@ -140,7 +140,7 @@ impl Instance {
         Err(PyIndexError::new_err(format!("there are {} tasks", self.core.tasks())))
     }
 
-    /// Raises an error if the instance has more tasks than algorithms can handle one by one.
+    /// Raises an error if the instance has too many tasks to plan each task separately.
     fn check_task_count(&self, py: Python<'_>) -> PyResult<()> {
         self.core.check_task_count().map_err(|error| errors::input(py, error))
     }

@@ -41,9 +41,9 @@ impl Log {
     }
 }
 
-/// Reads a file in a format that accepts a platform in the options, but not a number of processors. Replaces the number
-/// in `options.processors` by a platform with this number of equal processors. Returns `None` if the options state no
-/// number or also state a platform, or if reading fails.
+/// Reads a file with a platform of `options.processors` equal processors, because some formats accept only a platform,
+/// and not a number of processors. Returns `None` if the options state no number of processors, if they also state a
+/// platform, or if reading fails.
 fn on_flat(path: &std::path::Path, mut options: ReplayOptions) -> Option<Replay> {
     let flat = Platform::flat(options.processors.take()?).ok()?;
     options.platform.is_none().then_some(())?;

@@ -1,4 +1,4 @@
-//! Pictures and pages as texts.
+//! Gantt charts (SVG) and interactive pages (HTML) of plans, as strings.
 
 use makespan::formats::gantt::{GanttOptions, NamedSchedule, write_svg};
 use makespan::formats::report::{Report, TreePicture, TreeReport, write_html, write_tree};

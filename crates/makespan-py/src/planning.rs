@@ -82,7 +82,8 @@ fn made(instance: &Instance, mut planned: Planned, seed: u64, stopped: bool, beg
     Plan { instance: Arc::clone(&instance.core), planned: Arc::new(planned), seed, stopped, seconds }
 }
 
-/// Plans by a scheduler that is written in Python. Checks the schedule and proves bounds, as for other schedulers.
+/// Plans an instance with a scheduler that is written in Python. Checks the schedule and proves bounds, as for other
+/// schedulers.
 #[pyfunction]
 pub fn plan_with(
     py: Python<'_>,

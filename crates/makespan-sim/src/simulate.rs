@@ -16,9 +16,9 @@ use crate::{Observer, Simulation, SimulationError, SimulationOptions};
 /// As soon as a task has produced data, the data are sent to every node that may need them. Transfers do not slow each
 /// other down. If a predecessor fails or is cancelled, the task fails without a start.
 ///
-/// If the options have an [`Estimation`](makespan_core::Estimation), the estimator receives every successful run
-/// before the policy does, in the order of the trace. The policy receives an event for each replaced time. The real
-/// times do not change.
+/// If the options have an [`Estimation`](makespan_core::Estimation), the estimator receives every successful run before
+/// the policy does, in the order of the trace. If the estimator changes the estimated times of a task, the policy
+/// receives an event for this task. The real times do not change.
 ///
 /// Apart from the time that the policy itself takes, each event takes time proportional to the logarithm of the number
 /// of running tasks. A failure examines all running tasks.

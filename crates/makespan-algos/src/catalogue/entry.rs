@@ -35,7 +35,7 @@ pub struct Entry<K = OfScheduler> {
     pub kind: K,
 }
 
-/// Data of an entry for a scheduler.
+/// The part of a catalogue entry that only schedulers have.
 #[derive(Clone, Copy, Debug)]
 pub struct OfScheduler {
     /// Objectives that the scheduler minimises. The entry of `optimise` lists all values of its parameter `objective`.

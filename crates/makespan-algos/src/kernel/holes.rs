@@ -78,9 +78,9 @@ impl<'a> FreePeriods<'a> {
     /// each task, its start and its processors, by increasing start. The platform must have at least as many
     /// processors as a task needs.
     ///
-    /// If tasks also need resources, `usage` contains the amounts in use. A task then also waits until enough
-    /// resources are free until its end, and its amounts are added to `usage`. If enough resources never become free,
-    /// the remaining tasks do not start.
+    /// If tasks also need resources, `usage` contains the amounts in use. A task then also waits until enough resources
+    /// are free until its end, and its amounts are added to `usage`. If the resources for a task never become free,
+    /// this task and all later tasks do not start.
     ///
     /// Because the tasks are equal, one pass forward in time finds all starts. A processor arrives when it becomes
     /// free for at least the time of a task. Whenever enough processors have arrived, a task starts. The pass takes

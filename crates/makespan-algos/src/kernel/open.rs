@@ -270,10 +270,11 @@ impl<'a> OpenPlatform<'a> {
         best
     }
 
-    /// Tests whether the work of all tasks can fit into a length, by the test of the dual approximation. Only open
-    /// processor time is available. Let M be the instant by which half of this processor time has passed. The tasks
-    /// that take more than half of the length may together use at most the processors that are open at M. Returns
-    /// allotments if their least total work is at most the open processor time, otherwise `None`.
+    /// Tests whether the work of all tasks can fit into a length, by the test of the dual approximation. Let M be the
+    /// instant at which half of the open processor time within the length has passed. The test allows a task to take
+    /// more than half of the length only under one condition: all such tasks together use at most as many processors as
+    /// are open just before M. Returns allotments if their least total work is at most the open processor time,
+    /// otherwise `None`.
     fn attempt(&self, profiles: &[&Profile], length: Time) -> Option<Fitting> {
         let limits = self.limits(Time::ZERO, length);
         let halves: Vec<OpenLimit> =

@@ -18,10 +18,10 @@ use crate::free_time::Period;
 /// Mu'alem and D. Feitelson, IEEE Trans. Parallel Distrib. Syst. 12(6), 2001, DOI 10.1109/71.932708. Assumptions: none.
 /// If run times are at most the estimates, the head of the queue starts no later than its first reservation.
 ///
-/// Complexity for n tasks: on equal processors that are always open, O(log n) for an event and for each task that it
-/// starts, plus the search for these tasks in a tree over the queue. On all other platforms, a walk over the running
-/// tasks for each waiting task that needs no more than the free processors. On these platforms, no task runs into a
-/// closed period of its processors. If tasks need resources, the queue is visited once at each instant, and each
+/// Complexity for n tasks on equal processors that are always open: O(log n) for each event and each start. In
+/// addition, the policy searches a tree over the queue for the tasks to start. On all other platforms, a walk over the
+/// running tasks for each waiting task that needs no more than the free processors. On these platforms, no task runs
+/// into a closed period of its processors. If tasks need resources, the queue is visited once at each instant, and each
 /// visited task costs a walk over the nodes. The reservation then includes all resources of the head.
 ///
 /// The processors of the head are chosen when the head starts. The reservation has processors only if best placement

@@ -13,9 +13,9 @@ use crate::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTa
 use crate::kernel::{batches, list, shelves};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
 
-/// Plans on m nodes of k processors (SMPs) with two shelves. The length of the first shelf is the guess: the smallest
-/// makespan that the method does not refute. Some columns of processors are busy for the whole time of both shelves.
-/// Every task is in best placement.
+/// Plans jobs in two shelves, on m nodes (SMPs) of k processors each. The length of the first shelf is the guess: the
+/// smallest makespan that the method does not refute. Some columns of processors are busy for the whole time of both
+/// shelves. Every task is in best placement.
 ///
 /// Source: P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks", SPAA 2001, HAL
 /// inria-00001082, for k a power of two. On nodes of one processor, the scheduler builds the two shelves of

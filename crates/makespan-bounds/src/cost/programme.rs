@@ -188,9 +188,9 @@ impl CostProgramme {
         self.tasks.iter().map(widest).sum::<f64>() / self.len() as f64
     }
 
-    /// Returns the bound at these prices and a gradient. For each task, the gradient is a weighted mean over its
-    /// choices. A choice has the weight zero if its payment exceeds the least payment by more than `REACH` times
-    /// `width`.
+    /// Returns the bound at these prices, and the gradient of a smoothed bound. To this gradient, each task contributes
+    /// a weighted mean over its choices. A choice has the weight zero if its payment exceeds the least payment by more
+    /// than `REACH` times `width`.
     pub(super) fn evaluate(&self, prices: &Prices, width: f64) -> Point {
         let until = self.integrals(&prices.kinds);
         let flows = self.flows(&prices.edges);

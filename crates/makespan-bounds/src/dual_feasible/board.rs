@@ -82,9 +82,10 @@ pub(super) struct BoardSetting<'a> {
     pub wide: bool,
     /// Maximum number of classes of a grid.
     pub classes: i64,
-    /// Functions of the class of the width. Empty if only the number of processors itself has a price.
+    /// Dual-feasible functions. Each maps the class of a number of processors to a value. Empty if only the number of
+    /// processors itself has a price.
     pub widths: Vec<Function>,
-    /// Functions of the class of the time.
+    /// Dual-feasible functions. Each maps the class of a run time to a value.
     pub times: Vec<Function>,
 }
 

@@ -22,8 +22,8 @@ const REACH: f64 = 36.0;
 /// The maximum change of the logarithm of a price in one step. Longer steps are shortened.
 const LONGEST: f64 = 1.0;
 
-/// The logarithms of the prices, and the sum of the payments at these prices, with its derivatives for one width of the
-/// soft minimum.
+/// An iterate of Newton's method: prices, and the sum of the payments at these prices. The point also has the
+/// derivatives of this sum, smoothed with one width of the soft minimum.
 struct Point {
     /// Logarithms of the prices, scaled so that the prices of all machines sum to 1.
     log: Vec<f64>,

@@ -45,8 +45,8 @@ pub fn are_meant(instance: &Instance, objective: Objective) -> bool {
 /// Comm. ACM 17, 1974, DOI 10.1145/361082.361064; shortest augmenting paths as in R. Jonker, A. Volgenant, Computing
 /// 38, 1987, DOI 10.1007/BF02278710. Deviation: the search examines only the first free position of each processor,
 /// because this position costs least. Assumptions: sequential jobs. Guarantee: optimal if all jobs are released
-/// together on processors that stay available once they are available. Complexity: O(n^2 (n + m)) for n jobs on m
-/// processors, and at most `MAX_LOOKS` costs; memory O(n + m).
+/// together on processors that stay available once they are available. Complexity for n jobs on m processors: time
+/// O(n^2 (n + m)) and memory O(n + m). The search stops after it has examined `MAX_LOOKS` costs.
 pub fn positions(instance: &Instance) -> Positions {
     positions_by(instance, &Clock::ENDLESS)
 }

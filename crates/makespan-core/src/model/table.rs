@@ -51,8 +51,8 @@ impl Default for Demands {
 }
 
 impl Demands {
-    /// Returns the position of the demands for these needs, and adds them if they are new. The needs were already
-    /// checked against the platform.
+    /// Returns the index of the demands that correspond to `needs`. If `needs` is new, adds its demands. The caller has
+    /// already checked `needs` against the platform.
     fn number(&mut self, needs: &Needs, platform: &Platform) -> u32 {
         if needs.is_empty() {
             return 0;

@@ -106,7 +106,7 @@ pub trait CycleQueue {
     /// Returns the positions of the pairs.
     fn range(&self) -> std::ops::Range<usize>;
 
-    /// Returns the number of pairs of each partition.
+    /// Returns, for each partition, the number of pairs in the queue that contain this partition.
     fn pairs_of_partitions(&self) -> &[usize];
 
     /// Returns the pair at a position. Returns `None` if the job no longer waits, or the partition starts no jobs.

@@ -6,8 +6,8 @@ const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
 const TICKS: f64 = 6.0;
 /// Additional height for the labels of values above the axis, as a share of the axis height without this addition.
 const TOLD: f64 = 0.2;
-/// Maximum number of different values of an axis with its ticks at these values. With more values, the ticks are at
-/// round values.
+/// If an axis has at most this number of different values, its ticks may be at these values. If there are more values,
+/// the ticks are at round values.
 const MAX_PLACES: usize = 12;
 
 /// Range, scale and ticks of an axis.

@@ -11,9 +11,9 @@ use crate::{NextflowTrace, SpeedupSpec};
 /// error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOptions {
-    /// Number of processors. For a log, this number replaces the number in the header. For an ETC matrix with only one
-    /// column, it is the number of machines. For a workflow, it is the number of nodes, each with one processor of
-    /// speed 1.
+    /// Number of processors. For a log, this number replaces the number in the header. If an ETC matrix has only one
+    /// column, `processors` is the number of machines. For a workflow, `processors` is the number of nodes, each with
+    /// one processor of speed 1.
     pub processors: Option<u32>,
     /// Machines that replace the machines of the file. A workflow without machines is also planned on `platform`.
     pub platform: Option<Platform>,

@@ -53,8 +53,9 @@ impl FromStr for Estimates {
 pub struct ReplayOptions {
     /// Platform. If `None`, the platform is a flat cluster with the number of processors in the log.
     pub platform: Option<Platform>,
-    /// Number of processors of the flat cluster for a log. For an ETC matrix with only one column, it is the number of
-    /// machines. For a workflow, it is the number of nodes, each with one processor.
+    /// Number of processors. For a log, this is the size of the flat cluster. If an ETC matrix has only one column,
+    /// `processors` is the number of machines. For a workflow, `processors` is the number of nodes, each with one
+    /// processor.
     pub processors: Option<u32>,
     /// Link between each pair of the nodes that `processors` creates for a workflow.
     pub network: Option<Link>,

@@ -21,7 +21,8 @@ pub(super) struct Header {
     local: Option<i64>,
 }
 
-/// Returns the second of the week of a date in the format of `date`, such as `Tue Feb 21 18:44:15 IST 2006`.
+/// Returns the seconds since Monday, 0:00, of a date such as `Tue Feb 21 18:44:15 IST 2006` (the format of the command
+/// `date`).
 fn week_of(date: &str) -> Option<i64> {
     let day = date.split_whitespace().next()?.get(..3)?;
     let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];

@@ -159,8 +159,8 @@ impl Reader<'_> {
         self.needs.entry(bytes).or_insert_with(needs).clone()
     }
 
-    /// Returns the fields of a record. If `lines` accepts shorter records and the record has too many fields, returns
-    /// `None`. Any other wrong number of fields is an error.
+    /// Returns the fields of a record. If `lines` is `Lines::Short`, a record may have too few fields, and the result
+    /// for a record with too many fields is `None`. Otherwise, a wrong number of fields is an error.
     fn fields<'b>(&mut self, line: usize, content: &'b [u8]) -> Result<Option<SwfFields<'b>>, FormatError> {
         let fields = split(content);
         match fields.count.cmp(&COUNT) {

@@ -43,7 +43,7 @@ impl<'a> FutureInstants<'a> {
         self.ends.push(Reverse(end));
     }
 
-    /// Removes and returns the next end of a task that is at or before `now`.
+    /// If the earliest end of a task is at or before `now`, removes and returns this end.
     pub fn end(&mut self, now: Time) -> Option<RunningEnd> {
         let due = self.ends.peek().is_some_and(|Reverse(end)| end.0 <= now);
         if due { self.ends.pop().map(|Reverse(end)| end) } else { None }

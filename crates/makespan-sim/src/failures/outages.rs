@@ -29,8 +29,8 @@ pub(crate) struct OutageChange {
 }
 
 impl<'a> Outages<'a> {
-    /// Merges the failures of a list with the failures of a model. Each unit of the model is up from `from` until its
-    /// first failure.
+    /// Merges the failures of a list with the failures of a model. A unit of the model (processors that fail together)
+    /// is up at the instant `from`, and stays up until its first failure.
     pub fn new(listed: &'a [Failure], model: Option<&'a FailureModel>, platform: &Platform, from: Time) -> Self {
         let units = model.map_or_else(Vec::new, |model| model.units(platform));
         let downs = listed.iter().enumerate().map(|(index, failure)| Reverse((failure.down, true, index as u32)));

@@ -8,11 +8,11 @@ use makespan_core::Time;
 /// A future event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FutureEvent {
-    /// The next send of a node ends. The event is ignored if the state of the node's port has changed since the event
-    /// was added.
+    /// The end of the transfer that the port of a node completes next. The event is ignored if the state of the node's
+    /// port has changed since the event was added.
     Port { node: u32, version: u32 },
-    /// The next computation of a node ends. The event is ignored if the state of the node's processors has changed
-    /// since the event was added.
+    /// The end of the computation that a node completes next. The event is ignored if the state of the node's
+    /// processors has changed since the event was added.
     Processor { node: u32, version: u32 },
     /// A request reaches the parent. `freed` is the kind of the task that left the child's buffer, or `None` if no
     /// task left.

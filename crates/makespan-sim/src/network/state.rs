@@ -22,7 +22,7 @@ pub(super) struct NetworkState<'a> {
     pub(super) ports: Vec<u32>,
     /// Number of open requests to the parent, by node and lane.
     pub(super) requests: Vec<u32>,
-    /// True if the node is receiving a task, by node and lane.
+    /// For each node and lane, true if the parent is sending a task of this lane to the node.
     pub(super) receiving: Vec<bool>,
     /// For each node and kind, the number of tasks in the node's buffer, as far as its parent knows. The parent learns
     /// from requests that tasks have left the buffer.

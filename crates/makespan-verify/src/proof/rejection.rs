@@ -149,8 +149,8 @@ fn priced(needs: &[Need], capacity: u32, price: Area) -> Area {
     total.saturating_sub(price.saturating_mul(Area::from(capacity)))
 }
 
-/// Returns the minimum total work if the crossing jobs hold at most `capacity` processors. Returns `None` if the jobs
-/// that must cross hold more than `capacity` processors.
+/// Returns the minimum total work of all jobs, over all ways in which the crossing jobs together hold at most
+/// `capacity` processors. Returns `None` if the jobs that have to cross need more than `capacity` processors.
 fn knapsack(needs: &[Need], capacity: u32) -> Option<Area> {
     let mut least: Vec<Option<Area>> = vec![Some(0); capacity as usize + 1];
     let mut stays: Area = 0;

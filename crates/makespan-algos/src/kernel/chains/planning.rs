@@ -80,8 +80,9 @@ struct Number {
 /// The labels of each task of a run on each processor. The tasks are in the order of the run.
 type Labels = [Vec<Vec<Label>>];
 
-/// The minimum times from the ends of earlier tasks of a run to the start of a task of the run. Both lists are sorted
-/// by decreasing position of the earlier task.
+/// For one task of a run: the constraints on its start that follow from earlier tasks of the run. Each constraint is a
+/// minimum time from the end of an earlier task to this start. Both lists are sorted by decreasing position of the
+/// earlier task.
 struct Needs {
     /// For each edge from an earlier task of the run, the position of this earlier task, and the index of the edge.
     edges: Vec<(usize, u32)>,

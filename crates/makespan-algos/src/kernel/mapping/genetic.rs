@@ -66,7 +66,8 @@ impl Default for Genetic {
 }
 
 const TOURNAMENT: usize = 3;
-/// Maximum number of random pairs of genes that are tried. The first pair that differs and can be exchanged is used.
+/// Maximum number of random pairs of genes that a mutation examines. The mutation exchanges the first pair that has
+/// different machines, if each of the two tasks can run on the machine of the other.
 const TRIES: usize = 32;
 /// Minimum relative gain that is an improvement.
 const GAIN: f64 = 1e-6;

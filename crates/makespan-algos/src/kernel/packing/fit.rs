@@ -21,7 +21,7 @@ pub(crate) struct TaskToPlace<'a> {
     pub arrivals: &'a [i64],
 }
 
-/// The rooms of a task. The room on a node is the number of processors that the task could have there.
+/// For each node, the number of processors that a task could have on the node (the room).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeRooms {
     each: Vec<u32>,

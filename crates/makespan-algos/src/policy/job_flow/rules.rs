@@ -45,7 +45,8 @@ pub enum Late {
 /// The objective that decides between plans if their late jobs have equal weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
-    /// The greatest average utilisation of processors, from now to the end of the flow, as in the paper.
+    /// The greatest average utilisation, as in the paper: the mean load of the processors from now to the end of the
+    /// flow.
     Utilisation,
     /// The least cost.
     #[default]

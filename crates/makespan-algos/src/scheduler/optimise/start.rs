@@ -56,8 +56,9 @@ pub(super) fn catalogue(instance: &Instance, seed: u64, end: Option<Instant>, st
     plans
 }
 
-/// Returns the schedule of a greedy list with the choices (starts and allotments) that cost least at some prices. The
-/// list is sorted by the starts of the choices. Choices with equal starts are in Smith's order.
+/// Returns a schedule by a greedy list algorithm. For each job, `priced` contains the start and the allotment that cost
+/// least at some prices. The list has the jobs in the order of these starts. Jobs with equal starts are in Smith's
+/// order. In the schedule, each job has this allotment, but it may have another start.
 pub(super) fn priced(instance: &Instance, priced: &[PricedChoice]) -> Schedule {
     let area_over_weight = |choice: &PricedChoice| {
         let job = instance.simple(choice.job);

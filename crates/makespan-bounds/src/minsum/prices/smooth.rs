@@ -12,8 +12,8 @@
 //! width.
 //!
 //! If there are several [`Terms`], each has its own integrals. The integrals of all terms at one instant are stored
-//! next to each other. For each term, a choice pays the integral of the price of the term over its run, times the value
-//! of the choice in this term.
+//! next to each other. The payment of a choice is a sum over the terms. For each term, integrate the price of the term
+//! over the run of the choice, and multiply the integral by the value of the choice in this term.
 
 use super::allotments::{FloatJobs, PricedAllotment};
 use super::matrix::Matrix;

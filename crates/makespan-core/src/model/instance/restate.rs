@@ -22,9 +22,12 @@ impl Instance {
     /// bag represents the bag. If `restated` contains a task twice, the last entry applies.
     ///
     /// The accepted allotments do not change, because the task may already run on one of them. An entry is ignored in
-    /// three cases: the times of its task are stated ([`Estimate::Stated`]); the new times exceed the walltime of the
-    /// task; or, with the new times, the task would accept or fit on other allotments or machines. All entries are
-    /// ignored if some schedule would end too late.
+    /// three cases:
+    /// * The times of its task are stated ([`Estimate::Stated`]).
+    /// * The new times exceed the walltime of the task.
+    /// * With the new times, the task could run on other allotments or machines than before.
+    ///
+    /// All entries are ignored if some schedule would end too late.
     ///
     /// Takes O(nodes), and for each entry the time that [`Instance::new`] takes to check a task.
     ///

@@ -151,7 +151,8 @@ impl<'a> AllotmentFilter<'a> {
         let (min, max) = (profile.min_processors(), profile.max_processors());
         let first = (min..=max).find(fits);
         let first = first.ok_or_else(|| TooLittle { platform, classes, wanted }.error(name()))?;
-        // The amounts that each processor needs limit the number of processors.
+        // If a task needs a resource for each of its processors, the total amount of the resource limits the number of
+        // processors.
         let each = |demand: &Demand| match demand.need {
             Need::Linear { per_processor, .. } if per_processor > 0 => {
                 u32::try_from(platform.total(demand.resource) / u128::from(per_processor)).unwrap_or(max)

@@ -147,8 +147,9 @@ impl NodeView<'_> {
         self.children.levels[child * self.kinds.len() + kind]
     }
 
-    /// Returns the seconds for which the port sends a piece of this kind to this child if the port sends nothing else:
-    /// the latency of each contained task, plus the bytes divided by the bandwidth.
+    /// Returns the time in seconds that the port needs to send a piece of this kind to this child if the port sends
+    /// nothing else at the same time. This time is the latency multiplied by the number of tasks in the piece, plus the
+    /// bytes of the piece divided by the bandwidth.
     pub fn hop(&self, child: usize, kind: usize) -> f64 {
         let kind = &self.kinds[kind];
         self.children.latency[child] * f64::from(kind.size()) + kind.data / self.children.bandwidth[child]

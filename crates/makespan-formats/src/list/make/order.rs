@@ -54,8 +54,8 @@ impl<'a> TargetOrder<'a> {
 }
 
 impl<'a> Database<'a> {
-    /// Returns the order in which make considers targets in a serial build, beginning with the goal. Members of
-    /// `targets` that make does not reach from the goal follow in reverse order.
+    /// Returns the order in which make considers targets in a serial build. The order begins with the goal and the
+    /// targets that make reaches from the goal. The other members of `targets` follow, the last member first.
     pub(super) fn order(&self, goal: Option<&'a str>, targets: &[&'a str]) -> TargetOrder<'a> {
         let (mut seen, mut looked, mut noticed) = (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
         let mut order = TargetOrder::default();

@@ -4,7 +4,8 @@ use crate::error::{FilePlace, FormatError};
 
 use super::database::Database;
 
-/// Definition of a shell that does nothing, because even in a dry run make runs lines with `+` or `$(MAKE)`.
+/// Definition that replaces the shell by a program that does nothing. Without this definition, make would run the lines
+/// with `+` or `$(MAKE)` even in a dry run.
 pub(super) const STUB: &str = "SHELL := true";
 
 /// Returns the options for a dry run that runs no recipe. `known` is the output of the first call of make, and `file`

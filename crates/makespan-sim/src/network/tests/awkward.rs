@@ -137,7 +137,8 @@ impl NodePolicy for Late {
     }
 }
 
-/// A policy that waits until the current instant, again and again. If this were allowed, the run would never end.
+/// A policy that always decides to wait until the current instant. If the simulation waited only until then, it would
+/// never end.
 struct Now;
 
 impl NodePolicy for Now {

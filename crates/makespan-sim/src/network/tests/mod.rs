@@ -86,8 +86,8 @@ proptest! {
         let mut audit = Audit::new(&network, &options);
         let run = simulate(&network, &mut whims(&network, seed), &options, &mut audit).unwrap();
         audit.check();
-        // All tasks have been computed, because the root can compute every task. No task is stuck at a switch without
-        // computing nodes below it, because such a switch requests no tasks.
+        // All tasks have been computed, because the root can compute every task. If no node below a switch can compute,
+        // the switch requests no tasks, so no task is stuck at this switch.
         prop_assert_eq!((run.stalled, run.unfinished(), audit.left()), (false, 0, 0));
         prop_assert!(run.peak.iter().all(|&peak| peak <= options.buffer));
         let again = simulate(&network, &mut whims(&network, seed), &options, &mut Silent).unwrap();

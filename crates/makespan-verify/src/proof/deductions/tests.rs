@@ -154,7 +154,8 @@ fn what_is_deduced_of_one_task_of_a_bag_holds_for_all() {
     let with = |held, steps| Deductions { deadline: ticks(79), unit: UNIT, held, steps }.proves(&instance);
     let prices = || vec![LimitedAmount::Processors(vec![1])];
     assert_eq!(with(prices(), vec![Step::Full(0, 0, 7)]), Ok(80), "all tasks of the bag count");
-    // If both tasks end by 79, neither of them can run first, so the named task has no window left.
+    // The job `one` and a task of the bag cannot run at the same time. The later one of the two would end at 80 or
+    // later. So with the deadline 79, the task that the step names has no window left.
     for step in [Step::Start(0, 4, Reason::Pair(1)), Step::Start(1, 4, Reason::Pair(0))] {
         assert_eq!(with(prices(), vec![step]), Ok(80));
     }

@@ -88,7 +88,7 @@ impl MaxSum {
         let mut least: Vec<i64> = Vec::new();
         loop {
             // Let v be `least.len() + 1`. Computes the minimum capacity for which the maximum sum of values is at least
-            // v. The sum may exceed v, because not every number is a sum of values of steps.
+            // v. If no combination of steps has values that sum to exactly v, this maximum sum is larger than v.
             let rest = |value: u32| (least.len() + 1).checked_sub(value as usize + 1).map_or(0, |index| least[index]);
             let room = steps.iter().map(|&(size, value)| size.saturating_add(rest(value))).min().unwrap_or(i64::MAX);
             if room > largest || room == i64::MAX {

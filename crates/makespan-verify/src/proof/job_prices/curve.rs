@@ -39,9 +39,10 @@ fn points(ways: &[TaskWay], count: i128, integral: &PriceIntegral) -> Option<Vec
 /// payments of the job's tasks if the job ends by C. Each row represents `count` equal tasks. Returns `None` on
 /// overflow.
 ///
-/// Between two points, the payment of a task is concave, so it is at least the value of the chord between the points.
-/// The sum of the chords is minimal at a point of some task, or at `from`, where the cost of the job begins to rise.
-/// The slopes of the chords are rounded so that the chords become lower.
+/// Let the chord be the straight line between two successive points of a curve. Between these points, the payment of a
+/// task is concave in C. So the payment is at least the value of the chord. The sum of the chords is minimal at a point
+/// of some task, or at `from`, where the cost of the job begins to rise. The slopes of the chords are rounded so that
+/// the chords become lower.
 pub(super) fn least(
     rows: &[Vec<TaskWay>],
     count: u64,

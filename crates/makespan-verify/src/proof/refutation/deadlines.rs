@@ -85,8 +85,8 @@ fn number(job: &Job<Rows>, task: TaskId) -> usize {
     task.index() - job.first().index()
 }
 
-/// Sets the deadlines for a sum of weighted ends. The deadline of a task is its latest end for which the sum satisfies
-/// the claim if all other tasks end as early as possible.
+/// Sets the deadlines of the tasks if the objective is a weighted sum of ends. The deadline of a task is its latest end
+/// for which the sum satisfies the claim if all other tasks end as early as possible.
 fn by_weight(relaxation: &mut Relaxation, horizon: i64) -> Result<(), CertificateError> {
     let least = |task: &RelaxedTask| i128::from(task.weight) * (i128::from(task.head) + i128::from(task.shortest()));
     let base = relaxation.tasks.iter().try_fold(0_i128, |sum, task| sum.checked_add(least(task)));

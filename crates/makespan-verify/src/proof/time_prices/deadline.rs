@@ -27,7 +27,7 @@ pub struct DeadlinePrices {
     /// The price of a processor from `t_j` to `t_j+1`, in any unit. The number of prices is one less than the number of
     /// instants.
     pub prices: Vec<i64>,
-    /// Additional prices of up to 16 functions of the number of processors.
+    /// Additional prices. Each belongs to a function of the number of processors. There are at most 16 such functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widths: Vec<WidthPrices>,
 }

@@ -98,7 +98,7 @@ pub struct TimePrices {
     /// The horizon H. `None` if the bound holds for all schedules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<Time>,
-    /// Additional prices of up to 16 functions of the number of processors.
+    /// Additional prices. Each belongs to a function of the number of processors. There are at most 16 such functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widths: Vec<WidthPrices>,
 }

@@ -108,8 +108,8 @@ impl PricedRun {
         let rounds = Rounds::new(tasks, beside, self.time)?;
         let last = rounds.0.last().map_or(0, |round| round.0);
         self.check_range(prefix, closed, weight, (last, tasks))?;
-        // Pairs of an end and the minimum price of a run that ends by this instant. The list contains the ends at
-        // which the minimum price may stop falling.
+        // Pairs of an instant, and the minimum price of a run that ends by this instant. The list contains the instants
+        // at which this minimum price may stop falling.
         let mut ends: Vec<(i64, i128)> = Vec::new();
         self.each_start(prefix, closed, |start| {
             if self.is_possible(closed, start) {

@@ -25,7 +25,7 @@ use crate::search::{Portfolio, SearchCourse, anneal};
 use annealing::Annealing;
 use relocating::RelocationSearch;
 
-/// The fraction of the time for lists by randomly changed ranks, before annealing.
+/// The fraction of the search time for list schedules with randomly changed ranks. The remaining time is for annealing.
 const LISTS: f64 = 0.1;
 /// The fraction of the time that is reserved at the end for work that cannot be interrupted: the last schedule and its
 /// proof.
