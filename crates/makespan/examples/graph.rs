@@ -1,5 +1,5 @@
-//! Plans a graph of tasks with data between them, on machines that differ in speed, by two algorithms. Then proves
-//! bounds and simulates the plans.
+//! Plans a graph of tasks by two algorithms, then proves bounds and simulates the plans. The machines differ in speed,
+//! and the tasks send data to each other.
 //!
 //!     cargo run --release -p makespan --example graph
 

@@ -12,8 +12,8 @@ use makespan_algos::policy::{Follow, Improve, Improving, Replan, policy_for};
 /// Returns the scheduler with this spec, such as `demt` or `demt[shuffles=50]` ([`makespan_algos::scheduler()`]).
 ///
 /// # Errors
-/// [`SpecError`] names the part of the spec that is not known, and a remedy. If the spec names a policy, the error
-/// states that the name belongs to a policy.
+/// [`SpecError`] if a part of the spec is unknown. The error names this part and a remedy. If the spec names a policy,
+/// the error states this.
 pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
     let is_policy = |name: &str| makespan_algos::policy::policies().iter().any(|entry| entry.name == name);
     let hint = "a policy, for `simulate` and `run --policy`";
@@ -32,7 +32,7 @@ pub fn default_algorithm(instance: &Instance) -> &'static str {
 const PLANNING: i64 = 100;
 const SHORTEST_PLANNING: Time = Time::from_ticks(Time::TICKS_PER_SECOND / 10);
 const LONGEST_PLANNING: Time = Time::from_seconds(1);
-/// The fraction of one core's time that a run spends on improving its plan.
+/// The fraction of the time of one core that a run uses to improve its plan.
 const SHARE: f64 = 0.1;
 
 /// Returns the default objective of a run. If all jobs are equally important and urgent, the objective is the
@@ -46,10 +46,10 @@ pub fn objective_of_run(instance: &Instance) -> Objective {
     if plain { Objective::Makespan } else { Objective::WeightedCompletion }
 }
 
-/// Returns the default algorithm to plan a run: `optimise` for [`objective_of_run`]. The time limit of `optimise` is a
-/// hundredth of the time that the work takes on all processors, but at least a tenth of a second and at most a second.
-/// Tasks with guessed run times are not counted as work. If `optimise` does not support the instance, returns a fast
-/// algorithm.
+/// Returns the spec of the default algorithm for a run: `optimise` for the objective [`objective_of_run`]. The time
+/// limit of `optimise` is a hundredth of the time that the work takes on all processors, but at least a tenth of a
+/// second and at most a second. Tasks with guessed run times are not counted as work. If `optimise` does not support
+/// the instance, returns a fast algorithm.
 pub fn algorithm_of_run(instance: &Instance) -> String {
     let work = |job: &Job<Rows>| {
         // The work excludes tasks with guessed times. Planning these tasks well is not worth the time, because the
@@ -66,8 +66,8 @@ pub fn algorithm_of_run(instance: &Instance) -> String {
     algorithm_within(instance, Time::from_ticks(length / PLANNING))
 }
 
-/// Like [`algorithm_of_run`], but with a given time limit, which is clamped to the range from a tenth of a second to a
-/// second.
+/// Like [`algorithm_of_run`], but with a given time limit. A limit below a tenth of a second or above a second is
+/// replaced by the nearer of these two values.
 pub fn algorithm_within(instance: &Instance, limit: Time) -> String {
     let limit = limit.clamp(SHORTEST_PLANNING, LONGEST_PLANNING);
     // The limit is rounded to whole tenths of a second, so that the spec is easy to read.
@@ -92,8 +92,8 @@ fn algorithm_with(instance: &Instance, limit: Option<String>) -> String {
 
 /// Returns the objectives that an algorithm minimises. `spec` is the spec of the algorithm, such as
 /// `optimise[objective=makespan]`. If the spec states no objective, `optimise` minimises the weighted sum of completion
-/// times. The result is empty for an unknown algorithm. It is also empty for `pareto`, because no plan of a Pareto
-/// front minimises one objective alone.
+/// times. The result is empty for an unknown algorithm, and for `optimise[objective=pareto]`, because a Pareto front
+/// weighs two objectives against each other.
 pub fn minimised(spec: &str) -> &'static [Objective] {
     let (name, parameters) = spec.split_once('[').unwrap_or((spec, ""));
     if name != "optimise" {
@@ -108,8 +108,8 @@ pub fn minimised(spec: &str) -> &'static [Objective] {
     all.iter().position(is_meant).map_or(&[], |at| &all[at..=at])
 }
 
-/// Returns the default policy for the plan of a run. The policy follows the plan ([`Improve`]). Between events, the
-/// policy improves the plan for the objective [`objective_of_run`]. [`Improve`] does not support instances in which
+/// Returns the default policy for a run that has a plan. The policy ([`Improve`]) follows the plan and, between events,
+/// improves the plan for the objective [`objective_of_run`]. [`Improve`] does not support instances in which
 /// nonrenewable resources are sufficient for some allotments but not for others. For these instances, returns a policy
 /// that follows the plan without improving it ([`policy_of_plan`]).
 pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn Policy> {
@@ -120,8 +120,8 @@ pub fn policy_of_run(instance: &Instance, seed: u64, plan: &Schedule) -> Box<dyn
     policy_of_plan(quick(instance).1, seed, instance, plan, false)
 }
 
-/// Returns the policy that follows a plan. If tasks wait for each other, the policy keeps the order of the plan
-/// ([`Follow`]). Otherwise, when the run departs from the plan, the policy plans the remaining jobs again with
+/// Returns the policy that follows a plan. If some tasks depend on other tasks, the policy keeps the order of the plan
+/// ([`Follow`]). Otherwise, whenever the run departs from the plan, the policy plans the remaining jobs again with
 /// `scheduler` ([`Replan`]). If the run is `resumed`, the policy plans the remaining jobs again at its first call.
 pub fn policy_of_plan(
     scheduler: Box<dyn Scheduler>,
@@ -151,8 +151,8 @@ fn quick(instance: &Instance) -> (&'static str, Box<dyn Scheduler>) {
     made.next().expect("`list` is in the catalogue")
 }
 
-/// Returns the specs of the algorithms that are compared by default: all schedulers of the catalogue, but
-/// `steady-state` only for bags of tasks on a tree ([`TreeProblem::is_meant`]).
+/// Returns the specs of the algorithms that are compared by default. All schedulers of the catalogue are compared, with
+/// one exception: `steady-state` is compared only on bags of tasks on a tree ([`TreeProblem::is_meant`]).
 pub fn compared(instance: &Instance) -> Vec<String> {
     let rates = TreeProblem::is_meant(instance);
     let meant = crate::catalogue().iter().filter(|entry| rates || entry.name != STEADY_STATE);

@@ -11,31 +11,33 @@ use makespan_verify::Bound;
 
 use crate::choice::{minimised, scheduler};
 
-/// The usual shares of the time limit for the searches before and after the main part of planning.
+/// The usual shares of the time limit. The complete search runs before and after the main part of planning, which is
+/// the requested algorithm.
 const SHARES: Shares = Shares { before: 0.15, after: 0.2 };
 /// The shares for instances with at most `FEW` tasks. The optimum of these instances is nearly always proved, and the
 /// main part of planning gains little.
 const LARGE_SHARES: Shares = Shares { before: 0.4, after: 0.2 };
 const FEW: u64 = 15;
-/// The shares for instances with more than `MANY` tasks and no edges between them. The optimum of these instances is
-/// seldom proved.
+/// The shares for instances with more than `MANY` tasks, if no task depends on another task. The optimum of these
+/// instances is seldom proved.
 const SMALL_SHARES: Shares = Shares { before: 0.05, after: 0.05 };
 const MANY: u64 = 30;
-/// The shares instead of `SHARES` for a time limit of at least `LONG`. After some seconds, the main part of planning
-/// improves few plans.
+/// The shares for a time limit of at least `LONG`. The share `after` is larger than in `SHARES`, because the main part
+/// of planning seldom improves the plan after some seconds.
 const LONG_SHARES: Shares = Shares { before: 0.15, after: 0.5 };
 const LONG: Duration = Duration::from_secs(5);
-/// The share of the time of a search that is used to find a first schedule.
+/// The fraction of the search time that `optimise` uses to find a first schedule. The complete search starts from this
+/// schedule.
 const FIRST: f64 = 0.3;
-/// Maximum time for a first schedule. The complete search improves this schedule, so it may start early, even if the
-/// time limit of the plan is long.
+/// Maximum time to find a first schedule, even if the time limit of planning is long. The first schedule need not be
+/// good, because the complete search improves it.
 const LONGEST_FIRST: Duration = Duration::from_secs(1);
-/// The share of the remaining time or conflicts that the search for one objective may use, if searches for other
-/// objectives follow.
+/// If searches for other objectives follow, the fraction of the remaining time (or conflicts) that the search for one
+/// objective may use.
 const PART: f64 = 0.7;
-/// Maximum number of conflicts of the searches for all objectives together, if there is no time limit. For an instance
-/// with n tasks, the number is also at most `CONFLICTS_TIMES_TASKS` / n, because a conflict takes longer if there are
-/// more tasks.
+/// Maximum number of conflicts (dead ends of a search) if there is no time limit. The limit is for the searches for all
+/// objectives together. For an instance with n tasks, a second limit is `CONFLICTS_TIMES_TASKS` / n, because each
+/// conflict takes longer if there are more tasks.
 const MAX_CONFLICTS: u64 = 10_000;
 const CONFLICTS_TIMES_TASKS: u64 = 60_000;
 /// If there is no time limit, the search for a first schedule has at most `STEPS_TIMES_TASKS` / n steps for an instance
@@ -60,13 +62,14 @@ impl Shares {
     }
 }
 
-/// The objectives for which an instance is searched completely.
+/// The objectives for which the complete search runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aim {
-    /// The objectives that the scheduler minimises. If there are none, the bounds on all objectives are improved.
+    /// The objectives that the scheduler minimises. If the list is empty, the complete search improves the bounds on
+    /// all objectives.
     minimised: &'static [Objective],
-    /// The objective of a scheduler that keeps improving its plan, minimises only this objective, and has no limit on
-    /// the makespan. `None` for any other scheduler.
+    /// The only objective that the scheduler minimises. `None` if the scheduler minimises no objective or several
+    /// objectives, does not keep improving its plan, or has a limit on the makespan.
     sought: Option<Objective>,
     /// `sought`, if the complete search supports this objective and its schedules may replace the plan.
     pub(crate) goal: Option<Objective>,
@@ -79,8 +82,8 @@ impl Aim {
             [only] if scheduler.is_anytime() && scheduler.makespan_at_most().is_none() => Some(only),
             _ => None,
         };
-        // In schedules of the search, best-effort bags may delay other jobs. So the search is not used for instances
-        // with such bags.
+        // The complete search does not support best-effort bags: in its schedules, such a bag may delay other jobs. So
+        // for instances with best-effort bags, a schedule of the search must not replace the plan.
         let goal = sought.filter(|&goal| is_meant(instance, goal) && !has_best_effort(instance));
         Self { minimised, sought, goal }
     }
@@ -109,9 +112,9 @@ pub(crate) struct First {
     pub(crate) schedule: Schedule,
     pub(crate) bounds: Vec<Bound>,
     pub(crate) remarks: Vec<String>,
-    /// True if the bound on the objective is the value of the schedule.
+    /// True if the schedule is proved optimal: the bound on the objective is equal to the value of the schedule.
     pub(crate) is_optimal: bool,
-    /// True if the clock ended the search, so that a longer search may succeed.
+    /// True if the search ended because the clock expired. A longer search may then succeed.
     pub(crate) is_promising: bool,
     /// The reason why the schedule is not proved optimal.
     pub(crate) unproved: Option<Unproved>,
@@ -122,8 +125,8 @@ pub(crate) fn is_meant(instance: &Instance, objective: Objective) -> bool {
     complete::unsupported(instance, objective).is_none()
 }
 
-/// Uses the fraction `FIRST` of the remaining time to find a first schedule for one objective. Then searches completely
-/// until the clock expires. Returns `None` if no first schedule is found.
+/// Uses up to the fraction `FIRST` of the remaining time to find a first schedule for one objective. Then runs the
+/// complete search until the clock expires. Returns `None` if no first schedule is found.
 pub(crate) fn first(instance: &Instance, goal: Objective, seed: u64, stop: &Stop, clock: &Clock) -> Option<First> {
     let time = clock.left()?.mul_f64(FIRST);
     let mut context = Context { stop: stop.clone(), ..Context::with_seed(seed) };
@@ -146,7 +149,8 @@ fn is_on(objective: Objective, bound: &Bound) -> bool {
     bound.objective == objective && bound.makespan_at_most.is_none()
 }
 
-/// Returns a valid schedule that `optimise` finds for an objective, in a short time or in a fixed number of steps.
+/// Returns a valid schedule that `optimise` finds for an objective. If `time` is `None`, `optimise` has a fixed number
+/// of steps instead of a time limit.
 fn first_schedule(
     instance: &Instance,
     objective: Objective,
@@ -163,9 +167,8 @@ fn first_schedule(
     validate(instance, &schedule).is_ok().then_some(schedule)
 }
 
-/// Searches completely for one objective. If the search finds a better schedule, it replaces `schedule`. Returns the
-/// stronger of `bound` and the bound of the search. If the search ends without a proof that the schedule is optimal,
-/// also returns the reason.
+/// Runs the complete search for one objective. A better schedule replaces `schedule`. Returns the larger of two bounds:
+/// `bound`, and the bound that the search proved. If the schedule is not proved optimal, also returns the reason.
 fn search(
     instance: &Instance,
     objective: Objective,
@@ -185,8 +188,8 @@ fn search(
     (completed.bound.filter(is_better).or(bound), completed.unproved)
 }
 
-/// Replaces bounds by stronger bounds, if complete searches find them. For each objective, a short search for a
-/// schedule precedes the complete search.
+/// Runs the complete search for the objective of each bound. If the search proves a larger bound, this bound replaces
+/// the old bound. Before each complete search, a short search finds a first schedule.
 pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: Effort) {
     let mut left = conflicts(instance);
     for at in 0..bounds.len() {
@@ -206,10 +209,10 @@ pub(crate) fn improve_bounds(instance: &Instance, bounds: &mut [Bound], effort: 
     }
 }
 
-/// Improves the bounds on the minimised objectives, or on all objectives if no objective is minimised. Does not search
-/// if the bound on an objective equals the value of the schedule. If the search finds a better schedule for the
-/// objective `aim.goal`, this schedule replaces `schedule`. If the search for the objective `aim.sought` ends without a
-/// proof that the schedule is optimal, returns the reason.
+/// Runs the complete search for each objective in `aim.minimised` (for all objectives if this list is empty), and
+/// improves the bounds. Skips an objective if its bound is equal to the value of the schedule. A better schedule for
+/// the objective `aim.goal` replaces `schedule`. If the schedule is not proved optimal for the objective `aim.sought`,
+/// returns the reason.
 pub(crate) fn improve(
     instance: &Instance,
     aim: Aim,
@@ -237,12 +240,12 @@ pub(crate) fn improve(
     unproved
 }
 
-/// The condition of best-effort bags, which the complete search ignores.
+/// The rule for best-effort bags, as it appears in a remark. The complete search ignores this rule.
 const BEST_EFFORT: &str = "the rule that best-effort bags must not delay other jobs";
 
-/// Returns a remark that states why the plan is not proved optimal for the sought objective. `reasons` contains the
-/// reasons of the searches before and after the main part of planning. Returns `None` if the plan is proved optimal, or
-/// if the instance has too many tasks for a complete search.
+/// Returns a remark that states why the plan is not proved optimal for the objective `aim.sought`. `reasons` contains
+/// the reasons that two complete searches returned: before and after the main part of planning. Returns `None` if the
+/// plan is proved optimal, or if the instance has too many tasks for a complete search.
 pub(crate) fn remark(
     instance: &Instance,
     aim: Aim,
@@ -259,7 +262,7 @@ pub(crate) fn remark(
     let is_limit = |reason: &Unproved| matches!(reason, Unproved::TimeLimit | Unproved::ConflictLimit);
     let unsupported = complete::unsupported(instance, sought);
     let ignored = || has_best_effort(instance).then(|| Unproved::Relaxed(vec![BEST_EFFORT]));
-    // A limit is the reason only if no search found another reason.
+    // The remark names a limit (of time or conflicts) only if there is no other reason.
     let (limits, others): (Vec<_>, Vec<_>) =
         unsupported.into_iter().chain(reasons.into_iter().flatten()).partition(is_limit);
     let reason = others.into_iter().chain(limits).next().or_else(ignored)?;
@@ -267,8 +270,8 @@ pub(crate) fn remark(
     is_small.then(|| format!("the {sought} is not proved optimal: {reason}"))
 }
 
-/// Replaces the bound at index `at` by `best`, if `best` is larger. Also improves other bounds that follow from the new
-/// bound.
+/// Replaces the bound at index `at` by `best` if `best` is larger. The new bound may then prove larger bounds on other
+/// objectives.
 fn replace(instance: &Instance, bounds: &mut [Bound], at: usize, best: Option<Bound>) {
     if let Some(best) = best.filter(|best| best.value > bounds[at].value) {
         bounds[at] = best;
@@ -282,9 +285,8 @@ fn conflicts(instance: &Instance) -> u64 {
 }
 
 impl Effort<'_> {
-    /// Returns the limits of one part of the work: a clock and a number of conflicts. The part may use the fraction
-    /// `share` of the remaining time. If there is no time limit, the part may use this fraction of `conflicts`, the
-    /// number of remaining conflicts.
+    /// Returns the limits of one search: a clock and a number of conflicts. The search may use the fraction `share` of
+    /// the remaining time. If there is no time limit, the search may use this fraction of the remaining `conflicts`.
     fn part(self, share: f64, conflicts: u64) -> (Clock, u64) {
         match self {
             Self::Timed(clock) => (clock.part(share), u64::MAX),

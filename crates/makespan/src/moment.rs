@@ -1,5 +1,5 @@
-//! The state of a simulated cluster at an instant, reconstructed from a trace, and the starts of waiting tasks that a
-//! policy expected at this instant.
+//! The state of a simulated cluster at an instant, reconstructed from a trace. Also computes when the policy expected,
+//! at this instant, to start each waiting task.
 
 use makespan_algos::policy::{ExpectedStart, expected_starts_from, policy_for};
 use makespan_core::{
@@ -22,9 +22,9 @@ pub struct ClusterState {
 }
 
 impl ClusterState {
-    /// Returns the state at `now`. A task waits from its release until its last run starts, except during earlier runs,
-    /// which failures interrupted. A task without a run in the whole trace was cancelled, and is never treated as
-    /// waiting.
+    /// Returns the state at `now`. A task waits from its release until the start of its last run, but not during its
+    /// earlier runs, which failures interrupted. If a task has no run in the whole trace, it was cancelled, and is
+    /// never treated as waiting.
     pub fn of(scene: &SimulationInput<'_>, trace: &Trace, now: Time) -> Self {
         let instance = scene.instance;
         let mut failures = scene.options.failures.clone();
@@ -87,10 +87,10 @@ fn down(instance: &Instance, failures: &[Failure], now: Time) -> Vec<Unavailable
     cluster.view().down.to_vec()
 }
 
-/// Returns, for each task that waits at this moment, the start that the policy of the simulation expected at this
-/// moment. The policy assumes that all tasks take their estimated times and that no further jobs are submitted. The
-/// function repeats the simulation up to this instant, so that the policy has its complete state, including
-/// reservations and batches.
+/// For each task that is waiting in `moment`, returns the start that the policy of the simulation expected at that
+/// instant. The policy assumes that all tasks take their estimated times and that no further jobs are submitted. The
+/// function repeats the simulation up to the instant, so that the policy has its complete state, including reservations
+/// and batches.
 ///
 /// # Errors
 /// [`SimulateError`] if the simulation fails.
@@ -112,7 +112,7 @@ pub fn expected_at(
     Ok(expected_starts_from(policy.inner.as_mut(), &view, policy.wake))
 }
 
-/// A wrapper of a policy that passes events only up to an instant, and then stops the simulation.
+/// A policy that passes all events up to an instant to an inner policy, and then stops the simulation.
 struct UntilInstant {
     inner: Box<dyn Policy>,
     until: Time,
@@ -169,7 +169,7 @@ mod tests {
         Time::from_ticks(ticks)
     }
 
-    /// A wrapper of a policy. At each call, the wrapper records the processors that are down.
+    /// A policy that records, at each call, the processors that are down, and then calls an inner policy.
     struct DownRecorder {
         policy: Box<dyn Policy>,
         down: Vec<(Time, Vec<Unavailable>)>,
@@ -212,8 +212,8 @@ mod tests {
             }
         }
 
-        /// The expected start of each waiting task equals its start in another simulation, in which no further jobs are
-        /// submitted and all tasks take their estimated times.
+        /// Simulates again without further jobs and with the estimated times of all tasks. In this second simulation,
+        /// each waiting task starts at the instant that the policy expected in the first simulation.
         #[test]
         fn what_is_expected_happens_when_nothing_else_does(
             rows in prop::collection::vec((1_u32..9, 1_i64..30, 0_i64..60, 1_i64..250), 2..16), seen in 0_i64..70,
@@ -236,16 +236,15 @@ mod tests {
                 let actual = Actual::Profiles(real.clone());
                 let scene = SimulationInput { instance: &instance, actual: &actual, options: &options, seed: 1 };
                 let simulated = simulate(&scene, spec, &mut Silent).unwrap();
-                // The comparison is skipped if a run was interrupted, because the runs of one task then differ in
-                // length.
+                // If a run was interrupted, skip the comparison, because several runs of one task may differ in length.
                 if simulated.measures.interrupted_runs > 0 {
                     continue;
                 }
                 let moment = ClusterState::of(&scene, &simulated.simulation.trace, t(seen));
                 let expected = expected_at(&scene, &simulated, &moment).unwrap();
                 let mut expected: Vec<_> = expected.iter().map(|one| (one.task, one.start)).collect();
-                // The second simulation is equal to the first up to the moment. After the moment, all tasks take their
-                // estimated times.
+                // Prepare the second simulation. Up to the instant `seen`, it is equal to the first simulation. After
+                // `seen`, all tasks take their estimated times.
                 let (mut jobs, mut real) = (jobs.clone(), real.clone());
                 for (job, task) in jobs.iter_mut().zip(instance.task_ids()) {
                     if let Some(run) = moment.running.iter().find(|run| run.task == task) {
@@ -261,8 +260,8 @@ mod tests {
                 let (instance, actual) = (of(jobs).unwrap(), Actual::Profiles(real));
                 let scene = SimulationInput { instance: &instance, actual: &actual, ..scene };
                 let runs = simulate(&scene, spec, &mut Silent).unwrap().simulation.trace.runs;
-                // The comparison is skipped if an unavailable period interrupts a task that exceeds its estimate,
-                // because policies do not expect this interruption.
+                // If an unavailable period interrupts a task that exceeds its estimate, skip the comparison, because
+                // policies do not expect this interruption.
                 if runs.iter().any(|run| run.outcome == Outcome::Interrupted) {
                     continue;
                 }

@@ -8,12 +8,12 @@ use makespan_core::tree::{Rates, TreeProblem, float_of};
 use makespan_sim::network::{MeasuredThroughput, NetworkOptions, NetworkRun, Silent, SimulationDefect};
 use thiserror::Error;
 
-/// A tree problem that is ready for simulation: its network, with all values as floats, and its optimal steady state.
+/// The input of simulations of a tree problem: the network, with all values as floats, and the optimal steady state.
 #[derive(Clone, Debug)]
 pub struct TreeScene {
     /// The machines and applications.
     pub network: Network,
-    /// The network that the schedulers of the nodes assume, if it differs from `network`.
+    /// The network that the schedulers of the nodes assume. `None` if they assume `network`.
     pub believed: Option<Network>,
     /// The rates of each node in the proved steady state.
     pub rates: NodeRates,
@@ -28,12 +28,12 @@ pub struct TreeScene {
 pub struct TreeRun {
     /// The heuristic.
     pub heuristic: Heuristic,
-    /// The simulated network. Its kinds of tasks are the kinds that the heuristic sent: single tasks, or macro-tasks,
+    /// The simulated network. Its kinds are the kinds of pieces that the heuristic sends: single tasks, or macro-tasks,
     /// which contain several tasks.
     pub network: Network,
     /// The simulated run.
     pub run: NetworkRun,
-    /// Throughput, measured between a tenth and nine tenths of the time until the first application was completed.
+    /// Throughput between a tenth and nine tenths of the time at which the first application was completed.
     pub measured: Option<MeasuredThroughput>,
 }
 
@@ -54,12 +54,12 @@ pub enum TreeRunError {
     Simulation(#[from] SimulationDefect),
 }
 
-/// Throughput is measured until the first application is completed. This fraction of the time is skipped at the
-/// beginning and again at the end (Beaumont et al., IPDPS 2006, section 5.1.1).
+/// Consider the time until the first application is completed. The measurement of the throughput skips this fraction of
+/// the time at its beginning, and the same fraction at its end (Beaumont et al., IPDPS 2006, section 5.1.1).
 const SKIPPED: f64 = 0.1;
 
 impl TreeScene {
-    /// Creates the scene of a problem. Computes its optimal steady state in floats, and verifies the bound on the
+    /// Prepares simulations of `problem`. Computes the optimal steady state in floats, and verifies the bound on the
     /// throughput.
     ///
     /// # Errors
@@ -73,8 +73,8 @@ impl TreeScene {
         }
     }
 
-    /// Prepares simulations of `problem`. `best` is its optimal steady state, as [`makespan_bounds::tree::throughput`]
-    /// computes it.
+    /// Prepares simulations of `problem`, if the optimal steady state `best` is already computed (by
+    /// [`makespan_bounds::tree::throughput`]).
     ///
     /// # Errors
     /// [`NetworkError`] if an application has too many tasks.
@@ -85,8 +85,9 @@ impl TreeScene {
         Ok(Self { network, believed: None, rates, bound: float_of(&best.bound), weights })
     }
 
-    /// Makes the schedulers ignore latencies: they are set up for a network without latency, and follow the optimal
-    /// rates of this network. During the simulation, the schedulers can observe the real durations of transfers.
+    /// Makes the schedulers of the nodes ignore latencies: they assume a network without latencies, and follow the
+    /// optimal rates of that network (`best_without`). During the simulation, the schedulers can observe the real
+    /// durations of transfers.
     #[must_use]
     pub fn unaware_of_latency(self, best_without: &Throughput) -> Self {
         let rates = NodeRates::from_origin(&self.network, &best_without.floats());

@@ -18,7 +18,7 @@ use crate::complete::{self, Aim, Effort, Shares};
 pub struct Planned {
     /// Full spec of the algorithm: its name with its parameters.
     pub algorithm: String,
-    /// The schedules or the rates of a steady state. All schedules have been validated.
+    /// The schedules, or the rates of a steady state. All schedules have been validated.
     pub plan: Plan,
     /// One bound per objective. A schedule has the standard bounds and a bound on the objective that the algorithm
     /// minimised. A steady state has a bound on its throughput.
@@ -89,7 +89,8 @@ impl Planned {
     }
 }
 
-/// Returns the ratio between the value of a plan, with placements or rates, and the bound. See [`Bound::ratio_of`].
+/// Returns the ratio between the value of a plan and a bound. See [`Bound::ratio_of`]. The plan consists of placements,
+/// or of the rates of a steady state.
 pub fn plan_ratio(instance: &Instance, plan: &Plan, bound: &Bound) -> Option<f64> {
     let speaks = plan.schedule().is_none_or(|schedule| bound.speaks_of(schedule));
     bound.ratio(&plan.value(bound.objective, instance)?).filter(|_| speaks)
@@ -122,7 +123,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// Creates a planner for the default algorithm with seed 0, without a request to stop.
+    /// Creates a planner with the default algorithm and seed 0.
     pub fn new() -> Self {
         Self::default()
     }
@@ -139,14 +140,14 @@ impl Planner {
         Self { context: Context { seed, ..self.context }, ..self }
     }
 
-    /// Sets the request to stop. After the request is made, an algorithm that searches returns the best plan that it
-    /// has found.
+    /// Sets the object by which another thread can stop the planning early. Then an algorithm that searches returns the
+    /// best plan that it has found so far.
     #[must_use]
     pub fn stop(self, stop: &Stop) -> Self {
         Self { context: Context { stop: stop.clone(), ..self.context }, ..self }
     }
 
-    /// Sets the part of the algorithm's time limit that was already spent before planning.
+    /// Sets the time that was already spent before planning. The time limit of the algorithm includes this time.
     #[must_use]
     pub fn spent(self, spent: Duration) -> Self {
         Self { context: Context { spent, ..self.context }, ..self }
@@ -154,14 +155,14 @@ impl Planner {
 
     /// Plans an instance. Proves the standard bounds, and a bound on the objective that the algorithm minimised.
     ///
-    /// Small instances are also searched completely for the objectives that the algorithm minimises, in a part of the
-    /// time limit, or up to a fixed number of conflicts.
+    /// On small instances, a complete search also runs for the objectives that the algorithm minimises. The complete
+    /// search has a part of the time limit. If there is no time limit, it has a fixed number of conflicts (dead ends).
     ///
-    /// The result of the complete search may replace the plan of an algorithm that keeps improving its plan, minimises
-    /// one objective, and has no limit on the makespan. If the complete search proves its schedule optimal early, this
-    /// schedule is the plan, and the algorithm itself does not run. Otherwise, the better of both schedules is the
-    /// plan. If the plan is not proved optimal, a remark states the reason. The remark is omitted if the instance has
-    /// too many tasks for the complete search.
+    /// The schedule of the complete search may replace the plan of the algorithm. This happens only if the algorithm
+    /// keeps improving its plan, minimises exactly one objective, and has no limit on the makespan. If the complete
+    /// search proves its schedule optimal before the algorithm starts, this schedule is the plan, and the algorithm
+    /// does not run. Otherwise, the plan is the better one of the two schedules. If the plan is not proved optimal, a
+    /// remark states the reason. The remark is omitted if the instance has too many tasks for the complete search.
     ///
     /// # Errors
     /// [`PlanError`] if the spec is invalid or the algorithm does not support the instance.
@@ -198,7 +199,7 @@ impl Planner {
                 planned
             }
         };
-        // The rest of the time is used for the bounds that the scheduler did not prove.
+        // Use the remaining time for the bounds that the scheduler did not prove.
         planned.bounds = match planned.plan.schedule() {
             Some(schedule) => bounds_with(instance, schedule, &planned.bounds, &clock)?,
             None => vec![bound_on_throughput(instance, &planned.bounds)?],
@@ -258,10 +259,9 @@ impl Planner {
     }
 }
 
-/// Returns the strongest known bound on each objective. If no bound on a standard objective is known, proves a bound.
-/// These proofs stop when the clock expires. A bound on the cost may be valid only for schedules up to a certain
-/// makespan, because schedules with a larger makespan can be cheaper. Such a bound is used only if the makespan of
-/// `schedule` is at most this makespan.
+/// Returns the largest bound in `known` on each objective. For each standard objective without a known bound, proves a
+/// bound, until the clock expires. A bound on the cost may hold only for schedules that end by some instant, because
+/// schedules that end later can be cheaper. If `schedule` ends later, the bound is ignored.
 fn bounds_with(
     instance: &Instance,
     schedule: &Schedule,
@@ -296,8 +296,9 @@ fn bound_on_throughput(instance: &Instance, known: &[Bound]) -> Result<Bound, Pl
     }
 }
 
-/// Returns the bounds with which these plans are compared. If some plan consists of rates, the result includes a bound
-/// on the throughput. If some plan has placements, or if there are no plans, the result includes the standard bounds.
+/// Proves the bounds that are necessary to compare these plans. If some plan consists of rates, the result includes a
+/// bound on the throughput. If some plan consists of placements, or if there are no plans, the result includes the
+/// standard bounds.
 ///
 /// # Errors
 /// [`PlanError::Unproved`] if no bound can be proved for this kind of platform.
@@ -317,8 +318,8 @@ pub fn bounds_for<'a>(
     Ok(bounds)
 }
 
-/// Returns the standard bounds, one per objective, with certificates. For bags on a tree, returns the upper bound on
-/// the throughput.
+/// Proves the standard bounds, one for each objective, with certificates. For bags on a tree, the result is only an
+/// upper bound on the throughput.
 ///
 /// # Errors
 /// [`PlanError::Unproved`] if no bound can be proved for this kind of platform.
@@ -330,7 +331,7 @@ pub fn bound(instance: &Instance) -> Result<Vec<Bound>, PlanError> {
 }
 
 /// Proves the same bounds as [`bound`]. If a longer search may improve these bounds, a second search follows. The
-/// second search takes about ten times as long as the first search, unless the time limit expires earlier.
+/// second search takes about ten times as long as the first search. It ends earlier if the time limit expires.
 ///
 /// # Errors
 /// The errors of [`bound`].
@@ -348,7 +349,7 @@ pub fn thorough_bound(instance: &Instance, time_limit: Option<Duration>) -> Resu
     Ok(bounds)
 }
 
-/// Returns the minimum cost of any schedule, without a limit on its makespan.
+/// Returns the sum of the least costs of all tasks, with a certificate. No schedule costs less, even if it ends late.
 pub fn cheapest(instance: &Instance) -> Bound {
     makespan_bounds::cost::cheapest(instance)
 }

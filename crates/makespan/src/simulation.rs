@@ -29,10 +29,10 @@ pub struct Simulated {
     pub log: Vec<LogEntry>,
 }
 
-/// The input of a simulation. Policies that are compared receive equal inputs.
+/// The input of a simulation. To compare policies, simulate each of them with the same input.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulationInput<'a> {
-    /// The instance with the estimated times, which the policy sees.
+    /// The instance that the policy receives, with estimated times.
     pub instance: &'a Instance,
     /// The real run times.
     pub actual: &'a Actual,
@@ -46,7 +46,7 @@ static AS_ESTIMATED: Actual = Actual::AsEstimated;
 static PLAIN: LazyLock<SimulationOptions> = LazyLock::new(SimulationOptions::default);
 
 impl<'a> SimulationInput<'a> {
-    /// Creates an input with seed 0, in which tasks take their estimated times and nothing fails.
+    /// Creates an input with seed 0, with real run times equal to the estimated times, and without failures.
     pub fn new(instance: &'a Instance) -> Self {
         Self { instance, actual: &AS_ESTIMATED, options: &PLAIN, seed: 0 }
     }
@@ -117,8 +117,8 @@ pub fn simulate_policy(
     Ok(Simulated { policy: name.to_owned(), simulation, measures, task_flow, compound, log })
 }
 
-/// Computes the measures of a flow. The bound on the makespan is computed for the tasks that succeeded, with their real
-/// times.
+/// Computes the measures of a flow of tasks. Their bound on the makespan is a bound for the tasks that succeeded, with
+/// their real times.
 fn task_flow(scene: &SimulationInput<'_>, simulation: &Simulation) -> TaskFlowMeasures {
     let SimulationInput { instance, actual, .. } = *scene;
     let runs = &simulation.trace.runs;
@@ -137,8 +137,8 @@ fn task_flow(scene: &SimulationInput<'_>, simulation: &Simulation) -> TaskFlowMe
 }
 
 /// Returns a sequential profile with the times of `profile`, multiplied by `millionths / 1_000_000` and rounded down.
-/// So each real run takes at least the returned time, and a lower bound for the returned times is also a lower bound
-/// for the real runs.
+/// So each real run takes at least the returned time. Therefore, a lower bound for the returned times is also a lower
+/// bound for the real runs.
 fn at_least(profile: &Profile, millionths: u64) -> Profile {
     let scaled = |time: Time| {
         let ticks = i128::from(time.ticks()) * i128::from(millionths) / 1_000_000;

@@ -7,7 +7,7 @@ use makespan::{
 use makespan_core::{Need, Needs, Resources};
 use proptest::prelude::*;
 
-/// An instance before it is built. Times are in seconds.
+/// The parameters of a small random instance. Times are in seconds.
 #[derive(Clone, Debug)]
 struct Tiny {
     processors: u32,
@@ -15,7 +15,8 @@ struct Tiny {
     /// For each processor, the instant at which it opens.
     opens: Vec<i64>,
     jobs: Vec<TinyJob>,
-    /// True if each job waits for the job before it that `TinyJob::after` names.
+    /// True if jobs wait for other jobs: each job waits for the job with the index `TinyJob::after`, if this index is
+    /// smaller than its own.
     has_order: bool,
     kind: Kind,
 }
@@ -36,8 +37,7 @@ struct TinyJob {
     weight: u64,
     deadline: Option<i64>,
     licences: u64,
-    /// The minimum number of processors. The field `times` contains the times on this number and on the following
-    /// numbers.
+    /// The minimum number of processors. `times[i]` is the run time on `first + i` processors.
     first: u32,
     times: Vec<i64>,
     after: usize,
@@ -76,7 +76,7 @@ fn tiny() -> impl Strategy<Value = Tiny> {
     )
 }
 
-/// A task as the brute force sees it.
+/// A task in the exhaustive search. `before` contains the tasks for which this task waits.
 struct Small<'a> {
     job: &'a TinyJob,
     before: Vec<usize>,
@@ -146,8 +146,9 @@ impl Tiny {
         tasks
     }
 
-    /// Returns the minimum of each objective. In some optimal schedule, the tasks start one after the other at their
-    /// earliest instants, so all orders and all numbers of processors are tried.
+    /// Returns the minimum of each objective, found by an exhaustive search. The search tries every order of the tasks
+    /// and every number of processors, and starts each task in this order at the earliest possible instant. One of
+    /// these schedules is optimal.
     fn least(&self, instance: &Instance, objectives: &[Objective]) -> Vec<i128> {
         let mut best = vec![i128::MAX; objectives.len()];
         self.extend(&self.tasks(), &mut Vec::new(), &mut |placed| {
@@ -195,8 +196,8 @@ impl Tiny {
         used + width <= open && held + small.job.licences <= self.licences
     }
 
-    /// Returns the objectives for which the search proves the optimum. The weight of a bag is shared by its tasks, so
-    /// bounds on sums are below the optimum.
+    /// Returns the objectives for which the complete search proves the optimum. For a bag, this excludes sums over
+    /// jobs: bounds on sums assume that the tasks of a bag share its weight, so they are below the optimum.
     fn objectives(&self) -> Vec<Objective> {
         let sums = [Objective::WeightedCompletion, Objective::MeanFlow];
         let weighed = self.jobs.iter().any(|job| job.weight > 0);
@@ -229,8 +230,8 @@ fn is_explained(instance: &Instance, objective: Objective) -> Result<(), TestCas
     Ok(())
 }
 
-/// Checks for each objective that the plan is optimal, that its bound proves this, and that a second run gives equal
-/// bytes.
+/// Checks for each objective that the plan is optimal, that a bound proves the plan optimal, and that a second run
+/// returns the same result.
 fn is_solved(tiny: &Tiny, objectives: &[Objective]) -> Result<(), TestCaseError> {
     let instance = tiny.instance();
     for (&objective, least) in objectives.iter().zip(tiny.least(&instance, objectives)) {
@@ -262,7 +263,8 @@ proptest! {
         is_explained(&instance, *objective.get(&objectives))?;
     }
 
-    /// `demt` minimises the weighted completion and the makespan. So both bounds are the optima.
+    /// `demt` minimises the weighted completion and the makespan. So the bounds on both objectives are equal to the
+    /// optima.
     #[test]
     fn bounds_on_all_minimised_objectives_are_optimal(tiny in tiny()) {
         let instance = tiny.instance();
@@ -285,7 +287,8 @@ proptest! {
         is_solved(&tiny, &tiny.objectives())?;
     }
 
-    /// Draws other instances than the test before it, so that both tests can run at the same time.
+    /// Generates other random instances than `many_tiny_instances_are_solved`, so it is useful to run both tests at the
+    /// same time.
     #[test]
     #[ignore = "long: 1,000 instances"]
     fn many_other_tiny_instances_are_solved(tiny in tiny()) {

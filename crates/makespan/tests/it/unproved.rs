@@ -1,9 +1,9 @@
-//! Checks that a plan states why the complete search did not prove it optimal.
+//! Checks the remarks that state why the complete search did not prove a plan optimal.
 
 use makespan::formats::{ReadOptions, parse_instance};
 use makespan::{Objective, Planned, Planner, Proof};
 
-/// Plans an instance by `optimise` with these parameters.
+/// Plans an instance with the algorithm `optimise` and these parameters.
 fn planned(instance: &str, parameters: &str) -> Planned {
     let read = parse_instance(instance.as_bytes(), "instance.toml", &ReadOptions::default()).unwrap();
     let spec = format!("optimise[{parameters},searches=1]");
@@ -77,7 +77,7 @@ fn conditions_that_are_ignored() {
         ]
     "#;
     is_unproved(memory, "makespan", "ignores the nodes on which tasks need resources");
-    // A plan in which the bag starts first ends at 6 s, but the bag would delay a job.
+    // If the bag starts first, the plan ends at 6 s. But a best-effort bag must not delay a job.
     let best_effort = r#"
         version = 2
         platform = { processors = 2 }
@@ -99,7 +99,7 @@ fn limits_of_the_search() {
 fn proved_and_large_plans_have_no_such_remark() {
     assert_eq!(remark(&rigid(3), "objective=makespan,steps=200"), None);
     assert_eq!(remark(&rigid(61), "objective=weighted-completion,steps=20"), None);
-    // No schedule of a front minimises one objective alone.
+    // A front has two objectives, so there is no remark about a single objective.
     assert_eq!(remark(&rigid(12), "objective=pareto,steps=20"), None);
 }
 

@@ -7,8 +7,8 @@ use makespan::{
 };
 use proptest::prelude::*;
 
-/// Generates lists of commands. Each command states its number of cores, some of them as a range. Some commands wait
-/// for the previous command.
+/// Generates lists of commands. Each command states a number of cores or a range of numbers. Some commands wait for the
+/// previous command.
 fn lists() -> impl Strategy<Value = String> {
     let line = (1_u32..7, 0_u32..3, 1_u32..9, any::<bool>());
     prop::collection::vec(line, 2..18).prop_map(|lines| {
