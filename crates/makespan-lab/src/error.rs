@@ -6,7 +6,7 @@ use makespan_core::InstanceError;
 use makespan_generate::GenerateError;
 use thiserror::Error;
 
-/// The reason why a campaign stops.
+/// The reason why a campaign fails.
 #[derive(Debug, Error)]
 pub enum LabError {
     /// The value of an option is invalid.
@@ -24,7 +24,7 @@ pub enum LabError {
     /// The catalogue of algorithms rejects the spec of an algorithm.
     #[error("{0}")]
     Algorithm(String),
-    /// The jobs from a random generator do not form a valid instance.
+    /// The random jobs do not form a valid instance.
     #[error("the drawn jobs do not form a valid instance: {0}")]
     Instance(#[from] InstanceError),
     /// A scheduler failed.
@@ -51,7 +51,7 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// Returns a function for `map_err` that adds the path of a file.
+    /// Returns a function for `map_err` that adds `path` to an I/O error.
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { path, source }

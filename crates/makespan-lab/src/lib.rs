@@ -1,6 +1,7 @@
-//! The laboratory: campaigns of many runs, their statistics, and one module for each paper with reproduced experiments.
+//! The laboratory: campaigns of many runs, their statistics, and one module for each paper with experiments that this
+//! crate repeats.
 //!
-//! All random draws follow from a seed. Equal seeds give equal bytes with any number of threads.
+//! All random numbers follow from a seed. Equal seeds give equal bytes, with any number of threads.
 
 #![warn(missing_docs)]
 

@@ -57,7 +57,7 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// If the user wrote an option of the shards after the name of the campaign, returns an error message.
+/// Returns an error message if the user wrote an option for shards after the name of the campaign.
 fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
     const OPTIONS: [&str; 8] =
         ["--on", "--nodes", "--time", "--account", "--partition", "--slurm", "--pilots", "--shards"];
@@ -72,7 +72,8 @@ fn explain(error: &clap::Error, _words: &[String]) -> Option<String> {
 fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
     match carried_out(campaign, options)? {
         Some(false) => return Ok(ExitCode::from(INTERRUPTED as u8)),
-        // The shards have measured all runs, so only the report remains. Signals were handled while the shards ran.
+        // The shards have measured all runs, so only the report remains to be written. Signals were already handled
+        // while the shards ran.
         Some(true) => {}
         None => listen(campaign)?,
     }

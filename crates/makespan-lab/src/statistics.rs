@@ -5,7 +5,7 @@
 pub struct RatioSummary {
     /// The smallest ratio of a single pair.
     pub min: f64,
-    /// The sum of the values divided by the sum of the references. The DEMT paper plots this average.
+    /// The sum of the values divided by the sum of the references. The paper on DEMT shows this average in its figures.
     pub of_sums: f64,
     /// The largest ratio of a single pair.
     pub max: f64,
@@ -21,7 +21,7 @@ pub fn geometric(sample: &[f64]) -> Option<f64> {
     mean(&sample.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(f64::exp)
 }
 
-/// Returns the smallest value, and the larger of 0 and the largest value.
+/// Returns the smallest value and the largest value. If all values are negative, the second number is 0.
 pub fn range(sample: &[f64]) -> (f64, f64) {
     (sample.iter().copied().fold(f64::INFINITY, f64::min), sample.iter().copied().fold(0.0, f64::max))
 }
@@ -29,8 +29,8 @@ pub fn range(sample: &[f64]) -> (f64, f64) {
 /// Returns half the width of the 95 % confidence interval of the mean, by Student's t. Returns `None` for fewer than
 /// two values.
 pub fn confidence(sample: &[f64]) -> Option<f64> {
-    /// The 0.975 quantiles for 1 to 30 degrees of freedom. For more degrees, the quantile for 30 degrees is used. It is
-    /// too large by less than 0.083.
+    /// The 0.975 quantiles for 1 to 30 degrees of freedom. For more degrees of freedom, the quantile for 30 degrees is
+    /// used, which is too large by less than 0.083.
     const T: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
         2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -54,12 +54,12 @@ pub fn quantile(sample: &[f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * position.fract())
 }
 
-/// Summarises pairs (value, reference): the ratio of the sums, and the smallest and largest single ratio.
+/// Summarises pairs of a value and a reference. Returns the ratio of the sums, and the smallest and the largest ratio
+/// of a single pair.
 ///
-/// A mean of ratios would give a run with a small reference as much weight as a run with a large reference. R. Jain,
-/// "The art of computer systems performance analysis" (1991), section 12.7, explains that the ratio of sums is the
-/// right average if the total of the numerators and the total of the denominators have a meaning. Returns `None` if
-/// there are no pairs or if a reference is not positive.
+/// In a mean of ratios, a run with a small reference would have as much weight as a run with a large reference. The
+/// ratio of sums is the right average if both sums have a meaning (R. Jain, "The art of computer systems performance
+/// analysis", 1991, section 12.7). Returns `None` if there are no pairs or if a reference is not positive.
 pub fn ratio_of_sums(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<RatioSummary> {
     let (mut values, mut references) = (0.0, 0.0);
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);

@@ -1,4 +1,4 @@
-//! Checks results: verifies bounds, validates schedules, and rejects values below a bound.
+//! Checks of results: verification of bounds, validation of schedules, and rejection of values below a bound.
 
 use std::fmt::Display;
 
@@ -15,7 +15,7 @@ pub(crate) fn verified(bound: &Bound, instance: &Instance, key: impl Display) ->
     }
 }
 
-/// Rejects a value below a bound.
+/// Returns an error if the value of a schedule is below a bound.
 pub(crate) fn at_least(
     bound: i128,
     objective: Objective,

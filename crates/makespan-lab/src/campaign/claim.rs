@@ -1,10 +1,10 @@
-//! The claims of a paper, with the measured values.
+//! Claims of a paper, and verdicts on them.
 
 use std::fmt;
 
 use super::output::{markdown_table, text_table};
 
-/// The verdict on a claim, as the result of all measurements.
+/// The verdict on a claim. It follows from all measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// All measurements agree with the claim.
@@ -13,26 +13,28 @@ pub enum Verdict {
     Partly,
     /// No measurement agrees with the claim.
     DoesNotHold,
-    /// Every measurement agrees with the claim or is better than the paper states, and at least one is better.
+    /// Every measured value agrees with the claim, or is better than the paper states. At least one value is better.
     Better,
-    /// The measurements do not decide the claim: the threshold of the claim lies within a confidence interval.
+    /// The measurements do not decide the claim: the threshold of the claim lies within the confidence interval of at
+    /// least one measurement.
     Undecided {
-        /// The smallest number of runs in such a confidence interval.
+        /// The number of runs from which such a confidence interval was computed. If there are several intervals, the
+        /// smallest number.
         runs: usize,
     },
     /// The campaign has no measurement that could decide the claim.
     NotMeasured,
 }
 
-/// The answer of one measurement to the question whether a claim holds.
+/// The answer of one measurement to the question: does the claim hold?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClaimAnswer {
     Yes,
     No,
-    /// The measured figure is better than the paper states.
+    /// The measured value is better than the paper states.
     Better,
     /// The threshold of the claim lies within the confidence interval of the measurement. The field is the number of
-    /// runs of the interval.
+    /// runs from which the interval was computed.
     Undecided(usize),
 }
 
@@ -45,11 +47,11 @@ impl From<bool> for ClaimAnswer {
 /// A claim of the paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The place in the paper.
+    /// The section, figure or sentence of the paper. For other claims, a word such as `Target`.
     pub place: String,
     /// The claim, paraphrased.
     pub statement: String,
-    /// The figures that decide the claim.
+    /// The measured values that decide the claim, as text.
     pub measured: String,
     /// The verdict.
     pub verdict: Verdict,
@@ -66,8 +68,8 @@ impl Claim {
         Self { place: place.into(), statement: statement.into(), measured, verdict: Verdict::of(answers) }
     }
 
-    /// Returns a claim with the measured figures of `evidence`, joined by `separator`. Each figure has its own answer,
-    /// and the verdict follows from all answers.
+    /// Returns a claim. Each element of `evidence` is a measured value (as text) with its answer. The values are joined
+    /// by `separator`, and the verdict follows from all answers.
     pub(crate) fn each<A: Copy + Into<ClaimAnswer>>(
         place: impl Into<String>,
         statement: impl Into<String>,
@@ -78,7 +80,7 @@ impl Claim {
         Self::new(place, statement, figures.join(separator), &answers)
     }
 
-    /// Returns a claim that one figure decides. Without a figure, the claim is not measured.
+    /// Returns a claim that a single measured value decides. If there is no value, the claim is not measured.
     pub(crate) fn one(place: impl Into<String>, statement: impl Into<String>, figure: Option<(String, bool)>) -> Self {
         Self::each(place, statement, "", figure)
     }

@@ -1,4 +1,4 @@
-//! The description of a campaign: its runs, its measure and its report.
+//! The definition of a campaign: its runs, the measurement of a run, and the report.
 
 use std::path::Path;
 
@@ -12,15 +12,15 @@ use super::{AnyRun, Claim, SearchOptions};
 use crate::LabError;
 
 /// An experiment of many runs. An implementation defines the options, the runs, the measurement of each run, and the
-/// report. The function `reproduce` does everything else.
+/// report. The function `reproduce` uses this implementation to run the whole campaign.
 pub trait Campaign: Args + Sync {
     /// The name on the command line.
     const NAME: &'static str;
-    /// The paper with the experiments to repeat, or the subject of the measurements.
+    /// The paper that describes the experiments. If there is no paper, the subject of the measurements.
     const PAPER: &'static str;
     /// The plural noun for the runs in messages, such as `graphs`.
     const UNIT: &'static str;
-    /// True if wall times are among the results.
+    /// True if the results contain wall times.
     const MEASURES_TIME: bool = false;
     /// The type of the result of a run. A result contains data of the instance and the measurements.
     type Run: AnyRun + Serialize + DeserializeOwned + Send;
@@ -36,11 +36,11 @@ pub trait Campaign: Args + Sync {
         matches.and_then(|matches| Self::from_arg_matches(&matches)).expect("every option has a default")
     }
 
-    /// Returns an error if nothing would be measured with these options.
+    /// Returns an error if an option is invalid, or if the options select no runs.
     fn check(&self) -> Result<(), LabError>;
 
-    /// Returns the options that influence a run, as text. The journal stores this text. A run in the journal is reused
-    /// only if the text has not changed.
+    /// Formats the options that influence a run. The journal stores this text with each run. A run in the journal is
+    /// reused only if its text is equal to the current text.
     fn version(&self) -> String;
 
     /// Returns the options of the optimiser, if the campaign measures plans of the optimiser.
@@ -48,7 +48,7 @@ pub trait Campaign: Args + Sync {
         None
     }
 
-    /// Returns the number of runs that are measured at the same time. `None` means one run for each core.
+    /// Returns the number of threads that measure runs. `None` means one thread for each core.
     fn threads(&self) -> Option<usize> {
         self.search().map(|search| search.at_once)
     }
@@ -62,8 +62,9 @@ pub trait Campaign: Args + Sync {
     /// Returns the tables, figures and verdicts. `runs` is sorted by key.
     fn report(&self, runs: &[Self::Run]) -> Result<CampaignReport, LabError>;
 
-    /// Returns the second part of this campaign, if it has one. The second part is a campaign that runs after this
-    /// one, with its own number of threads. It writes its results to a subfolder with its own name.
+    /// Returns the second part of this campaign, or `None` if there is no second part. The second part is another
+    /// campaign, which runs afterwards, with its own number of threads. It writes its results to a subfolder that has
+    /// its name.
     fn part(&self) -> Option<Box<dyn AnyCampaign>> {
         None
     }
@@ -72,7 +73,7 @@ pub trait Campaign: Args + Sync {
 /// The key of a campaign's runs.
 pub(super) type KeyOf<C> = <<C as Campaign>::Run as AnyRun>::Key;
 
-/// A campaign of any type.
+/// Object-safe version of [`Campaign`], for the table of all campaigns.
 pub trait AnyCampaign {
     /// Returns the name on the command line.
     fn name(&self) -> &'static str;
@@ -89,14 +90,14 @@ pub trait AnyCampaign {
     /// `LabError` if an option is invalid, or this program cannot be read.
     fn version(&self) -> Result<String, LabError>;
 
-    /// Returns the size of the campaign. Runs with results in the folder are not missing.
+    /// Returns the size of the campaign. A run is missing if the folder does not contain its results.
     ///
     /// # Errors
     /// `LabError` if an option is invalid, or a file cannot be read.
     fn size(&self, folder: &Path) -> Result<CampaignSize, LabError>;
 
-    /// Measures the unfinished runs of a shard, and writes the results to the folder, where [`Self::reproduce`] finds
-    /// them.
+    /// Measures the unfinished runs of a shard, and writes their results to the folder. Afterwards, [`Self::reproduce`]
+    /// uses these results.
     ///
     /// # Errors
     /// The errors of `reproduce`.
@@ -106,8 +107,8 @@ pub trait AnyCampaign {
 /// The size of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CampaignSize {
-    /// Number of runs of the campaign or of its second part (`Campaign::part`), whichever is larger. Shards beyond this
-    /// number would have no runs.
+    /// Number of runs of the campaign, or of its second part (`Campaign::part`) if that number is larger. More shards
+    /// than this number would be useless, because some shards would have no runs.
     pub runs: usize,
     /// Number of unfinished runs, including the runs of the second part (`Campaign::part`).
     pub missing: usize,
@@ -131,9 +132,9 @@ pub struct CampaignReport {
 pub struct Summary {
     /// The claims with verdicts. The claims of the second part come last.
     pub claims: Vec<Claim>,
-    /// Number of runs in the results.
+    /// Number of all runs.
     pub runs: usize,
-    /// Number of runs with results that an earlier campaign had stored in the journal.
+    /// Number of runs that were not measured again, because the journal of an earlier campaign contains their results.
     pub reused: usize,
     /// The whole result as text.
     pub text: String,
@@ -145,7 +146,7 @@ pub(super) fn version<C: Campaign>(campaign: &C) -> Result<String, LabError> {
     Ok(format!("build {build:016x}; journal 3; {}", campaign.version()))
 }
 
-/// Receives the progress of a campaign, on the thread that started it.
+/// Receives the progress of a campaign. The calls come from the thread that started the campaign.
 pub trait Progress {
     /// Called before the first run. `total` is the number of all runs, and `reused` is the number of runs that an
     /// earlier campaign finished.

@@ -16,15 +16,15 @@ pub(super) struct Finished<R> {
     pub runs: Vec<R>,
     /// Number of runs that were already in the journal.
     pub reused: usize,
-    /// True if shards have measured some of the runs.
+    /// True if shards have measured at least one of the runs.
     pub sharded: bool,
 }
 
-/// Returns all runs of a campaign. Takes finished runs from the journal and from the shards, and measures all others.
-/// The results depend neither on the number of threads or shards nor on the order in which runs finish.
+/// Returns all runs of a campaign. Reads the finished runs from the journal and from the shards, and measures the
+/// missing runs. The results depend neither on the number of threads or shards nor on the order in which runs finish.
 ///
-/// The threads do not belong to a thread pool. So a measurement that itself uses a thread pool works as it does
-/// outside a campaign.
+/// The threads of this function do not belong to a thread pool. So if a measurement uses a thread pool, the pool works
+/// as it does outside a campaign.
 pub(super) fn finish<C: Campaign>(
     campaign: &C,
     folder: &Path,
@@ -56,7 +56,8 @@ pub(super) fn finish<C: Campaign>(
             let (sender, next) = (sender.clone(), &next);
             let worker = move || {
                 while let Some(key) = next() {
-                    // If the send fails, the thread that writes the journal has failed. Start no more runs.
+                    // Sending fails only if the thread that writes the journal has failed. In this case, start no more
+                    // runs.
                     if sender.send(campaign.measure(key)).is_err() {
                         break;
                     }

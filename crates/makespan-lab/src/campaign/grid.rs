@@ -1,15 +1,15 @@
-//! The grid of a campaign: each instance is planned by each algorithm. Instances form groups. A cell contains the
-//! outcomes of one algorithm on one group.
+//! The grid of a campaign: each algorithm plans each instance. The instances are divided into groups. A cell of the
+//! grid contains the outcomes of one algorithm on the instances of one group.
 
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{mean, range};
 
-/// An instance with the outcome of each algorithm.
+/// A run: an instance, and the outcome of each algorithm on this instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GridRun<Key, Facts, Outcome> {
     pub key: Key,
-    /// The seed with which the instance is drawn.
+    /// The seed from which the random instance was generated.
     pub seed: u64,
     /// Facts about the instance, such as its bounds.
     pub facts: Facts,
@@ -62,17 +62,17 @@ pub(crate) struct GridCell<'a, Group, R: AnyRun> {
 }
 
 impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
-    /// Returns the value of `figure` for each row. Omits the rows for which the value is `None`.
+    /// Calls `figure` for each row, and returns the values that are not `None`.
     pub fn sample(&self, figure: impl Fn(&GridRow<'a, R>) -> Option<f64>) -> Vec<f64> {
         self.rows.iter().filter_map(figure).collect()
     }
 
-    /// Returns the mean of a figure, or NaN if there are no rows.
+    /// Returns the mean of `figure` over the rows, or NaN if there are no rows.
     pub fn mean(&self, figure: impl Fn(&GridRow<'a, R>) -> f64) -> f64 {
         mean(&self.all(figure)).unwrap_or(f64::NAN)
     }
 
-    /// Returns the smallest and the largest value of a figure.
+    /// Returns the smallest and the largest value of `figure` over the rows.
     pub fn range(&self, figure: impl Fn(&GridRow<'a, R>) -> f64) -> (f64, f64) {
         range(&self.all(figure))
     }
@@ -82,9 +82,9 @@ impl<'a, Group, R: AnyRun> GridCell<'a, Group, R> {
     }
 }
 
-/// Returns a cell for each group and algorithm. `groups` returns the groups of a run. The result is sorted by the
-/// position of a group in the list of its run: first all groups at the first position, then all groups at the second
-/// position, and so on.
+/// Returns a cell for each pair of a group and an algorithm. `groups` returns the list of groups to which a run
+/// belongs. The result is sorted by the position of the group in this list: first the groups at the first position,
+/// then the groups at the second position, and so on.
 pub(crate) fn cells<'a, Group: Clone + PartialEq, R: AnyRun>(
     runs: &'a [R],
     groups: impl Fn(&'a R) -> Vec<Group>,

@@ -1,4 +1,4 @@
-//! The instances that a campaign draws.
+//! The random instances of a campaign.
 
 use std::fmt;
 
@@ -55,13 +55,14 @@ impl Instances {
         stirred(self.seed, [key.family as u64, key.jobs as u64, u64::from(key.run)])
     }
 
-    /// Draws an instance.
+    /// Generates a random instance.
     pub(crate) fn draw(&self, key: InstanceKey) -> Result<Instance, LabError> {
         let (family, jobs, processors, seed) = (key.family, key.jobs, self.processors, self.seed_of(key));
         Ok(generate(&MoldableOptions { family, jobs, processors, seed, arrival_rate: None })?)
     }
 
-    /// Returns an error if the options select no instance. The generator checks the number of processors.
+    /// Returns an error if the options select no instance. Does not check the number of processors, because the
+    /// generator checks this number.
     pub(crate) fn check(&self) -> Result<(), LabError> {
         if self.families.is_empty() {
             refuse("families", "empty", "name at least one of weak, high, mixed, cirne")?;
@@ -84,8 +85,8 @@ impl fmt::Display for InstanceKey {
     }
 }
 
-/// Returns the seed of an instance, from the seed of the campaign and all parts of the instance's key. Two keys give
-/// unrelated seeds, even if some parts of the keys are equal.
+/// Computes the seed of an instance from the seed of the campaign and all parts of the instance's key. Different keys
+/// lead to unrelated seeds, even if some parts of the keys are equal.
 pub(crate) fn stirred(seed: u64, parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(seed, |state, part| {
         // Apply the last step of SplitMix64 (Steele, Lea and Flood 2014).

@@ -1,4 +1,4 @@
-//! The journal of finished runs, with which an interrupted campaign continues.
+//! The journal of a campaign. It stores the finished runs, so that an interrupted campaign can continue.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 use super::AnyRun;
 use crate::LabError;
 
-/// Name of the file in the output folder.
+/// Name of the journal in the output folder.
 const NAME: &str = "journal.jsonl";
 
-/// Returns the journal of a campaign in its folder.
+/// Returns the path of the journal of a campaign.
 pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// The action if another process has locked the journal.
+/// The reaction if another process has locked the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockedAction {
     /// Return an error.
     Refuse,
-    /// Wait for the process.
+    /// Wait until the other process unlocks the journal.
     Wait,
 }
 
-/// An open journal with one JSON object per line. The file is locked while it is open.
+/// An open journal. Each line is a JSON object. The file is locked while it is open.
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
@@ -37,14 +37,15 @@ pub(super) struct Journal {
 
 #[derive(Serialize, Deserialize)]
 struct Entry<R> {
-    /// The program version and the options of the runs, as a text. Only runs with an equal text are reused.
+    /// The program version and the options of the campaign, as text. A run is reused only if this text is equal to the
+    /// text of the current campaign.
     options: String,
     run: R,
 }
 
 impl Journal {
-    /// Opens a journal, or creates it, and reads the runs of this version. If a killed process left an incomplete last
-    /// line, removes this line.
+    /// Opens a journal, or creates it, and reads the runs with this version. Removes an incomplete last line, which a
+    /// killed process may have left.
     pub(super) fn open<R: AnyRun + DeserializeOwned>(
         path: &Path,
         version: &str,
@@ -77,7 +78,7 @@ impl Journal {
         Ok((Self { file, path, version: version.to_owned() }, runs))
     }
 
-    /// Adds a finished run with a single write, so that a kill leaves at most one incomplete line.
+    /// Adds a finished run with a single write. So if the process is killed, at most one line is incomplete.
     pub(super) fn add<R: Serialize>(&mut self, run: &R) -> Result<(), LabError> {
         let entry = Entry { options: self.version.clone(), run };
         let mut line = serde_json::to_vec(&entry).map_err(|error| LabError::file(&self.path)(error.into()))?;
@@ -86,8 +87,8 @@ impl Journal {
     }
 }
 
-/// Reads the runs of this version in a journal that another process may be writing. Returns no runs if the file does
-/// not exist.
+/// Reads the runs with this version from a journal. Another process may be writing to the journal at the same time.
+/// Returns no runs if the file does not exist.
 pub(super) fn finished<R: AnyRun + DeserializeOwned>(
     path: &Path,
     version: &str,
@@ -100,7 +101,7 @@ pub(super) fn finished<R: AnyRun + DeserializeOwned>(
     runs_of(path, &bytes[..whole], version)
 }
 
-/// Parses the runs of this version from complete lines.
+/// Parses complete lines, and returns the runs with this version.
 fn runs_of<R: AnyRun + DeserializeOwned>(
     path: &Path,
     lines: &[u8],

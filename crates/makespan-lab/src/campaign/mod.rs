@@ -1,5 +1,5 @@
-//! The framework of campaigns. It draws instances by key, executes runs on several threads, keeps a journal of
-//! finished runs, checks plans and bounds, decides claims, and writes tables and figures.
+//! The framework of campaigns. It generates a random instance for each key, executes runs on several threads, keeps a
+//! journal of finished runs, checks plans and bounds, decides claims, and writes tables and figures.
 
 mod check;
 mod claim;

@@ -29,19 +29,20 @@ struct Entry {
 
 /// A campaign with the options from a command line.
 pub struct NamedCampaign {
-    /// The word for the runs of the campaign in messages, in the plural.
+    /// The plural noun for the runs in messages, such as `graphs`.
     pub unit: &'static str,
     /// The folder for the results.
     pub folder: PathBuf,
-    /// The name and the options of the campaign, without the folder and the number of threads. This text identifies
-    /// the campaign.
+    /// The name and the options of the campaign, as text. The folder and the number of threads are left out, because
+    /// they do not influence the results.
     words: String,
     /// The campaign itself.
     pub campaign: Box<dyn AnyCampaign>,
 }
 
 impl NamedCampaign {
-    /// Returns all data that influence the results: the options and the program.
+    /// Returns a text that identifies the campaign: the options and the program version, which together determine the
+    /// results.
     ///
     /// # Errors
     /// `LabError` if an option is invalid, or this program cannot be read.
@@ -69,7 +70,7 @@ fn read<C: Campaign + 'static>(matches: &ArgMatches) -> Result<NamedCampaign, Er
     Ok(NamedCampaign { unit: C::UNIT, folder, words: words::<C>(matches), campaign: Box::new(campaign) })
 }
 
-/// Returns the name of a campaign with the values of all its options, including default values.
+/// Formats the name of a campaign and the values of all its options, including default values.
 fn words<C: Campaign>(matches: &ArgMatches) -> String {
     let mut options: Vec<String> = Vec::new();
     let names = matches.ids().map(clap::Id::as_str).filter(|name| !["folder", "threads"].contains(name));

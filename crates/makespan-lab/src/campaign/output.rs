@@ -20,7 +20,7 @@ pub(super) fn made(folder: &Path) -> Result<(), LabError> {
     fs::create_dir_all(folder).map_err(LabError::file(folder))
 }
 
-/// Writes a file to the folder of results. For a picture, also writes a PDF.
+/// Writes a file to the folder of results. If the file is a picture, also writes it as PDF.
 pub(crate) fn write_result(folder: &Path, (name, contents): &File) -> Result<(), LabError> {
     write(folder, name, contents)?;
     let Some(stem) = name.strip_suffix(".svg") else { return Ok(()) };
@@ -49,7 +49,7 @@ pub(crate) fn texts(cells: &[&dyn Display]) -> Vec<String> {
     cells.iter().map(ToString::to_string).collect()
 }
 
-/// Returns a row: first the cells, then the figures with six decimals.
+/// Returns a row of a table: first the cells, then the numbers `figures` with six decimals.
 pub(crate) fn record<F: Into<Option<f64>>>(
     cells: &[&dyn Display],
     figures: impl IntoIterator<Item = F>,
@@ -57,18 +57,18 @@ pub(crate) fn record<F: Into<Option<f64>>>(
     texts(cells).into_iter().chain(figures.into_iter().map(six)).collect()
 }
 
-/// Formats a figure with six decimals. Returns an empty text if there is no figure.
+/// Formats a number with six decimals. Returns an empty string for `None`.
 pub(crate) fn six(figure: impl Into<Option<f64>>) -> String {
     figure.into().map_or_else(String::new, |figure| format!("{figure:.6}"))
 }
 
-/// Formats a number of a report with `decimals` decimals, or as a dash if there is no number.
+/// Formats a number of a report with `decimals` decimals. Returns a dash for `None`.
 pub(crate) fn shown(figure: impl Into<Option<f64>>, decimals: usize) -> String {
     figure.into().map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
 }
 
-/// Returns a line of cells. Each cell has the width at its position in `widths`. If there are more cells than widths,
-/// the last width applies to all further cells. If a width is negative, the cell is left-aligned.
+/// Formats a line of a table. `widths` contains the width of each cell. If there are more cells than widths, the last
+/// width applies to all remaining cells. A negative width means that the cell is left-aligned.
 pub(crate) fn aligned<Cell: Display>(widths: &[i32], cells: impl IntoIterator<Item = Cell>) -> String {
     let widths = widths.iter().chain(std::iter::repeat(widths.last().unwrap_or(&0)));
     let pad = |(cell, &width): (Cell, &i32)| {
@@ -78,7 +78,7 @@ pub(crate) fn aligned<Cell: Display>(widths: &[i32], cells: impl IntoIterator<It
     cells.into_iter().zip(widths).map(pad).collect::<String>() + "\n"
 }
 
-/// Returns a table for a terminal of 100 columns.
+/// Formats a table for a terminal of 100 columns.
 pub(crate) fn text_table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_width(100);
@@ -96,7 +96,7 @@ pub(crate) fn markdown_table(header: &[&str], rows: impl Iterator<Item = Vec<Str
     table
 }
 
-/// Writes a file to memory.
+/// Calls `write` with a buffer in memory, and returns the content of the buffer as a file.
 pub(crate) fn in_memory(name: &str, write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Result<File, LabError> {
     let mut contents = Vec::new();
     write(&mut contents).map_err(LabError::file(name.as_ref()))?;
@@ -113,14 +113,14 @@ pub(crate) fn plot(title: impl Into<String>, x_label: &str, y_label: &str, serie
     Figure { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), series, ..Figure::default() }
 }
 
-/// Returns a line of a figure. Each point consists of its position `x` on the horizontal axis and three values on the
-/// vertical axis: the value of the mark, and the two ends of the error bar.
+/// Returns a curve of a figure. Each point consists of its position `x` on the horizontal axis and three positions on
+/// the vertical axis: the position of the mark, and the lower and the upper end of the error bar.
 pub(crate) fn series(name: impl Into<String>, points: impl IntoIterator<Item = (f64, [f64; 3])>) -> Series {
     let point = |(x, [y, low, high]): (f64, [f64; 3])| Point { x, y, low, high };
     Series { name: name.into(), points: points.into_iter().map(point).collect(), ..Series::default() }
 }
 
-/// Returns a line that shows the quantiles of a sample, for `steps` + 1 percentages from 0 to 100.
+/// Returns a curve that shows the quantiles of a sample at `steps` + 1 percentages from 0 to 100.
 pub(crate) fn distribution(name: String, sample: &[f64], steps: u32) -> Series {
     let shares = (0..=steps).map(f64::from);
     let point = |step: f64| {
@@ -130,8 +130,8 @@ pub(crate) fn distribution(name: String, sample: &[f64], steps: u32) -> Series {
     series(name, shares.filter_map(point))
 }
 
-/// Formats a note with the number of instances that are planned at the same time and the number of cores, because
-/// measured times depend on both.
+/// Formats a note about two numbers on which measured times depend: the number of instances that are planned at the
+/// same time, and the number of cores.
 pub(crate) fn cores(at_once: usize) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let instances = match at_once {

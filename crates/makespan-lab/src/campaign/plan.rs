@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 use super::{AnyRun, GridRun, at_least, failed, valid, verified};
 use crate::LabError;
 
-/// A plan of an algorithm. Value and bound are in the integer unit of the objective.
+/// The measurements of a plan. `value` and `bound` are in the integer unit of the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredPlan {
-    /// The value of the plan. `None` if the algorithm found no plan, because all modes that the algorithm tried use up
-    /// more consumables than are available.
+    /// The value of the plan. `None` if the algorithm found no plan. This happens if all modes that the algorithm tried
+    /// need more consumables than are available.
     pub value: Option<i128>,
-    /// The largest verified lower bound. The bounds that the algorithm itself proved are included.
+    /// The largest verified lower bound, including the bounds that the algorithm itself proved.
     pub bound: i128,
     /// Wall time of planning, in seconds. For `optimise`, this time includes the proofs of bounds.
     pub seconds: f64,
 }
 
 impl MeasuredPlan {
-    /// Returns the exact makespan in seconds, or an empty text if there is no plan.
+    /// Formats the exact makespan in seconds. Returns an empty string if there is no plan.
     pub fn decimal(&self) -> String {
         self.value.map_or_else(String::new, |makespan| Objective::Makespan.decimal(makespan))
     }
@@ -55,8 +55,8 @@ pub(crate) fn scheduled(instance: &Instance, spec: &str, seed: u64) -> Result<(S
     Ok((schedule, context.remarks, seconds))
 }
 
-/// Plans an instance with each algorithm. The measured time ends before the schedule is validated and bounds are
-/// verified.
+/// Plans an instance with each algorithm. The measured time does not include the validation of the schedule and the
+/// verification of bounds.
 pub(crate) fn plans(
     instance: &Instance,
     algorithms: Vec<String>,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::LabError;
 
-/// The note on wall times that were measured in shards.
+/// A note for reports with wall times that shards measured.
 const SHARDED: &str =
     "Times were measured in shards: several instances ran at the same time, on the machines of the shards.\n";
 
@@ -44,8 +44,8 @@ impl<C: Campaign> AnyCampaign for C {
 }
 
 /// Runs a campaign and returns its runs. Writes tables, figures, `report.txt` and `claims.md` to a folder, and creates
-/// the folder if necessary. Figures are written as SVG and PDF, and figures with data also for LaTeX. A journal in the
-/// folder contains the finished runs, so that an interrupted campaign can continue.
+/// the folder if necessary. Figures are written as SVG and PDF. Figures that plot data are also written for LaTeX. A
+/// journal in the folder contains the finished runs, so that an interrupted campaign can continue.
 ///
 /// # Errors
 /// [`LabError`] if an option is invalid, a file cannot be read or written, or a plan or bound is wrong.
@@ -82,7 +82,7 @@ fn refuse_file(folder: &Path) -> Result<(), LabError> {
     if folder.exists() && !folder.is_dir() { Err(LabError::NoFolder(folder.to_owned())) } else { Ok(()) }
 }
 
-/// Returns the value with this name among `all`, or an error with the expected values.
+/// Returns the element of `all` that has this name. If there is none, returns an error that states the valid values.
 pub(crate) fn parsed<T: Display>(
     all: impl IntoIterator<Item = T>,
     text: &str,

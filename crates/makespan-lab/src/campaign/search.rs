@@ -36,11 +36,11 @@ pub struct SearchLimits(pub Vec<SearchLimit>);
 pub enum SearchLimit {
     /// A time limit, which includes the time for proving the bounds.
     Time(Time),
-    /// A limit on the number of steps. Equal seeds then give equal plans on every machine.
+    /// A limit on the number of steps. With this kind of limit, equal seeds lead to equal plans on every machine.
     Steps(u64),
 }
 
-/// An objective with a limit.
+/// The objective and the limit of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SearchSetting {
     /// The objective.
@@ -50,17 +50,18 @@ pub struct SearchSetting {
 }
 
 impl SearchOptions {
-    /// Returns the specs that optimise the makespan, one for each limit.
+    /// Returns the specs of `optimise` for the makespan, one for each limit.
     pub(crate) fn specs(&self) -> impl Iterator<Item = String> + '_ {
         self.limits.0.iter().map(|&limit| self.spec(limit))
     }
 
-    /// Returns the spec that optimises the makespan with this limit.
+    /// Returns the spec of `optimise` for the makespan, with this limit.
     pub(crate) fn spec(&self, limit: SearchLimit) -> String {
         SearchSetting { objective: Objective::Makespan, limit }.spec(self.searches)
     }
 
-    /// If the campaign has a time limit of `milliseconds`, returns the spec of the search with this limit.
+    /// Returns the spec of `optimise` with a time limit of `milliseconds`, or `None` if the campaign does not have this
+    /// limit.
     pub(crate) fn known(&self, milliseconds: i64) -> Option<String> {
         let limit = SearchLimit::Time(Time::from_ticks(milliseconds * (Time::TICKS_PER_SECOND / 1000)));
         self.limits.0.contains(&limit).then(|| self.spec(limit))
@@ -95,7 +96,7 @@ impl SearchSetting {
         format!("optimise[objective={objective},{limit},searches={searches}]")
     }
 
-    /// Returns the objective and the limit as a text for file names, such as `weighted_completion-1s`.
+    /// Formats the objective and the limit for file names, such as `weighted_completion-1s`.
     pub(crate) fn file_stem(&self) -> String {
         format!("{}-{}", self.objective.name(), self.limit).replace('=', "-")
     }

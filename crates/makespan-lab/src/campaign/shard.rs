@@ -13,13 +13,13 @@ use super::output::made;
 use super::{Campaign, CampaignSize};
 use crate::LabError;
 
-/// Returns the journal of a shard in the folder of the results.
+/// Returns the path of the journal of a shard. `folder` is the folder of the results.
 fn journal_of(shard: Shard, folder: &Path) -> PathBuf {
     folder.join(SHARDS).join(format!("{:04}.jsonl", shard.index))
 }
 
-/// Measures the unfinished runs of a shard one after another. If another process works on this shard, waits until that
-/// process ends.
+/// Measures the unfinished runs of a shard one after another. If another process is already measuring the shard, first
+/// waits until that process ends.
 pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Result<(), LabError> {
     campaign.check()?;
     let version = version(campaign)?;
@@ -34,7 +34,7 @@ pub(super) fn work<C: Campaign>(campaign: &C, folder: &Path, shard: Shard) -> Re
     campaign.part().map_or(Ok(()), |part| part.work(&folder.join(part.name()), shard))
 }
 
-/// Returns the runs that shards have finished in a folder, by key.
+/// Returns all runs that shards have finished. The journals of the shards are in `folder`.
 pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTreeMap<KeyOf<C>, C::Run>, LabError> {
     let shards = folder.join(SHARDS);
     let mut paths = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn gathered<C: Campaign>(folder: &Path, version: &str) -> Result<BTre
     Ok(runs)
 }
 
-/// Returns the size of the campaign. Runs with results in the folder are not missing.
+/// Returns the size of the campaign. A run is missing if the folder does not contain its results.
 pub(super) fn size<C: Campaign>(campaign: &C, folder: &Path) -> Result<CampaignSize, LabError> {
     campaign.check()?;
     let version = version(campaign)?;

@@ -12,18 +12,18 @@ use crate::campaign::{failed, in_memory};
 const SPEEDS: [f64; 8] = [1.0, 1.0, 1.25, 1.25, 2.0, 2.0, 2.5, 2.5];
 const DEADLINES: [i64; 2] = [110, 140];
 
-/// A policy that plans each job when the previous job has ended. The time to the deadline of a job begins when the job
-/// is planned.
+/// A policy that plans each job when the previous job has ended. The deadline of a job is counted from the instant at
+/// which the job is planned.
 const CONSECUTIVE: &str = "job-flow[serve=consecutive,clock=handover,starts=reserved]";
 /// A policy that plans both jobs together, after they have waited in a buffer for half a second.
 const COLLECTIVE: &str = "job-flow[buffer=500ms,starts=reserved]";
 
-/// The results of two policies. Both jobs are submitted at the same time.
+/// The results of two policies on the example. Both jobs are submitted at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Example {
-    /// The result if the jobs are planned one after the other.
+    /// The result of the policy that plans the jobs one after the other.
     pub consecutive: WayResult,
-    /// The result if the jobs are planned together.
+    /// The result of the policy that plans the jobs together.
     pub collective: WayResult,
 }
 
@@ -34,8 +34,9 @@ pub(super) struct WayResult {
     pub instance: Instance,
     /// The executed schedule.
     pub schedule: Schedule,
-    /// Number of jobs that met their deadline according to the policy's clock. Depending on the policy, the time to the
-    /// deadline begins at the arrival of the job or at its hand-over.
+    /// Number of jobs that met their deadline according to the policy's clock: depending on the policy, the deadline is
+    /// counted from the arrival of the job or from its hand-over (the instant at which it is planned for the first
+    /// time).
     pub in_time: usize,
     /// Cost in thousandths.
     pub cost: i128,
@@ -64,7 +65,7 @@ impl WayResult {
         self.schedule.makespan().seconds()
     }
 
-    /// Returns the start of the first task of the second job in seconds.
+    /// Returns the instant, in seconds, at which the first task of the second job starts.
     pub fn second_starts(&self) -> f64 {
         let second = self.instance.job(JobId(1));
         let second = self.schedule.placements().iter().filter(|placement| second.has_task(placement.task));

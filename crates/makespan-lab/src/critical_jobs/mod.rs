@@ -1,14 +1,14 @@
-//! Planning of compound jobs by critical chains.
+//! Compares the planning of compound jobs by critical chains with other algorithms.
 //!
 //! The paper is A. Tselishchev and V. V. Toporkov, "Compound job scheduling and job-flows management in distributed
-//! computing" (54th IWK, Ilmenau 2009), section 4. The paper prints one example and no campaign. It does not list the
-//! tasks of the example. So this module constructs two jobs with the deadlines of the example, 110 and 140, on 8
-//! processors.
+//! computing" (54th IWK, Ilmenau 2009), section 4. The paper describes only one example, and does not list its tasks.
+//! So this module constructs two jobs with the deadlines of the example (110 and 140) on 8 processors.
 //!
-//! The campaigns compare the paper's method with HEFT. They measure the makespan and the cost on layered graphs and
-//! workflows. On flows of jobs, the campaigns measure the number of jobs that end by their deadline. The jobs of a
-//! flow are planned in two ways. Either an algorithm plans each job at its arrival, around the plans of earlier jobs.
-//! Or a simulation runs the metascheduler (the policy `job-flow`).
+//! The campaign compares the paper's method with HEFT. On layered graphs and workflows, it measures the makespan and
+//! the cost. On flows of jobs, it measures the number of jobs that end by their deadline. The jobs of a flow are
+//! planned in two ways:
+//! * An algorithm plans each job at its arrival, around the plans of earlier jobs.
+//! * A simulation runs the metascheduler (the policy `job-flow`).
 
 mod costs;
 mod example;
@@ -40,9 +40,9 @@ const SHAPES: [(&str, Shape); 3] = [
 /// Mean times between two jobs of a flow, in seconds. 0 means that all jobs arrive at once.
 const GAPS: [u32; 4] = [40, 20, 10, 0];
 
-/// Part of a warning: the method found no plan for a job, so the job has HEFT's plan.
+/// Part of the remark of the paper's method if it found no plan for a job. The job then has HEFT's plan.
 const FALLBACK: &str = "HEFT's places are taken";
-/// Deadlines, as multiples of HEFT's makespan.
+/// The deadlines for plans of graphs, as multiples of HEFT's makespan.
 const DEADLINES: [&str; 4] = ["1.25", "1.5", "2", "3"];
 
 /// Returns the spec of the paper's method with a deadline of `factor` times HEFT's makespan.
@@ -91,7 +91,7 @@ impl fmt::Display for CriticalJobsKey {
     }
 }
 
-/// The plan of an algorithm, or the result of a policy on a flow.
+/// Measurements of the plan of an algorithm, or of a flow under a policy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CriticalJobsOutcome {
     /// Makespan in seconds.
@@ -102,29 +102,30 @@ pub struct CriticalJobsOutcome {
     on_time: usize,
     /// Number of jobs for which the paper's method found no plan.
     fallbacks: usize,
-    /// Additional measurements of a flow, if a policy planned the flow.
+    /// Additional measurements. `None` if the plan is from an algorithm, and not from a policy.
     served: Option<Served>,
 }
 
-/// Measurements of a flow that a policy planned, in addition to [`CriticalJobsOutcome`].
+/// Additional measurements of a flow under a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Served {
     /// Mean load of the processors from the first release to the last end.
     utilisation: f64,
-    /// Mean load divided by the largest load.
+    /// Mean load of the processors divided by the largest load of a processor.
     balance: f64,
-    /// Number of jobs that end by their deadline according to the policy's clock. Depending on the policy, the time to
-    /// the deadline begins at the arrival of the job or at its hand-over.
+    /// Number of jobs that end by their deadline according to the policy's clock: depending on the policy, the deadline
+    /// is counted from the arrival of the job or from its hand-over (the instant at which it is planned for the first
+    /// time).
     as_told: usize,
-    /// Number of tasks that collided in the executed plans. A collision is two tasks on the same processor at the same
-    /// time.
+    /// Number of collisions in the executed plans. In a collision, a plan puts two tasks on the same processor at the
+    /// same time.
     collisions: usize,
     /// Sum of the penalties of all collisions.
     penalty: f64,
 }
 
 impl Served {
-    /// Returns the five measurements as cells of a row. If no policy planned the flow, the cells are empty.
+    /// Formats the five measurements as cells of a row. Without measurements, the cells are empty.
     fn cells(served: Option<&Self>) -> [String; 5] {
         let Some(Self { utilisation, balance, as_told, collisions, penalty }) = served else {
             return [const { String::new() }; 5];
@@ -159,8 +160,8 @@ fn algorithms() -> Vec<String> {
 }
 
 /// Writes `results.csv` and two Gantt charts of the example: `figure2.svg` (the jobs are planned one after the other)
-/// and `figure3.svg` (the jobs are planned together). The comparison of makespans writes its files to the folder
-/// `makespans`.
+/// and `figure3.svg` (the jobs are planned together). The second part of the campaign (about makespans) writes its
+/// files to the folder `makespans`.
 impl Campaign for CriticalJobsOptions {
     const NAME: &'static str = "critical-jobs";
     const PAPER: &'static str = "Tselishchev, Toporkov: compound jobs by their critical chains (IWK 2009)";

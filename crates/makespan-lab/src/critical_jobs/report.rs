@@ -1,4 +1,4 @@
-//! Tables and claims about costs, and about jobs that meet their deadline.
+//! Tables and claims about costs and deadlines.
 
 use super::example::{Example, WayResult};
 use super::{
@@ -8,7 +8,7 @@ use super::{
 use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
-/// Returns a mean over the graphs of a shape: the figure of the algorithm divided by the figure of HEFT.
+/// Returns a mean over the graphs of a shape: `figure` of the algorithm's plan, divided by `figure` of HEFT's plan.
 fn ratio(runs: &[Run], shape: usize, algorithm: &str, figure: fn(&CriticalJobsOutcome) -> f64) -> Option<f64> {
     let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Graph(own, _) if own as usize == shape));
     let each = own.filter_map(|run| Some(figure(run.of(algorithm)?) / figure(run.of("heft")?)));
@@ -23,7 +23,7 @@ fn fallbacks(runs: &[Run], shape: usize, algorithm: &str) -> (usize, usize) {
     each.fold((0, 0), |(failed, all), outcome| (failed + outcome.fallbacks, all + 1))
 }
 
-/// Returns the mean number of jobs that meet their deadline, over the flows with this gap between jobs.
+/// Returns the mean number of jobs that meet their deadline. The mean is over the flows with this gap between jobs.
 fn on_time(runs: &[Run], gap: u32, algorithm: &str) -> Option<f64> {
     let own = runs.iter().filter(|run| matches!(run.key, CriticalJobsKey::Flow(own, _) if own == gap));
     mean(&own.filter_map(|run| Some(run.of(algorithm)?.on_time as f64)).collect::<Vec<f64>>())
@@ -72,7 +72,7 @@ pub(super) fn claims(runs: &[Run], example: &Example) -> Vec<Claim> {
     ]
 }
 
-/// Formats all tables except the tables of flows that a policy planned.
+/// Formats all tables except the tables of flows under policies.
 pub(super) fn text(options: &CriticalJobsOptions, runs: &[Run], example: &Example) -> String {
     let (one, both) = (&example.consecutive, &example.collective);
     let cost = |way: &WayResult| way.cost as f64 / 1e3;

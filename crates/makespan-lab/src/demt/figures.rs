@@ -1,4 +1,4 @@
-//! The figures of the paper with the measured data.
+//! The figures of the paper, drawn from the measurements of the campaign.
 
 use makespan::spec_title;
 use makespan_formats::gantt::{GanttOptions, NamedSchedule, write_svg};
@@ -14,13 +14,17 @@ use crate::statistics::RatioSummary;
 /// The families, with the numbers of the paper's figures.
 const FIGURES: [(u32, Family); 4] = [(3, Family::Weak), (4, Family::High), (5, Family::Mixed), (6, Family::Cirne)];
 
-/// Largest ratio on an axis. The ratios of gang reach hundreds, but the interesting differences are below this value.
+/// Largest ratio that the figures show. The ratios of `gang` reach hundreds, but the interesting differences are below
+/// this value.
 const LARGEST: f64 = 6.0;
 
-/// Returns the names and contents of all figures. For each family, figure `a` shows the makespan. Figure `b` shows the
-/// weighted completion (minsum) divided by the value of the linear programme as the paper prints it. The paper's
-/// figure also shows this quotient. Figure `c` shows the minsum divided by the proven bound. The last figure shows the
-/// time of DEMT.
+/// Returns the names and contents of all figures except figure 2. There are three figures for each family:
+/// * Figure `a` shows the makespan divided by its proven bound.
+/// * Figure `b` shows the weighted completion (minsum) divided by the value of the linear programme as printed in the
+///   paper. The paper's figure shows this quotient, too.
+/// * Figure `c` shows the minsum divided by its proven bound.
+///
+/// The last figure (figure 7) shows the time of DEMT.
 pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     let charts = [
         ('a', Criterion::Makespan, "makespan / proven bound"),
@@ -41,8 +45,8 @@ pub(super) fn all(points: &Points) -> Result<Vec<File>, LabError> {
     Ok(figures)
 }
 
-/// Returns figure 2, the principle of the algorithm. The figure shows batches of doubling length and their compaction,
-/// in plans of one small instance.
+/// Returns figure 2, which shows the principle of the algorithm: batches of doubling length and their compaction, in
+/// plans of one small instance.
 pub(super) fn principle(options: &DemtOptions) -> Result<File, LabError> {
     let (seed, solve) = (options.instances.seed, options.solve);
     let instance =
@@ -65,8 +69,8 @@ pub(super) fn principle(options: &DemtOptions) -> Result<File, LabError> {
     in_memory("figure2.svg", |svg| write_svg(svg, &instance, &named, &options))
 }
 
-/// Returns a figure of one family for one criterion. The figure shows the average ratio, and the smallest and largest
-/// ratio of a run.
+/// Returns the figure of a family and a criterion. A curve shows the average ratio of an algorithm, with the smallest
+/// and the largest ratio of a run.
 fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) -> Figure {
     let curve = |algorithm: &str| {
         let point = |point: &Point| {
@@ -81,7 +85,7 @@ fn ratios(points: &Points, family: Family, criterion: Criterion, label: &str) ->
     Figure { y_most: Some(LARGEST), ..ratios }
 }
 
-/// Returns figure 7: the time of DEMT against the number of jobs.
+/// Returns figure 7: the time of DEMT as a function of the number of jobs.
 fn times(points: &Points) -> Figure {
     let curve = |family: Family| {
         let point = |point: &Point| {

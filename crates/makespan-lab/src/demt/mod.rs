@@ -1,12 +1,12 @@
 //! Repetition of the experiments in the paper that introduced DEMT.
 //!
 //! The paper is P.-F. Dutot, L. Eyraud, G. Mounié and D. Trystram, "Bi-criteria algorithm for scheduling jobs on
-//! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4. The paper has four families of moldable
-//! jobs, with 25 to 400 jobs on 200 processors and 40 runs per point. Every algorithm is compared with a lower bound
-//! on each criterion.
+//! cluster platforms" (SPAA 2004, DOI 10.1145/1007912.1007932), section 4. The paper plans four families of moldable
+//! jobs, 25 to 400 jobs on 200 processors, with 40 runs for each number of jobs. Every algorithm is compared with a
+//! lower bound on each criterion.
 //!
-//! A run is one drawn instance with the values of every algorithm on it. All results except `times.csv` and its figure
-//! follow from the seed alone.
+//! In a run, every algorithm plans one random instance. All results depend only on the seed, except `times.csv` and the
+//! figure of the times.
 
 mod claims;
 mod figures;
@@ -38,10 +38,10 @@ pub mod algorithm {
     pub const SEQUENTIAL: &str = "sequential";
     /// List scheduling (Graham) in the order of the shelves of the dual approximation.
     pub const SHELF: &str = "list[order=shelf]";
-    /// List scheduling in ascending order of weight divided by time. With this interpretation of "weighted LPTF", the
-    /// curves look like the paper's curves.
+    /// List scheduling in ascending order of weight divided by time. This is one interpretation of the paper's
+    /// "weighted LPTF". With it, the curves look like the paper's curves.
     pub const LPTF: &str = "list[order=weighted-lptf]";
-    /// List scheduling in descending order of weight divided by time (Smith's rule): the other interpretation of
+    /// List scheduling in descending order of weight divided by time (Smith's rule). This is another interpretation of
     /// "weighted LPTF".
     pub const SMITH: &str = "list[order=smith]";
     /// List scheduling in ascending order of area.
@@ -56,15 +56,16 @@ pub mod algorithm {
     /// A variant of the paper's algorithm that is not in the paper. It shuffles the jobs within the batches instead of
     /// the order of the batches.
     pub const SHUFFLED_JOBS: &str = "demt[shuffle=jobs]";
-    /// Variants of the paper's algorithm that the paper's figures do not show: DEMT with only some of its stages, and
-    /// DEMT with a different shuffle.
+    /// Variants of DEMT that the paper's figures do not show: with only some of the stages, or with a different
+    /// shuffle.
     pub const STAGES: [&str; 4] = [RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
     /// All algorithms, in the order of reports.
     pub const ALL: [&str; 11] =
         [DEMT, GANG, SEQUENTIAL, SHELF, LPTF, SMITH, SAF, RAW, SHIFT, UNSHUFFLED, SHUFFLED_JOBS];
 }
 
-/// A function that schedules an instance with the algorithm of a spec and a seed. Returns a message on failure.
+/// A function that schedules an instance with the algorithm of a spec, and with a seed. If it fails, it returns a
+/// message.
 pub type Solve = fn(&Instance, &str, u64) -> Result<Schedule, String>;
 
 /// The options of the campaign.
@@ -91,7 +92,7 @@ impl DemtOptions {
         self.algorithms.as_ref().map_or_else(|| algorithm::ALL.map(String::from).to_vec(), |list| split_specs(list))
     }
 
-    /// Returns a description of the runs, and the definition of a ratio.
+    /// Formats the first part of the report: a description of the runs, and the definition of a ratio.
     fn text(&self) -> String {
         let sizes: Vec<String> = self.instances.sizes.iter().map(ToString::to_string).collect();
         format!(
@@ -122,7 +123,7 @@ pub struct Bounds {
     makespan: i128,
     /// Proven lower bound on weighted completion.
     minsum: i128,
-    /// Value of the linear programme as the paper prints it. This value is an estimate, not a bound.
+    /// Value of the linear programme as printed in the paper. This value is an estimate of the minimum, not a bound.
     printed: i128,
 }
 
@@ -181,8 +182,8 @@ impl Campaign for DemtOptions {
         keys
     }
 
-    /// Draws the instance, computes its bounds, and schedules it with every algorithm. Verifies every bound, validates
-    /// every schedule, and rejects values below a bound.
+    /// Generates the instance, computes its bounds, and schedules it with every algorithm. Verifies every bound and
+    /// validates every schedule. Returns an error if a value is below its bound.
     fn measure(&self, key: InstanceKey) -> Result<Run, LabError> {
         let (instance, seed) = (self.instances.draw(key)?, self.instances.seed_of(key));
         let makespan = verified(&makespan_bounds::makespan(&instance), &instance, key)?;
@@ -224,7 +225,8 @@ fn measure(instance: &Instance, algorithm: &str, seed: u64, solve: Solve) -> Res
     Ok(DemtOutcome { makespan, minsum, seconds })
 }
 
-/// Returns a row for each run and algorithm, with exact values and references.
+/// Returns a table with a row for each run and algorithm. The values, and the bounds with which they are compared, are
+/// exact.
 fn results(runs: &[Run]) -> campaign::File {
     let header = "family,jobs,run,instance_seed,algorithm,makespan,makespan_bound,makespan_ratio,\
                   weighted_completion,weighted_completion_bound,weighted_completion_ratio,\

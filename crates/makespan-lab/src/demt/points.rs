@@ -6,19 +6,19 @@ use super::{Bounds, DemtOutcome, Run};
 use crate::campaign::{File, GridCell, GridRow, cells, record, table};
 use crate::statistics::{RatioSummary, ratio_of_sums};
 
-/// The criterion of a ratio.
+/// The value and the reference of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Criterion {
     /// Makespan divided by its proven bound.
     Makespan,
-    /// Weighted completion divided by the value of the linear programme as the paper prints it. This ratio is
-    /// comparable with the paper's figures.
+    /// Weighted completion divided by the value of the linear programme as printed in the paper. This ratio can be
+    /// compared with the paper's figures.
     MinsumPrinted,
     /// Weighted completion divided by its proven bound.
     Minsum,
 }
 
-/// The results of an algorithm on the runs of one family and number of jobs.
+/// The results of an algorithm over all runs with one family and one number of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
     pub family: Family,
@@ -32,7 +32,8 @@ pub(super) struct Point {
     pub seconds: [f64; 3],
 }
 
-/// All points of a campaign, by family, by algorithm (in the order of the options) and by number of jobs.
+/// All points of a campaign. They are sorted by family, then by algorithm (in the order of the options), and then by
+/// number of jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Points(pub Vec<Point>);
 
@@ -48,7 +49,7 @@ impl Point {
 }
 
 impl Points {
-    /// Aggregates runs, which are in the order of their keys.
+    /// Aggregates runs. `runs` must be sorted by key.
     pub fn of(runs: &[Run]) -> Self {
         let mut cells = cells(runs, |run| vec![(run.key.family, run.key.jobs)]);
         let place = |algorithm: &str| runs[0].outcomes.iter().position(|(name, _)| name == algorithm);
@@ -56,7 +57,7 @@ impl Points {
         Self(cells.iter().filter_map(point).collect())
     }
 
-    /// Returns a row for each point: minimum, average (of sums) and maximum of the ratios.
+    /// Returns a table with a row for each point: the minimum, the average (of sums) and the maximum of the ratios.
     pub fn summary(&self) -> File {
         let header = "family,jobs,algorithm,runs,makespan_ratio_min,makespan_ratio,makespan_ratio_max,\
                       weighted_completion_ratio_min,weighted_completion_ratio,weighted_completion_ratio_max,\
@@ -74,12 +75,12 @@ impl Points {
         self.0.iter()
     }
 
-    /// Returns the points of one curve, by number of jobs.
+    /// Returns the points of one curve, in ascending order of the number of jobs.
     pub fn curve(&self, family: Family, algorithm: &str) -> Vec<&Point> {
         self.iter().filter(|point| point.family == family && point.algorithm == algorithm).collect()
     }
 
-    /// Returns the specs in the order of reports.
+    /// Returns the specs of all algorithms, each once, in the order in which reports list them.
     pub fn algorithms(&self) -> Vec<&str> {
         let mut specs: Vec<&str> = Vec::new();
         for point in self.iter() {

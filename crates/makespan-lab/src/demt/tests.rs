@@ -31,7 +31,7 @@ fn small() -> DemtOptions {
     with(&usual, Instances { families, sizes: vec![5, 8], processors: 10, runs: 3, ..usual.instances.clone() })
 }
 
-/// Returns this campaign with other instances.
+/// Returns `options` with other instances.
 fn with(options: &DemtOptions, instances: Instances) -> DemtOptions {
     DemtOptions { instances, ..options.clone() }
 }
@@ -69,7 +69,7 @@ fn an_interrupted_campaign_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     played(&small(), folder.path());
     let (results, journal) = (read(folder.path(), "results.csv"), read(folder.path(), "journal.jsonl"));
-    // A journal as `kill -9` leaves it: five whole lines and an incomplete one.
+    // A journal as `kill -9` may leave it: five complete lines and one incomplete line.
     let lines: Vec<&str> = journal.lines().collect();
     let torn = format!("{}\n{}", lines[..5].join("\n"), &lines[5][..lines[5].len() / 2]);
     std::fs::write(folder.path().join("journal.jsonl"), torn).unwrap();

@@ -7,16 +7,16 @@ use makespan_algos::kernel::hierarchical::Cluster;
 use super::{Figures, Group, Guesses, HierarchicalKey, HierarchicalOptions, Run, SHELVES};
 use crate::campaign::{Claim, GridCell, find, rows};
 
-/// If the claim of a "low complexity" is true, planning up to 800 tasks on 1,024 processors takes at most this number
-/// of seconds.
+/// The paper claims a "low complexity". Here, this means that planning up to 800 tasks on 1,024 processors takes at
+/// most this number of seconds.
 const SECONDS: f64 = 0.3;
-/// The number of tasks and the number of processors in the claim about low complexity.
+/// The number of tasks and the number of processors for this claim.
 const LARGE: (usize, u32) = (800, 1024);
-/// Targets for local search within one second: the mean and the maximum ratio to the bound.
+/// Targets for local search within one second: upper limits on the mean and on the maximum of makespan / bound.
 const TARGETS: (f64, f64) = (1.03, 1.10);
 
-/// Returns the guarantee for SMPs (nodes) of `each` processors: the maximum length of the schedule, divided by the
-/// guessed makespan.
+/// Returns the guarantee of the paper's algorithm for SMPs (nodes) of `each` processors: the maximum length of the
+/// schedule divided by the guessed makespan.
 pub(super) fn promised(each: u32) -> f64 {
     let (over, under) = Cluster { nodes: 1, each }.ratio();
     f64::from(over) / f64::from(under)
@@ -97,7 +97,7 @@ fn fast(runs: &[Run]) -> Claim {
             key.nodes * key.each
         )
     });
-    // Smaller instances are no evidence for this claim.
+    // Only instances of at least this size can decide the claim.
     let large = longest.iter().filter(|(key, _)| key.jobs >= LARGE.0 && key.nodes * key.each >= LARGE.1);
     let answers: Vec<bool> = large.map(|(_, outcome)| outcome.seconds <= SECONDS).collect();
     Claim::new(

@@ -1,6 +1,6 @@
-//! The paper's figures of its construction, drawn from real plans. Figures 1, 3, 4 and 10 show ideas, not plans, and
-//! are not drawn. Each of the other figures shows a plan of a few adversarial jobs. The seed of a figure is the first
-//! seed for which the plan shows the situation of the paper's figure.
+//! The paper's figures that show its construction, drawn from real plans. Figures 1, 3, 4 and 10 are left out, because
+//! they show ideas and not plans. Each of the other figures shows a plan of a few adversarial jobs. The seed of a
+//! figure was found by search: it is the first seed for which the plan shows the situation of the paper's figure.
 
 use makespan_algos::kernel::hierarchical::{
     Cluster, Construction, ConstructionPart, Partition, PlacedTask, construct, partition,
@@ -20,25 +20,25 @@ use crate::campaign::{failed, in_memory, stirred, valid};
 /// A figure of the paper, drawn from a real plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// The content of the figure, and the parameters of the plan.
+    /// A description of the figure, and the parameters of the plan.
     pub caption: String,
     /// The file name and the picture. The file name contains the number of the figure in the paper.
     pub svg: (String, Vec<u8>),
 }
 
-/// The subject of a figure.
+/// The parameters of a figure.
 pub(super) struct FigureSubject {
     pub(super) figure: u32,
     shows: &'static str,
     cluster: Cluster,
-    /// True if the guess and the first shelf are drawn at random.
+    /// True if the guess and the first shelf are chosen at random.
     is_random: bool,
-    /// The parts of the plan that are drawn.
+    /// The parts of the plan that the figure shows.
     parts: &'static [ConstructionPart],
     seed: u64,
 }
 
-/// A plan for a figure.
+/// The plan that a figure shows.
 pub(super) struct FigurePlan {
     instance: Instance,
     pub(super) cluster: Cluster,
@@ -68,9 +68,9 @@ pub(super) const SHOWN: [FigureSubject; 6] = [
     shown(9, "One of the last two jobs of P_2 next to P_full and P_1, the other over P_1", EIGHT, &ALL, 259),
 ];
 
-/// Describes a figure. Figures 8 and 9 need a random first shelf. If the first shelf comes from the knapsack, the last
-/// job of the second shelf (`P_2`) does not need its whole box. The unused processors of the box prevent the situations
-/// of these figures.
+/// Returns the parameters of a figure. For figures 8 and 9, the first shelf is random. If the knapsack chooses the
+/// first shelf, the last job of the second shelf (`P_2`) does not need its whole box. Because some processors of this
+/// box are idle, the situations of these two figures do not occur.
 const fn shown(
     figure: u32,
     shows: &'static str,
@@ -98,8 +98,8 @@ fn draw(shown: &FigureSubject) -> Result<Drawing, LabError> {
     Ok(Drawing { caption, svg: plan.picture(figure, &format!("Figure {figure}. {shows}"), shown.parts)? })
 }
 
-/// Chooses a first shelf at random. Returns one value for each job: true if the job is in the first shelf. The second
-/// shelf contains the jobs that do not fit into the first shelf, and one or two more jobs.
+/// Chooses a first shelf at random. Returns one value for each job: true if the job is in the first shelf. The other
+/// jobs are in the second shelf: one or two random jobs, and the jobs that do not fit into the first shelf.
 fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &mut ChaCha8Rng) -> Vec<bool> {
     let second: Vec<usize> = (0..2).map(|_| random.random_range(0..profiles.len())).collect();
     let mut room = cluster.processors();
@@ -112,8 +112,8 @@ fn random_shelf(profiles: &[&Profile], cluster: Cluster, guess: Time, random: &m
 }
 
 impl FigurePlan {
-    /// Builds a plan of few jobs that nearly fill the platform. Either the first shelf comes from the knapsack and the
-    /// guess is not refuted, or the guess and the first shelf are random.
+    /// Builds a plan of a few jobs that nearly fill the platform. If `shown.is_random`, the guess and the first shelf
+    /// are random. Otherwise, the knapsack chooses the first shelf, for a guess that is not refuted.
     pub(super) fn of(shown: &FigureSubject) -> Result<Self, LabError> {
         let FigureSubject { figure, cluster, seed, is_random, .. } = *shown;
         let unshown = |reason: &str| failed("shelves", format!("figure {figure}"), reason.to_owned());
@@ -121,7 +121,7 @@ impl FigurePlan {
         let shape = [Shape::Linear, Shape::Steps, Shape::Caps][random.random_range(0..3)];
         let jobs = random.random_range(4..=2 * cluster.nodes as usize + 8);
         let mut drawn = Population::Shape(shape).draw(cluster, jobs, seed)?.all_submitted();
-        // Draw short sequential jobs, which fill the gaps between the other jobs.
+        // Generate short sequential jobs, which fill the gaps between the other jobs.
         let small = |index| {
             let time = Time::from_seconds(random.random_range(1..=4));
             Profile::table(vec![time]).ok().map(|profile| Job::new(format!("small {index}"), profile))
@@ -154,9 +154,10 @@ impl FigurePlan {
         self.construction.placed.iter().filter(move |placed| placed.part == part)
     }
 
-    /// Returns the idle processors in the boxes of the second shelf (`P_2`). Let `k` be the number of processors of an
-    /// SMP. If a job has `a*k + b` processors with `b < k`, its box has `a*k + 2^j` processors, with the least `j` for
-    /// which `b <= 2^j`. The unused processors of the box follow the last of the `b` processors.
+    /// Returns, for each job of the second shelf (`P_2`), the idle processors in its box. Let `k` be the number of
+    /// processors of an SMP. If a job has `a*k + b` processors with `0 < b < k`, its box has `a*k + 2^j` processors,
+    /// where `j` is the smallest number for which `b <= 2^j`. The idle processors of the box come directly after the
+    /// `b` processors.
     pub(super) fn boxes(&self) -> Vec<(&PlacedTask, ProcSet)> {
         let each = self.cluster.each;
         let idle = |placed: &PlacedTask| {
@@ -172,7 +173,7 @@ impl FigurePlan {
         self.in_part(ConstructionPart::Second).map(|placed| (placed, idle(placed))).collect()
     }
 
-    /// Draws these parts of the plan. If `P_2` is the only part, idle processors in boxes are drawn too.
+    /// Draws some parts of the plan. If `P_2` is the only part, also draws the idle processors in the boxes.
     fn picture(&self, figure: u32, title: &str, parts: &[ConstructionPart]) -> Result<(String, Vec<u8>), LabError> {
         let kept = self.construction.placed.iter().filter(|placed| parts.contains(&placed.part));
         let kept: Vec<&PlacedTask> = kept.collect();

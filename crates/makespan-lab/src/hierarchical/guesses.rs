@@ -1,4 +1,4 @@
-//! Tries the paper's construction on one instance with many guesses of the makespan.
+//! Attempts the paper's construction on one instance, with many guesses of the makespan.
 
 use makespan_algos::kernel::hierarchical::{Cluster, ConstructionPart, Partition, PlacedTask, build, partition};
 use makespan_bounds::dual;
@@ -10,27 +10,28 @@ use super::HierarchicalKey;
 use crate::LabError;
 use crate::campaign::{failed, valid, verified};
 
-/// The numbers of guesses by result.
+/// Counts of attempted guesses, by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guesses {
     /// Number of attempted guesses.
     pub attempted: u64,
-    /// Number of accepted guesses that met the guarantee: the schedule takes at most 2 - 2/k times the guess (3/2 times
-    /// for k = 2), and the construction placed every job in one of its parts.
+    /// Number of accepted guesses that met the guarantee. This means that the schedule takes at most 2 - 2/k times the
+    /// guess (3/2 times for k = 2), and that the construction placed every job in one of its parts.
     pub met: u64,
-    /// Number of accepted guesses that did not meet the guarantee: the schedule is longer than the guarantee allows, or
-    /// the construction placed a job in none of its parts.
+    /// Number of accepted guesses that did not meet the guarantee. This means that the schedule is too long, or that
+    /// the construction placed some job in none of its parts.
     pub missed: u64,
     /// Number of refuted guesses with a verified certificate.
     pub refuted: u64,
-    /// Number of undecided guesses: the knapsack's table would be too large, and dual prices do not decide the guess.
+    /// Number of guesses that were neither accepted nor refuted. This happens if the table of the knapsack would be too
+    /// large, and dual prices do not lead to a decision either.
     pub undecided: u64,
-    /// Maximum length of the schedule for an accepted guess, divided by the guess.
+    /// For accepted guesses, the maximum of the length of the schedule divided by the guess.
     pub longest: f64,
 }
 
 impl Guesses {
-    /// Returns the sums of the numbers in two sets of guesses.
+    /// Combines the counts of two sets of guesses.
     pub(super) fn and(self, other: &Self) -> Self {
         Self {
             attempted: self.attempted + other.attempted,
@@ -57,7 +58,8 @@ pub(super) fn attempt(instance: &Instance, key: HierarchicalKey, bound: &Bound) 
     Ok(guesses)
 }
 
-/// Attempts one guess. Returns an error if a schedule breaks a rule, or if a certificate does not prove the refutation.
+/// Attempts one guess. Returns an error if the schedule is invalid, or if the certificate of a refutation proves
+/// nothing.
 fn one(instance: &Instance, profiles: &[&Profile], key: HierarchicalKey, guess: Time) -> Result<Guesses, LabError> {
     let cluster = Cluster { nodes: key.nodes, each: key.each };
     let attempted = Guesses { attempted: 1, ..Guesses::default() };

@@ -1,12 +1,14 @@
-//! Clusters of SMPs: compares the paper's algorithm with general algorithms, checks the guarantee of the algorithm,
-//! and draws the paper's figures.
+//! Clusters of SMPs (nodes of several processors): compares the paper's algorithm with general algorithms, checks the
+//! guarantee of the paper's algorithm, and draws the paper's figures.
 //!
 //! The paper is P.-F. Dutot, D. Trystram, "Scheduling on hierarchical clusters using malleable tasks" (SPAA 2001, pages
-//! 199-208, HAL inria-00001082). The paper has no experiments. The experiments here are ours. Jobs of the generator's
-//! families and adversarial jobs are planned on m SMPs of k processors. Each job runs in a best placement. Makespans
-//! are compared with verified bounds. The algorithm guesses the makespan. If its construction accepts a guess, the
-//! guarantee is checked (2 - 2/k, or 3/2 for k = 2). If the construction refutes a guess, the certificate is verified.
-//! The figures that show the construction are drawn from plans.
+//! 199-208, HAL inria-00001082). The paper has no experiments, so the experiments are ours. The platforms have m SMPs
+//! of k processors, and each job runs in a best placement. There are two kinds of random jobs: jobs of the families of
+//! `makespan generate`, and adversarial jobs. The campaign compares makespans with verified bounds.
+//!
+//! The paper's algorithm guesses the makespan. If its construction accepts a guess, the campaign checks the guarantee
+//! (2 - 2/k, or 3/2 for k = 2). If the construction refutes a guess, the campaign verifies the certificate. The figures
+//! that show the construction are drawn from real plans.
 
 mod claims;
 mod constructions;
@@ -121,9 +123,9 @@ type Run = campaign::GridRun<HierarchicalKey, Facts, HierarchicalOutcome>;
 /// A group of instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
-    /// Instances of the four families on SMPs of this number of processors.
+    /// Instances of the four families, on platforms with this number of processors in each SMP.
     Families(u32),
-    /// Instances of the adversarial shapes on SMPs of this number of processors.
+    /// Instances of the adversarial shapes, on platforms with this number of processors in each SMP.
     Shapes(u32),
     /// A family or shape, on all platforms.
     Population(Population),
@@ -139,7 +141,7 @@ fn groups(run: &Run) -> Vec<Group> {
     }
 }
 
-/// The plans of an algorithm: the ratios of makespan to bound, and the times of planning.
+/// Summary of the plans of an algorithm: the ratios of makespan to bound, and the planning times.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Figures {
     plans: usize,
@@ -167,7 +169,7 @@ impl Figures {
     }
 }
 
-/// Sums the guesses by the number of processors of an SMP.
+/// Sums the counts of guesses, for each number of processors of an SMP.
 fn guesses(runs: &[Run]) -> BTreeMap<u32, Guesses> {
     let mut guesses: BTreeMap<u32, Guesses> = BTreeMap::new();
     for run in runs {
@@ -177,8 +179,8 @@ fn guesses(runs: &[Run]) -> BTreeMap<u32, Guesses> {
     guesses
 }
 
-/// Writes three tables (`results.csv`, `summary.csv` and `guesses.csv`), the figures of the paper, with names such as
-/// `figure2.svg`, and the figures `ratio-families.svg` and `ratio-adversarial.svg`.
+/// Writes three tables (`results.csv`, `summary.csv` and `guesses.csv`), the figures of the paper (such as
+/// `figure2.svg`), and two figures of ratios (`ratio-families.svg` and `ratio-adversarial.svg`).
 impl Campaign for HierarchicalOptions {
     const NAME: &'static str = "hierarchical";
     const PAPER: &'static str = "Dutot, Trystram: scheduling on hierarchical clusters using malleable tasks (SPAA 2001), \
@@ -233,8 +235,9 @@ impl Campaign for HierarchicalOptions {
         keys.into_iter().collect()
     }
 
-    /// Draws the instance, computes its bound, plans it with every algorithm, and attempts guesses. Verifies the bound
-    /// and validates every schedule with best placement. Rejects schedules below the bound.
+    /// Generates the instance, computes its bound, plans it with every algorithm, and attempts guesses. Verifies the
+    /// bound, and validates every schedule, including best placement. Returns an error if a makespan is below the
+    /// bound.
     fn measure(&self, key: HierarchicalKey) -> Result<Run, LabError> {
         let HierarchicalKey { population, each, nodes, jobs, run } = key;
         let at = Population::ALL.iter().position(|&known| known == population).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The kinds of random jobs.
+//! The kinds of random jobs in the campaign.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// The shape of the run times of an adversarial job, as a function of its number of processors. In each shape, more
-/// processors never need more time or less work.
+/// The run time of an adversarial job as a function of its number of processors. For every shape, if the number of
+/// processors grows, the time does not increase, and the work does not decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
@@ -22,7 +22,8 @@ pub enum Shape {
     Linear,
     /// The time of a job is the same on any number of processors.
     Flat,
-    /// Each additional processor either keeps the work constant (so the time decreases), or keeps the time constant.
+    /// At random, an additional processor either keeps the work constant (so the time decreases) or keeps the time
+    /// constant.
     Steps,
     /// Up to some number of processors, the work is constant. On more processors, the time is constant.
     Caps,
@@ -32,14 +33,14 @@ pub enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Population {
-    /// A family of the generator.
+    /// Jobs of a family of `makespan generate`, such as `mixed`.
     Family(Family),
-    /// Adversarial jobs. If each job has its best allotment for a schedule of 10 s, the jobs nearly fill the platform
-    /// for 10 s.
+    /// Adversarial jobs. Each job has a number of processors on which it takes 5.1 to 10 s. If possible, these numbers
+    /// together nearly fill the platform.
     Shape(Shape),
 }
 
-/// The schedule length in which adversarial jobs nearly fill the platform.
+/// The longest time of an adversarial job on its number of processors.
 const LENGTH: Time = Time::from_seconds(10);
 
 impl Population {
@@ -55,7 +56,7 @@ impl Population {
         Self::Shape(Shape::Caps),
     ];
 
-    /// Draws an instance on the nodes of `cluster`. Every job must be in its best placement.
+    /// Generates a random instance on the nodes of `cluster`. Every job must be in best placement.
     pub(super) fn draw(self, cluster: Cluster, jobs: usize, seed: u64) -> Result<Instance, LabError> {
         let platform = Self::platform(cluster)?;
         let processors = platform.processors();
@@ -80,21 +81,21 @@ impl Population {
     }
 }
 
-/// Draws adversarial jobs. Each job has its own number of processors, on which it takes between half of [`LENGTH`] and
-/// [`LENGTH`]. If possible, these numbers add up to the number of processors of the platform, so that few processors
-/// stay idle. These jobs are difficult for the construction, because their run times are between half of the guess and
-/// the whole guess.
+/// Generates adversarial jobs. Each job has a number of processors on which it takes between half of [`LENGTH`] and
+/// [`LENGTH`]. These numbers sum to about the number of processors of the platform, so that few processors stay idle
+/// (except for the shape `Flat`, with one processor for each job). These jobs are difficult for the construction if the
+/// guess is near [`LENGTH`], because their run times are then more than half of the guess.
 fn adversarial(shape: Shape, jobs: usize, processors: u32, seed: u64) -> Result<Vec<Job>, LabError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    // Draw a share of the platform for each job, with an exponential distribution. This corresponds to dividing the
+    // Choose a random share of the platform for each job, from an exponential distribution. This is like dividing the
     // platform at random positions.
     let shares: Vec<f64> = (0..jobs).map(|_| -random.random_range(1e-9_f64..1.0).ln()).collect();
     let total: f64 = shares.iter().sum();
     let mut drawn = Vec::with_capacity(jobs);
     for (index, share) in shares.into_iter().enumerate() {
         let width = match shape {
-            // The time of a flat job is equal on all numbers of processors. So its time on one processor must be at
-            // most [`LENGTH`].
+            // A flat job takes equally long on any number of processors. So its time on one processor must be at most
+            // [`LENGTH`].
             Shape::Flat => 1.0,
             _ => (share / total * f64::from(processors)).round().max(1.0),
         };
@@ -113,7 +114,7 @@ fn times(shape: Shape, sequential: i64, processors: u32, random: &mut ChaCha8Rng
     let mut last = sequential;
     let mut times = vec![Time::from_ticks(last)];
     for count in 2..=i64::from(processors) {
-        // The shortest time on `count` processors for which the work does not decrease.
+        // The shortest time on `count` processors with which the work is not less than on `count - 1` processors.
         let perfect = (last * (count - 1) + count - 1) / count;
         let faster = match shape {
             Shape::Linear => true,

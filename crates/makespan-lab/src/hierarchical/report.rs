@@ -35,7 +35,7 @@ pub(super) fn text(
     text
 }
 
-/// Describes the measurements.
+/// Formats the description of the measurements.
 fn head(options: &HierarchicalOptions) -> String {
     let list = |numbers: &[u32]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let per_node: Vec<String> = options.jobs_per_node.iter().map(ToString::to_string).collect();
@@ -81,7 +81,8 @@ fn ratios(cells: &[Cell<'_>]) -> String {
     text
 }
 
-/// Lists the skipped instances with reasons.
+/// Formats, for each algorithm and reason, the number of instances that were skipped because the algorithm does not
+/// support them.
 fn refusals(runs: &[Run]) -> String {
     let mut refused: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (_, algorithm, outcome) in rows(runs) {
@@ -128,7 +129,7 @@ fn wrapped(line: &str) -> String {
     text
 }
 
-/// Returns a row for each plan, with exact makespan and bound in seconds.
+/// Returns a table with a row for each plan. Makespans and bounds are exact, in seconds.
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "family,k,m,jobs,run,instance_seed,algorithm,makespan,bound,ratio,within_guarantee,refusal,seconds";
     let decimal = |ticks| Objective::Makespan.decimal(ticks);
@@ -144,7 +145,7 @@ pub(super) fn results(runs: &[Run]) -> File {
     table("results.csv", header, rows(runs).map(row))
 }
 
-/// Returns a row for each algorithm and each combination of family, platform and number of jobs.
+/// Returns a table with a row for each combination of family, platform, number of jobs and algorithm.
 pub(super) fn summary(runs: &[Run]) -> File {
     let header = "family,k,m,jobs,algorithm,plans,refused,ratio_min,ratio_mean,ratio_max,seconds_mean,seconds_max";
     let row = |cell: &campaign::GridCell<'_, HierarchicalKey, Run>| {
@@ -155,7 +156,7 @@ pub(super) fn summary(runs: &[Run]) -> File {
     table("summary.csv", header, cells(runs, |run| vec![HierarchicalKey { run: 0, ..run.key }]).iter().map(row))
 }
 
-/// Returns a row for each instance with the results of its guesses.
+/// Returns a table with a row for each instance: the counts of its guesses.
 pub(super) fn guesses(runs: &[Run]) -> File {
     let header = "family,k,m,jobs,run,instance_seed,attempted,met,missed,refuted,undecided,longest_over_guess";
     let row = |run: &Run| {
@@ -170,7 +171,7 @@ fn place(key: &HierarchicalKey) -> Vec<String> {
     texts(&[&key.population, &key.each, &key.nodes, &key.jobs])
 }
 
-/// Returns the figures of ratios by the number of processors of an SMP.
+/// Returns the figures that show ratios as functions of the number of processors of an SMP.
 pub(super) fn figures(options: &HierarchicalOptions, cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
     let families: fn(u32) -> Group = Group::Families;
     let both = [
@@ -182,8 +183,8 @@ pub(super) fn figures(options: &HierarchicalOptions, cells: &[Cell<'_>]) -> Resu
     drawn.map(|(name, title, group)| figure(&format!("ratio-{name}"), &lines(options, cells, title, group))).collect()
 }
 
-/// Returns a curve for each algorithm and a curve for the guarantee. The curve of an algorithm shows the mean, the
-/// smallest and the largest ratio of its plans.
+/// Returns a figure with a curve for each algorithm, and a curve for the guarantee. The curve of an algorithm shows the
+/// mean ratio of its plans, with the smallest and the largest ratio.
 fn lines(options: &HierarchicalOptions, cells: &[Cell<'_>], title: &str, group: fn(u32) -> Group) -> Figure {
     let mut each = options.each.clone();
     each.sort_unstable();

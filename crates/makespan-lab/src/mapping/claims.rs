@@ -1,4 +1,4 @@
-//! Claims about the heuristics and targets, with the measured values.
+//! Verdicts on two kinds of statements: claims about the heuristics, and targets of this project.
 
 use makespan_core::Time;
 
@@ -8,9 +8,9 @@ use crate::campaign::{AnyRun, Claim, find};
 
 const BRAUN: &str = "Braun et al. 2001";
 const AIM: &str = "Aim";
-/// The heuristics of Braun et al. that this project implements, except the genetic algorithm and Min-min.
+/// The other heuristics of Braun et al. that this project implements (besides the genetic algorithm and Min-min).
 const OTHERS: [&str; 4] = ["olb", "met", "mct", "max-min"];
-/// Rounding error of published makespans, which have one decimal.
+/// Maximum rounding error of published makespans, which have one decimal.
 const ROUNDING: f64 = 0.05;
 
 pub(super) fn all(options: &MappingOptions, runs: &[Run], cells: &[Cell<'_>]) -> Vec<Claim> {
@@ -39,7 +39,7 @@ pub(super) fn all(options: &MappingOptions, runs: &[Run], cells: &[Cell<'_>]) ->
     claims
 }
 
-/// Returns a claim about mean gaps, with one answer for each group of matrices that was measured.
+/// Returns a claim about mean gaps. The claim has one answer for each group of matrices that was measured.
 fn order(
     statement: &'static str,
     cells: &[Cell<'_>],

@@ -1,4 +1,4 @@
-//! The twelve classes of the benchmark.
+//! The twelve classes of matrices in the benchmark.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// The distribution of the times of a matrix.
+/// A class of matrices, which determines the distribution of the run times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MatrixClass {
     /// The consistency of the machines. In a consistent matrix, a machine that is faster for one task is faster for
     /// every task.
     pub consistency: Consistency,
-    /// True if the times of different tasks differ much.
+    /// True if the run times of different tasks on one machine differ much.
     pub high_tasks: bool,
-    /// True if the times on different machines differ much.
+    /// True if the run times of one task on different machines differ much.
     pub high_machines: bool,
 }
 
@@ -32,8 +32,8 @@ impl MatrixClass {
     }
 }
 
-/// Formats a class as in the benchmark. For example, `c_hilo` is consistent, tasks differ much, and machines differ
-/// little.
+/// Formats a class as in the benchmark. For example, `c_hilo` is a class of consistent matrices in which tasks differ
+/// much and machines differ little.
 impl fmt::Display for MatrixClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range = |high| if high { "hi" } else { "lo" };

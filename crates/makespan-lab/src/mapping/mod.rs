@@ -1,9 +1,10 @@
 //! Mapping heuristics on the benchmark of Braun et al., compared with published results.
 //!
-//! Every heuristic, the two genetic algorithms, and `optimise` map independent tasks to unrelated machines. The run
-//! times form a matrix of tasks and machines. The matrices are the files of the benchmark, if the files are present,
-//! and matrices drawn in the benchmark's twelve classes. A gap is the distance of a plan from a bound with a verified
-//! certificate. The reference measurement uses the files and one matrix of each class.
+//! All heuristics (including two genetic algorithms) and `optimise` map independent tasks to unrelated machines. An
+//! instance is a matrix that contains the run time of each task on each machine. The campaign uses the files of the
+//! benchmark, if they are present, and random matrices of the benchmark's twelve classes. A gap is the distance of a
+//! plan from a bound with a verified certificate. The reference measurement uses the files and one random matrix of
+//! each class.
 //!
 //! Source: T. D. Braun et al., "A comparison of eleven static heuristics for mapping a class of independent tasks onto
 //! heterogeneous distributed computing systems", JPDC 61, 2001, DOI 10.1006/jpdc.2000.1714.
@@ -91,13 +92,13 @@ impl MappingOptions {
         self.data.as_deref().or_else(|| Some(Path::new(BENCHMARK)).filter(|folder| folder.is_dir()))
     }
 
-    /// Returns the path of a benchmark file, if it exists.
+    /// Returns the path of a benchmark file, or `None` if the file does not exist.
     fn path(&self, file: usize) -> Option<PathBuf> {
         let (folder, name) = (self.folder()?, FILES[file].file);
         [format!("{name}.gz"), name.to_owned()].map(|name| folder.join(name)).into_iter().find(|path| path.is_file())
     }
 
-    /// Returns the seed for drawing a matrix, and for the algorithms that plan it.
+    /// Returns the seed of a matrix. The generator of the matrix and the algorithms use this seed.
     fn seed_of(&self, key: MappingKey) -> u64 {
         match key {
             MappingKey::File(_) => self.seed,
@@ -132,7 +133,7 @@ impl MappingOptions {
 pub enum MappingKey {
     /// A file of the benchmark, as an index into [`FILES`].
     File(usize),
-    /// A drawn matrix, with the number of its repetition.
+    /// A random matrix: its class, and the number of the repetition.
     Drawn { class: MatrixClass, run: u32 },
 }
 
@@ -149,7 +150,8 @@ impl fmt::Display for MappingKey {
 type Run = campaign::GridRun<MappingKey, (), MeasuredPlan>;
 type Cell<'a> = campaign::GridCell<'a, &'static str, Run>;
 
-/// Groups of matrices that are aggregated.
+/// Groups of matrices. Results are averaged over each group. The letters mean consistent (c), semi-consistent (s) and
+/// inconsistent (i).
 const GROUPS: [&str; 5] = ["files", "drawn c", "drawn s", "drawn i", "drawn"];
 
 fn groups(run: &Run) -> Vec<&'static str> {
@@ -163,7 +165,7 @@ fn groups(run: &Run) -> Vec<&'static str> {
     }
 }
 
-/// Returns the distance of a plan from the bound in per cent.
+/// Returns the distance of a plan from its bound, in per cent of the bound.
 fn gap(&(run, algorithm, _): &GridRow<'_, Run>) -> f64 {
     run.ratio(algorithm).map_or(f64::NAN, |ratio| (ratio - 1.0) * 100.0)
 }

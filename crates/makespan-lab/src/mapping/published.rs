@@ -7,9 +7,9 @@ pub struct PublishedFile {
     pub file: &'static str,
     /// The best published makespan.
     pub best: f64,
-    /// The optimum of the linear programme that bounds the makespan, computed by another solver.
+    /// A lower bound on the makespan: the optimum of a linear programme, computed by another solver.
     pub bound: f64,
-    /// Published makespans of heuristics.
+    /// Names of heuristics with their published makespans.
     pub heuristics: &'static [(&'static str, f64)],
 }
 
@@ -17,9 +17,9 @@ const fn file(file: &'static str, best: f64, bound: f64) -> PublishedFile {
     PublishedFile { file, best, bound, heuristics: &[] }
 }
 
-/// The supported files: six of the twelve matrices of T. D. Braun et al., JPDC 61, 2001, DOI 10.1006/jpdc.2000.1714,
-/// in the version of the collection chgogos/hcsp, with the best known makespans of this collection. `sufferage` is the
-/// variant in passes of M. Maheswaran et al., JPDC 59, 1999, DOI 10.1006/jpdc.1999.1581.
+/// The supported files: six of the twelve matrices of T. D. Braun et al., JPDC 61, 2001, DOI 10.1006/jpdc.2000.1714, in
+/// the version of the collection chgogos/hcsp, with the best known makespans of this collection. `sufferage` is the
+/// variant by M. Maheswaran et al., JPDC 59, 1999, DOI 10.1006/jpdc.1999.1581, which works in passes.
 pub const FILES: [PublishedFile; 6] = [
     PublishedFile {
         file: "u_c_hihi.0",

@@ -1,4 +1,4 @@
-//! Tables of the gaps and the results.
+//! The report as text, with tables of gaps and makespans.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use makespan_core::Time;
 use super::{Cell, FILES, GROUPS, MappingKey, MappingOptions, Run, gap, seconds};
 use crate::campaign::{cores, find, shown, text_table, texts};
 
-/// Formats the description of the measurements, the gaps, and the results of the files.
+/// Formats the report: a description of the measurements, a table of gaps, and the makespans for the files.
 pub(super) fn text(options: &MappingOptions, runs: &[Run], cells: &[Cell<'_>]) -> String {
     let mut text = head(options);
     text += "\nmean gap over the verified bound, per cent, and mean time\n";

@@ -39,9 +39,9 @@ fn files_are_read_where_they_are() {
     let options = MappingOptions { data, classes: Some(vec![]), ..small() };
     let (summary, runs) = played(&options, &folder.path().join("results"));
     assert_eq!(summary.runs, 1);
-    // The second machine takes twice as long as the first. The times on the first machine add up to 10, and the dual
-    // prices 2/3 and 1/3 prove a bound of 20/3. All times are whole numbers, so this bound is rounded up to the
-    // optimum 7.
+    // Every task takes twice as long on the second machine as on the first machine. The times on the first machine add
+    // up to 10. The dual prices 2/3 and 1/3 prove a bound of 20/3. All times are whole numbers, so this bound is
+    // rounded up to 7, which is the optimum.
     let minimum = cells(&runs, groups).iter().map(|cell| cell.mean(gap)).fold(f64::INFINITY, f64::min);
     assert!(minimum.abs() < 0.1, "the optimum is 7: {minimum}");
     assert!(summary.text.contains("u_c_lolo.0") && !summary.text.contains("u_c_lolo.0, u_i"), "{}", summary.text);

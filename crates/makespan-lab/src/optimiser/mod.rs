@@ -1,9 +1,9 @@
-//! Measures the distance of the optimiser's plans from proven bounds, and its speed.
+//! Measures the scheduler `optimise`: the distance of its plans from proven bounds, and its speed.
 //!
-//! Instances of the four families of the demt campaign are planned for each objective with each time limit. The
-//! measured time is the time that a user experiences: from the instance to the schedule with its bounds. The reference
-//! measurement has 10 instances per point and two searches. The limits are 1 s for both objectives, and also 10 s for
-//! weighted completion. One instance is planned at a time.
+//! The instances are from the four families of the campaign `demt`. The measured time is the time for which a user
+//! waits: from the instance to the schedule with its bounds. The reference measurement has 10 instances for each
+//! combination of family and number of jobs, and two searches. The limit is 1 s for both objectives, and also 10 s for
+//! the weighted completion. One instance is planned at a time.
 
 mod targets;
 
@@ -23,10 +23,10 @@ use crate::campaign::{
     at_least, cells, cores, failed, figure, plot, record, refuse, rows, series, table, valid, verified,
 };
 
-/// The algorithm of the catalogue with which the optimiser is compared.
+/// The algorithm with which `optimise` is compared.
 const REFERENCE: &str = "demt";
 
-/// A function that plans an instance with the algorithm of a spec and a seed. Returns a message on failure.
+/// A function that plans an instance with the algorithm of a spec, and with a seed. If it fails, it returns a message.
 pub type PlanOf = fn(&Instance, &str, u64) -> Result<Planned, String>;
 
 /// The options of the campaign.
@@ -53,7 +53,7 @@ impl OptimiserOptions {
         weighted.chain(makespan).map(|(objective, limit)| SearchSetting { objective, limit }).collect()
     }
 
-    /// Formats the description of the measurements, and a table for each setting.
+    /// Formats the report: a description of the measurements, and a table for each combination of objective and limit.
     fn text(&self, points: &[Point]) -> String {
         const WIDTHS: [i32; 7] = [-8, 6, 10, 10, 10, 14, 14];
         let (instances, searches) = (&self.instances, self.search.searches);
@@ -94,7 +94,8 @@ pub struct OptimiserKey {
 /// A run. Its `facts` field is the value of DEMT's plan.
 type Run = campaign::GridRun<OptimiserKey, i128, MeasuredPlan>;
 
-/// The plans of one family and number of jobs in one setting. Ratios are value divided by bound.
+/// Summary of all plans with one family, one number of jobs, one objective and one limit. A ratio is a value divided by
+/// its bound.
 #[derive(Clone, Debug, PartialEq)]
 struct Point {
     setting: SearchSetting,
@@ -112,7 +113,7 @@ struct Point {
     longest: f64,
 }
 
-/// Aggregates runs by setting, family and number of jobs.
+/// Aggregates runs. Returns a point for each combination of objective, limit, family and number of jobs.
 fn points(runs: &[Run]) -> Vec<Point> {
     let group = |run: &Run| vec![(run.key.setting, run.key.instance.family, run.key.instance.jobs)];
     let ratio = |&(run, spec, _): &GridRow<'_, Run>| run.ratio(spec).unwrap_or(f64::NAN);
@@ -135,7 +136,7 @@ fn points(runs: &[Run]) -> Vec<Point> {
     cells(runs, group).into_iter().map(point).collect()
 }
 
-/// Writes `results.csv`, `summary.csv` and a figure for each setting.
+/// Writes `results.csv`, `summary.csv`, and a figure for each combination of objective and limit.
 impl Campaign for OptimiserOptions {
     const NAME: &'static str = "optimiser";
     const PAPER: &'static str =
@@ -170,8 +171,8 @@ impl Campaign for OptimiserOptions {
         self.settings().into_iter().flat_map(of).collect()
     }
 
-    /// Draws the instance and plans it. The schedule is validated and every bound is verified after the time
-    /// measurement.
+    /// Generates the instance and plans it. Measures the time of planning. Then validates the schedule and verifies
+    /// every bound.
     fn measure(&self, key: OptimiserKey) -> Result<Run, LabError> {
         let OptimiserKey { setting, instance: drawn } = key;
         let (instance, seed) = (self.instances.draw(drawn)?, self.instances.seed_of(drawn));
@@ -187,7 +188,7 @@ impl Campaign for OptimiserOptions {
         for bound in &planned.bounds {
             let proved = verified(bound, &instance, drawn)?;
             if bound.makespan_at_most.is_some() {
-                // This bound holds only for schedules with a makespan of at most `makespan_at_most`.
+                // Ignore this bound, because it holds only for schedules with a makespan of at most `makespan_at_most`.
                 continue;
             }
             let value = bound.objective.value(&instance, schedule);
@@ -219,7 +220,7 @@ fn reference(instance: &Instance, objective: Objective, seed: u64) -> Result<i12
     Ok(objective.value(instance, &schedule))
 }
 
-/// Returns a row for each plan, with exact value and bound.
+/// Returns a table with a row for each plan. Values and bounds are exact.
 fn results(runs: &[Run]) -> File {
     let header = "objective,limit,family,jobs,run,instance_seed,value,bound,ratio,demt,demt_ratio,seconds";
     let row = |(run, spec, plan): GridRow<'_, Run>| {
@@ -234,7 +235,7 @@ fn results(runs: &[Run]) -> File {
     table("results.csv", header, rows(runs).map(row))
 }
 
-/// Returns a row for each point.
+/// Returns a table with a row for each point.
 fn summary(points: &[Point]) -> File {
     let header = "objective,limit,family,jobs,runs,ratio_min,ratio_mean,ratio_max,demt_ratio_mean,\
                   seconds_mean,seconds_max";
@@ -246,7 +247,8 @@ fn summary(points: &[Point]) -> File {
     table("summary.csv", header, points.iter().map(row))
 }
 
-/// Returns a figure for each setting: ratios against the number of jobs, with the mean and the range for each family.
+/// Returns a figure for each combination of objective and limit. The figure shows, for each family, the mean and the
+/// range of the ratios as functions of the number of jobs.
 fn figures(points: &[Point]) -> Result<Vec<File>, LabError> {
     let curve = |family: &[Point]| {
         series(family[0].family.to_string(), family.iter().map(|p| (p.jobs as f64, [p.mean, p.min, p.max])))

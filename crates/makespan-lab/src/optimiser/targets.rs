@@ -1,4 +1,4 @@
-//! Targets for the optimiser, with the measured values.
+//! Targets for `optimise`, and verdicts on them.
 
 use makespan_core::{Objective, Time};
 
@@ -6,17 +6,18 @@ use super::Point;
 use crate::campaign::{Claim, SearchLimit, SearchSetting};
 use crate::statistics::mean;
 
-/// A measured quantity of a family. A target states the maximum of the quantity. Ratios are value divided by bound.
+/// A statistic of the ratios of plans of one family. A ratio is a value divided by its bound. A target is an upper
+/// limit on a statistic.
 #[derive(Clone, Copy)]
 enum Figure {
-    /// Mean over the plans.
+    /// The mean ratio of all plans.
     Mean,
-    /// The largest of several means: one mean for each number of jobs.
+    /// The maximum, over the numbers of jobs, of the mean ratio of the plans with this number of jobs.
     WorstMean,
     Largest,
 }
 
-/// The targets: objective, time limit in seconds, figure, and maximum of the figure.
+/// The targets: objective, time limit in seconds, statistic, and upper limit on the statistic.
 const TARGETS: [(Objective, i64, Figure, f64); 6] = [
     (Objective::WeightedCompletion, 1, Figure::Mean, 1.05),
     (Objective::WeightedCompletion, 1, Figure::WorstMean, 1.05),
@@ -26,7 +27,7 @@ const TARGETS: [(Objective, i64, Figure, f64); 6] = [
     (Objective::Makespan, 1, Figure::Largest, 1.05),
 ];
 
-/// Returns a verdict on each target, with an answer for each family.
+/// Returns a verdict on each target. The verdict follows from one answer for each family.
 pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
     let claim = |(objective, seconds, figure, most)| {
         let name = if objective == Objective::Makespan { "Makespan" } else { "Weighted completion" };
@@ -50,8 +51,8 @@ pub(super) fn claims(points: &[Point]) -> Vec<Claim> {
 }
 
 impl Figure {
-    /// Returns the value of the figure, and a text for the report. If the figure is a maximum over numbers of jobs, the
-    /// text states the number of jobs at which the maximum occurs. Otherwise, the text is empty.
+    /// Computes the statistic from the points of a family. If the statistic is a maximum over numbers of jobs, the
+    /// string states the number of jobs at which the maximum occurs. Otherwise, the string is empty.
     fn of(self, family: &[Point]) -> Option<(f64, String)> {
         let worst = |of: fn(&Point) -> f64| {
             let worst = family.iter().max_by(|a, b| of(a).total_cmp(&of(b)));

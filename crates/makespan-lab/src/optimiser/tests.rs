@@ -13,7 +13,7 @@ fn small() -> OptimiserOptions {
     OptimiserOptions { instances, search: SearchOptions { limits, searches: 1, at_once: 1 }, plan: plain }
 }
 
-/// Plans with a simple algorithm instead of the optimiser, because the tests are about the measurement.
+/// Plans with a simple algorithm instead of `optimise`, because these tests check only the measurement.
 fn plain(instance: &Instance, spec: &str, seed: u64) -> Result<Planned, String> {
     let algorithm = if spec.contains("objective=makespan") { "sweep[steps=20]" } else { "list[order=smith]" };
     Planner::new().algorithm(algorithm).seed(seed).plan(instance).map_err(|error| error.to_string())
@@ -48,7 +48,7 @@ fn a_campaign_measures_every_setting_and_goes_on_where_it_stopped() {
     let refusing = OptimiserOptions { plan: |_, _, _| Err("nothing is left to plan".into()), ..options };
     let (again, reused) = played(&refusing, folder.path());
     assert_eq!((again.runs, again.reused, reused), (36, 36, runs));
-    // Plans are not reused after the options change.
+    // If the options change, plans in the journal are not reused.
     let other = OptimiserOptions { search: SearchOptions { searches: 2, ..refusing.search.clone() }, ..refusing };
     refused(&other, folder.path(), "nothing is left to plan");
 }

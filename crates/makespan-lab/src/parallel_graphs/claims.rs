@@ -1,10 +1,10 @@
-//! Targets, and comparisons of the algorithms of the literature.
+//! Targets for `optimise`, and claims that compare algorithms from the literature.
 
 use super::{Cell, GraphGroup, ParallelGraphsOptions, geometric_ratio, over_baselines, ratio};
 use crate::campaign::{Claim, find};
 
-/// Returns the verdicts on all claims. Means are arithmetic unless a claim states otherwise. An arithmetic mean is
-/// never smaller than the geometric mean.
+/// Returns the verdicts on all claims. A mean is the arithmetic mean, except in claims that state "geometric mean". The
+/// arithmetic mean is stricter, because it is never smaller than the geometric mean.
 pub(super) fn all(options: &ParallelGraphsOptions, cells: &[Cell<'_>]) -> Vec<Claim> {
     let of = |milliseconds| options.search.known(milliseconds).and_then(|spec| find(cells, &GraphGroup::All, &spec));
     let at_most = |figure: f64, most: f64| (format!("{figure:.4}"), figure <= most);

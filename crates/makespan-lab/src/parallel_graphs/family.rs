@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::campaign::parsed;
 
-/// A family of graphs, as the index of its shape in [`SHAPES`].
+/// A family of graphs: the index of its shape in [`SHAPES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Family(pub usize);
 
@@ -27,7 +27,8 @@ const SHAPES: [Shape; 10] = [
 ];
 
 impl Family {
-    /// Returns the shape of the family's graphs. The width of layers is twice the square root of the number of tasks.
+    /// Returns the shape of the family's graphs. In graphs of layers, the number of tasks in a layer is at most twice
+    /// the square root of the number of all tasks.
     pub fn shape(self, tasks: usize) -> Shape {
         match SHAPES[self.0] {
             Shape::Layers { density, .. } => {

@@ -1,10 +1,10 @@
-//! Graphs of moldable tasks: compares `optimise` with algorithms from the literature. Every result is reported relative
-//! to a verified bound.
+//! Graphs of moldable tasks: compares `optimise` with algorithms from the literature. Every makespan is divided by a
+//! verified bound.
 //!
-//! The graphs are layers, series-parallel graphs, fork-joins, factorisations and workflows. Their tasks follow Amdahl's
-//! or Downey's law. The platforms have 16, 64 or 256 equal processors, and transfers take no time. The reference
-//! measurement has one graph for each family, law, size and platform, time limits of 1 s and 10 s, and two searches. It
-//! plans one graph at a time.
+//! The random graphs are layers, series-parallel graphs, fork-joins, factorisations and workflows. Their tasks follow
+//! Amdahl's or Downey's law. The platforms have 16, 64 or 256 equal processors, and transfers take no time. The
+//! reference measurement has one graph for each combination of family, law, size and platform. `optimise` has two
+//! searches, and time limits of 1 s and 10 s. One graph is planned at a time.
 
 mod claims;
 mod family;
@@ -42,12 +42,12 @@ const ALGORITHMS: [&str; 12] = [
     "sweep[steps=0]",
 ];
 
-/// The algorithms from the literature. `optimise` is compared with the best of their makespans. CPA and MCPA appear
-/// twice: with the placement of their papers and with list placement.
+/// The algorithms from the literature for the main comparison: on each graph, `optimise` is compared with the shortest
+/// of their makespans. CPA and MCPA appear twice: with the placement of their papers and with list placement.
 const BASELINES: [&str; 5] = ["cpa", "cpa[placing=list]", "mcpa", "mcpa[placing=list]", "lp-rounding"];
 
-/// The algorithms from the literature that the figures show next to `optimise` with each of its limits. M-HEFT is left
-/// out, because its makespans are two to three times the bound and would flatten all other lines.
+/// The algorithms from the literature that the figures show, in addition to `optimise`. M-HEFT is left out, because its
+/// makespans are two to three times the bound. With M-HEFT, all other curves would look flat.
 const SHOWN: [&str; 3] = ["cpa", "mcpa", "lp-rounding"];
 
 /// The options of the campaign.
@@ -86,12 +86,13 @@ impl ParallelGraphsOptions {
         ALGORITHMS.into_iter().map(str::to_owned).chain(self.search.specs()).collect()
     }
 
-    /// Returns the seed of a graph. The graph is the same for every number of processors.
+    /// Returns the seed of a graph. The seed does not depend on the number of processors, so that all platforms have
+    /// equal graphs.
     fn seed_of(&self, key: ParallelGraphsKey) -> u64 {
         stirred(self.seed, [key.family.0 as u64, key.law as u64, key.tasks as u64, u64::from(key.run)])
     }
 
-    /// Returns an instance of one compound job on one node. Data transfers take no time.
+    /// Returns an instance with one compound job and one node, so that transfers take no time.
     fn instance(&self, key: ParallelGraphsKey) -> Result<Instance, LabError> {
         Ok(generate_graphs(&GraphOptions {
             shape: key.family.shape(key.tasks),
@@ -115,7 +116,7 @@ pub struct ParallelGraphsKey {
     pub processors: u32,
     pub family: Family,
     pub law: Law,
-    /// The requested number of tasks.
+    /// The requested number of tasks. The graph may have a slightly different number.
     pub tasks: usize,
     /// The number of the repetition, from 0.
     pub run: u32,
@@ -133,14 +134,14 @@ impl fmt::Display for ParallelGraphsKey {
 type Run = campaign::GridRun<ParallelGraphsKey, u64, MeasuredPlan>;
 type Cell<'a> = campaign::GridCell<'a, GraphGroup, Run>;
 
-/// A group of graphs that are averaged together.
+/// A group of graphs. Results are averaged over each group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphGroup {
     All,
     Processors(u32),
     Family(Family),
     Law(Law),
-    /// The graphs with this requested number of tasks.
+    /// The graphs for which this number of tasks was requested.
     Tasks(usize),
 }
 
@@ -172,7 +173,7 @@ fn ratio(&(run, algorithm, _): &GridRow<'_, Run>) -> f64 {
     run.ratio(algorithm).unwrap_or(f64::NAN)
 }
 
-/// Returns the makespan divided by the best makespan of CPA, MCPA and LP rounding.
+/// Returns the makespan divided by the shortest makespan of the algorithms in [`BASELINES`].
 fn over_baselines(&(run, _, plan): &GridRow<'_, Run>) -> f64 {
     let best = BASELINES.into_iter().filter_map(|baseline| run.of(baseline)?.value).min();
     best.zip(plan.value).map_or(f64::NAN, |(best, makespan)| makespan as f64 / best as f64)
@@ -183,7 +184,7 @@ fn geometric_ratio(cell: &Cell<'_>) -> f64 {
     geometric(&cell.sample(|row| Some(ratio(row)))).unwrap_or(f64::NAN)
 }
 
-/// Returns the numbers of a row of the tables, one for each column.
+/// Returns the numbers in one row of a table.
 fn measures(cell: &Cell<'_>) -> [f64; 6] {
     let ((least, largest), seconds) = (cell.range(ratio), cell.mean(|(.., plan)| plan.seconds));
     [geometric_ratio(cell), cell.mean(ratio), least, largest, cell.mean(over_baselines), seconds]
@@ -263,7 +264,7 @@ impl Campaign for ParallelGraphsOptions {
 }
 
 impl ParallelGraphsOptions {
-    /// Returns a description of the measurement, and tables of the ratios.
+    /// Formats the report: a description of the measurement, and tables of ratios.
     fn text(&self, runs: &[Run], cells: &[Cell<'_>]) -> String {
         let counts = || runs.iter().map(|run| run.facts);
         let mut text = format!(
@@ -284,7 +285,7 @@ impl ParallelGraphsOptions {
         let header = ["algorithm", "geometric", "mean", "least", "largest", "over best", "seconds"];
         text += &text_table(&header, all.map(|cell| row(cell.algorithm.to_owned(), measures(cell).map(Some).to_vec())));
         text += "\n\nfor each group of graphs, the geometric mean of makespan / verified bound\n";
-        // The columns are the algorithms from the literature, and the first two limits of `optimise`.
+        // There is a column for each algorithm in `SHOWN`, and for each of the first two limits of `optimise`.
         let mut columns = SHOWN.map(str::to_owned).into_iter().chain(self.search.specs()).take(5).collect::<Vec<_>>();
         columns.resize(5, "-".to_owned());
         let of_group = |group: &[Cell<'_>]| {
@@ -296,7 +297,8 @@ impl ParallelGraphsOptions {
         text + "\n"
     }
 
-    /// Returns two figures: the ratios by number of processors, and the distribution of the ratios over the graphs.
+    /// Returns two figures. The first figure shows ratios as functions of the number of processors. The second figure
+    /// shows the distribution of the ratios over all graphs.
     fn figures(&self, runs: &[Run], cells: &[Cell<'_>]) -> Result<Vec<File>, LabError> {
         let shown: Vec<String> = SHOWN.iter().map(ToString::to_string).chain(self.search.specs()).collect();
         let by_processors = |algorithm: &String| {

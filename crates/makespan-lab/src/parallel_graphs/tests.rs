@@ -20,7 +20,7 @@ fn a_campaign_measures_every_algorithm_and_goes_on_where_it_stopped() {
     let options = small();
     let (first, runs) = played(&options, folder.path());
     assert_eq!((first.runs, first.reused), (12, 0));
-    // The groups are all graphs, two platforms, three families, two laws and one size.
+    // There are nine groups: all graphs, two platforms, three families, two laws and one size.
     let cells = cells(&runs, groups);
     assert_eq!(cells.len(), 9 * (ALGORITHMS.len() + 1));
     for cell in &cells {

@@ -1,17 +1,17 @@
-//! The claims of the paper about its figures, and the targets of this project. The balance line is the highest arrival
-//! rate that the nodes can sustain.
+//! The claims of the paper about its figures, and the targets of this project. For flows, rates and the balance line,
+//! see [`PtfsOptions`](super::PtfsOptions).
 
 use super::SCHEDULERS;
 use super::points::{Group, Points, Row};
 use crate::campaign::{Claim, ClaimAnswer};
 use crate::statistics::{confidence, mean};
 
-/// Makespans are treated as equal if their relative difference is at most this value. For example, two makespans near
-/// 4000 s are equal if they differ by at most 4 s.
+/// Two makespans are treated as equal if their relative difference is at most this value. For example, makespans of
+/// 4000 s and 4004 s are treated as equal.
 const SAME: f64 = 1e-3;
 
-/// A mean over the flows at one rate. If there are several flows, half the width of the 95 % confidence interval is
-/// included.
+/// A mean over the flows at one rate. `half` is half the width of its 95 % confidence interval, or `None` if there is
+/// only one flow.
 #[derive(Clone, Copy)]
 struct At {
     rate: f64,
@@ -25,8 +25,8 @@ impl At {
         Self { rate, mean: mean(sample).unwrap_or(0.0), half: confidence(sample), runs: sample.len() }
     }
 
-    /// Tests the condition `holds` on the mean. If the condition does not have the same result at both ends of the
-    /// confidence interval, the answer is undecided.
+    /// Returns the answer of `holds` for the mean. If `holds` has another answer at an end of the confidence interval,
+    /// the result is undecided.
     fn answer(&self, holds: impl Fn(f64) -> bool) -> ClaimAnswer {
         let half = self.half.unwrap_or(0.0);
         let answer = holds(self.mean);
@@ -65,7 +65,8 @@ pub(super) fn all(points: &Points) -> Vec<Claim> {
     claims
 }
 
-/// Returns the group of flows that is closest to the paper's flows: the group with the largest swing.
+/// Among the groups with this mean size of tasks, returns the group with the largest swing. Its flows are most like the
+/// flows of the paper.
 fn variant(points: &Points, size: u32) -> Option<Group> {
     points.groups().into_iter().rfind(|group| group.mean_size == size)
 }
@@ -75,14 +76,15 @@ fn advantages(points: &Points, size: u32) -> Vec<At> {
     rows.map(|(rate, row)| At::of(rate, &row.advantages)).collect()
 }
 
-/// Returns, for each rate that is not below the balance line, the mean of the values that `of` selects.
+/// Selects the rates at and above the balance line. For each of these rates, returns the mean of the values that `of`
+/// returns.
 fn saturated(points: &Points, size: u32, of: impl Fn(&Row) -> &Vec<f64>) -> Vec<At> {
     let rows = variant(points, size).into_iter().flat_map(|group| points.of_group(group));
     rows.filter(|row| row.0 >= 1.0).map(|(rate, row)| At::of(rate, of(row))).collect()
 }
 
-/// Returns, for each rate from the balance line to moderate saturation, the advantage on flows with a swinging rate
-/// minus the advantage on flows with a level rate. Both flows have the same tasks.
+/// Returns the advantage on flows with a swinging rate minus the advantage on flows with a constant rate. Both flows
+/// have equal tasks. The result has one element for each mean rate from 1 to 4 times the balance line.
 fn by_swing(points: &Points, size: u32) -> Vec<At> {
     let Some(swinging) = variant(points, size).filter(|group| group.swing > 0.0) else { return Vec::new() };
     let level = points.of_group(Group { mean_size: size, swing: 0.0 });
@@ -94,8 +96,8 @@ fn by_swing(points: &Points, size: u32) -> Vec<At> {
     pairs.collect()
 }
 
-/// Returns the claims about the rates at which the advantage is large, and about the rates at which the advantage
-/// disappears.
+/// Returns three claims: about the rates at which the advantage is largest, about the rates at which it disappears, and
+/// about the rates from which on it no longer changes.
 fn shape(place: &'static str, rows: &[At]) -> Vec<Claim> {
     let peak = rows.iter().copied().max_by(|a, b| a.mean.total_cmp(&b.mean));
     let largest: Vec<At> = peak.into_iter().collect();

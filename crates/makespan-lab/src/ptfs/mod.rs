@@ -1,11 +1,15 @@
-//! Flows of independent tasks on nodes of different speeds: compares the dynamic scheduling cycle with regular
-//! intervals, immediate mode and `flow`.
+//! Flows of independent tasks on nodes of different speeds. Compares PTFS, the paper's scheduler with a dynamic
+//! scheduling cycle, to three alternatives: scheduling at regular intervals, immediate mode, and the policy `flow`.
 //!
 //! W. Sun, Y. Zhang, Y. Wu and Y. Inoguchi, "Practical Task Flow Scheduling for High Throughput Computational Grid",
 //! section 5. The paper has 4000 tasks of mean size 5000 or 50000 on ten nodes, the six schedulers of Table 2, and
-//! several mean rates of arrival. The paper does not give the following values, so we chose them. Capacities are 1000,
-//! 2000 .. 10000. The communication cost is 0.05 s. Sizes are uniformly distributed. Rates are level, or swing by half
-//! of their mean. Makespans are compared with [`makespan_bounds::release_area_bound`].
+//! several mean rates of arrival. The paper does not state some values, so we chose them:
+//! * The capacities of the nodes are 1000, 2000 .. 10000.
+//! * The communication cost is 0.05 s.
+//! * The sizes of tasks are uniformly distributed.
+//! * The arrival rate is constant, or swings by half of its mean to either side.
+//!
+//! Makespans are compared with [`makespan_bounds::release_area_bound`].
 
 mod claims;
 mod points;
@@ -44,8 +48,8 @@ const fn ours(name: &'static str, spec: &'static str) -> Scheduler {
     Scheduler { name, spec, printed: false }
 }
 
-/// The schedulers of Table 2, followed by our own. In the simulation, a mapping by a genetic algorithm takes the time
-/// that the paper prints. A mapping by a heuristic takes no time.
+/// The schedulers of Table 2, followed by our own schedulers. In the simulation, a mapping by a genetic algorithm takes
+/// as long as the paper states, and a mapping by a heuristic takes no time.
 pub const SCHEDULERS: [Scheduler; 9] = [
     printed("PTFS", "ptfs[communication=0.05s]"),
     printed("GA_1", "interval[mapper=ga,scheduling-time=paper,communication=0.05s]"),
@@ -59,8 +63,8 @@ pub const SCHEDULERS: [Scheduler; 9] = [
 ];
 
 /// The options of the campaign. The balance line is the highest arrival rate that the nodes can sustain. By default,
-/// the mean rates are from one eighth of the balance line to sixteen times the balance line. The rates are level, or
-/// swing by half of their mean.
+/// the mean rates are from one eighth of the balance line to sixteen times the balance line. The rates are constant, or
+/// swing by half of their mean to either side.
 #[derive(Args, Clone, Debug)]
 pub struct PtfsOptions {
     /// Number of tasks in a flow; the paper has 4000
@@ -91,31 +95,32 @@ pub struct PtfsOptions {
 pub struct PtfsKey {
     /// The mean size of a task.
     pub mean_size: u32,
-    /// The swing of the rate to either side of its mean, in millionths of the mean.
+    /// The swing: the maximum deviation of the arrival rate from its mean, in millionths of the mean. Zero means a
+    /// constant rate.
     pub swing: u32,
-    /// The mean rate of arrival, in millionths of the balance line (the highest rate that the nodes can sustain;
-    /// "balance" in the paper).
+    /// The mean arrival rate, in millionths of the balance line. The balance line ("balance" in the paper) is the
+    /// highest arrival rate that the nodes can sustain.
     pub rate: u64,
     /// The number of the repetition, from 0.
     pub run: u32,
 }
 
-/// A run: a bound on the makespan, and the outcome of each scheduler by its name in [`SCHEDULERS`].
+/// A run. Its `facts` field is a bound on the makespan, and its outcomes have the names in [`SCHEDULERS`].
 type Run = campaign::GridRun<PtfsKey, Time, PtfsOutcome>;
 
 /// The result of a scheduler on a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PtfsOutcome {
     makespan: Time,
-    /// The paper's utilisation: the mean over the nodes.
+    /// The utilisation as defined in the paper: the mean utilisation of the nodes.
     utilisation: f64,
-    /// The utilisation with each node weighted by its speed.
+    /// The mean utilisation of the nodes, with each node weighted by its speed.
     utilisation_by_speed: f64,
     /// The throughput in tasks per second.
     throughput: f64,
     /// The mean time from release to end, in seconds.
     flow_time: f64,
-    /// The shares of the time in the paper's three phases: saturation, slide region and starvation.
+    /// The fractions of the time in the three phases of the paper: saturation, slide region and starvation.
     phases: [f64; 3],
 }
 
@@ -125,7 +130,7 @@ impl PtfsKey {
         self.rate as f64 / 1e6
     }
 
-    /// Returns the swing of the rate as a share of its mean.
+    /// Returns the swing as a fraction of the mean rate.
     fn swing(&self) -> f64 {
         f64::from(self.swing) / 1e6
     }
@@ -180,8 +185,8 @@ impl Campaign for PtfsOptions {
         keys
     }
 
-    /// Draws the flow and simulates it with every scheduler. A repetition has the same tasks at every rate and swing.
-    /// Every schedule is validated, and no makespan may be below the bound.
+    /// Generates the flow and simulates it with every scheduler. In each repetition, the tasks are equal for all rates
+    /// and swings. Validates every schedule. Returns an error if a makespan is below the bound.
     fn measure(&self, key: PtfsKey) -> Result<Run, LabError> {
         let seed = stirred(self.seed, [u64::from(key.mean_size), u64::from(key.run)]);
         let paper = FlowOptions::paper(key.mean_size);

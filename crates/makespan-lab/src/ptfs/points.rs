@@ -1,4 +1,4 @@
-//! The runs, averaged for each combination of mean size, swing, rate and scheduler.
+//! Means over the runs, for each combination of mean size, swing, rate and scheduler.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::campaign::{GridCell, cells};
 pub(super) struct Point {
     /// The makespan divided by its bound, minus 1.
     pub gap: f64,
-    /// The makespan (in the paper: maxspan), in seconds.
+    /// The makespan ("maxspan" in the paper), in seconds.
     pub makespan: f64,
-    /// The paper's utilisation.
+    /// The utilisation as defined in the paper: the mean utilisation of the nodes.
     pub utilisation: f64,
-    /// The utilisation with each node weighted by its speed.
+    /// The mean utilisation of the nodes, with each node weighted by its speed.
     pub utilisation_by_speed: f64,
     /// The mean time from release to end, in seconds.
     pub flow_time: f64,
-    /// The shares of the time in the paper's three phases: saturation, slide region and starvation.
+    /// The fractions of the time in the three phases of the paper: saturation, slide region and starvation.
     pub phases: [f64; 3],
 }
 
@@ -27,23 +27,23 @@ pub(super) struct Point {
 pub(super) struct Row {
     /// The means of each scheduler, in the order of [`SCHEDULERS`].
     pub points: Vec<Point>,
-    /// For each flow, the advantage of PTFS: the best makespan of the other schedulers of Table 2, divided by the
-    /// makespan of PTFS, minus 1.
+    /// For each flow, the advantage of PTFS, which is a / b - 1. Here, a is the shortest makespan of the other
+    /// schedulers of Table 2, and b is the makespan of PTFS.
     pub advantages: Vec<f64>,
-    /// For each flow, the utilisation of PTFS minus the best utilisation of the other schedulers of Table 2.
+    /// For each flow, the utilisation of PTFS minus the highest utilisation of the other schedulers of Table 2.
     pub more_used: Vec<f64>,
 }
 
-/// The flows with one mean size of tasks and one swing of the arrival rate.
+/// A group of flows: all flows with one mean size of tasks and one swing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Group {
     /// The mean size of a task.
     pub mean_size: u32,
-    /// The swing of the rate as a share of its mean.
+    /// The swing as a fraction of the mean rate.
     pub swing: f64,
 }
 
-/// The rows by mean size, swing in millionths, and rate in millionths of the balance line.
+/// The rows. A key consists of mean size, swing (in millionths) and rate (in millionths of the balance line).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Points(pub BTreeMap<(u32, u32, u64), Row>);
 

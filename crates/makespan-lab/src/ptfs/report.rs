@@ -1,4 +1,4 @@
-//! Tables, and the paper's figures with our own measurements.
+//! Tables, and the paper's figures redrawn with our own measurements.
 
 use makespan_formats::plot::{Figure, Series};
 
@@ -8,10 +8,10 @@ use crate::LabError;
 use crate::campaign::{self, File, aligned, figure, plot, record, rows, series, table};
 use crate::statistics::{confidence, mean};
 
-/// Maximum of the axis that shows makespans divided by their bounds.
+/// Upper end of the axis for makespans divided by their bounds.
 const LARGEST: f64 = 1.2;
 
-/// Returns a row for each flow and scheduler. Times are in seconds.
+/// Returns a table with a row for each flow and scheduler. Times are in seconds.
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "mean_size,swing,rate,run,scheduler,makespan,bound,utilisation,utilisation_by_speed,throughput,mean_flow_time,\
                   saturation,slide,starvation";
@@ -27,7 +27,7 @@ pub(super) fn results(runs: &[Run]) -> File {
     table("results.csv", header, rows(runs).map(row))
 }
 
-/// Returns a description of the measurement, and tables with all schedulers.
+/// Formats the report: a description of the measurement, and tables with all schedulers.
 pub(super) fn text(options: &PtfsOptions, points: &Points) -> String {
     let mut text = format!(
         "Flows of {} tasks on ten nodes of speeds 1000, 2000 .. 10000; {} at each point; seed {}.\n\
@@ -54,7 +54,8 @@ pub(super) fn text(options: &PtfsOptions, points: &Points) -> String {
     text
 }
 
-/// Returns a table with a row for each scheduler and a column for each rate. Eight rates need a line of 96 characters.
+/// Formats a table with a row for each scheduler and a column for each rate. With eight rates, a line has 96
+/// characters.
 fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&Point) -> String) -> String {
     let line = |name: &str, cells: Vec<String>| aligned(&[-16, 10], std::iter::once(name.to_owned()).chain(cells));
     let mut text = format!("\nMean size {}, swing {}: {title}\n", group.mean_size, group.swing);
@@ -65,17 +66,17 @@ fn by_rate(points: &Points, group: Group, title: &str, of: impl Fn(&Point) -> St
     text
 }
 
-/// Returns figures 9 to 12. Figures 9 and 10 show the makespan of every scheduler divided by its bound. Figures 11 and
-/// 12 show the advantage of PTFS over the best other scheduler of Table 2, with 95 % confidence intervals. The paper
-/// draws figures 9 and 10 for two settings only: a high rate, and a rate that swings. Here, every swing has its own
-/// figures. For each mean size, an additional figure compares the advantages at all swings.
+/// Returns figures 9 to 12, for each swing. Figures 9 and 10 show the makespan of every scheduler divided by its bound.
+/// Figures 11 and 12 show the advantage of PTFS over the best other scheduler of Table 2, with 95 % confidence
+/// intervals. (In the paper, figures 9 and 10 show only a high rate and a swinging rate.) For each mean size, an
+/// additional figure compares the advantages at all swings.
 pub(super) fn figures(points: &Points) -> Result<Vec<File>, LabError> {
     let mut figures = Vec::new();
     for (number, size) in [(9, 50_000), (10, 5000)] {
         let groups: Vec<Group> = points.groups().into_iter().filter(|group| group.mean_size == size).collect();
         for (at, &group) in groups.iter().rev().enumerate() {
-            // The flows with the largest swing are closest to the paper's flows. The file names of the other figures
-            // contain the swing.
+            // The flows with the largest swing are most like the paper's flows, so the names of their figures have no
+            // suffix.
             let suffix = if at == 0 { String::new() } else { format!("-swing-{}", group.swing) };
             figures.push(figure(&format!("figure{number}{suffix}"), &makespans(points, group))?);
             figures.push(figure(&format!("figure{}{suffix}", number + 2), &differences(points, group))?);
@@ -93,7 +94,7 @@ fn against_rate(title: String, y_label: &str, lines: Vec<Series>) -> Figure {
     Figure { log_x: true, ..plot(title, "mean rate of arrival / balance line", y_label, lines) }
 }
 
-/// Returns a line of means with their confidence intervals, in per cent.
+/// Returns a curve of means with their confidence intervals, in per cent.
 fn intervals(name: impl Into<String>, points: &Points, group: Group, of: impl Fn(&Row) -> &Vec<f64>) -> Series {
     let mark = |(rate, row): (f64, &Row)| {
         let sample = of(row);
@@ -103,7 +104,7 @@ fn intervals(name: impl Into<String>, points: &Points, group: Group, of: impl Fn
     series(name, points.of_group(group).map(mark))
 }
 
-/// Returns a figure with the advantage of PTFS: one curve for each swing.
+/// Returns a figure that shows the advantage of PTFS, with one curve for each swing.
 fn by_swing(points: &Points, groups: &[Group]) -> Figure {
     let line = |&group: &Group| intervals(format!("swing {}", group.swing), points, group, |row| &row.advantages);
     let title = format!(

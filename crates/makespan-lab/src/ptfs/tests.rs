@@ -40,7 +40,7 @@ fn a_small_campaign_writes_everything_and_goes_on() {
             assert!(point.utilisation > 0.0 && point.utilisation <= 1.0);
         }
     }
-    // A claim without measurements has no verdict.
+    // The first claim is about another mean size of tasks.
     assert_eq!(summary.claims[0].verdict, Verdict::NotMeasured);
 }
 
@@ -59,7 +59,7 @@ fn claims_follow_the_points() {
     let row = |ptfs: f64, others: f64| {
         let point = |makespan: f64| Point { makespan, utilisation: 1.0 / makespan, ..Point::default() };
         let points = (0..SCHEDULERS.len()).map(|at| point(if at == 0 { ptfs } else { others })).collect();
-        // The advantages of PTFS on two flows differ slightly.
+        // A row has two flows. The advantages of PTFS on these flows differ slightly.
         let (more, used) = (others / ptfs - 1.0, 1.0 / ptfs - 1.0 / others);
         Row { points, advantages: vec![more - 1e-4, more + 1e-4], more_used: vec![used, used] }
     };
@@ -76,8 +76,8 @@ fn claims_follow_the_points() {
             .collect()
     };
     assert_eq!(verdicts([swinging.to_vec(), level.to_vec()].concat()), [Verdict::Holds; 6]);
-    // The claim about swinging and level rates is not measured without flows at a level rate. A larger advantage at a
-    // level rate contradicts the claim.
+    // The claim is that the advantage is larger at a swinging rate than at a constant rate. Without flows at a constant
+    // rate, the claim is not measured. If the advantage is larger at a constant rate, the claim does not hold.
     assert_eq!(verdicts(swinging.to_vec())[1], Verdict::NotMeasured);
     let larger = rows.map(|(rate, ptfs, _)| ((50_000, 0, rate), row(ptfs, 1.2)));
     assert_eq!(verdicts([swinging.to_vec(), larger.to_vec()].concat())[1], Verdict::DoesNotHold);

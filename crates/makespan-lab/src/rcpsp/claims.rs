@@ -1,17 +1,17 @@
-//! The targets of the project, compared with the measurements.
+//! Targets of this project, and verdicts on them.
 
 use super::report::{Point, find};
 use super::{RcpspOptions, known};
 use crate::campaign::{Claim, Verdict};
 
-/// A measured quantity that a target limits.
+/// A kind of mean gap over the projects of a set. A target is an upper limit on this mean.
 #[derive(Clone, Copy, PartialEq)]
 enum Figure {
-    /// The gap over the best known makespan. The text is the word that reports print for this makespan, such as
-    /// `optimum`.
+    /// The gap of the makespan over the best known makespan. The string is the word for this makespan in reports, such
+    /// as `optimum`.
     OverBest(&'static str),
-    /// The gap over the critical path. The mean gap of only some projects may differ much from the mean gap of all
-    /// projects. So this gap decides the target only if the whole set is planned.
+    /// The gap of the makespan over the critical path. The mean gap of only a part of the projects may differ much from
+    /// the mean gap of all projects. So this kind of target is decided only if the whole set is planned.
     OverPath,
     /// The gap of the proven bound below the best known makespan.
     BoundBelow,
@@ -22,11 +22,11 @@ struct Target {
     figure: Figure,
     /// The time limit of the search, in seconds.
     seconds: i64,
-    /// The largest value that meets the target, in per cent, with the digits that the report prints.
+    /// The upper limit on the mean gap, in per cent, as the report prints it.
     most: &'static str,
 }
 
-/// Targets: a set, a measured quantity, and the largest values of the quantity that are allowed after 1 s and 10 s.
+/// The targets: a set, a kind of gap, and the upper limits on the mean gap for searches of 1 s and of 10 s.
 const TARGETS: [(&str, Figure, [&str; 2]); 7] = [
     ("j30", Figure::OverBest("optimum"), ["0.03", "0.015"]),
     ("j60", Figure::OverPath, ["10.65", "10.5"]),
@@ -65,15 +65,16 @@ impl Target {
         let of = if is_path { point.projects } else { point.known };
         let measured = format!("{value:.3} % of {of} of {all} projects");
         if is_path && of < all {
-            // The target is for all projects of the set. If only some projects are planned, the claim is not decided.
+            // The target is about all projects of the set. If only a part of the projects is planned, the target is not
+            // measured.
             return Claim { place, statement, measured, verdict: Verdict::NotMeasured };
         }
-        // A mean over only the projects with a plan would be too good. So the target is not met if a project has no
-        // plan. This may happen for projects with several modes.
+        // The mean leaves out projects without a plan, which may exist if projects have several modes. Such a mean
+        // would look too good, so the target is not met if some project has no plan.
         let planned = if is_path { point.planned == of } else { point.missed == 0 };
         let holds = planned && most.parse().is_ok_and(|most: f64| value <= most);
-        // The projects with a known best value may be easier than the other projects. So the claim is fully decided
-        // only if every planned project has a known best value.
+        // The projects with a best known makespan may be easier than other projects. So if some planned project has no
+        // best known makespan, the target is met at most partly.
         Claim::new(place, statement, measured, &[holds, holds && of >= point.planned])
     }
 

@@ -1,4 +1,4 @@
-//! The sources of projects: files, or the generator.
+//! Projects, which come from files or from the generator.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use crate::LabError;
 /// A project of a set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
-    /// The set of PSPLIB, if the project has a name of PSPLIB. Otherwise, the folder of the file.
+    /// The set of PSPLIB to which the project belongs, as its name shows. If the name is not a name of PSPLIB, the name
+    /// of the folder.
     pub set: String,
     /// The name of the project.
     pub name: String,
@@ -42,7 +43,7 @@ impl File {
         found
     }
 
-    /// Returns `projects` projects for each set, over the grid of PSPLIB's parameters.
+    /// Generates `projects` random projects for each set, with combinations of PSPLIB's parameters.
     pub(super) fn drawn(projects: u32, seed: u64) -> Vec<Self> {
         const SETS: [(&str, usize, usize); 5] = [
             ("drawn 30", 30, 1),
@@ -58,8 +59,8 @@ impl File {
             // Use scarcer resources for larger projects, as PSPLIB does.
             let strengths = if activities > 60 { [0.1, 0.2, 0.3, 0.4] } else { [0.2, 0.5, 0.7, 1.0] };
             for number in 0..projects as usize {
-                // Step through both lists at the same time. Their lengths 3 and 4 have no common divisor, so the first
-                // 12 projects have different combinations.
+                // For each project, use the next value of both lists. The lengths of the lists (3 and 4) have no common
+                // divisor, so the first 12 projects have different combinations.
                 let options = ProjectOptions {
                     activities,
                     modes,
@@ -77,7 +78,7 @@ impl File {
         drawn
     }
 
-    /// Reads or draws the project.
+    /// Reads the file, or generates the random project.
     pub(super) fn instance(&self) -> Result<Instance, LabError> {
         match &self.source {
             Source::File(path) => Ok(read_instance(path, &ReadOptions::default())?.instance),

@@ -1,4 +1,4 @@
-//! The best known values of PSPLIB's projects, read from a table of the user.
+//! The best known values of PSPLIB's projects, read from a table that the user provides.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,17 +8,17 @@ use makespan_core::Time;
 use super::Run;
 use crate::LabError;
 
-/// The best known values of a project, in its units of time.
+/// The best known values of a project, in the time unit of the project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BestKnown {
-    /// The best lower bound, if one is known.
+    /// The best known lower bound, or `None` if no bound is known.
     pub bound: Option<i64>,
-    /// The best makespan.
+    /// The best known makespan.
     pub makespan: i64,
 }
 
 impl BestKnown {
-    /// Returns the best makespan in ticks. One unit of time is one second.
+    /// Returns the best known makespan in ticks. The time unit of a project is a second.
     pub fn ticks(self) -> i128 {
         ticks(self.makespan)
     }
@@ -28,8 +28,8 @@ impl BestKnown {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownValues(BTreeMap<Id, BestKnown>);
 
-/// A project of PSPLIB, independent of the spelling of its name. `j30_1_2`, `j301_2` and `J301_2` name the same
-/// project. `mm_j30_1_2` and the file `j301_2.mm` name a different project.
+/// The identity of a project of PSPLIB, independent of the spelling of its name. `j30_1_2`, `j301_2` and `J301_2` are
+/// one project (with one mode). `mm_j30_1_2` and the file `j301_2.mm` are another project (with several modes).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Id {
     multi: bool,
@@ -42,11 +42,12 @@ const SINGLE: [(&str, usize); 4] = [("j30", 480), ("j60", 480), ("j90", 480), ("
 const MULTI: [(&str, usize); 7] =
     [("j10", 536), ("j12", 547), ("j14", 551), ("j16", 550), ("j18", 552), ("j20", 554), ("j30", 640)];
 
-/// Returns the set of a name: for example `j30`, or `j30 mm` for several modes.
+/// Returns the set to which a project with this name belongs, such as `j30`, or `j30 mm` for several modes.
 pub(super) fn set_of(stem: &str, multi: bool) -> Option<String> {
     let Id { multi, name } = Id::of(stem, multi);
     let sets = if multi { &MULTI[..] } else { &SINGLE[..] };
-    // A group number and a project number follow the set: `j3048_10` belongs to `j30`.
+    // In a name, the set is followed by a group number and a project number: `j3048_10` is in the set `j30`, and has
+    // the group number 48.
     let begins = |set: &&(&str, usize)| name.strip_prefix(set.0).is_some_and(is_number);
     let set = sets.iter().find(begins)?.0;
     Some(if multi { format!("{set} mm") } else { set.to_owned() })
@@ -77,7 +78,7 @@ impl Id {
         let plain = lower.strip_prefix("mm_");
         let multi = multi || plain.is_some();
         let plain = plain.unwrap_or(&lower);
-        // The last underscore precedes the number of the project. File names omit the other underscores.
+        // The last underscore is before the project number. File names have no other underscores.
         let name = match plain.rsplit_once('_') {
             Some((group, number)) => format!("{}_{number}", group.replace('_', "")),
             None => plain.to_owned(),
@@ -87,8 +88,8 @@ impl Id {
 }
 
 impl KnownValues {
-    /// Reads a table. The header must have at least the columns `instance` and `best_known_makespan`. The column
-    /// `best_known_lower_bound` is optional. An empty or negative value means that the value is unknown.
+    /// Reads a table. The header must contain the columns `instance` and `best_known_makespan`. The column
+    /// `best_known_lower_bound` is optional. An empty cell or a negative number means that the value is unknown.
     pub fn read(path: &Path) -> Result<Self, LabError> {
         let wrong = |reason: String| LabError::Option {
             name: "best",
@@ -121,8 +122,8 @@ impl KnownValues {
         Ok(Self(values))
     }
 
-    /// Removes the makespans that are below the bound in the same row, or below a bound that a run has proved. Returns
-    /// a sentence about each removed makespan.
+    /// Removes false values: makespans that are below the bound in the same row of the table, or below a bound that a
+    /// run has proved. Returns the remaining values, and a sentence about each removed makespan.
     pub fn checked(mut self, runs: &[Run]) -> (Self, Vec<String>) {
         let mut refuted = Vec::new();
         for run in runs {
@@ -143,7 +144,7 @@ impl KnownValues {
         (self, refuted)
     }
 
-    /// Returns the best known values of a project of a set.
+    /// Returns the best known values of a project. `set` and `name` identify the project.
     pub fn of(&self, set: &str, name: &str) -> Option<BestKnown> {
         self.0.get(&Id::of(name, set.ends_with(" mm"))).copied()
     }

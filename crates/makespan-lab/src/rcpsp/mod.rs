@@ -1,11 +1,12 @@
-//! Projects with scarce resources. Instances of PSPLIB are compared with their best known values, and drawn instances
-//! with their own bounds.
+//! Projects with scarce resources. Plans of PSPLIB's projects are compared with the best known values. Plans of random
+//! projects are compared with their verified bounds.
 //!
 //! Source: R. Kolisch, A. Sprecher, "PSPLIB - A project scheduling problem library", EJOR 96, 1997, DOI
 //! 10.1016/S0377-2217(96)00170-1. The files of PSPLIB are not part of this program. `--instances` names the folder of
-//! the files, and `--best` names a table of the best known makespans. Without files, projects are drawn over the grid
-//! of PSPLIB's parameters. The reference measurement has all files of j30, j60 and j120, and of the multi-mode sets
-//! j20 and j30. It has time limits of 1 s and 10 s, and two searches. It plans one project at a time.
+//! the files, and `--best` names a table of the best known makespans. Without files, the campaign generates random
+//! projects with combinations of PSPLIB's parameters. The reference measurement uses all files of j30, j60 and j120,
+//! and of the multi-mode sets j20 and j30. `optimise` has two searches, and time limits of 1 s and 10 s. One project is
+//! planned at a time.
 
 mod claims;
 mod files;
@@ -63,7 +64,7 @@ pub struct RcpspOptions {
     /// The same seed gives the same projects
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The files found in the folder, or the drawn projects.
+    /// The projects: the files in the folder, or random projects.
     #[arg(skip)]
     found: OnceLock<Vec<File>>,
 }
@@ -93,12 +94,12 @@ impl RcpspOptions {
     }
 }
 
-/// A project of a set.
+/// Facts about a project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Project {
     pub set: String,
     pub name: String,
-    /// The longest path of activities in their shortest modes, in ticks.
+    /// The length of the longest path of activities in ticks, with the shortest mode of each activity.
     pub critical_path: i128,
 }
 
@@ -139,7 +140,8 @@ impl Campaign for RcpspOptions {
                 "name a folder that contains files .sm, .mm or .rcp, possibly in subfolders",
             )?;
         }
-        // Read all files first, so that a broken file is reported before the campaign spends hours on the other files.
+        // Read all files first. So if a file is broken, the campaign reports it now, and not after hours of planning
+        // other projects.
         let mut read = self.files().iter().filter(|file| matches!(file.source, Source::File(_)));
         read.try_for_each(|file| file.instance().map(drop))
     }

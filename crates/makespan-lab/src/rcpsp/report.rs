@@ -1,4 +1,4 @@
-//! Means of the runs by set and algorithm, as tables and figures.
+//! Tables and figures. They show means over the projects of a set, for each algorithm.
 
 use makespan::spec_title;
 use makespan_core::Objective;
@@ -11,13 +11,13 @@ use crate::campaign::{
 };
 use crate::statistics::mean;
 
-/// The heuristics that the figures show next to `optimise` with each of its limits.
+/// The heuristics that the figures show, in addition to `optimise`.
 const SHOWN: [&str; 3] =
     ["priority[rule=lft]", "priority[rule=lft,scheme=parallel]", "priority[rule=wcs,scheme=parallel]"];
-/// The largest number of false makespans that the report lists by name.
+/// The report lists at most this number of false best known makespans.
 const NAMED: usize = 5;
 
-/// The results of an algorithm on the projects of a set. Gaps are means in per cent.
+/// The results of an algorithm on the projects of a set. Gaps are means over projects, in per cent.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
     pub set: String,
@@ -25,25 +25,26 @@ pub(super) struct Point {
     pub projects: usize,
     /// The number of projects with a plan.
     pub planned: usize,
-    /// The gap over the longest path, for the projects with a plan.
+    /// The gap of the makespan over the critical path. The mean includes the projects with a plan.
     pub over_path: f64,
     pub over_bound: f64,
-    /// The gap over the best known makespan, for the projects with a plan and a best known makespan.
+    /// The gap of the makespan over the best known makespan. The mean includes the projects that have a plan and a best
+    /// known makespan.
     pub over_best: Option<f64>,
     /// The number of projects with a best known makespan.
     pub known: usize,
     /// The number of projects with a best known makespan but no plan.
     pub missed: usize,
-    /// The share of plans that are as short as the best known makespan.
+    /// The percentage of plans with a makespan of at most the best known makespan.
     pub as_best: Option<f64>,
-    /// The share of plans that are proved optimal.
+    /// The percentage of projects with a plan that is proved optimal.
     pub optimal: f64,
     /// The gap of the verified bound below the best known makespan.
     pub bound_below: Option<f64>,
     pub seconds: f64,
 }
 
-/// Returns the excess of a makespan over a value, in per cent.
+/// Returns the gap of a makespan over a value, in per cent of the value.
 fn over(makespan: i128, value: i128) -> f64 {
     (makespan as f64 / value as f64 - 1.0) * 100.0
 }
@@ -53,7 +54,7 @@ fn best(run: &Run, known: &KnownValues) -> Option<i128> {
     known.of(&run.facts.set, &run.facts.name).map(super::known::BestKnown::ticks)
 }
 
-/// Returns a point for each set and algorithm. An algorithm without any plan in a set has no point.
+/// Returns a point for each set and algorithm. If an algorithm has no plan in a set, there is no point.
 pub(super) fn points(runs: &[Run], known: &KnownValues) -> Vec<Point> {
     cells(runs, |run| vec![run.facts.set.as_str()]).iter().filter_map(|cell| point(cell, known)).collect()
 }
@@ -83,8 +84,7 @@ fn point(cell: &campaign::GridCell<'_, &str, Run>, known: &KnownValues) -> Optio
     })
 }
 
-/// Returns a description of the measurement, the false entries in the table of best known values, and a table for each
-/// set.
+/// Formats the report: a description of the measurement, the false best known makespans, and a table for each set.
 pub(super) fn text(options: &RcpspOptions, runs: &[Run], points: &[Point], refuted: &[String]) -> String {
     let from = match &options.instances {
         Some(folder) => format!("files of {}", folder.display()),
@@ -132,7 +132,7 @@ fn row(point: &Point) -> Vec<String> {
     [head, texts(&[&optimal, &below, &shown(*seconds, 3)])].concat()
 }
 
-/// Returns a row for each plan, with the exact makespan and bound.
+/// Returns a table with a row for each plan. Makespans and bounds are exact.
 pub(super) fn results(runs: &[Run], known: &KnownValues) -> File {
     let decimal = |value| Objective::Makespan.decimal(value);
     let header =
@@ -149,7 +149,7 @@ pub(super) fn results(runs: &[Run], known: &KnownValues) -> File {
     table("results.csv", header, rows(runs).map(row))
 }
 
-/// Returns a row for each point.
+/// Returns a table with a row for each point.
 pub(super) fn summary(points: &[Point]) -> File {
     let row = |point: &Point| {
         let Point { set, algorithm, projects, planned, over_path, known, missed, over_best, .. } = point;
@@ -162,15 +162,15 @@ pub(super) fn summary(points: &[Point]) -> File {
     table("summary.csv", header, points.iter().map(row))
 }
 
-/// Returns a figure for each set, with the distribution of the gaps over its projects.
+/// Returns a figure for each set. The figure shows how the gaps are distributed over the projects of the set.
 pub(super) fn figures(options: &RcpspOptions, runs: &[Run], known: &KnownValues) -> Result<Vec<File>, LabError> {
     let sets = runs.chunk_by(|a, b| a.facts.set == b.facts.set);
     sets.map(|set| figure(&format!("gaps-{}", set[0].facts.set.replace(' ', "-")), &gaps(options, set, known)))
         .collect()
 }
 
-/// If every project of the set has a best known makespan, returns the gaps over these makespans. Otherwise, returns
-/// the gaps over the verified bounds.
+/// Returns the figure of a set. If every project of the set has a best known makespan, the figure shows the gaps over
+/// these makespans. Otherwise, it shows the gaps over the verified bounds.
 fn gaps(options: &RcpspOptions, runs: &[Run], known: &KnownValues) -> Figure {
     let is_known = runs.iter().all(|run| best(run, known).is_some());
     let line = |algorithm: String| {

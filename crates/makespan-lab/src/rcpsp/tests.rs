@@ -11,8 +11,8 @@ fn small() -> RcpspOptions {
     RcpspOptions { projects: 2, search, ..RcpspOptions::usual() }
 }
 
-/// A project of three activities on one resource of capacity 2. Two activities of 2 time units run side by side. One
-/// activity of 3 time units starts after both.
+/// A project of three activities on one resource of capacity 2. Two activities of 2 time units can run at the same
+/// time. One activity of 3 time units starts after both.
 const PROJECT: &str = "5 1\n2\n0 0 2 2 3\n2 1 1 4\n2 1 1 4\n3 2 1 5\n0 0 0\n";
 
 fn write_project(folder: &Path, set: &str, name: &str) {
@@ -53,8 +53,8 @@ fn files_stand_beside_what_is_known() {
     let (_, runs) = played(&options, &folder.path().join("results"));
     let points = points(&runs, &options.known().unwrap().checked(&runs).0);
     let point = points.iter().find(|point| point.set == "j30").unwrap();
-    // The table gives 4 as the best known makespan of the second project. The campaign proves that this value is too
-    // small, and does not use it.
+    // The table states 4 as the best known makespan of the second project. The campaign proves that no plan is so
+    // short, and ignores this value.
     assert_eq!((point.projects, point.planned, point.known), (2, 2, 1));
     assert_eq!((point.over_path, point.over_best, point.as_best), (0.0, Some(0.0), Some(100.0)));
     assert_eq!((point.optimal, point.bound_below), (100.0, Some(0.0)));
@@ -104,7 +104,7 @@ fn verdicts_follow_from_the_targets_and_from_whole_sets() {
     assert_eq!(of(&part(|point| point.projects = 240), "j60, 1 s"), Verdict::NotMeasured);
     assert_eq!(of(&part(|point| point.planned = 479), "j60, 1 s"), Verdict::DoesNotHold);
     assert_eq!(of(&part(|point| point.over_best = Some(0.02)), "j30, 1 s"), Verdict::Holds);
-    // The projects without a known best value may be harder than the other projects.
+    // Projects without a best known makespan may be harder than other projects.
     let fewer = part(|point| (point.over_best, point.known) = (Some(0.02), 200));
     assert_eq!(of(&fewer, "j30, 1 s"), Verdict::Partly);
     let missed = part(|point| (point.over_best, point.missed) = (Some(0.02), 1));

@@ -1,4 +1,4 @@
-//! The claims of the paper and the targets of this project, compared with the measurements.
+//! Verdicts on the claims of the paper, and on the targets of this project.
 
 use makespan_generate::Unit;
 
@@ -7,7 +7,8 @@ use super::statements::{Evidence, STATEMENTS, percent};
 use super::{PaperReading, Setting};
 use crate::campaign::Claim;
 
-/// Returns the target for the geometric mean of LP's throughput divided by the throughput of back-pressure.
+/// Returns the target for back-pressure: an upper limit on the geometric mean of LP / back-pressure (the throughput of
+/// LP divided by the throughput of back-pressure).
 fn target(reading: PaperReading) -> f64 {
     match reading.unit {
         Unit::Bits => 1.05,
@@ -15,7 +16,7 @@ fn target(reading: PaperReading) -> f64 {
     }
 }
 
-/// Returns every claim in the order of the paper, then the targets.
+/// Returns all claims in the order of the paper, and then the targets.
 pub(super) fn all(evidence: &Evidence<'_>) -> Vec<Claim> {
     let judged = STATEMENTS.iter().map(|one| Claim::one(one.place, one.text, (one.judge)(evidence)));
     let mut claims: Vec<Claim> = judged.collect();

@@ -1,4 +1,4 @@
-//! The paper's figures with our own measurements.
+//! The paper's figures redrawn with our own measurements.
 
 use makespan_formats::plot::{Histogram, write_histogram};
 
@@ -7,15 +7,16 @@ use super::{Run, Setting, TreeCampaignOptions, outcome};
 use crate::LabError;
 use crate::campaign::{File, in_memory};
 
-/// The heuristics for which the figures show the logarithm of LP's throughput divided by the heuristic's throughput.
+/// The heuristics that figure 3 compares with LP. The figure shows the logarithm of LP's throughput divided by the
+/// throughput of the heuristic.
 const COMPARED: [&str; 5] = ["data-centric", "fcfs", "pbc", "cgbc", "back-pressure"];
-/// The heuristics for which the paper gives a theoretical throughput. For these, the figures show the deviation from
-/// theory.
+/// The heuristics for which the paper states a theoretical throughput. Figure 2 shows the deviation of the measured
+/// throughput from the theoretical throughput.
 const WITH_THEORY: [&str; 3] = ["lp", "data-centric", "cgbc"];
 
-/// Returns the figures for the reading that is simulated in every setting. A reading is a choice of values for the
-/// parameters that the paper does not print. Figure 2 is drawn once for each of the two buffer sizes, and figure 3 once
-/// for each heuristic.
+/// Returns the figures for the interpretation of the paper that is simulated in every setting (see
+/// [`PaperReading`](super::PaperReading)). Figure 2 has one version for each of two buffer sizes, and figure 3 has one
+/// version for each heuristic.
 pub(super) fn all(options: &TreeCampaignOptions, runs: &[Run]) -> Result<Vec<File>, LabError> {
     let runs: Vec<&Run> = runs.iter().filter(|run| run.key.reading == options.reading).collect();
     let mut figures = Vec::new();

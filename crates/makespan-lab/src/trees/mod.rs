@@ -3,13 +3,15 @@
 //! O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert, "Centralized versus distributed
 //! schedulers for multiple bag-of-task applications" (IPDPS 2006, DOI 10.1109/IPDPS.2006.1639262), section 5.
 //!
-//! The trees have 5 to 100 nodes with at most 2, 5 or 15 children. Each application has 200 tasks. Its ratio of
-//! communication to computation is drawn at random, up to the largest ratio of the instance. The campaign simulates
-//! every heuristic of the paper, and back-pressure. It compares the measured fair throughput with a proved bound for
-//! the steady state.
+//! The trees have 5 to 100 nodes with at most 2, 5 or 15 children. Each application has 200 tasks, and a random ratio
+//! of communication to computation, up to the largest ratio of the instance. The campaign simulates every heuristic of
+//! the paper, and back-pressure. It compares the measured fair throughput with a proved bound on the throughput in the
+//! long run.
 //!
-//! A [`PaperReading`] fixes the values that the paper does not print. Under one reading, the statements of section 5.2
-//! are judged in all settings. Under the other readings, the statements are judged only in short runs.
+//! The paper does not state the values of some parameters. A [`PaperReading`] is one interpretation of the paper: a
+//! choice of these values. For the interpretation that the user selects, the campaign runs simulations in every
+//! [`Setting`]. For other interpretations, it runs only short simulations. For each interpretation, the statements of
+//! section 5.2 are tested.
 
 mod claims;
 mod figures;
@@ -35,15 +37,17 @@ use crate::campaign::{self, Campaign, CampaignReport, failed, positive, refuse, 
 use reading::{LatencyReading, PaperReading};
 use statements::Evidence;
 
-/// The maximum ratios of communication to computation that the campaign tries, in millionths of a byte per operation.
-/// The first value is near the paper's smallest ratio, and the last value is the paper's largest ratio.
+/// The largest ratios of communication to computation for which the campaign generates instances, in millionths of a
+/// byte per operation. The first value is near the paper's smallest ratio, and the last value is the paper's largest
+/// ratio.
 const RATIOS: [u32; 6] = [2_000, 10_000, 50_000, 250_000, 1_000_000, 4_600_000];
 /// The numbers of nodes of the trees.
 const NODES: [usize; 5] = [5, 10, 20, 50, 100];
-/// The limits on the number of children of a node. Each group of trees has one limit.
+/// The limits on the number of children of a node. Each limit applies to a third of the trees.
 const DEGREES: [usize; 3] = [2, 5, 15];
 
-/// The options of the campaign. By default, the campaign has 150 trees, six ranges of ratios, and all readings.
+/// The options of the campaign. By default, the campaign has 150 trees, six ranges of ratios, and all interpretations
+/// of the paper.
 #[derive(Args, Clone, Debug)]
 pub struct TreeCampaignOptions {
     /// Number of trees for each of 15 shapes; the paper has 10 for each
@@ -67,7 +71,8 @@ pub struct TreeCampaignOptions {
 }
 
 impl TreeCampaignOptions {
-    /// Returns the readings that are simulated. The reading that the user chose comes first.
+    /// Returns the interpretations of the paper for which simulations run. The interpretation that the user selected is
+    /// the first.
     fn readings(&self) -> Vec<PaperReading> {
         let others = PaperReading::grid().into_iter().filter(|&reading| !self.alone && reading != self.reading);
         std::iter::once(self.reading).chain(others).collect()
@@ -81,7 +86,7 @@ pub struct TreeKey {
     pub nodes: usize,
     /// The largest number of children of a node.
     pub degree: usize,
-    /// The number of the tree, from 0. The tree is the same for every ratio and every reading.
+    /// The number of the tree, from 0. The tree does not depend on `ratio` and `reading`.
     pub tree: u32,
     /// The largest ratio of communication to computation, in millionths of a byte per operation.
     pub ratio: u32,
@@ -99,17 +104,18 @@ pub enum Setting {
     Roomy,
 }
 
-/// A run. Its `facts` field is a verified bound in tasks per second: in the long run, no schedule has a larger fair
-/// throughput. Each outcome belongs to one heuristic in one setting.
+/// A run. Its `facts` field is a verified upper bound on the fair throughput of every schedule in the long run, in
+/// tasks per second. Each outcome is the result of one heuristic in one setting.
 type Run = campaign::GridRun<TreeKey, f64, TreeOutcome>;
 
-/// The result of one heuristic on the instance.
+/// The result of one heuristic in one setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TreeOutcome {
     setting: Setting,
     /// The measured fair throughput.
     fair: f64,
-    /// The fair throughput of the heuristic's target rates, if it has target rates.
+    /// The theoretical fair throughput: the fair throughput of the heuristic's target rates. `None` if the heuristic
+    /// has no target rates.
     theory: Option<f64>,
 }
 
@@ -183,9 +189,9 @@ impl Campaign for TreeCampaignOptions {
         keys
     }
 
-    /// Draws the instance, bounds its throughput and simulates the heuristics. If the instance has the reading of the
-    /// paper that the user chose, the heuristics are simulated in every setting. Under any other reading, they are
-    /// simulated only in short runs. The bound is verified.
+    /// Generates the instance, proves a bound on its throughput, verifies the bound, and simulates the heuristics. If
+    /// the key has the interpretation of the paper that the user selected, the heuristics are simulated in every
+    /// setting. Otherwise, they are simulated only in short runs.
     fn measure(&self, key: TreeKey) -> Result<Run, LabError> {
         let seed = stirred(self.seed, [key.nodes as u64, key.degree as u64, u64::from(key.tree)]);
         let latency = key.reading.latency;
@@ -257,8 +263,8 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: TreeKey)
     let theory = match heuristic {
         Heuristic::Lp => Some(scene.rates.fair(&scene.network)),
         Heuristic::DataCentric { waves } => Some(traded(scene.believed(), waves).fair(scene.believed())),
-        // The first kind is the macro-task. The other kinds are single tasks. CGBC sends single tasks when some
-        // application has too few tasks left for a macro-task.
+        // The first kind is the macro-task, and all other kinds are single tasks, which CGBC sends when some
+        // application has too few tasks left for a macro-task. The theoretical throughput uses only macro-tasks.
         Heuristic::Cgbc => {
             let joined = scene.believed().with_kinds(played.network.kinds()[..1].to_vec());
             let joined = joined.map_err(|error| failed(error.to_string()))?;
@@ -273,7 +279,7 @@ fn play(scene: &TreeScene, heuristic: Heuristic, setting: Setting, key: TreeKey)
     Ok(TreeOutcome { setting, fair: played.fair(), theory })
 }
 
-/// Returns the rates of DATA-CENTRIC. If `waves` is 0, these are the bandwidth-centric rates.
+/// Returns the target rates of DATA-CENTRIC. With `waves` = 0, these are the bandwidth-centric rates.
 fn traded(network: &Network, waves: usize) -> NodeRates {
     let (bandwidth, speed): (Vec<f64>, Vec<f64>) =
         network.nodes().iter().map(|node| (node.bandwidth, node.speed)).unzip();

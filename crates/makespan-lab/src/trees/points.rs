@@ -1,4 +1,4 @@
-//! Sums over the runs, and the tables.
+//! Comparisons of heuristics with LP, summed over the runs, and tables of these comparisons.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -6,8 +6,8 @@ use std::fmt::{self, Display};
 use super::{PaperReading, Run, Setting, TreeKey, outcome};
 use crate::campaign::{File, GridRow, record, rows, table, texts};
 
-/// Limit on the logarithm of LP's throughput divided by a heuristic's throughput. Above this limit, the throughput of
-/// the heuristic is treated as near zero. The paper cuts its histograms at this value.
+/// Consider the logarithm of LP's throughput divided by a heuristic's throughput. If it is at least this value, the
+/// throughput of the heuristic is treated as near zero. The paper ends its histograms at this value.
 pub(super) const NEAR_ZERO: f64 = 8.0;
 /// The smallest number of nodes of a large tree.
 const LARGE: usize = 50;
@@ -21,36 +21,37 @@ pub(super) enum TreeGroup {
     Large,
     /// Trees of 5, 10 and 20 nodes.
     Small,
-    /// Trees with one largest ratio of communication to computation, in millionths.
+    /// Instances with this largest ratio of communication to computation, in millionths.
     Ratio(u32),
 }
 
 /// A comparison of LP with a heuristic on a group of instances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ratios {
-    /// The number of instances compared.
+    /// The number of instances on which the fair throughputs of LP and of the heuristic were both positive and not near
+    /// zero.
     pub compared: usize,
-    /// The number of instances on which the fair throughput of the heuristic, but not of LP, was near zero.
+    /// The number of instances on which the fair throughput of the heuristic was near zero (see [`NEAR_ZERO`]).
     pub near_zero: usize,
     /// The number of instances on which the fair throughput of LP was zero.
     pub without: usize,
     /// The sum, over the compared instances, of the logarithms of LP's throughput divided by the heuristic's
     /// throughput.
     pub logarithms: f64,
-    /// The largest quotient of LP's throughput and the heuristic's throughput among the compared instances.
+    /// The maximum, over the compared instances, of LP's throughput divided by the heuristic's throughput.
     pub max: f64,
-    /// The smallest quotient of LP's throughput and the heuristic's throughput among the compared instances.
+    /// The minimum, over the compared instances, of LP's throughput divided by the heuristic's throughput.
     pub min: f64,
-    /// The sum of the deviations of the measured throughput from the theoretical throughput, and the number of
-    /// deviations.
+    /// The sum and the number of the deviations. A deviation is the fraction by which the measured throughput is below
+    /// the theoretical throughput.
     pub deviations: (f64, usize),
 }
 
-/// The comparisons by reading, setting, group and heuristic.
+/// The comparisons. A key consists of the interpretation of the paper, the setting, the group and the heuristic.
 pub(super) type Points = BTreeMap<(PaperReading, Setting, TreeGroup, String), Ratios>;
 
 impl Ratios {
-    /// Returns the geometric mean of the throughput of LP divided by the throughput of the heuristic.
+    /// Returns the geometric mean of a ratio: the throughput of LP divided by the throughput of the heuristic.
     pub fn geometric_mean(&self) -> Option<f64> {
         (self.compared > 0).then(|| (self.logarithms / self.compared as f64).exp())
     }
@@ -60,7 +61,7 @@ impl Ratios {
         self.near_zero as f64 / (self.compared + self.near_zero).max(1) as f64
     }
 
-    /// Returns the mean deviation from theory.
+    /// Returns the mean deviation from the theoretical throughput.
     pub fn deviation(&self) -> Option<f64> {
         (self.deviations.1 > 0).then(|| self.deviations.0 / self.deviations.1 as f64)
     }
@@ -94,7 +95,7 @@ pub(super) fn logarithm(lp: f64, fair: f64) -> Option<f64> {
     }
 }
 
-/// Sums up the runs for each combination of reading, setting, group and heuristic.
+/// Compares every heuristic with LP in each run. Adds up the comparisons for each key of [`Points`].
 pub(super) fn points(runs: &[Run]) -> Points {
     let mut points = Points::new();
     for run in runs {
@@ -110,7 +111,7 @@ pub(super) fn points(runs: &[Run]) -> Points {
     points
 }
 
-/// Returns a row for each simulation. Throughputs are in tasks per second.
+/// Returns a table with a row for each simulation. Throughputs are in tasks per second.
 pub(super) fn results(runs: &[Run]) -> File {
     let header = "applications,unit,latency,data,nodes,degree,tree,largest_ratio,instance_seed,bound,heuristic,setting,fair,theory";
     let row = |(run, heuristic, outcome): GridRow<'_, Run>| {
@@ -124,7 +125,7 @@ pub(super) fn results(runs: &[Run]) -> File {
     table("results.csv", header, rows(runs).map(row))
 }
 
-/// Returns a row for each group and heuristic.
+/// Returns a table with a row for each element of `points`.
 pub(super) fn summary(points: &Points) -> File {
     let header = "applications,unit,latency,data,setting,group,heuristic,compared,near_zero,lp_zero,geometric_mean,min,max,mean_deviation";
     let row =

@@ -1,4 +1,5 @@
-//! Readings: possible values for the parameters that the paper does not print.
+//! Readings: interpretations of the paper. An interpretation is a choice of values for the parameters that the paper
+//! does not state.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,34 +30,36 @@ pub struct PaperReading {
     pub data: u64,
 }
 
-/// The effect of latencies, and the schedulers that take latencies into account.
+/// An interpretation of the paper with respect to latencies: their effect, and the schedulers that know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LatencyReading {
     /// Links have no latencies.
     None,
-    /// The port is busy during the latency and the transfer. All schedulers know the latencies. This reading follows
-    /// from a sentence of the paper about bandwidths: "the values were measured from within the simulator" (section
+    /// The port is busy during the latency and the transfer. All schedulers know the latencies. A sentence of the paper
+    /// about bandwidths suggests this interpretation: "the values were measured from within the simulator" (section
     /// 5.1.4).
     Known,
-    /// The port is busy during the latency and the transfer. LP and DATA-CENTRIC use rates that ignore latencies.
+    /// The port is busy during the latency and the transfer. LP and DATA-CENTRIC do not know the latencies when they
+    /// compute rates.
     Unseen,
     /// Latencies as in `Known`. In addition, a link's bandwidth is at most `SimGrid`'s window divided by twice its
     /// latency.
     Window,
 }
 
-/// The size in bytes of a matrix of 3500 x 3500 doubles. The paper takes its ratios from this matrix (section 5.1.3).
+/// The size in bytes of a matrix of 3500 x 3500 doubles. The paper derives its ratios of communication to computation
+/// from this matrix (section 5.1.3).
 const MATRIX: u64 = 98_000_000;
 
 impl PaperReading {
-    /// The default reading. In short runs, no reading makes more than 8 of the 15 statements of section 5.2 true.
-    /// This is the simplest of the readings under which 8 statements are true.
+    /// The default interpretation. In short runs, at most 8 of the 15 statements of section 5.2 are true under any
+    /// interpretation. Several interpretations reach 8 statements, and this is the simplest one of them.
     pub const DEFAULT: Self = Self { applications: 2, unit: Unit::Bytes, latency: LatencyReading::None, data: DATA };
 
-    /// Returns the readings that are compared: two to four applications, both units, and every [`LatencyReading`]. The
-    /// size of a task is a megabyte, or the size of a matrix. Without latencies, one size is enough, because the size
-    /// only sets the unit of time.
+    /// Returns the interpretations that the campaign compares: two to four applications, both units, and every
+    /// [`LatencyReading`]. The size of a task is a megabyte or the size of a matrix. Without latencies, a megabyte is
+    /// enough, because another size would only change the unit of time.
     pub fn grid() -> Vec<Self> {
         let latencies = [
             (LatencyReading::None, DATA),
@@ -76,10 +79,10 @@ impl PaperReading {
 }
 
 impl LatencyReading {
-    /// All readings of latencies.
+    /// All variants.
     pub const ALL: [Self; 4] = [Self::None, Self::Known, Self::Unseen, Self::Window];
 
-    /// Returns the option for drawing the latencies of links.
+    /// Returns the option of the generator for the latencies of links.
     pub(super) fn drawn(self) -> Latency {
         match self {
             Self::None => Latency::None,
@@ -103,7 +106,7 @@ impl FromStr for LatencyReading {
     }
 }
 
-/// Formats a reading such as `2 applications, bytes, latency known, files of 98 MB`.
+/// Formats an interpretation, such as `2 applications, bytes, latency known, files of 98 MB`.
 impl fmt::Display for PaperReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { applications, unit, latency, data } = self;

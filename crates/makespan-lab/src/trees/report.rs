@@ -9,10 +9,11 @@ use super::statements::{Evidence, STATEMENTS, percent};
 use super::{RATIOS, Setting, TreeCampaignOptions, outcome};
 use crate::campaign::{aligned, shown};
 
-/// The column widths of the table of readings.
+/// The column widths of the table that compares interpretations of the paper.
 const READINGS: [i32; 9] = [-54, 6, -18, -24, -18, -19, 7, 8, 8];
 
-/// Returns the whole report: first the reading of the paper that is simulated in every setting, then all readings.
+/// Formats the whole report: first the results for the selected interpretation of the paper, then a table of all
+/// interpretations.
 pub(super) fn text(options: &TreeCampaignOptions, all: &[Evidence<'_>]) -> String {
     let mut text = format!(
         "{}.\n{} trees of 5 to 100 nodes, {} ranges of the ratio of communication to computation, {} tasks each; seed \
@@ -38,8 +39,8 @@ pub(super) fn text(options: &TreeCampaignOptions, all: &[Evidence<'_>]) -> Strin
     text
 }
 
-/// Returns a table of the statements that hold in short runs, with a row for each reading. The readings with the most
-/// such statements come first.
+/// Formats a table with a row for each interpretation of the paper. A row shows the statements that are true in short
+/// runs. The rows are sorted by the number of true statements, largest first.
 fn readings(all: &[Evidence<'_>]) -> String {
     let mut text = String::from("\nAll readings, short runs\n");
     for (at, statement) in STATEMENTS.iter().enumerate() {
@@ -101,8 +102,8 @@ fn table(options: &TreeCampaignOptions, evidence: &Evidence<'_>, setting: Settin
     text
 }
 
-/// Returns the geometric means of LP's throughput divided by each heuristic's throughput in short runs, by the largest
-/// ratio of communication to computation.
+/// Formats a table for short runs. A cell is the geometric mean of LP's throughput divided by the throughput of a
+/// heuristic. There is a row for each heuristic, and a column for each largest ratio of communication to computation.
 fn by_ratio(evidence: &Evidence<'_>) -> String {
     let line = |first: &str, cells: Vec<String>| aligned(&[-15, 8], std::iter::once(first.to_owned()).chain(cells));
     let mut text = "\nBy largest ratio\n".to_owned();
@@ -113,7 +114,7 @@ fn by_ratio(evidence: &Evidence<'_>) -> String {
     text
 }
 
-/// Returns a sentence with the number of short runs in which LP's measured throughput is zero for some application.
+/// Returns a sentence that states in how many short runs the measured throughput of some application is zero under LP.
 fn zeros(evidence: &Evidence<'_>) -> String {
     let lp = evidence.runs.iter().filter_map(|run| outcome(run, "lp", Setting::Short));
     let (zero, all) = lp.fold((0, 0), |(zero, all), outcome| (zero + usize::from(outcome.fair <= 0.0), all + 1));

@@ -1,9 +1,9 @@
-//! The statements of the paper's section 5.2 about short runs, each with a numeric test.
+//! The statements of section 5.2 of the paper about short runs. Each statement has a numeric test.
 
 use super::points::{Points, Ratios, TreeGroup};
 use super::{PaperReading, Run, Setting, TreeOutcome, outcome};
 
-/// The measurements under one reading (interpretation) of the paper.
+/// The measurements for one interpretation of the paper.
 pub(super) struct Evidence<'a> {
     pub(super) reading: PaperReading,
     pub(super) runs: Vec<&'a Run>,
@@ -14,15 +14,16 @@ pub(super) struct Evidence<'a> {
 pub(super) struct Statement {
     pub(super) place: &'static str,
     pub(super) text: &'static str,
-    /// Returns the measured value, and `true` if it agrees with the statement.
+    /// The test. Returns the measured value as text, and `true` if the value agrees with the statement. Returns `None`
+    /// without measurements.
     pub(super) judge: fn(&Evidence<'_>) -> Option<(String, bool)>,
 }
 
-/// A measured mean ratio agrees with the printed mean ratio if their relative difference is at most this value.
+/// The measured mean of a ratio agrees with the mean in the paper if their relative difference is at most this value.
 const TOLERANCE: f64 = 0.10;
-/// A measured maximum ratio agrees with the printed maximum if they differ by at most this factor.
+/// The measured maximum of a ratio agrees with the maximum in the paper if they differ by at most this factor.
 const FACTOR: f64 = 2.0;
-/// DATA-CENTRIC is treated as failed if LP's throughput divided by DATA-CENTRIC's throughput is above this value.
+/// DATA-CENTRIC fails on an instance if LP's throughput divided by DATA-CENTRIC's throughput is above this value.
 const FAILS: f64 = 2.0;
 
 /// The statements in the order of the paper.
@@ -153,7 +154,7 @@ impl<'a> Evidence<'a> {
         self.of(group, name)?.geometric_mean()
     }
 
-    /// Returns the mean deviation from theory. The mean includes only heuristics with a theoretical result.
+    /// Returns the mean deviation from the theoretical throughput, over LP, DATA-CENTRIC and CGBC.
     pub(super) fn deviation(&self, setting: Setting) -> Option<f64> {
         let names = ["lp", "data-centric", "cgbc"].into_iter();
         let sums = names.filter_map(|name| self.at(setting, TreeGroup::All, name).map(|ratios| ratios.deviations));
@@ -161,15 +162,15 @@ impl<'a> Evidence<'a> {
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// Returns the outcomes of LP and of a heuristic in every short run.
+    /// Returns, for every short run, the outcome of LP and the outcome of a heuristic.
     fn pairs(&self, name: &str) -> impl Iterator<Item = (&'a Run, &'a TreeOutcome, &'a TreeOutcome)> {
         let pair =
             move |run: &'a Run| Some((run, outcome(run, "lp", Setting::Short)?, outcome(run, name, Setting::Short)?));
         self.runs.iter().copied().filter_map(pair)
     }
 
-    /// Returns the share of the settings in which the ratio of LP to a heuristic satisfies `such`. Settings in which
-    /// LP's throughput is zero are left out.
+    /// Returns the fraction of the short runs in which LP's throughput divided by the throughput of a heuristic
+    /// satisfies the condition `such`. Leaves out the runs in which LP's throughput is zero.
     pub(super) fn share(&self, name: &str, such: impl Fn(f64) -> bool) -> Option<f64> {
         let pairs = self.pairs(name).filter(|(_, lp, _)| lp.fair > 0.0);
         let answers: Vec<bool> = pairs.map(|(_, lp, other)| such(lp.fair / other.fair)).collect();
@@ -177,13 +178,15 @@ impl<'a> Evidence<'a> {
         (!answers.is_empty()).then(|| yes as f64 / answers.len() as f64)
     }
 
-    /// Returns the geometric mean of LP divided by a heuristic as text, and `true` if it is near the printed mean.
+    /// Returns the geometric mean of LP's throughput divided by a heuristic's throughput, as text. Also returns `true`
+    /// if this mean agrees with the mean `printed` in the paper.
     fn near(&self, name: &str, group: TreeGroup, printed: f64) -> Option<(String, bool)> {
         let mean = self.mean(group, name)?;
         Some((format!("{mean:.3}"), (mean - printed).abs() <= TOLERANCE * printed))
     }
 
-    /// Returns the largest ratio of LP to a heuristic as text, and `true` if it is near the printed ratio.
+    /// Returns the maximum of LP's throughput divided by a heuristic's throughput, as text. Also returns `true` if this
+    /// maximum agrees with the maximum `printed` in the paper.
     fn worst(&self, name: &str, printed: f64) -> Option<(String, bool)> {
         let worst = self.of(TreeGroup::All, name)?.max;
         Some((format!("largest {worst:.1}"), (printed / FACTOR..=printed * FACTOR).contains(&worst)))

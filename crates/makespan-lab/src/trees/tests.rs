@@ -18,7 +18,7 @@ fn a_short_campaign_has_every_figure_whatever_the_threads() {
         assert!(read(&folders[0]) == read(&folders[1]), "{name}");
     }
     assert_eq!(played(&options(1), folders[0].path()).0.reused, 90);
-    // Back-pressure is near LP even with few tasks.
+    // Even with few tasks, the throughput of back-pressure is near the throughput of LP.
     let key = (PaperReading::DEFAULT, Setting::Long, TreeGroup::All, "back-pressure".to_owned());
     let ratio = points(&runs)[&key].geometric_mean().unwrap();
     assert!((0.9..1.3).contains(&ratio), "{ratio}");

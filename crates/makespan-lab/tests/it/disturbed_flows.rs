@@ -5,7 +5,7 @@ use makespan::{Deviation, FailureModel, Silent, Simulated, SimulationInput, Simu
 use makespan_core::{Actual, Instance};
 use makespan_generate::{GraphOptions, Law, Shape, generate_graphs};
 
-/// Draws the flow of `generate graphs --jobs 30 --tasks 12 --gap GAP --deadline 2 --seed SEED`.
+/// Generates the same flow as `generate graphs --jobs 30 --tasks 12 --gap GAP --deadline 2 --seed SEED`.
 fn flow(gap: f64, seed: u64) -> Instance {
     let options = GraphOptions {
         shape: Shape::Layers { width: 8, density: 0.3 },
@@ -40,7 +40,7 @@ fn all_ended(simulated: &Simulated, instance: &Instance) -> bool {
     simulated.simulation.trace.all_succeeded(instance)
 }
 
-/// The test compares the sums over all flows. In a single flow, one late job more or less is chance.
+/// Compares sums over all flows, because in a single flow, a difference of one late job may be chance.
 #[test]
 fn the_metascheduler_serves_more_jobs_in_time_than_heft_when_nodes_fail() {
     let mut sums = [0; 2];
@@ -69,7 +69,7 @@ fn the_metascheduler_serves_no_fewer_jobs_in_time_than_heft_when_times_deviate()
             let [heft, ours] = ["follow", "job-flow"].map(|spec| {
                 let simulated = play(&instance, &actual, &SimulationOptions::default(), spec);
                 assert!(all_ended(&simulated, &instance), "{spec}, gap {gap}, seed {seed}");
-                // The run time in the trace is the randomly drawn time.
+                // Check that each run time in the trace is the actual (random) run time.
                 for run in &simulated.simulation.trace.runs {
                     assert_eq!(run.end - run.start, actual.time(&instance, run.task, &run.processors), "{spec}");
                 }

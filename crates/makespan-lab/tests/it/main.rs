@@ -1,4 +1,4 @@
-//! Tests of the program `makespan-lab` from the command line, and of plans for drawn and published instances.
+//! Tests of the program `makespan-lab` from the command line, and of plans for random and published instances.
 
 #[path = "../../../makespan-slurm/tests/it/cluster/mod.rs"]
 mod cluster;

@@ -26,7 +26,7 @@ fn closing(instance: &Instance, closed: Vec<Unavailable>) -> Instance {
     Instance::new(instance.platform().clone(), instance.all_submitted(), closed).unwrap()
 }
 
-/// Draws jobs from speed-up laws or from a family. Some jobs are rigid.
+/// Generates random jobs that follow speed-up laws or belong to a family. Some jobs are rigid.
 fn any_jobs(random: &mut impl Rng) -> Instance {
     let processors = random.random_range(2..=48);
     let family = Family::ALL[random.random_range(0..Family::ALL.len())];
@@ -58,7 +58,7 @@ fn any_jobs(random: &mut impl Rng) -> Instance {
     Instance::new(platform, jobs, Vec::new()).unwrap()
 }
 
-/// Draws one to four reservations. Some are short, and some are much longer than the bound.
+/// Generates one to four random reservations. Some are short, and some are much longer than the bound on the makespan.
 fn any_closed(instance: &Instance, random: &mut impl Rng) -> Vec<Unavailable> {
     let bound = makespan_bounds::makespan(instance).value.integer() as f64;
     let processors = instance.processors();
@@ -112,8 +112,8 @@ fn reservations_do_not_wreck_any_scheduler() {
 
 const CASES: usize = 40;
 
-/// Returns an instance in which half of the processors are reserved. The reservation takes a third of the bound, and
-/// ends no later than the bound.
+/// Returns an instance in which half of the processors are reserved. The length of the reservation is a third of the
+/// bound on the makespan. The reservation ends by the bound.
 fn half_reserved(family: Family, jobs: usize, processors: u32, seed: u64) -> Instance {
     let instance = drawn(family, jobs, processors, seed);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -141,8 +141,8 @@ fn demt_stays_near_the_bounds_with_half_of_the_processors_reserved() {
     }
 }
 
-/// Returns an instance with ten processors and linear speed-up. Nine of the processors are reserved for a thousand
-/// seconds.
+/// Returns an instance on ten processors. Jobs have linear speed-up. Nine of the processors are reserved for the first
+/// thousand seconds.
 fn nine_of_ten() -> Instance {
     let job = |(name, seconds, weight): (&str, i64, &str)| {
         let profile = Profile::law(Time::from_seconds(seconds), SpeedupLaw::Linear {}, 1, 10).unwrap();

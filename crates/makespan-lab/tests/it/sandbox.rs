@@ -1,4 +1,4 @@
-//! A working folder, and the output of `makespan-lab` in it.
+//! A temporary folder in which tests run `makespan-lab`, and the output of the program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Sandbox {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Returns the names in the folder, sorted.
+    /// Returns the sorted names of the files and folders in the sandbox.
     pub fn entries(&self) -> Vec<String> {
         let names = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -35,14 +35,14 @@ impl Sandbox {
         names
     }
 
-    /// Runs `makespan-lab` with the words of a line as arguments. Words within `'..'` form one argument.
+    /// Runs `makespan-lab`. The words of `line` are the arguments. Words between single quotes form one argument.
     pub fn lab(&self, line: &str) -> Said {
         let mut command = assert_cmd::cargo_bin_cmd!("makespan-lab");
         command.args(words(line)).current_dir(self.0.path()).timeout(Duration::from_mins(1));
         Said::new(line, &command.output().unwrap())
     }
 
-    /// Returns a command that the test starts itself.
+    /// Returns the command without starting it.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(assert_cmd::cargo_bin!("makespan-lab"));
         command.args(words(line)).current_dir(self.0.path());

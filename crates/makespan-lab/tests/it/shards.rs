@@ -12,7 +12,7 @@ use crate::sandbox::Sandbox;
 
 const TREES: &str = "trees --trees 1 --tasks 20 --alone";
 
-/// Returns the result files by name, without the files that record how the results were made.
+/// Returns the contents of the result files by name. Leaves out the files that record how the campaign ran.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -53,7 +53,7 @@ fn a_campaign_in_shards_says_and_writes_the_same() {
         assert_eq!(sandbox.lab(&line).succeeds(), alone);
         assert_eq!(results(&sandbox.path("results")), results(&sandbox.path("alone")), "{campaign}");
         assert_eq!(starts(&sandbox.path("results")), (0..shards).map(|shard| (shard, 1)).collect());
-        // All results exist, so no campaign computes anything, with or without shards.
+        // All results exist already. So a campaign measures no runs, with or without shards.
         let again = sandbox.lab(&line).succeeds();
         assert_eq!(again, sandbox.lab(&format!("{campaign} --output results")).succeeds());
         assert!(again.contains(" from an earlier campaign)") && !again.contains("(0 from"), "{again}");
@@ -100,7 +100,7 @@ fn what_a_killed_planner_had_done_is_not_done_again() {
         assert!(Instant::now() < end, "no shard ends");
         std::thread::sleep(Duration::from_millis(2));
     }
-    // No other command may compute in the folder until the first planner has finished.
+    // Until the first planner has finished, no other command can measure runs in the folder.
     let other = sandbox.lab(&line);
     if other.status == Some(0) {
         assert_eq!(ended().len(), 8, "{other:?}");
@@ -110,7 +110,7 @@ fn what_a_killed_planner_had_done_is_not_done_again() {
     planner.kill().unwrap();
     planner.wait().unwrap();
     let before = ended();
-    // The planner may finish before it is killed. In that case, the report states that the results are from an earlier
+    // The planner may have finished before it was killed. Then the report states that the results are from an earlier
     // campaign.
     let told = |text: &str| text.lines().filter(|line| !line.contains("from an earlier campaign")).collect::<String>();
     assert_eq!(told(&sandbox.lab(&line).out), told(&alone));

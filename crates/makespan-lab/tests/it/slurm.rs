@@ -1,4 +1,4 @@
-//! Test of a campaign that runs its shards on the nodes of a real Slurm. The test starts this Slurm itself.
+//! Test of a campaign that runs its shards on the nodes of a real Slurm, which the test starts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ impl<'a> Workspace<'a> {
         self.folder.join(name)
     }
 
-    /// Starts `makespan-lab` with the words of a line as arguments.
+    /// Starts `makespan-lab`. The words of `line` are the arguments.
     fn start(&self, line: &str) -> Child {
         let mut command: Command = self.cluster.command(assert_cmd::cargo_bin!("makespan-lab"));
         command.args(line.split_whitespace()).current_dir(&self.folder);
@@ -57,7 +57,7 @@ impl<'a> Workspace<'a> {
         Said::new(line, &process.wait_with_output().unwrap())
     }
 
-    /// Returns the queue, and the logs of heads and agents.
+    /// Returns the queue of Slurm, and the logs of the heads and agents of pilots.
     fn logs(&self) -> String {
         let mut text = self.cluster.ask("squeue", &[]);
         for entry in fs::read_dir(self.path("results/run/pilot")).into_iter().flatten().flatten() {
@@ -69,7 +69,7 @@ impl<'a> Workspace<'a> {
         text
     }
 
-    /// Returns the shards of all records of one kind, such as starts or ends, in the journal of the run.
+    /// Returns the shards in all records of one kind (such as starts or ends) in the journal of the run.
     fn recorded(&self, kind: &str) -> Vec<u64> {
         let journal = fs::read_to_string(self.path("results/run/journal.jsonl")).unwrap_or_default();
         let records = journal.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -77,7 +77,7 @@ impl<'a> Workspace<'a> {
     }
 }
 
-/// Returns the result files by name, except the journal.
+/// Returns the contents of the result files by name. Leaves out the journal.
 fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file());
     let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()));

@@ -1,4 +1,5 @@
-//! Tests of published workflows and graphs, if their files exist: the graphs are read, planned, validated and bounded.
+//! Tests of published workflows and graphs, if their files exist. The tests read and plan the graphs, validate the
+//! plans, and prove bounds.
 
 use std::path::{Path, PathBuf};
 
@@ -33,8 +34,8 @@ fn planned(instance: &Instance, spec: &str) -> i128 {
     Objective::Makespan.value(instance, &schedule)
 }
 
-/// The largest number of tasks for the critical jobs method. Larger graphs take a minute or more in the test profile.
-/// In a run without this limit, every graph was planned, and every plan was valid.
+/// Maximum number of tasks of a graph that is planned by `critical-jobs`. Larger graphs take a minute or more in the
+/// test profile. Without this limit, all graphs were planned once, and every plan was valid.
 const MAX_FOR_CHAINS: u64 = 400;
 
 #[test]
@@ -66,7 +67,7 @@ fn every_published_graph_is_planned_and_bounded() {
     }
 }
 
-/// The optimal makespans of four graphs of the set on 2, 4, 8 and 16 processors.
+/// Four standard task graphs, each with its optimal makespans on 2, 4, 8 and 16 processors.
 const OPTIMA: [(&str, [i128; 4]); 4] = [
     ("rand0000.stg", [131, 66, 55, 55]),
     ("rand0010.stg", [105, 53, 43, 43]),
@@ -106,8 +107,9 @@ fn the_paper_of_heft_is_repeated() {
     let seconds = |spec: &str| planned(&instance, spec) / 1_000_000_000;
     assert_eq!((seconds("heft"), seconds("cpop")), (80, 86));
     assert_eq!(planned(&instance, "optimise[objective=makespan,steps=20000,searches=2]"), 73_000_000_000);
-    // The published file contains only the times on processor P1. For the edge from n3 to n7, the file states 20, and
-    // the paper states 23. With the paper's table of times, the test obtains the paper's makespan.
+    // The published file differs from the paper: it contains only the times on processor P1, and for the edge from n3
+    // to n7, it states 20 instead of 23. With the table of times from the paper, the makespan is the makespan in the
+    // paper.
     for file in files("dag").iter().filter(|file| file.ends_with("HEFT_paper.xml")) {
         let read = on(file, 3, Some(125.0));
         let [own, published] = [&instance, &read].map(|instance| match instance.submitted(JobId(0)).work {

@@ -3,10 +3,10 @@
 use makespan_core::{Instance, Job, Rows, volume};
 
 /// Returns an upper bound on the number of jobs that meet their deadline in any schedule. Jobs without a deadline are
-/// included in this number. The bound is the maximum number for a simpler problem: one processor with the total speed
-/// of all processors, and one task for each job. All tasks are released at the beginning, and all other constraints are
-/// ignored. The rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds the maximum. Sums
-/// are floats with a relative margin of a billionth.
+/// included in this number. The bound is the optimum of a simpler problem: each job is one task, all tasks are released
+/// at the beginning, and a single processor has the total speed of all processors. All other constraints are ignored.
+/// The rule of J. M. Moore, Management Science 15(1), 1968, DOI 10.1287/mnsc.15.1.102, finds this optimum. Sums of
+/// times are floats, so a deadline may be exceeded by a billionth of its value.
 pub(in super::super) fn at_most(instance: &Instance) -> usize {
     let nodes = instance.platform().nodes();
     let speed: f64 = nodes.iter().map(|node| f64::from(node.processors) * node.speed).sum();
@@ -46,7 +46,7 @@ mod tests {
         let most = |jobs: &[(i64, i64)]| {
             at_most(&Instance::new(platform.clone(), jobs.iter().enumerate().map(job).collect(), vec![]).unwrap())
         };
-        // Together the processors do 3 s of work in a second.
+        // Together, both processors do 3 s of work in each second.
         assert_eq!(most(&[(3, 2), (3, 2), (3, 3), (6, 9)]), 4);
         assert_eq!(most(&[(3, 1), (3, 1), (3, 2), (60, 9), (9, 0)]), 3);
         assert_eq!(most(&[(6, 1)]), 0);

@@ -1,4 +1,4 @@
-//! Flows of jobs that the metascheduler (the policy `job-flow`) plans in a simulation.
+//! Simulations of flows of jobs, planned by the metascheduler (the policy `job-flow`).
 
 mod at_most;
 mod report;
@@ -14,9 +14,9 @@ pub(super) use at_most::at_most;
 pub(super) use report::{claims, text};
 
 /// The policies. `ONE_BY_ONE` plans each job when the job arrives. `BUFFER` and `HANDOVER` collect jobs in a buffer
-/// before planning. `HANDOVER` measures the time to a deadline from the instant at which the buffer hands over the
-/// job. `REPLAN` and `UTILISATION` plan all jobs again at each arrival. As in the paper, `UTILISATION` chooses the
-/// plans with the highest utilisation.
+/// before planning. `HANDOVER` counts a deadline from the instant at which the buffer hands over the job. `REPLAN` and
+/// `UTILISATION` plan all jobs again at each arrival. `UTILISATION` chooses the plans with the highest utilisation, as
+/// the paper does.
 pub(super) const POLICIES: [&str; 5] = [ONE_BY_ONE, BUFFER, HANDOVER, REPLAN, UTILISATION];
 const ONE_BY_ONE: &str = "job-flow[serve=arrival,starts=reserved]";
 const BUFFER: &str = "job-flow[buffer=20s,starts=reserved]";

@@ -5,14 +5,14 @@ use super::{BUFFER, HANDOVER, ONE_BY_ONE, POLICIES, REPLAN, UTILISATION};
 use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
-/// A function that returns a figure of an outcome.
+/// A function that returns one of the measured values of an outcome.
 type Figure = fn(&CriticalJobsOutcome) -> Option<f64>;
 
-/// A function that returns true if two means compare as claimed.
+/// A comparison of two means. Returns true if the means agree with the claim.
 type Compared = fn(f64, f64) -> bool;
 
-/// For each gap between arrivals, returns the mean of `figure` over the flows with this gap, or `None` if there are
-/// none.
+/// For each gap between jobs, returns the mean of `figure` over the flows with this gap, or `None` if there are no such
+/// flows.
 fn at_gaps(runs: &[Run], policy: &str, figure: Figure) -> [Option<f64>; GAPS.len()] {
     means(runs, |run| figure(run.of(policy)?))
 }
@@ -41,7 +41,7 @@ const FIGURES: [(&str, Figure); 8] = [
     ("jobs planned by a list", |outcome| Some(outcome.fallbacks as f64)),
 ];
 
-/// Formats one table for each figure. Each table has a row for each policy.
+/// Formats one table for each measured value (`FIGURES`). Each table has a row for each policy.
 pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     let mut text = format!(
         "Simulated flows of {jobs} jobs. The deadline of each job is twice HEFT's makespan for this job alone.\n\
@@ -62,7 +62,7 @@ pub(in super::super) fn text(runs: &[Run], jobs: usize) -> String {
     text
 }
 
-/// Returns claims that compare two policies. Each claim is about some or all gaps between jobs.
+/// Returns the claims about flows. Each claim compares two policies, at some or all of the gaps between jobs.
 pub(in super::super) fn claims(runs: &[Run]) -> Vec<Claim> {
     let utilisation: Figure = |outcome| of(outcome, |served| served.utilisation);
     let balance: Figure = |outcome| of(outcome, |served| served.balance);

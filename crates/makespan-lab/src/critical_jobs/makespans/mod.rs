@@ -1,7 +1,7 @@
-//! Compares makespans with HEFT's makespans on layered graphs and workflows (on 8 processors), and with known optima
-//! on standard task graphs.
+//! Compares makespans on two kinds of graphs. On random layered graphs and workflows (on 8 processors), makespans are
+//! compared with HEFT's makespans. On standard task graphs, they are compared with known optima.
 //!
-//! This part of the campaign runs separately, because searches with a time limit need all cores.
+//! This part of the campaign runs alone, because searches with a time limit need all cores.
 
 mod report;
 
@@ -37,7 +37,7 @@ const SHAPES: [(&str, Shape); 6] = [
 const TASKS: (f64, f64) = (20.0, 100.0);
 /// Numbers of processors for each standard graph.
 const PROCESSORS: [u32; 4] = [2, 4, 8, 16];
-/// Optimal makespans of standard graphs for each number of processors.
+/// Standard graphs, each with its optimal makespans on the numbers of processors in [`PROCESSORS`].
 const OPTIMA: [(&str, [u32; 4]); 4] = [
     ("rand0000.stg", [131, 66, 55, 55]),
     ("rand0010.stg", [105, 53, 43, 43]),
@@ -45,7 +45,7 @@ const OPTIMA: [(&str, [u32; 4]); 4] = [
     ("rand0030.stg", [146, 73, 37, 33]),
 ];
 
-/// The algorithms that are compared with `optimise` on drawn graphs. The first one is the reference.
+/// The algorithms that are compared with `optimise` on random graphs. The first algorithm, HEFT, is the reference.
 const ALGORITHMS: [&str; 5] =
     ["heft", "peft", "cpop", "critical-jobs[start=empty]", "critical-jobs[cpus=types,start=empty]"];
 
@@ -82,10 +82,10 @@ impl MakespansOptions {
 /// The key of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MakespansKey {
-    /// A drawn graph: the index of its shape, its index among the graphs of this shape, and the number of these
-    /// graphs.
+    /// A random graph: the index of its shape, its index among the graphs of this shape, and the number of graphs of
+    /// this shape.
     Drawn(u32, u32, u32),
-    /// A standard graph: its index, and the number of processors for which the graph is planned.
+    /// A standard graph: its index, and the number of processors on which the graph is planned.
     Standard(usize, u32),
 }
 
@@ -94,7 +94,7 @@ pub enum MakespansKey {
 pub struct MakespansOutcome {
     /// Makespan in seconds.
     makespan: f64,
-    /// True if the algorithm found a plan itself. Otherwise its plan is HEFT's plan.
+    /// False if the algorithm found no plan of its own. Then `makespan` is the makespan of HEFT's plan.
     found: bool,
 }
 
@@ -102,7 +102,8 @@ pub struct MakespansOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     tasks: usize,
-    /// Reference in seconds: the verified bound of a drawn graph, or the known optimum of a standard graph.
+    /// The value, in seconds, with which makespans are compared. For a random graph, the verified bound. For a standard
+    /// graph, the known optimum.
     reference: f64,
 }
 
@@ -117,7 +118,7 @@ impl fmt::Display for MakespansKey {
     }
 }
 
-/// Returns the files of a folder that contain standard task graphs with known optima, sorted by name.
+/// Returns the files in a folder that contain standard task graphs with known optima. The files are sorted by name.
 fn files(folder: Option<&Path>) -> Result<Vec<PathBuf>, LabError> {
     let Some(folder) = folder else { return Ok(Vec::new()) };
     let entries = std::fs::read_dir(folder).map_err(LabError::file(folder))?;
@@ -210,11 +211,11 @@ impl Campaign for MakespansOptions {
     }
 }
 
-/// Returns the instance, and its optimal makespan if known.
+/// Returns the instance of a key, and the optimal makespan if it is known.
 fn instance(seed: u64, files: &[PathBuf], key: MakespansKey) -> Result<(Instance, Option<u32>), LabError> {
     match key {
         MakespansKey::Drawn(shape, run, of) => {
-            // Spread the logarithms of the sizes evenly, so that small and large graphs are equally frequent.
+            // Space the logarithms of the numbers of tasks evenly, so that small and large graphs are equally frequent.
             let share = f64::from(run) / f64::from(of.max(2) - 1);
             let tasks = (TASKS.0 * (TASKS.1 / TASKS.0).powf(share)).round() as usize;
             let seed = stirred(seed, [u64::from(shape), u64::from(run), 8]);

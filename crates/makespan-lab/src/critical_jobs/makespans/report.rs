@@ -1,4 +1,4 @@
-//! Ratios and verdicts about makespans.
+//! The report about makespans: ratios and verdicts.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use super::{ALGORITHMS, MakespansKey, MakespansOptions, PROCESSORS, Run, SHAPES,
 use crate::campaign::{AnyRun, Claim, aligned, shown};
 use crate::statistics::mean;
 
-/// The target for the mean makespan of `optimise` with a time limit of 1 s, divided by HEFT's makespan.
+/// Target for `optimise` with a time limit of 1 s: an upper limit on the mean of makespan / HEFT's makespan.
 const AIM: f64 = 0.95;
 
 /// Widths of the columns of the table.
@@ -26,8 +26,8 @@ impl Report<'_> {
         self.runs.iter().filter(move |run| matches!(run.key, MakespansKey::Drawn(own, ..) if wanted(own)))
     }
 
-    /// Returns the mean of makespan / HEFT's makespan over the graphs for which the algorithm found a plan itself. For
-    /// "bound", returns the mean of bound / HEFT's makespan.
+    /// Returns the mean of makespan / HEFT's makespan. The mean includes only the random graphs for which the algorithm
+    /// found a plan of its own. If `algorithm` is "bound", returns the mean of bound / HEFT's makespan.
     fn ratio(&self, shape: Option<usize>, algorithm: &str) -> Option<f64> {
         let ratio = |run: &Run| {
             let heft = run.of("heft")?.makespan;
@@ -39,13 +39,14 @@ impl Report<'_> {
         mean(&self.drawn(shape).filter_map(ratio).collect::<Vec<f64>>())
     }
 
-    /// Returns the number of graphs for which the algorithm found a plan itself instead of using HEFT's plan.
+    /// Returns the number of random graphs for which the algorithm found a plan of its own instead of using HEFT's
+    /// plan.
     fn found(&self, algorithm: &str) -> usize {
         self.drawn(None).filter(|run| run.of(algorithm).is_none_or(|outcome| outcome.found)).count()
     }
 
-    /// Returns the number of standard graphs for which the algorithm found the optimal makespan, and the number of all
-    /// standard graphs.
+    /// Returns two numbers of runs on standard graphs: the runs in which the algorithm found the optimal makespan, and
+    /// all runs.
     fn optimal(&self, algorithm: &str) -> (usize, usize) {
         let standard = self.runs.iter().filter(|run| matches!(run.key, MakespansKey::Standard(..)));
         let each: Vec<bool> =

@@ -12,7 +12,8 @@ fn a_small_part_runs_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let (first, _) = played(&options(None), folder.path());
     assert_eq!((first.runs, first.reused, first.claims.len()), (6, 0, 3));
-    // The targets are for searches of one second. No such search ran, so the targets have no verdict.
+    // The targets are for searches with a time limit of one second. The test runs no such search, so the targets are
+    // not measured.
     assert_eq!(first.claims[0].verdict, Verdict::NotMeasured);
     assert!(first.text.contains("Skipped the standard task graphs"));
     let (again, _) = played(&options(None), folder.path());

@@ -1,4 +1,4 @@
-//! Claims about single families: Figures 3 to 6.
+//! Claims about single families of jobs (Figures 3 to 6).
 
 use makespan_generate::Family;
 
@@ -10,7 +10,7 @@ use crate::demt::points::Points;
 
 const OTHERS: [&str; 4] = [SEQUENTIAL, SHELF, LPTF, SAF];
 const ALL: [&str; 5] = [GANG, SEQUENTIAL, SHELF, LPTF, SAF];
-/// A curve that "greatly increases" in the paper must end at least this many times as high as it begins.
+/// If the paper states that a curve "greatly increases", the minimum of its last ratio divided by its first ratio.
 const GREATLY: f64 = 1.5;
 
 /// Returns the claims about weakly parallel jobs.
@@ -67,7 +67,7 @@ pub(super) fn high(points: &Points) -> Vec<Claim> {
         all.show(list, &curve).answer(is_stable(&curve)).below(&demt, &curve)
     });
     let below = none().over(lists, |all, list| {
-        // The paper writes "always", so judge the worst run instead of the average.
+        // The paper writes "always", so use the largest ratio of a run instead of the average ratio.
         let worst = points.curve(Family::High, list).into_iter().map(|point| (point.jobs, point.makespan.max));
         all.each(&format!("worst runs of {list}"), &worst.collect(), |ratio| ratio < 2.0)
     });

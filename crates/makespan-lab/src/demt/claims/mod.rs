@@ -1,7 +1,7 @@
 //! The claims of sections 3.2 and 4.2, with the measured values.
 //!
-//! The paper's words are paraphrased. Each claim names its paragraph. [`check`] assigns numbers to "around" and
-//! "stable", so that each verdict is computed.
+//! The claims are paraphrased, and each claim names its paragraph. [`check`] defines words such as "around" and
+//! "stable" by numbers, so that verdicts can be computed.
 
 mod check;
 mod families;

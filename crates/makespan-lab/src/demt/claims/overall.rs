@@ -1,4 +1,4 @@
-//! The paper's conclusions from all figures, and the times of Figure 7.
+//! Claims about all figures together, and about the times in Figure 7.
 
 use makespan_generate::Family;
 
@@ -8,7 +8,7 @@ use crate::demt::algorithm::{DEMT, LPTF, SAF, SEQUENTIAL, SHELF};
 use crate::demt::points::Criterion::{self, Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// Returns the claims that the paper states after its figures. These claims are about all families together.
+/// Returns the claims about all families together, which the paper states after its figures.
 pub(super) fn claims(points: &Points) -> Vec<Claim> {
     let demt = |family, criterion| curve(points, family, DEMT, criterion);
     let everywhere =

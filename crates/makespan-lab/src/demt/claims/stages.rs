@@ -8,7 +8,7 @@ use crate::demt::algorithm::{DEMT, RAW, SHIFT, SHUFFLED_JOBS, UNSHUFFLED};
 use crate::demt::points::Criterion::{Makespan, MinsumPrinted};
 use crate::demt::points::Points;
 
-/// Maximum improvement of the weighted completion, as a fraction, if the paper calls the improvement "small".
+/// If the paper calls an improvement "small", the maximum improvement of the weighted completion, as a fraction.
 const SMALL: f64 = 0.05;
 
 /// Returns the paper's claims about the stages of its algorithm.

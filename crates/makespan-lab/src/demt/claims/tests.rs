@@ -6,8 +6,8 @@ use crate::demt::algorithm::{self, DEMT, GANG, LPTF};
 use crate::demt::points::Point;
 use crate::statistics::RatioSummary;
 
-/// Returns points at 25 and 400 jobs. `ratios` gives the average ratios (makespan, minsum) of a family, an algorithm
-/// and a size.
+/// Returns results with 25 and 400 jobs. `ratios` takes a family, an algorithm and a number of jobs, and returns two
+/// average ratios: of the makespan and of the weighted completion (minsum).
 fn points(ratios: impl Fn(Family, &str, usize) -> (f64, f64)) -> Points {
     let mut points = Vec::new();
     for family in Family::ALL {
@@ -38,7 +38,7 @@ fn verdict(points: &Points, part: &str) -> Verdict {
     found[0].verdict
 }
 
-/// Returns ratios that match the paper's description of its figures.
+/// Returns ratios that agree with the paper's description of its figures.
 fn paper(family: Family, algorithm: &str, jobs: usize) -> (f64, f64) {
     let few = jobs == 25;
     if algorithm::STAGES.contains(&algorithm) {
@@ -88,7 +88,8 @@ fn paper(family: Family, algorithm: &str, jobs: usize) -> (f64, f64) {
 fn every_claim_but_one_holds_on_data_as_the_paper_describes_them() {
     let points = points(paper);
     for claim in all(&points) {
-        // The paper calls DEMT the best for the family high, so SAF cannot be better there.
+        // For the family `high`, the paper calls DEMT the best algorithm. So SAF cannot be better than DEMT for this
+        // family.
         let expected = if claim.statement.contains("SAF performs well") { Verdict::Partly } else { Verdict::Holds };
         assert_eq!(claim.verdict, expected, "{}: {}", claim.statement, claim.measured);
         assert!(!claim.measured.is_empty());
