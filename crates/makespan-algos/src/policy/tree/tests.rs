@@ -247,7 +247,7 @@ fn macro_tasks_that_do_not_fit_into_a_buffer_are_refused() {
         network(&[node(None, 1.0, 1.0), node(Some(0), 1.0, 9.0)], &[(1.0, 1.0, 200.0, 900), (1.0, 1.0, 1.0, 9)]);
     let refused = Heuristic::Cgbc.setup(&network, 10, None).unwrap_err();
     assert_eq!(refused, SetupError::Buffer { tasks: 201, buffer: 10 });
-    assert!(refused.to_string().contains("--buffer 201"));
+    assert!(refused.to_string().contains("--buffer to 201"));
     assert_eq!(Heuristic::Cgbc.setup(&network, 403, None).unwrap().buffer, 2);
 }
 
