@@ -1,5 +1,3 @@
-use std::time::Instant;
-
 use makespan_core::{
     Edge, Graph, Instance, Job, NamedTask, Need, Needs, Node, Objective, Payload, Platform, Profile, Resources,
     SpeedupLaw, Time,
@@ -106,16 +104,14 @@ fn paths_and_area_prove_more_together() {
     for (width, count, serial) in [(8, 10, 0.1), (20, 6, 0.05), (3, 40, 0.3)] {
         let job = Job::compound("job", layers(width, count, serial));
         let instance = Instance::new(Platform::flat(32).unwrap(), vec![job], vec![]).unwrap();
-        let begin = Instant::now();
         let bounds = super::makespans(&instance, 0, &Clock::ENDLESS);
-        let seconds = begin.elapsed().as_secs_f64();
         let value = |is: fn(&Proof) -> bool| {
             bounds.iter().filter(|bound| is(&bound.proof)).map(|bound| bound.value.as_f64() / 1e9).fold(0.0, f64::max)
         };
         let path = value(|proof| matches!(proof, Proof::Paths(_)));
         let window = value(|proof| matches!(proof, Proof::TimeWindow(_)));
         let flow = value(|proof| matches!(proof, Proof::PathFlow(_)));
-        println!("{width} x {count}: path {path:.2}, window {window:.2}, flow {flow:.2} in {seconds:.3} s");
+        println!("{width} x {count}: path {path:.2}, window {window:.2}, flow {flow:.2}");
         assert!(flow > 1.03 * path.max(window), "{path} {window} {flow}");
     }
 }
@@ -171,17 +167,17 @@ fn parallel_tasks_on_unequal_speeds_have_bounds() {
 }
 
 #[test]
-fn ten_thousand_tasks_are_bounded_in_little_time() {
-    bounded_in_little_time(10_000);
+fn ten_thousand_tasks_are_bounds_are_verified() {
+    bounds_are_verified(10_000);
 }
 
 #[test]
 #[ignore = "long: a minute of computing"]
-fn a_hundred_thousand_tasks_are_bounded_in_little_time() {
-    bounded_in_little_time(100_000);
+fn a_hundred_thousand_tasks_are_bounds_are_verified() {
+    bounds_are_verified(100_000);
 }
 
-fn bounded_in_little_time(tasks: u32) {
+fn bounds_are_verified(tasks: u32) {
     let memory = Resources::new([("memory", 64)]).unwrap();
     let platform = Platform::cluster(1000, 16).unwrap().with_node_resources(&memory).unwrap();
     let job = |at: u32| {
@@ -192,22 +188,12 @@ fn bounded_in_little_time(tasks: u32) {
     };
     let instance = Instance::new(platform, (0..tasks).map(job).collect(), vec![]).unwrap();
     for objective in Objective::OF_TIME {
-        let begin = Instant::now();
         let bound = best(&instance, objective).unwrap();
-        let found = begin.elapsed().as_secs_f64();
-        assert_eq!(bound.verify(&instance), Ok(()));
-        let kind = kind_of(&bound.proof);
-        println!("{objective}: {kind} in {found:.2} s, checked in {:.2} s", begin.elapsed().as_secs_f64() - found);
-        assert!(found < 60.0, "{found} s");
+        assert_eq!(bound.verify(&instance), Ok(()), "{objective}");
     }
     let graph = Job::compound("job", layers(100, tasks / 100, 0.1));
     let instance = Instance::new(Platform::flat(64).unwrap(), vec![graph], vec![]).unwrap();
-    let begin = Instant::now();
     let bound = best(&instance, Objective::Makespan).unwrap();
-    println!("a graph: {} in {:.2} s", kind_of(&bound.proof), begin.elapsed().as_secs_f64());
+    assert_eq!(bound.verify(&instance), Ok(()));
 }
 
-fn kind_of(proof: &Proof) -> String {
-    let text = format!("{proof:?}");
-    text.split('(').next().unwrap_or_default().to_owned()
-}

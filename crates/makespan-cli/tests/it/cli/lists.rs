@@ -212,7 +212,7 @@ fn templates_that_are_wrong_are_refused() {
     }
     sandbox.makespan(r"run -- 'find . -exec echo {} \;'").refused(&["`{}`", "there are no arguments", ":::", "a list"]);
     sandbox.makespan("run -- 'touch {/.}.txt'").refused(&["`{/.}`", "there are no arguments"]);
-    sandbox.makespan("run -- 'a {2}' ::: x").refused(&["`{2}`", "there is 1"]);
+    sandbox.makespan("run -- 'a {2}' ::: x").refused(&["`{2}`", "there is only 1 source"]);
     sandbox.makespan("run -- ' ' ::: x").refused(&["the template is empty"]);
     sandbox.makespan("run -- 'a {%}' ::: x").refused(&["`{%}`", "GNU parallel", "{#}"]);
     sandbox.makespan("run --colsep '(' -- a ::: x").refused(&["`(`", "regular expression"]);
