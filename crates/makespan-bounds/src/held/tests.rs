@@ -196,4 +196,3 @@ fn bounds_are_verified(tasks: u32) {
     let bound = best(&instance, Objective::Makespan).unwrap();
     assert_eq!(bound.verify(&instance), Ok(()));
 }
-
