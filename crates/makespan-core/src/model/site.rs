@@ -382,8 +382,8 @@ mod tests {
             (site(vec![partition("a", &[2])]), "node number 2"),
             (site(vec![partition("a", &[])]), "no nodes"),
             (site(vec![partition("a", &[1, 0])]), "ascend"),
-            (site(vec![Partition { qos: Some("x".into()), ..partition("a", &[0]) }]), "names `x`"),
-            (Site { associations: vec![Association::user("u", "nobody")], ..Site::default() }, "names `nobody`"),
+            (site(vec![Partition { qos: Some("x".into()), ..partition("a", &[0]) }]), "refers to `x`"),
+            (Site { associations: vec![Association::user("u", "nobody")], ..Site::default() }, "refers to `nobody`"),
         ];
         for (site, part) in wrong {
             let error = site.check(2).unwrap_err().to_string();

@@ -110,7 +110,7 @@ fn a_changed_plan_is_rejected() {
     let more = |value: &serde_json::Value| serde_json::Value::from(value.as_f64().unwrap() * 1.000_001);
     let changes = [
         ("/fair_throughput", "the stated"),
-        ("/rates/x/a", "would"),
+        ("/rates/x/a", "the rates require"),
         ("/period/tasks/y/a", "period"),
         ("/period/seconds", "period: the stated fair throughput"),
         ("/period/fair_throughput", "period: the stated fair throughput"),
