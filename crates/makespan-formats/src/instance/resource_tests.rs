@@ -111,7 +111,7 @@ fn needs_of_what_there_is_not_are_refused() {
     );
     needs(r#"{"solver": 4}"#, "4 of `solver`, but the platform has 3");
     needs(r#"{"gpus": 2}"#, "2 of `gpus`, but all nodes together have 1");
-    needs(r#"{"memory": "15GiB"}"#, "15 GiB of `memory`, and all nodes together have 14 GiB");
+    needs(r#"{"memory": "15GiB"}"#, "15 GiB of `memory`, but all nodes together have 14 GiB");
     let sum = r#"{"name": "j", "time": 3, "needs": {"memory": "9GiB"}}"#;
     refused(sum, &["no node has more than 8 GiB, and a processor can use only the amounts of its own node"]);
     needs(r#"{"per_processor": {"memory": "8.5GiB"}}"#, "of `memory`");
