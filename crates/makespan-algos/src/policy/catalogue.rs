@@ -18,7 +18,7 @@ use super::{
 };
 use crate::catalogue::{Entry, Parameter, Spec, SpecError, objective_named};
 use crate::plan::Scheduler;
-use crate::scheduler::{STEADY_STATE, needy};
+use crate::scheduler::{STEADY_STATE, needs_no_resources};
 
 /// Reason why a policy cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -393,8 +393,7 @@ fn enough_for_all(instance: &Instance) -> Result<(), Unsupported> {
 
 /// Rejects instances with tasks that need resources. Policies that plan only processors use this check.
 pub(super) fn without_needs(instance: &Instance) -> Result<(), Unsupported> {
-    let Some((name, resource)) = needy(instance) else { return Ok(()) };
-    Err(Unsupported(format!("`{name}` needs `{resource}`, but the policy plans only processors; use easy or replan")))
+    needs_no_resources(instance, "policy", "easy or replan")
 }
 
 fn equally_fast(instance: &Instance) -> Result<(), Unsupported> {

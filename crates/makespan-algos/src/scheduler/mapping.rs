@@ -4,7 +4,7 @@ use makespan_core::{Instance, Objective, Placement, ProcSet, Profile, Schedule, 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::packed::needs_counts;
+use super::packed::{needs_counts, needs_no_bags};
 use super::{INSTEAD, check_supported};
 use crate::kernel::mapping::{MachineId, Mapper, MappingProblem, Times, task_time};
 use crate::plan::{Context, Guarantee, Plan, ScheduleError, Scheduler};
@@ -83,11 +83,7 @@ impl Scheduler for MappingScheduler {
 pub fn check_mappable(instance: &Instance) -> Result<(), Unsupported> {
     let refused = |problem: &str| Err(Unsupported(format!("{problem}; use {INSTEAD}")));
     needs_counts(instance, INSTEAD)?;
-    if instance.has_bags() {
-        return Err(Unsupported(
-            "it does not plan bags of tasks; create the scheduler with `makespan_algos::scheduler`".into(),
-        ));
-    }
+    needs_no_bags(instance)?;
     if instance.has_compound_jobs() {
         return refused("it maps single jobs to machines, but at least one job is a graph of tasks");
     }

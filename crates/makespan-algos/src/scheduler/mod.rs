@@ -46,7 +46,7 @@ pub use moldable_graph::PlacingRule;
 pub(crate) use optimise::{GoalTask, NumberedWholes, Residual, Solution};
 pub use optimise::{Optimise, Target};
 pub use order::Order;
-pub(crate) use packed::{DecodedList, Remains, needy};
+pub(crate) use packed::{DecodedList, Remains, needs_no_resources};
 pub use peft::Peft;
 pub use priority::{Priority, Rule, Scheme};
 pub use sequential::Sequential;
@@ -79,11 +79,7 @@ pub(crate) fn counts_or_packs(instance: &Instance) -> Result<(), Unsupported> {
 /// No job may be a graph of tasks or a bag. [`WithBags`] plans bags.
 fn needs_equal_processors(instance: &Instance) -> Result<(), Unsupported> {
     packed::needs_counts(instance, INSTEAD)?;
-    if instance.has_bags() {
-        return Err(Unsupported(
-            "it does not plan bags of tasks; create the scheduler with `makespan_algos::scheduler`".into(),
-        ));
-    }
+    packed::needs_no_bags(instance)?;
     if instance.has_compound_jobs() {
         let what = "it plans single tasks and bags, but at least one job is a graph of tasks";
         return Err(Unsupported(format!("{what}; use {INSTEAD}")));
@@ -103,10 +99,7 @@ fn needs_single_processors(instance: &Instance) -> Result<(), Unsupported> {
 
 /// Checks the requirements of [`needs_single_processors`]. The errors recommend `instead`.
 fn needs_single_processors_or(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
-    if let Some((name, resource)) = packed::needy(instance) {
-        let what = format!("`{name}` needs `{resource}`, but the algorithm plans only processors");
-        return Err(Unsupported(format!("{what}; use {instead}")));
-    }
+    packed::needs_no_resources(instance, "algorithm", instead)?;
     if let Some(job) = instance.jobs().iter().find(|job| job.is_bag()) {
         let what = format!("it plans jobs and graphs of tasks, but job `{}` is a bag", job.name);
         return Err(Unsupported(format!("{what}; use {instead}")));

@@ -17,9 +17,7 @@ pub(super) use allotted::{named, planned, supports};
 /// error if tasks need more than a number of processors that are always open.
 pub(super) fn packing_on_clusters(instance: &Instance) -> Result<Packing<'_>, Unsupported> {
     let refused = |what: &str| Err(Unsupported(format!("{what}, which the algorithm does not support; use {INSTEAD}")));
-    if let Some((name, resource)) = packed::needy(instance) {
-        return refused(&format!("`{name}` needs `{resource}`"));
-    }
+    packed::needs_no_resources(instance, "algorithm", INSTEAD)?;
     needs_open_processors(instance)?;
     if instance.platform().restricts_placement() {
         return refused("jobs are kept within nodes (placement = compact)");

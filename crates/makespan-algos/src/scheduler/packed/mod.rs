@@ -6,8 +6,6 @@ mod moldable;
 mod pools;
 mod search;
 
-use std::borrow::Cow;
-
 use makespan_core::{Instance, Objective, Schedule, Stop, TaskId, Unsupported};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -62,19 +60,28 @@ pub(super) fn check_staged(instance: &Instance) -> Result<(), Unsupported> {
     Err(Unsupported(format!("the data of the tasks of `{name}` {what}")))
 }
 
-/// Returns the name of the first task that needs resources, and the first resource that it needs.
-pub(crate) fn needy(instance: &Instance) -> Option<(Cow<'_, str>, &str)> {
-    let task = instance.task_ids().find(|&task| !instance.demands(task).is_empty())?;
-    Some((instance.name(task), &instance.platform().resource_of(instance.demands(task)[0].resource).name))
+/// Checks that no task needs resources. `planner` is "algorithm" or "policy". The error recommends `instead`.
+pub(crate) fn needs_no_resources(instance: &Instance, planner: &str, instead: &str) -> Result<(), Unsupported> {
+    let Some(task) = instance.task_ids().find(|&task| !instance.demands(task).is_empty()) else { return Ok(()) };
+    let resource = &instance.platform().resource_of(instance.demands(task)[0].resource).name;
+    let what = format!("`{}` needs `{resource}`, but the {planner} plans only processors", instance.name(task));
+    Err(Unsupported(format!("{what}; use {instead}")))
+}
+
+/// Checks that no job is a bag. Schedulers that the catalogue wraps so that they support bags use this check.
+pub(super) fn needs_no_bags(instance: &Instance) -> Result<(), Unsupported> {
+    if instance.has_bags() {
+        return Err(Unsupported(
+            "it does not plan bags of tasks; create the scheduler with `makespan_algos::scheduler`".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// Checks the requirements of schedulers that only count processors: no task needs resources, and no job waits for
 /// another job.
 pub(super) fn needs_counts(instance: &Instance, instead: &str) -> Result<(), Unsupported> {
-    if let Some((name, resource)) = needy(instance) {
-        let what = format!("`{name}` needs `{resource}`, but the algorithm plans only processors; use {instead}");
-        return Err(Unsupported(what));
-    }
+    needs_no_resources(instance, "algorithm", instead)?;
     if let Some(job) = instance.jobs().iter().find(|job| !job.waits_for().is_empty()) {
         let before = &instance.job(job.waits_for()[0]).name;
         let what = format!(
