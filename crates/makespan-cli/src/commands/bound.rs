@@ -124,6 +124,18 @@ fn of_steps(count: usize) -> String {
     }
 }
 
+const MORE_PROCESSORS: &str = "may use more processors than there are, and pay for them";
+const MORE_TIME_ON_MACHINES: &str = "jobs may use more time on machines than there is, and pay for it";
+
+/// Explains a bound from prices. `relaxed` states what jobs may exceed, and for what they pay.
+fn priced(relaxed: &str, prices: &str) -> String {
+    format!("suppose that {relaxed}: even then, no schedule is better ({prices})")
+}
+
+fn in_steps(steps: usize) -> String {
+    format!("prices in {steps} steps of time, Lagrangian duality")
+}
+
 /// Explains a proof in one sentence.
 fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
     match proof {
@@ -162,22 +174,18 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             "each job ends no sooner than it could alone: after its longest path of tasks, and after the work that must run within some period".to_owned()
         }
         Proof::JobPrices(prices) => {
-            let steps = prices.prices.len();
-            format!(
-                "suppose that the tasks of each job may use more processors than there are, and pay for them: even then, no schedule is better (prices in {steps} steps of time, Lagrangian duality)"
-            )
+            let tasks = format!("the tasks of each job {MORE_PROCESSORS}");
+            priced(&tasks, &in_steps(prices.prices.len()))
         }
         Proof::IntervalPrices(prices) => {
-            format!(
-                "suppose that jobs may use more processor time than there is, and pay for it: even then, no schedule is better (prices in {} intervals of time, linear programming duality)",
-                prices.ends.len() + 1
+            let intervals = prices.ends.len() + 1;
+            priced(
+                "jobs may use more processor time than there is, and pay for it",
+                &format!("prices in {intervals} intervals of time, linear programming duality"),
             )
         }
         Proof::MachinePrices(prices) => {
-            format!(
-                "suppose that jobs may use more time on machines than there is, and pay for it: even then, no schedule is better (prices of {} machines)",
-                prices.prices.len()
-            )
+            priced(MORE_TIME_ON_MACHINES, &format!("prices of {} machines", prices.prices.len()))
         }
         Proof::DeadlinePrices(DeadlinePrices { deadline, prices, .. }) => {
             format!(
@@ -192,10 +200,9 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
             )
         }
         Proof::MachineTimePrices(prices) => {
-            format!(
-                "suppose that jobs may use more time on machines than there is, and pay for it: even then, no schedule is better (prices of {} machines that change over time, Lagrangian duality)",
-                prices.prices.len()
-            )
+            let machines = prices.prices.len();
+            let changing = format!("prices of {machines} machines that change over time, Lagrangian duality");
+            priced(MORE_TIME_ON_MACHINES, &changing)
         }
         Proof::PositionPrices(prices) => {
             format!(
@@ -213,17 +220,12 @@ fn why(instance: &Instance, objective: Objective, proof: &Proof) -> String {
         Proof::TreePrices(_) => {
             "at some prices of tasks, processors and links, no rates earn more than this (linear programming duality)".to_owned()
         },
-        Proof::TimePrices(prices) if !prices.widths.is_empty() => {
-            let (steps, functions) = (prices.prices.len(), counted(prices.widths.len(), "function"));
-            format!(
-                "suppose that jobs may use more processors than there are, and pay for them and for {functions} of their numbers of processors: even then, no schedule is better (prices in {steps} steps of time, Lagrangian duality)"
-            )
-        }
         Proof::TimePrices(prices) => {
-            format!(
-                "suppose that jobs may use more processors than there are, and pay for them: even then, no schedule is better (prices in {} steps of time, Lagrangian duality)",
-                prices.prices.len()
-            )
+            let functions = match prices.widths.len() {
+                0 => String::new(),
+                widths => format!(" and for {} of their numbers of processors", counted(widths, "function")),
+            };
+            priced(&format!("jobs {MORE_PROCESSORS}{functions}"), &in_steps(prices.prices.len()))
         }
     }
 }

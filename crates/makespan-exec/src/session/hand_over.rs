@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::time::{Duration, SystemTime};
 
-use makespan_core::{Event, Instance, Outcome, Placement, ProcSet, Run, Schedule, TaskId, Time};
+use makespan_core::{Event, Instance, Outcome, Placement, ProcSet, Run, Schedule, TaskId, Time, counted};
 
 use super::Session;
 use super::active::SessionNews;
@@ -200,12 +200,11 @@ impl Session<'_> {
         let all: Vec<TaskId> = self.machine.active.keys().copied().collect();
         let left = all.into_iter().filter(|&task| self.take_back(task)).count();
         if left > 0 {
-            let text = if left == 1 {
-                "1 job that had not started leaves the queue; resuming the run submits the job again".into()
-            } else {
-                format!("{left} jobs that had not started leave the queue; resuming the run submits the jobs again")
-            };
-            self.observer.message(&text);
+            let (leaves, whom) = if left == 1 { ("leaves", "the job") } else { ("leave", "the jobs") };
+            self.observer.message(&format!(
+                "{} that had not started {leaves} the queue; resuming the run submits {whom} again",
+                counted(left, "job")
+            ));
         }
     }
 
