@@ -167,13 +167,13 @@ fn parallel_tasks_on_unequal_speeds_have_bounds() {
 }
 
 #[test]
-fn ten_thousand_tasks_are_bounds_are_verified() {
+fn bounds_of_ten_thousand_tasks_are_verified() {
     bounds_are_verified(10_000);
 }
 
 #[test]
 #[ignore = "long: a minute of computing"]
-fn a_hundred_thousand_tasks_are_bounds_are_verified() {
+fn bounds_of_a_hundred_thousand_tasks_are_verified() {
     bounds_are_verified(100_000);
 }
 

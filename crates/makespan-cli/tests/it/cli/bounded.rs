@@ -14,7 +14,7 @@ use crate::cli::sandbox::{Said, Sandbox, unwrapped};
 const LIMIT: u32 = 1 << 20;
 /// Time after which a command counts as endless. The limit is generous, because the machine may be busy and the build
 /// may not be optimised.
-const PATIENCE: Duration = Duration::from_mins(10);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 impl Sandbox {
     /// Runs a command line with the limit on address space.

@@ -194,7 +194,7 @@ pub(super) fn read(file: &str, text: &str, strict: bool) -> Result<ReadJobs, For
     if strict && schema_version.is_none() {
         return Err(wrong(
             "schemaVersion",
-            &"the field is missing, but --strict requires it; state a supported version (1.3 to 1.6)",
+            &"the field is missing, which --strict does not allow; state a supported version (1.3 to 1.6)",
         ));
     }
     let mut platform = Ok(None);
