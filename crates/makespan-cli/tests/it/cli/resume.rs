@@ -16,12 +16,14 @@ fn twelve(sandbox: &Sandbox) {
     jobs(sandbox, "sleep 0.08");
 }
 
-/// Writes twelve jobs like [`twelve`]. After four have ended, the others wait for a file `go`, so that a test can act
-/// in the middle of the run.
+/// Writes twelve jobs like [`twelve`]. The first four to run end at once, and the others wait for a file `go`, so that
+/// a test can act in the middle of the run. A job is among the first four if it creates one of four folders. Counting
+/// the ended jobs instead would let a fifth job through if two of them count at the same moment.
 fn waiting(sandbox: &Sandbox) {
     jobs(
         sandbox,
-        "sleep 0.03; test $(wc -l < ended) -lt 4 || for i in $(seq 500); do test -e go && break; sleep 0.02; done",
+        "sleep 0.03; for n in 1 2 3 4; do mkdir first$n 2>/dev/null && free=yes && break; done; \
+         test $free || for i in $(seq 3000); do test -e go && break; sleep 0.02; done",
     );
     sandbox.write("ended", "");
 }
