@@ -26,6 +26,7 @@ pub(crate) enum IntakeRequest {
     Cancel(Vec<TaskId>),
     Withdraw(Vec<TaskId>),
     Announce(Vec<Unavailable>),
+    Decide,
     Close,
     Leave,
 }
@@ -64,6 +65,11 @@ impl Intake {
     /// ([`makespan_core::Cluster::announce`]).
     pub fn announce(&self, periods: Vec<Unavailable>) {
         self.ask(IntakeRequest::Announce(periods));
+    }
+
+    /// Calls the policy soon, for example because its rules have changed.
+    pub fn decide(&self) {
+        self.ask(IntakeRequest::Decide);
     }
 
     /// States that no more jobs will arrive. The run ends when all its jobs have ended.

@@ -27,5 +27,5 @@ pub use log::{Log, Priority};
 pub use service::Service;
 pub use store::{StoreState, examine};
 
-/// Name of the policy that schedules the jobs.
-pub(crate) const POLICY: &str = "improve";
+/// Name of the algorithm that plans the jobs.
+pub(crate) const PLANNER: &str = "optimise";

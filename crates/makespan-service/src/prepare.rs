@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use makespan::formats::instance::read_json;
 use makespan::formats::list::read_list;
 use makespan::formats::{FormatError, Language, ReadOptions, parse_instance, write_instance};
-use makespan::policy::policy_for;
+use makespan::scheduler;
 use makespan_core::{Instance, InstanceError, Job, JobId, Platform, TaskId, Time, Weight, Work, shell_line};
 use serde_json::{Map, Value, json};
 
@@ -419,9 +419,11 @@ fn check_jobs(instance: &Instance, platform: &Platform) -> Result<(), Refusal> {
     }
     let alone =
         Instance::new(platform.clone(), instance.all_submitted(), Vec::new()).map_err(|error| of_instance(&error))?;
-    policy_for(crate::POLICY, &alone, 0).map(drop).map_err(|error| {
+    let refused = |error: String| {
         bad("content", format!("a service cannot run these jobs: {error}"), "run these jobs with `makespan run`")
-    })
+    };
+    let planner = scheduler(crate::PLANNER).map_err(|error| refused(error.to_string()))?;
+    planner.supports(&alone).map_err(|error| refused(error.to_string()))
 }
 
 fn of_file(error: &FormatError) -> Refusal {

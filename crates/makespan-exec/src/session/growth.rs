@@ -27,6 +27,7 @@ impl Session<'_> {
                     // Tasks may be able to start now, for example because a reservation was removed.
                     self.policy.wake = Some(self.now());
                 }
+                IntakeRequest::Decide => self.policy.wake = Some(self.now()),
                 IntakeRequest::Close => self.may_grow = false,
                 IntakeRequest::Leave => {
                     self.leaves = true;

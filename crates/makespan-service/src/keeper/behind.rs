@@ -187,6 +187,7 @@ mod tests {
                 user: "bob".into(),
                 start,
                 end: start + length,
+                slot: (Time::ZERO, Time::ZERO),
                 processors: ProcSet::from_intervals(vec![(processor, processor)]),
                 spread: 0.1,
                 begin: None,
@@ -202,7 +203,20 @@ mod tests {
         let instance = Instance::new(platform, Vec::new(), Vec::new()).unwrap();
         let (limits, bounds, closed) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (now, includes) = (Time::ZERO, PlanInput::default());
-        Outlook { origin: 0.0, now, includes, instance, pending: 0, expected, running, limits, closed, jobs, bounds }
+        Outlook {
+            origin: 0.0,
+            now,
+            includes,
+            instance,
+            pending: 0,
+            expected,
+            running,
+            limits,
+            closed,
+            jobs,
+            bounds,
+            promise: None,
+        }
     }
 
     proptest! {

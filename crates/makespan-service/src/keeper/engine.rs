@@ -11,11 +11,10 @@ use std::time::Duration;
 
 use makespan::estimate::Medians;
 use makespan::formats::{Language, read_platform, write_atomic, write_instance};
-use makespan::policy::{Improve, Improving, RenewedPolicy};
 use makespan_core::{Estimation, Estimator, Instance, Job, NewTimes, Platform, Run, TaskId, Time};
 use makespan_exec::{ExecuteOptions, Intake, fingerprint, reserve, reserve_folder};
 
-use super::admission::Admission;
+use super::follow::Follower;
 use super::owners::{Owners, engine_job};
 use super::shared::{SharedState, StoreRequest};
 use super::watcher::Watcher;
@@ -25,8 +24,6 @@ use crate::store::{HandedJob, Reader, Round};
 
 /// Pause after a failed session.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Maximum share of one core for improving the plan.
-const SHARE: f64 = 0.1;
 /// File name of the platform in the folder of a round (one run of the engine).
 const PLATFORM: &str = "platform.json";
 
@@ -152,19 +149,14 @@ impl Runner {
         let reserved = if is_local { reserve(instance, &options) } else { reserve_folder(instance, &options) };
         let reserved = reserved.map_err(|error| error.to_string())?;
         let mut engine = self.shared.host.engine(reserved.folder(), &options, &mut |wake| intake.on_request(wake))?;
-        let policy = |_: &Instance| -> Option<Box<dyn makespan_core::Policy>> {
-            Some(Box::new(Improve::new(Improving::default(), 0).in_background(SHARE)))
-        };
-        let first = policy(instance).ok_or("no policy")?;
-        let renewed = RenewedPolicy::new(first, instance, policy);
-        let (owners, limits) = (Arc::clone(&self.shared.owners), Arc::clone(&self.shared.limits));
+        let (owners, rules) = (Arc::clone(&self.shared.owners), Arc::clone(&self.shared.rules));
         let begun = || self.shared.readers.read(Reader::begun).map_err(|error| error.to_string());
-        limits.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
-        let mut admission = Admission::new(renewed, owners, limits);
+        rules.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
+        let mut follower = Follower::new(owners, rules);
         let mut watcher = Watcher::new(Arc::clone(&self.shared), self.asks.clone(), drains, wear);
         self.shared.runs.store(true, Ordering::Relaxed);
         self.shared.relief();
-        reserved.execute_on(&mut *engine, &mut admission, &mut watcher).map(drop).map_err(|error| error.to_string())
+        reserved.execute_on(&mut *engine, &mut follower, &mut watcher).map(drop).map_err(|error| error.to_string())
     }
 
     /// Returns the instance of all jobs of the round, and directs new jobs to the session. The slow part of this

@@ -176,6 +176,7 @@ mod tests {
             user: ["ann", "bob"][user].into(),
             start: f64::from(at as u32),
             end: f64::from(at as u32 + length),
+            slot: (Time::ZERO, Time::ZERO),
             processors: set(0, width),
             spread: 0.0,
             begin: None,
@@ -187,7 +188,20 @@ mod tests {
         let instance = Instance::new(Platform::flat(PROCESSORS).unwrap(), Vec::new(), Vec::new()).unwrap();
         let limits = [("ann".to_owned(), limit)].into();
         let (now, includes, bounds) = (Time::ZERO, PlanInput::default(), Vec::new());
-        Outlook { origin: 0.0, now, includes, instance, pending: 0, expected, running, limits, closed, jobs, bounds }
+        Outlook {
+            origin: 0.0,
+            now,
+            includes,
+            instance,
+            pending: 0,
+            expected,
+            running,
+            limits,
+            closed,
+            jobs,
+            bounds,
+            promise: None,
+        }
     }
 
     /// A task has run longer than every similar task. Checks that the jobs that start after it have a range. The range

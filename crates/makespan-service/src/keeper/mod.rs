@@ -3,22 +3,26 @@
 //! One thread writes the store, one thread runs the engine, and one thread makes the plans that users see. Read
 //! requests access the store directly. Another thread deletes old jobs, if the options state how long jobs are kept.
 
-mod admission;
 mod ahead;
 mod asked;
 mod behind;
 mod checked;
 mod engine;
 mod explain;
+mod follow;
 mod future;
+mod levels;
 mod line;
 mod numbers;
 mod outlook;
 mod owners;
 mod plan;
 mod planner;
+mod promise;
 mod quota;
 mod retention;
+mod room;
+mod rules;
 mod shared;
 mod tally;
 mod watcher;
@@ -125,7 +129,7 @@ impl Keeper {
             platform,
             readers: store.readers(),
             owners: Arc::default(),
-            limits: Arc::default(),
+            rules: Arc::default(),
             lengths: Mutex::default(),
             delivery: Mutex::new(Delivery::default()),
             latest: Mutex::new(store.latest()),
@@ -149,7 +153,7 @@ impl Keeper {
         let [running, waiting, held] = [State::Running, State::Waiting, State::Held].map(of);
         shared.log.info(&format!("the store has {running} running, {waiting} waiting and {held} held jobs"));
         let limits = shared.readers.read(Reader::limits).map_err(|error| error.to_string())?;
-        shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors = limits;
+        shared.rules.lock().unwrap_or_else(PoisonError::into_inner).processors = limits;
         let outlook = Arc::new(Mutex::new(None));
         let execution = ExecuteOptions {
             shim: options.shim.clone(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use makespan_core::{Instance, ProcSet, Time};
 
+use super::promise::Promise;
 use super::quota::ProcessorLimits;
 use crate::words::{BoundPicture, JobNumber, Who};
 
@@ -17,6 +18,8 @@ pub(super) struct ExpectedTask {
     /// The planned start, in seconds since 1970.
     pub start: f64,
     pub end: f64,
+    /// The planned start and end, counted from the beginning of the run.
+    pub slot: (Time, Time),
     pub processors: ProcSet,
     /// The spread of the run time: the standard deviation of the logarithm of the run time.
     pub spread: f64,
@@ -133,6 +136,8 @@ pub(super) struct Outlook {
     pub closed: Vec<ClosedPeriod>,
     pub jobs: BTreeMap<JobNumber, JobPlan>,
     pub bounds: Vec<BoundPicture>,
+    /// The promise that the plan keeps, if possible.
+    pub promise: Option<Promise>,
 }
 
 impl Outlook {

@@ -77,3 +77,28 @@ pub(crate) fn engine_job(handed: &HandedJob, platform: &Platform) -> Result<Job,
     job.after = handed.after.iter().map(|name| name.as_str().into()).collect();
     Ok(job)
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Returns a job of one task. `at` is the number of jobs before it.
+    pub fn handed(at: usize, user: &str) -> HandedJob {
+        HandedJob {
+            job: JobNumber(at as u64 + 1),
+            position: at as u64 + 1,
+            name: (at + 1).to_string(),
+            user: user.into(),
+            title: String::new(),
+            tasks: 1,
+            weight: 1_000_000,
+            submitted: 0,
+            release: 0,
+            deadline: None,
+            after: Vec::new(),
+            spec: String::new(),
+            directory: None,
+            environment: BTreeMap::new(),
+        }
+    }
+}

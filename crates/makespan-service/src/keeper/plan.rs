@@ -9,6 +9,7 @@ use makespan_core::{Instance, Objective, Schedule, TaskId, Time, Weight};
 use super::behind::{PlannedTask, behind};
 use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, PlanInput, Runs, by_job};
 use super::owners::Owners;
+use super::promise::Promise;
 use super::quota::{ProcessorLimits, ProcessorUse, with_limits};
 use super::shared::Snapshot;
 use crate::prepare::job_of;
@@ -92,12 +93,29 @@ pub(super) struct PlanBasis<'a> {
     /// The jobs that wait for other jobs or for their earliest start.
     pub pending: Vec<PendingRow>,
     pub limits: ProcessorLimits,
+    pub promise: Option<Promise>,
+}
+
+/// Like [`planned`], but keeps a promise if it is possible.
+pub(super) fn planned_by(
+    instance: &Instance,
+    promise: Option<Promise>,
+) -> Result<(Schedule, Vec<makespan::Bound>), String> {
+    let (schedule, bounds) = planned(instance)?;
+    let late = promise.and_then(|promise| Some((promise, promise.start(instance, &schedule)?)));
+    if let Some((promise, start)) = late.filter(|(promise, start)| *start > promise.latest) {
+        let (other, _) = planned(&promise.urgent(instance)?)?;
+        if promise.start(instance, &other).is_some_and(|other| other < start) {
+            return Ok((other, bounds));
+        }
+    }
+    Ok((schedule, bounds))
 }
 
 impl PlanBasis<'_> {
     /// Plans the waiting tasks.
     pub fn outlook(self, owners: &Mutex<Owners>) -> Result<Outlook, String> {
-        let Self { snapshot, includes, closed, pending, limits } = self;
+        let Self { snapshot, includes, closed, pending, limits, promise } = self;
         let Snapshot { origin, now, part, running, .. } = snapshot;
         let owners = owners.lock().unwrap_or_else(PoisonError::into_inner);
         let running = running.iter().filter_map(|(run, ahead)| {
@@ -124,7 +142,7 @@ impl PlanBasis<'_> {
         };
         let instance = with_pending(part.instance.clone(), &pending, &running, (*origin, *now), &mut tasks)?;
         let instance = with_limits(instance, &mut tasks, |owner| Some(owner.as_ref()?.user.as_str()), &uses, &limits)?;
-        let (schedule, bounds) = planned(&instance)?;
+        let (schedule, bounds) = planned_by(&instance, promise)?;
         let rows: BTreeMap<JobNumber, &PendingRow> = pending.iter().map(|row| (row.job, row)).collect();
         let expected = schedule.placements().iter().filter_map(|at| {
             let Owner { job, task, title, user } = tasks.get(at.task.index())?.clone()?;
@@ -132,7 +150,21 @@ impl PlanBasis<'_> {
             let (start, end) = (origin + at.start.seconds(), origin + at.end.seconds());
             let (processors, spread) = (at.processors.clone(), spread(&instance, at.task));
             let (begin, after) = (row.and_then(|row| row.begin), row.map_or_else(Vec::new, |row| row.after.clone()));
-            Some(ExpectedTask { job, task, title, user, start, end, processors, spread, begin, after, behind: None })
+            let slot = (at.start, at.end);
+            Some(ExpectedTask {
+                job,
+                task,
+                title,
+                user,
+                start,
+                end,
+                slot,
+                processors,
+                spread,
+                begin,
+                after,
+                behind: None,
+            })
         });
         let mut expected: Vec<ExpectedTask> = expected.collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
@@ -154,6 +186,7 @@ impl PlanBasis<'_> {
             closed,
             jobs,
             bounds,
+            promise,
         })
     }
 }
@@ -218,9 +251,9 @@ mod tests {
     use makespan_core::{EndedTasks, Job, Platform, ProcSet, Profile, Running, TaskSet, Unavailable, View};
     use proptest::prelude::*;
 
-    use super::super::admission::tests::handed;
     use super::super::ahead::LengthPredictor;
     use super::super::future::range;
+    use super::super::owners::tests::handed;
     use super::*;
     use crate::prepare::spec;
     use crate::store::HandedJob;
@@ -310,7 +343,7 @@ mod tests {
             let snapshot =
                 Snapshot { origin: ORIGIN, now, part, request: 0, tasks, running: runs.clone(), left_out: 0, down: Vec::new(), changes: 0 };
             let limits = USERS.iter().zip(limits).filter_map(|(user, limit)| Some(((*user).to_owned(), limit?))).collect();
-            let basis = PlanBasis { snapshot: &snapshot, includes: PlanInput::default(), closed, pending, limits };
+            let basis = PlanBasis { snapshot: &snapshot, includes: PlanInput::default(), closed, pending, limits, promise: None };
             let outlook = basis.outlook(&Mutex::new(owners)).unwrap();
             let begun = ORIGIN + now.seconds();
             prop_assert!(outlook.expected.iter().all(|one| one.start >= begun), "{:?}", outlook.expected);

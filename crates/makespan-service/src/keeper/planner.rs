@@ -7,10 +7,12 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use makespan_core::ProcSet;
+use makespan_core::{ProcSet, TaskId, Time};
 
 use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, PlanInput, Runs};
 use super::plan::PlanBasis;
+use super::promise::Promise;
+use super::rules::PlannedSlot;
 use super::shared::{SharedState, Snapshot};
 use crate::clock::wall;
 use crate::store::{BACKED_UP, PendingRow, Reader};
@@ -50,6 +52,7 @@ impl Drawer {
         let mut rest = Duration::ZERO;
         let mut backup = self.last_backup();
         let mut settings = (0, None::<Instant>);
+        let mut promise = None;
         while !self.shared.is_closing() {
             self.rest(PAUSE.max(rest));
             let now = self.last_backup();
@@ -82,7 +85,7 @@ impl Drawer {
             changes = now;
             let begun = Instant::now();
             version += 1;
-            self.draw(&snapshot, includes, version);
+            promise = self.draw(&snapshot, includes, version, promise);
             rest = (begun.elapsed() * SHARE).min(LONGEST_REST);
             last = Some(Instant::now());
         }
@@ -124,29 +127,52 @@ impl Drawer {
         }
     }
 
-    fn draw(&self, snapshot: &Snapshot, includes: PlanInput, version: u64) {
+    /// Makes a plan, and gives it to the users and to the engine. Returns the promise of the plan to the job that has
+    /// waited longest.
+    fn draw(
+        &self,
+        snapshot: &Snapshot,
+        includes: PlanInput,
+        version: u64,
+        promise: Option<Promise>,
+    ) -> Option<Promise> {
         let begun = Instant::now();
         let closed = self.closed(snapshot);
         let shown = closed.iter().map(closed_picture).collect();
-        let outlook = self.outlook(snapshot, includes, closed);
+        let outlook = self.outlook(snapshot, (includes, promise), closed);
         let picture = self.picture(snapshot, outlook.as_ref().ok(), version, begun.elapsed());
         let picture = Picture { closed: shown, ..picture };
         if let Err(error) = &outlook {
             self.shared.note(&format!("no plan can be made: {error}"));
         }
         let outlook = outlook.ok();
-        let planned = outlook.iter().flat_map(|outlook| &outlook.expected).enumerate();
-        let order = planned.map(|(at, one)| ((one.job, one.task), at)).collect();
-        self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).order = order;
+        let promise = outlook.as_ref().and_then(|outlook| self.promise(outlook));
+        let slots = outlook.iter().flat_map(|outlook| &outlook.expected).map(PlannedSlot::from).collect();
+        self.shared.follow(slots);
         *self.outlook.lock().unwrap_or_else(PoisonError::into_inner) = outlook.map(Arc::new);
         *self.shared.picture.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(picture);
+        promise
     }
 
-    fn outlook(&self, snapshot: &Snapshot, includes: PlanInput, closed: Vec<ClosedPeriod>) -> Result<Outlook, String> {
+    /// Returns the promise of a plan to the job that has waited longest. A job that waits for other jobs gets no promise.
+    fn promise(&self, outlook: &Outlook) -> Option<Promise> {
+        let waits = |one: &&ExpectedTask| one.after.is_empty() && one.begin.is_none();
+        let oldest = outlook.expected.iter().filter(waits).min_by_key(|one| (one.job, one.slot.0))?;
+        let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let (owned, _) = owners.of(TaskId(owners.tasks(oldest.job).start))?;
+        Some(Promise::renewed(outlook.promise, oldest.job, Time::from_ticks(owned.submitted), oldest.slot.0))
+    }
+
+    fn outlook(
+        &self,
+        snapshot: &Snapshot,
+        (includes, promise): (PlanInput, Option<Promise>),
+        closed: Vec<ClosedPeriod>,
+    ) -> Result<Outlook, String> {
         // If the snapshot omits tasks of a long queue, pending jobs are also omitted.
         let pending = if snapshot.left_out == 0 { self.pending(wall())? } else { Vec::new() };
-        let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
-        PlanBasis { snapshot, includes, closed, pending, limits }.outlook(&self.shared.owners)
+        let limits = self.shared.rules.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
+        PlanBasis { snapshot, includes, closed, pending, limits, promise }.outlook(&self.shared.owners)
     }
 
     /// Returns the reservations that have not ended, and the processors that are down.
@@ -231,7 +257,7 @@ impl Drawer {
             waiting: count(State::Waiting),
             held: count(State::Held),
             running: count(State::Running),
-            policy: crate::POLICY.into(),
+            policy: crate::PLANNER.into(),
             engine: self.shared.host.name(),
             planning: planning.as_secs_f64(),
             remarks: remarks.into(),

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use makespan_core::{Job, Platform, ProcSet, Running, SubInstance, TaskId, Time, Unavailable};
 use makespan_exec::Intake;
 
-use super::admission::AdmissionLimits;
 use super::ahead::{LengthPredictor, Lengths};
 use super::owners::{Owners, engine_job};
+use super::rules::{PlannedSlot, StartRules};
 use super::tally::JobTally;
 use crate::clock::wall;
 use crate::host::Host;
@@ -118,7 +118,7 @@ pub(super) struct SharedState {
     pub platform: Platform,
     pub readers: Readers,
     pub owners: Arc<Mutex<Owners>>,
-    pub limits: Arc<Mutex<AdmissionLimits>>,
+    pub rules: Arc<Mutex<StartRules>>,
     /// Run times of ended tasks, by kind.
     pub lengths: Mutex<Lengths>,
     pub delivery: Mutex<Delivery>,
@@ -283,6 +283,17 @@ impl SharedState {
         };
         intake.announce(reservations.into_iter().map(period).collect());
         Ok(())
+    }
+
+    /// Gives the slots of a new plan to the engine.
+    pub fn follow(&self, slots: Vec<PlannedSlot>) {
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        rules.plan = Arc::new(slots);
+        rules.version += 1;
+        drop(rules);
+        if let Some(intake) = &self.delivery.lock().unwrap_or_else(PoisonError::into_inner).intake {
+            intake.decide();
+        }
     }
 
     /// Removes the request to withdraw a job, after a session has answered the request.

@@ -10,6 +10,7 @@ use makespan_core::{Instance, Outcome, ProcSet, Run, Running, TaskId, TaskSet, T
 use makespan_exec::{MeasuredAttempt, Observer, Progress, output_files};
 
 use super::ahead::LengthPredictor;
+use super::follow::LineKey;
 use super::shared::{SharedState, Snapshot, StoreRequest};
 use super::wear::RunReplacement;
 use crate::clock::wall;
@@ -19,6 +20,8 @@ use crate::words::{JobNumber, State};
 
 /// Maximum number of waiting tasks in a snapshot for the planner.
 const PLANNED: usize = 2000;
+/// Number of the oldest waiting tasks in every snapshot.
+const OLDEST: usize = 200;
 
 /// The observer of one session of the engine.
 pub(super) struct Watcher {
@@ -118,10 +121,10 @@ impl Watcher {
 
     /// Returns true if no task is running, and no task of a started job is waiting.
     fn is_drained(&self, progress: &Progress<'_>) -> bool {
-        let limits = self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = self.shared.rules.lock().unwrap_or_else(PoisonError::into_inner);
         let owners = self.shared.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let has_begun = |task: TaskId| {
-            let begun = limits.begun.as_ref();
+            let begun = rules.begun.as_ref();
             owners.of(task).is_some_and(|(owned, _)| begun.is_some_and(|begun| begun.contains(&owned.job)))
         };
         progress.view.running.is_empty() && !progress.view.waiting.iter().any(has_begun)
@@ -155,7 +158,7 @@ impl Watcher {
         }
         drop(wanted);
         let View { instance, now, waiting, running, .. } = progress.view;
-        let first: TaskSet = waiting.iter().take(PLANNED).collect();
+        let first = first_planned(instance, waiting);
         let known: BTreeMap<TaskId, LengthPredictor> =
             running.iter().map(|run| (run.task, self.ahead(run, instance, now))).collect();
         let end = |run: &Running| known.get(&run.task).map_or(now, |ahead| run.start + ahead.length(now - run.start).0);
@@ -169,6 +172,18 @@ impl Watcher {
         let snapshot = Snapshot { origin, now, part, request, tasks, running, left_out, down, changes: self.changes };
         let _ = self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner).send(snapshot);
     }
+}
+
+/// Returns the waiting tasks that are planned. If there are many, returns the oldest tasks, and the tasks with the
+/// largest weight for each processor-second.
+fn first_planned(instance: &Instance, waiting: &TaskSet) -> TaskSet {
+    if waiting.len() <= PLANNED {
+        return waiting.clone();
+    }
+    let mut all: Vec<(LineKey, TaskId)> =
+        waiting.iter().skip(OLDEST).map(|task| (LineKey::of(instance, task), task)).collect();
+    all.select_nth_unstable(PLANNED - OLDEST);
+    waiting.iter().take(OLDEST).chain(all[..PLANNED - OLDEST].iter().map(|one| one.1)).collect()
 }
 
 impl Observer for Watcher {

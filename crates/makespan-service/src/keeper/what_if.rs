@@ -6,7 +6,7 @@ use makespan_core::{Job, Platform, ProcSet, Time, Weight};
 
 use super::behind::{PlannedTask, behind};
 use super::outlook::{JobPlan, Outlook, Runs};
-use super::plan::{pictured, planned};
+use super::plan::{pictured, planned_by};
 use super::quota::hold_licences;
 use crate::clock::wall;
 use crate::prepare::{PreparedJob, job_of, refusal};
@@ -187,7 +187,7 @@ fn plan_of(outlook: &Outlook, jobs: Vec<Job>) -> Result<Plan, Refusal> {
     let failed = |error: String| refusal(RefusalKind::BadInput, "content", error, "");
     // The platform of the outlook already excludes the resources of running tasks.
     let instance = outlook.instance.with_jobs(jobs);
-    let (schedule, bounds) = planned(&instance).map_err(failed)?;
+    let (schedule, bounds) = planned_by(&instance, outlook.promise).map_err(failed)?;
     let mut jobs = BTreeMap::<String, (f64, f64)>::new();
     let mut tasks = Vec::with_capacity(schedule.placements().len());
     for at in schedule.placements() {

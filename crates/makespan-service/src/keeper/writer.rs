@@ -182,7 +182,7 @@ impl Writer {
     /// Reads the processor limits of the users from the store, and wakes the engine, which may start other jobs now.
     fn renew_limits(&self) {
         if let Ok(processors) = self.shared.readers.read(Reader::limits) {
-            self.shared.limits.lock().unwrap_or_else(PoisonError::into_inner).processors = processors;
+            self.shared.rules.lock().unwrap_or_else(PoisonError::into_inner).processors = processors;
         }
         let _ = self.shared.announce(&self.shared.delivery.lock().unwrap_or_else(PoisonError::into_inner));
     }

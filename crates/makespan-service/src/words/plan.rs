@@ -33,7 +33,7 @@ pub struct Picture {
     pub held: u64,
     /// The number of running jobs.
     pub running: u64,
-    /// The name of the scheduling policy.
+    /// The name of the algorithm that makes the plan.
     pub policy: String,
     /// The engine on which jobs run: `this machine` or `Slurm`.
     pub engine: String,
