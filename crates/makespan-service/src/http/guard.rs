@@ -10,8 +10,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::anonymous::AnonymousConnection;
 use super::app::App;
+use super::connections::Connection;
 use super::limits::{LimitedGroup, network};
 use super::problem::{LoggedProblem, Problem};
 use crate::words::{Role, Who};
@@ -37,8 +37,8 @@ pub(super) struct ConnectionInfo {
     pub(super) at: SocketAddr,
     /// True if the connection is encrypted.
     pub(super) tls: bool,
-    /// Entry for this connection in the table of connections without a valid token.
-    pub(super) stranger: Option<Arc<AnonymousConnection>>,
+    /// Entry for this connection in the table of connections.
+    pub(super) connection: Arc<Connection>,
 }
 
 /// The client that sent a request, and the id of its token.
@@ -103,8 +103,10 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     let peer = request.extensions().get::<ConnectionInfo>().cloned().ok_or_else(Problem::internal)?;
     let asker = token(request.headers())?
         .map(|token| app.tokens.who(token).ok_or_else(|| unknown_token("this token is unknown")));
-    if let (Some(Ok(_)), Some(stranger)) = (&asker, &peer.stranger) {
-        stranger.is_known();
+    if let Some(Ok((who, id))) = &asker
+        && !peer.connection.is_known(id, &who.user)
+    {
+        return Err(too_many_connections());
     }
     let counted = match &asker {
         Some(Ok((_, id))) => LimitedGroup::Token(id.clone()),
@@ -161,6 +163,13 @@ fn unknown_token(why: &str) -> Problem {
 fn too_many(seconds: u32) -> Problem {
     let detail = "the limit of requests per second is exceeded";
     Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many", "Too many requests", detail).retry(seconds)
+}
+
+fn too_many_connections() -> Problem {
+    let detail = "this token has too many connections, and none of them is idle";
+    let title = "Too many connections";
+    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_connections", title, detail);
+    problem.retry(10).remedy("close streams of events or other connections of this token")
 }
 
 /// Returns the host to which a request is addressed.

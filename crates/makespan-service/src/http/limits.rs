@@ -12,7 +12,8 @@ pub struct RequestLimits {
     /// address without a token.
     pub requests: f64,
     /// Maximum number of connections. Further connections wait. One address may use an eighth of this number for
-    /// connections without a token. If an address opens more such connections, the server closes the oldest of them.
+    /// connections without a token, and seven eighths in all. One token may use six eighths. If a client opens more
+    /// connections, the server first closes idle connections of the token or the address.
     pub connections: usize,
     /// Time limit for receiving a request without its body. Also the time after which a connection without requests is
     /// closed.

@@ -4,10 +4,10 @@
 //! `events` and `monitor` contain the request handlers. The module `routes` maps paths to handlers, and builds the
 //! `OpenAPI` document from the handlers.
 
-mod anonymous;
 mod app;
 mod body;
 mod connection;
+mod connections;
 mod events;
 mod guard;
 mod hub;

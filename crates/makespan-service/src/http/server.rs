@@ -25,9 +25,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tower::ServiceExt;
 
-use super::anonymous::AnonymousConnections;
 use super::app::{App, Counting};
 use super::connection::TimedConnection;
+use super::connections::{Connections, answered};
 use super::guard::ConnectionInfo;
 use super::hub::Hub;
 use super::limits::network;
@@ -37,9 +37,6 @@ use crate::Service;
 
 /// Maximum size of the head of a request, in bytes.
 const MAX_HEAD: usize = 64 << 10;
-/// Divisor for connections without a token: one address may have at most the maximum number of connections divided by
-/// this number.
-const SHARE: usize = 8;
 /// Maximum number of threads for calls of the service.
 const THREADS: usize = 48;
 /// Pause after a connection could not be accepted, for example because there were no free file descriptors.
@@ -245,13 +242,13 @@ impl Server {
             let (heard, told) = (app.hub.clone(), app.service.clone());
             let listening = tokio::task::spawn_blocking(move || heard.run(told.as_ref()));
             let places = Arc::new(Semaphore::new(app.limits.connections));
-            let anonymous = AnonymousConnections::new(app.limits.connections / SHARE);
+            let connections = Connections::new(app.limits.connections, app.log.clone());
             let door = ConnectionAcceptor {
                 router: router(app.clone()),
                 app: app.clone(),
                 acceptor,
                 places: places.clone(),
-                anonymous,
+                connections,
             };
             for listener in listeners {
                 match tokio::net::TcpListener::from_std(listener) {
@@ -326,7 +323,7 @@ struct ConnectionAcceptor {
     app: Arc<App>,
     acceptor: Option<TlsAcceptor>,
     places: Arc<Semaphore>,
-    anonymous: Arc<AnonymousConnections>,
+    connections: Arc<Connections>,
 }
 
 impl ConnectionAcceptor {
@@ -354,21 +351,15 @@ impl ConnectionAcceptor {
     }
 
     async fn serve(self, stream: tokio::net::TcpStream, from: SocketAddr, at: SocketAddr, place: OwnedSemaphorePermit) {
-        // The limit for each address does not apply behind a proxy, because all connections come from the address of
+        // The limits for each address do not apply behind a proxy, because all connections come from the address of
         // the proxy.
-        let stranger =
-            (!self.app.behind_proxy).then(|| Arc::new(self.anonymous.enter(network(from.ip().to_canonical()))));
-        let peer = ConnectionInfo { from, at, tls: self.acceptor.is_some(), stranger: stranger.clone() };
+        let address = (!self.app.behind_proxy).then(|| network(from.ip().to_canonical()));
+        let connection = Arc::new(self.connections.enter(address));
+        let peer = ConnectionInfo { from, at, tls: self.acceptor.is_some(), connection: connection.clone() };
         let _counting = Counting::new(self.app.clone(), |counts| &counts.connections);
-        let ends = async {
-            match &stranger {
-                Some(stranger) => stranger.ends().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             () = self.converse(stream, peer) => {}
-            () = ends => {}
+            () = connection.ends() => {}
         }
         drop(place);
     }
@@ -392,7 +383,7 @@ impl ConnectionAcceptor {
         let service = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer.clone());
-            router.clone().oneshot(request)
+            answered(peer.connection.clone(), router.clone().oneshot(request))
         });
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(self.app.limits.head).max_buf_size(MAX_HEAD);

@@ -88,6 +88,50 @@ fn half_sent_requests_make_nobody_wait() {
     drop(half);
 }
 
+/// One token opens more connections than the server has, and leaves them idle after a request. Other tokens are still
+/// answered at once, a stream of events of the token stays open, and the log has one line about the token.
+#[test]
+fn many_connections_of_one_token_lock_nobody_out() {
+    let site = Site::with(RequestLimits { connections: 64, head: LIMIT, ..quick_limits() });
+    let mut stream = site.events(&site.alice, "", "");
+    stream.line("event: begin");
+    let one = format!("GET /api/v1/whoami HTTP/1.1\r\nHost: localhost\r\n{}\r\n\r\n", bearer(&site.alice));
+    let idle: Vec<_> = (0..200)
+        .map(|_| {
+            let mut stream = site.connect();
+            stream.write_all(one.as_bytes()).unwrap();
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).unwrap();
+            assert_eq!(&first, b"HTTP/1.1 200");
+            stream
+        })
+        .collect();
+    let begun = Instant::now();
+    for token in [&site.admin, &site.bob, &site.alice] {
+        assert_eq!(site.get(token, "/api/v1/whoami").status, 200);
+    }
+    assert!(begun.elapsed() < LIMIT / 4, "{:?}", begun.elapsed());
+    let job = site.submit(&site.alice, "a");
+    assert_eq!(stream.happening()["job"], job);
+    let lines = || {
+        std::fs::read_to_string(site.store.path().join("log"))
+            .unwrap()
+            .matches("alice has too many connections")
+            .count()
+    };
+    eventually("the log has a line", || lines() == 1);
+    // If all connections of a token are busy, its next request is refused.
+    let streams: Vec<_> = (0..47).map(|_| site.events(&site.bob, "", "")).collect();
+    eventually("further requests of the token are refused", || {
+        site.get(&site.bob, "/api/v1/whoami").status == 429 || {
+            drop(site.events(&site.bob, "", ""));
+            false
+        }
+    });
+    assert_eq!(site.get(&site.admin, "/api/v1/whoami").status, 200);
+    drop((idle, streams));
+}
+
 #[test]
 fn a_stop_ends_streams_and_lets_answers_end() {
     let site = Site::with(quick_limits());

@@ -1,0 +1,281 @@
+//! Limits the number of connections for each address and for each token, so that one client cannot use all connections
+//! of the server.
+//!
+//! If a limit is exceeded, the server first closes connections on which no request is being processed.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::Notify;
+
+use crate::log::Log;
+
+/// Minimum time between two lines of the log about closed or refused connections.
+const LINE_PER: Duration = Duration::from_mins(1);
+
+/// The maximum numbers of connections of a group of clients.
+#[derive(Clone, Copy, Debug)]
+struct GroupLimits {
+    /// Without a valid token, for each address.
+    strangers: usize,
+    /// For each token.
+    token: usize,
+    /// For each address.
+    address: usize,
+}
+
+/// The open connections.
+#[derive(Debug)]
+pub(super) struct Connections {
+    limits: GroupLimits,
+    log: Log,
+    open: Mutex<OpenConnections>,
+}
+
+#[derive(Debug, Default)]
+struct OpenConnections {
+    next: u64,
+    /// The open connections, the oldest first.
+    all: BTreeMap<u64, OpenConnection>,
+    closed: u64,
+    refused: u64,
+    /// The instant of the last line of the log.
+    told: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct OpenConnection {
+    /// The address, or `None` if all connections come from a proxy.
+    address: Option<IpAddr>,
+    /// The id of the token, once a request with a valid token has arrived.
+    token: Option<String>,
+    /// The number of requests that are being processed, including responses that are being sent.
+    requests: usize,
+    end: Arc<Notify>,
+    /// Whether the server has decided to close the connection.
+    is_ending: bool,
+}
+
+/// Entry of a connection in the table [`Connections`]. The entry is removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct Connection {
+    connections: Arc<Connections>,
+    number: u64,
+    end: Arc<Notify>,
+}
+
+/// A guard for a request that is being processed on a connection.
+struct Request(Arc<Connection>);
+
+/// A response body. While the body exists, its connection is not idle.
+pub(super) struct GuardedBody {
+    inner: Body,
+    _request: Request,
+}
+
+impl Connections {
+    /// Creates an empty table. `most` is the maximum number of all connections.
+    pub(super) fn new(most: usize, log: Log) -> Arc<Self> {
+        let part = |share: usize| (most * share / 8).max(1);
+        // The rest is reserved for other tokens and other addresses.
+        let limits = GroupLimits { strangers: part(1), token: part(6), address: part(7) };
+        Arc::new(Self { limits, log, open: Mutex::default() })
+    }
+
+    /// Adds a connection. If its address then exceeds a limit, closes another connection of this address: an idle
+    /// connection or, if there is none, the oldest connection without a token. So a client that never completes its
+    /// requests cannot block other clients at its address.
+    pub(super) fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Connection {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = open.next;
+        open.next += 1;
+        let end = Arc::new(Notify::new());
+        let new = OpenConnection { address, token: None, requests: 0, end: Arc::clone(&end), is_ending: false };
+        open.all.insert(number, new);
+        if address.is_some() {
+            let is_own = |one: &OpenConnection| one.address == address && !one.is_ending;
+            let is_stranger = |one: &OpenConnection| is_own(one) && one.token.is_none();
+            let whom = format!("the address {}", address.map_or_else(String::new, |address| address.to_string()));
+            if open.count(is_stranger) > self.limits.strangers {
+                open.close(is_stranger);
+                self.tell(&mut open, &whom);
+            }
+            if open.count(is_own) > self.limits.address {
+                let is_idle = |one: &OpenConnection| is_own(one) && one.token.is_some() && one.requests == 0;
+                let _ = open.close(is_idle) || open.close(is_stranger);
+                self.tell(&mut open, &whom);
+            }
+        }
+        Connection { connections: Arc::clone(self), number, end }
+    }
+
+    /// Adds a line to the log, unless there was such a line in the last minute.
+    fn tell(&self, open: &mut OpenConnections, whom: &str) {
+        if open.told.is_some_and(|told| told.elapsed() < LINE_PER) {
+            return;
+        }
+        let (closed, refused) = (std::mem::take(&mut open.closed), std::mem::take(&mut open.refused));
+        open.told = Some(Instant::now());
+        self.log.warning(&format!(
+            "{whom} has too many connections; since the last such line, {closed} connections were closed and {refused} \
+             requests refused"
+        ));
+    }
+}
+
+impl OpenConnections {
+    fn count(&self, which: impl Fn(&OpenConnection) -> bool) -> usize {
+        self.all.values().filter(|one| which(one)).count()
+    }
+
+    /// Closes the oldest connection that `which` accepts. Returns false if there is none.
+    fn close(&mut self, which: impl Fn(&OpenConnection) -> bool) -> bool {
+        let Some(oldest) = self.all.values_mut().find(|one| which(one)) else { return false };
+        oldest.is_ending = true;
+        oldest.end.notify_one();
+        self.closed += 1;
+        true
+    }
+}
+
+impl Connection {
+    /// Records that a request of `user` with a valid token has arrived. If the token then has too many connections,
+    /// closes its oldest idle connection. Returns false if none of them is idle; the request must then be refused.
+    pub(super) fn is_known(&self, token: &str, user: &str) -> bool {
+        let mut open = self.connections.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(own) = open.all.get_mut(&self.number) else { return true };
+        if own.is_ending || own.token.as_deref() == Some(token) {
+            return !own.is_ending;
+        }
+        own.token = Some(token.to_owned());
+        let is_own = |one: &OpenConnection| one.token.as_deref() == Some(token) && !one.is_ending;
+        if open.count(is_own) <= self.connections.limits.token {
+            return true;
+        }
+        let closed = open.close(|one| is_own(one) && one.requests == 0);
+        if !closed {
+            open.refused += 1;
+            if let Some(own) = open.all.get_mut(&self.number) {
+                own.token = None;
+            }
+        }
+        self.connections.tell(&mut open, user);
+        closed
+    }
+
+    /// Waits until the server must close this connection.
+    pub(super) async fn ends(&self) {
+        self.end.notified().await;
+    }
+
+    fn change_requests(&self, change: impl FnOnce(&mut usize)) {
+        let mut open = self.connections.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = open.all.get_mut(&self.number) {
+            change(&mut own.requests);
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let mut open = self.connections.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.all.remove(&self.number);
+    }
+}
+
+impl Request {
+    fn new(connection: Arc<Connection>) -> Self {
+        connection.change_requests(|count| *count += 1);
+        Self(connection)
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.0.change_requests(|count| *count -= 1);
+    }
+}
+
+/// Answers a request. The connection is not idle until its response has been sent.
+pub(super) async fn answered<E>(
+    connection: Arc<Connection>,
+    answer: impl Future<Output = Result<axum::response::Response, E>>,
+) -> Result<axum::http::Response<GuardedBody>, E> {
+    let request = Request::new(connection);
+    Ok(answer.await?.map(|inner| GuardedBody { inner, _request: request }))
+}
+
+impl HttpBody for GuardedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        Pin::new(&mut self.inner).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A client of a random test: its address, and its token if it sends one.
+    type Client = (u8, Option<u8>);
+
+    proptest! {
+        /// Opens random connections of which some are idle, some are busy and some send no token. Checks that no group
+        /// exceeds its limit, that a connection of another token and another address is always possible, and that busy
+        /// connections with a token stay open.
+        #[test]
+        fn a_group_leaves_connections_to_others(
+            most in 8_usize..64,
+            clients in prop::collection::vec(((0_u8..2, prop::option::of(0_u8..2)), any::<bool>()), 1..200),
+        ) {
+            let connections = Connections::new(most, Log::default());
+            let limits = connections.limits;
+            let mut held: Vec<(Client, Arc<Connection>, Option<Request>)> = Vec::new();
+            for ((address, token), busy) in clients {
+                let connection = Arc::new(connections.enter(Some([10, 0, 0, address].into())));
+                let request = Request::new(Arc::clone(&connection));
+                if token.is_none_or(|token| connection.is_known(&token.to_string(), "ann")) {
+                    held.push(((address, token), connection, Some(request).filter(|_| busy && token.is_some())));
+                }
+                let ending: Vec<u64> = {
+                    let open = connections.open.lock().unwrap();
+                    open.all.iter().filter(|(_, one)| one.is_ending).map(|(number, _)| *number).collect()
+                };
+                for (_, connection, request) in &held {
+                    prop_assert!(request.is_none() || !ending.contains(&connection.number), "a busy connection ends");
+                }
+                held.retain(|(_, connection, _)| !ending.contains(&connection.number));
+                let count = |which: &dyn Fn(&Client) -> bool| held.iter().filter(|one| which(&one.0)).count();
+                for number in 0..2 {
+                    prop_assert!(count(&|one| one.1 == Some(number)) <= limits.token);
+                    prop_assert!(count(&|one| one.0 == number && one.1.is_none()) <= limits.strangers);
+                    prop_assert!(count(&|one| one.0 == number) <= limits.address + 1);
+                }
+            }
+            prop_assert!(limits.token < most && limits.address < most && limits.strangers < most);
+            let other = Arc::new(connections.enter(Some([10, 0, 1, 1].into())));
+            prop_assert!(other.is_known("other", "bob"));
+        }
+    }
+}
