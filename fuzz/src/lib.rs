@@ -7,7 +7,7 @@ use makespan_formats::list::{Arguments, MakeOutput, Template, read_make, read_sn
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     FormatOption, Language, PlanFile, ReadOptions, ReplayOptions, SpeedupSpec, parse_bandwidth, parse_failures,
-    parse_instance, parse_replay, write_instance,
+    parse_instance, parse_replay, parse_sacct_memory, write_instance,
 };
 use makespan_verify::check::{problems, verdict};
 
@@ -134,6 +134,14 @@ pub fn failures(bytes: &[u8]) {
     let platform = Platform::cluster(2, 4).expect("8 are enough");
     if let Err(error) = parse_failures("x", bytes, &platform) {
         assert_one_line(&error);
+    }
+}
+
+/// The stated and the used memory in a dump of sacct.
+pub fn sacct_memory(bytes: &[u8]) {
+    match parse_sacct_memory("x", &mut &*bytes) {
+        Ok(table) => assert!(table.jobs.iter().all(|job| job.peak > 0)),
+        Err(error) => assert_one_line(&error),
     }
 }
 

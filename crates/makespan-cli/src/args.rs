@@ -42,7 +42,7 @@ pub use generate::{GenerateEtcOptions, GenerateOptions, Generator, Range};
 pub use graphs::GenerateGraphsOptions;
 pub use history::{
     HistoryAction, HistoryChoice, HistoryExportOptions, HistoryFilter, HistoryForgetOptions, HistoryListOptions,
-    HistoryOptions,
+    HistoryOptions, MemorySource,
 };
 pub use machines::{MachineOptions, QUEUE};
 pub use needs::NeedsArguments;
@@ -284,6 +284,9 @@ pub struct PlanOptions {
     /// History of earlier runs, from which to estimate times that the instance does not state
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
+    /// Where the memory of jobs comes from: stated, or learned from the peaks in --history
+    #[arg(long, value_enum, value_name = "SOURCE", default_value = "stated", requires_if("learned", "history"))]
+    pub memory: MemorySource,
     /// Write the schedule with its bounds as JSON
     #[arg(help_heading = "Files that are written", long, short, value_name = "FILE.json")]
     pub output: Option<PathBuf>,
@@ -444,6 +447,13 @@ pub struct RunOptions {
     pub seed: u64,
     #[command(flatten)]
     pub history: HistoryChoice,
+    /// Where the memory of jobs comes from: stated, or learned from peaks of earlier runs
+    ///
+    /// With `learned`, a predicted amount replaces the stated amount. A job that is killed for lack of memory is tried
+    /// again with twice the memory, in addition to --retry. On this machine, a job without a prediction and a stated
+    /// amount holds an equal share of the memory for each of its cores; see docs/history.md
+    #[arg(long, value_enum, value_name = "SOURCE", default_value = "stated", conflicts_with = "no_history")]
+    pub memory: MemorySource,
     /// Print the commands as the shell gets them, with their cores and needs, in planned order, and run nothing
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,

@@ -2,12 +2,13 @@
 
 mod kinds;
 mod memory;
+mod needs;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use makespan_core::{Estimate, Instance, Job, JobId, Profile, TaskId, Time, Work, counted};
+use makespan_core::{Estimate, Instance, Job, JobId, Platform, Profile, TaskId, Time, Work, counted};
 use makespan_exec::{Pinning, host};
 use makespan_history::estimate::{Basis, Estimator, Exploration, LearnedTimes, Question, TrialCandidate, typical};
 use makespan_history::{Command, History, HistoryError, Recorder, default_path, folder_here};
@@ -21,6 +22,7 @@ pub use kinds::kinds;
 #[cfg(feature = "service")]
 pub use kinds::of_command;
 pub use memory::Memory;
+pub use needs::MemoryRoom;
 
 /// The history of earlier runs, if one is used, and the place where commands run.
 pub struct RunHistory {
@@ -205,18 +207,24 @@ impl Place {
 impl Lesson {
     /// Returns the instance with the learned times, and with a note about these times.
     fn applied(self, loaded: LoadedInstance, jobs: Vec<Job>) -> Result<TaughtInstance> {
-        let LoadedInstance { instance: guessed, mut remarks, has_made_up_names } = loaded;
-        let (platform, closed) = (guessed.platform().clone(), guessed.unavailable().to_vec());
-        let instance = Instance::new(platform, jobs, closed).map_err(|error| miette!("{error}"))?;
-        // Notes about guessed times are replaced, because some times are now learned.
-        let before: Vec<String> = guessed.notes().iter().map(|note| note.describe(&guessed)).collect();
-        remarks.retain(|remark| !before.contains(remark));
-        remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
-        remarks.push(self.remark);
-        let id = |&(job, number): &(usize, usize)| instance.job(JobId(job as u32)).task(number as u32);
+        let platform = loaded.instance.platform().clone();
+        let loaded = rebuilt(loaded, platform, jobs, self.remark)?;
+        let id = |&(job, number): &(usize, usize)| loaded.instance.job(JobId(job as u32)).task(number as u32);
         let trials = self.trials.iter().map(id).collect();
-        Ok(TaughtInstance { loaded: LoadedInstance { instance, remarks, has_made_up_names }, learned: true, trials })
+        Ok(TaughtInstance { loaded, learned: true, trials })
     }
+}
+
+/// Returns an instance with these machines and jobs. Notes about the replaced times and amounts are made again, and
+/// `remark` is added.
+fn rebuilt(loaded: LoadedInstance, platform: Platform, jobs: Vec<Job>, remark: String) -> Result<LoadedInstance> {
+    let LoadedInstance { instance: before, mut remarks, has_made_up_names } = loaded;
+    let instance = Instance::new(platform, jobs, before.unavailable().to_vec()).map_err(|error| miette!("{error}"))?;
+    let replaced: Vec<String> = before.notes().iter().map(|note| note.describe(&before)).collect();
+    remarks.retain(|remark| !replaced.contains(remark));
+    remarks.extend(instance.notes().iter().map(|note| note.describe(&instance)));
+    remarks.push(remark);
+    Ok(LoadedInstance { instance, remarks, has_made_up_names })
 }
 
 /// Returns the command of a bag's task, with a task number that does not occur in the bag. Every command of the bag is

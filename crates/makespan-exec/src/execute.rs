@@ -239,7 +239,8 @@ fn drive_on(
         policy.recall(&history.told);
     }
     history.told.iter().for_each(|entry| observer.told(entry));
-    let mut open = open_tasks(instance, &history, options);
+    let mut retries = Retries::new(instance, &history.runs, options);
+    let mut open = open_tasks(instance, &history, options, &retries);
     observer.began(&SessionBegin {
         open: &open,
         runs: &history.runs,
@@ -248,9 +249,11 @@ fn drive_on(
     });
     let closed = closed_tasks(&history, &open);
     open.retain(|task| !taken.contains(task));
+    if options.retry_failed {
+        retries.forgive(&open);
+    }
     let restated = history.restated(instance);
     let memory_kills = engine.memory_kills().unwrap_or(0);
-    let retries = Retries::new(instance, &history.runs, &open, options.retry_failed);
     let (policy, handed) = match driver {
         Driver::Plan(plan, again) => (None, Some(HandOver::new(instance, plan, again, options.resume, &history.runs))),
         Driver::Policy(policy) => (Some(policy), None),

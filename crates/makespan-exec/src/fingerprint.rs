@@ -5,7 +5,8 @@ use makespan_core::{
 };
 use sha2::{Digest, Sha256};
 
-/// Returns the SHA-256 hash, in hexadecimal, of all data that the instance states, except learned and guessed times.
+/// Returns the SHA-256 hash, in hexadecimal, of all data that the instance states, except learned and guessed times and
+/// amounts of memory.
 /// All machines compute the same hash, and so do all program versions with the same version of the journal.
 pub fn fingerprint(instance: &Instance) -> String {
     let mut fields = Fields(Sha256::new());
@@ -222,7 +223,12 @@ impl Fields {
         for part in command.iter() {
             self.text(part);
         }
-        self.needs(instance, task, |_| true);
+        // Like a learned time, a learned amount depends on when the history was read.
+        let has_unknown_memory = instance.task(task).memory_estimate != Estimate::Stated;
+        if has_unknown_memory {
+            self.text("unknown memory");
+        }
+        self.needs(instance, task, |name| !has_unknown_memory || name != Resource::MEMORY);
     }
 
     fn profile(&mut self, profile: &Profile) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::SystemTime;
 
-use makespan_core::{Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, View};
+use makespan_core::{Estimate, Job, LogEntry, Profile, Rows, Run, Running, TaskId, Time, View};
 
 use crate::{HaltCause, OutputFiles};
 
@@ -106,6 +106,8 @@ pub struct MeasuredAttempt<'a> {
     pub is_spread: bool,
     /// True if the attempt was pinned to the cores of its processors, so that its time does not depend on other jobs.
     pub is_pinned: bool,
+    /// The source of the memory that was reserved for the attempt.
+    pub memory_source: Estimate,
 }
 
 /// An observer that displays nothing.

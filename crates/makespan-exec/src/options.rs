@@ -93,12 +93,15 @@ pub struct ExecuteOptions {
     /// sessions are included, except for tasks that run again by [`Self::retry_failed`]. If a task lacked memory, its
     /// next attempt gets twice the memory.
     pub retries: u32,
+    /// True to try a task again after each kill for lack of memory, with twice the memory, until it holds all memory of
+    /// its nodes. These attempts are not included in [`Self::retries`].
+    pub raise_memory: bool,
     /// The rule that ends the run early, after some tasks have failed or succeeded in this session.
     pub halt: Option<HaltRule>,
     /// Time limit of each task that states no time limit.
     pub timeout: Option<Time>,
-    /// True to limit each task to its stated memory with a control group (cgroup v2). If this is not possible, no task
-    /// starts.
+    /// True to limit each task to its stated or learned memory with a control group (cgroup v2). A guessed amount is not
+    /// a limit. If limits are not possible, no task starts.
     pub limit_memory: bool,
     /// True if the names of jobs, such as line numbers, are generated. If true, a resumed run of an edited instance
     /// identifies jobs only by their commands and inputs.
@@ -149,6 +152,7 @@ impl ExecuteOptions {
             resume: false,
             retry_failed: false,
             retries: 0,
+            raise_memory: false,
             halt: None,
             timeout: None,
             limit_memory: false,

@@ -8,7 +8,7 @@ use crate::engine::{Engine, LeftProcesses, is_spread};
 use crate::files::Files;
 use crate::journal::{Attempt, Cause, History, Journal, JournalRecord, Progression};
 use crate::process::Identity;
-use crate::session::{is_failure, outcome};
+use crate::session::{Retries, outcome};
 use crate::status::AttemptStatus;
 use crate::storage::Storage;
 use crate::{ExecuteError, ExecuteOptions, MeasuredAttempt, Observer};
@@ -76,8 +76,9 @@ impl Recovery<'_> {
             let (began, host) = (began(history.origin, run.start), self.engine.host(&run.processors));
             let is_spread = is_spread(self.engine, instance.platform(), &run.processors);
             let is_pinned = self.options.pinning.pins(instance, run.task);
+            let memory_source = instance.task(run.task).memory_estimate;
             let (run, command, host) = (&run, &*command, host.as_str());
-            let measured = MeasuredAttempt { run, command, attempt, began, host, is_spread, is_pinned };
+            let measured = MeasuredAttempt { run, command, attempt, began, host, is_spread, is_pinned, memory_source };
             self.observer.measured(&measured);
         }
         Ok(())
@@ -136,16 +137,19 @@ pub(crate) fn closed_tasks(history: &History, open: &[TaskId]) -> Vec<TaskId> {
 
 /// Returns the tasks that remain to be run, ascending. The result includes failed tasks that may be tried again, and
 /// their successors that were not started.
-pub(crate) fn open_tasks(instance: &Instance, history: &History, options: &ExecuteOptions) -> Vec<TaskId> {
-    let mut failures = vec![0_u32; history.tasks.len()];
-    history.runs.iter().filter(|run| is_failure(run.outcome)).for_each(|run| failures[run.task.index()] += 1);
+pub(crate) fn open_tasks(
+    instance: &Instance,
+    history: &History,
+    options: &ExecuteOptions,
+    retries: &Retries,
+) -> Vec<TaskId> {
     let depends = |task: TaskId| !instance.edges().is_empty() && instance.incoming(task).len() > 0;
     let is_open = |(task, progression): (TaskId, &Progression)| match progression {
         Progression::Open | Progression::Running(_) => true,
         Progression::Ended(Outcome::Succeeded) => false,
         Progression::Ended(_) | Progression::Cancelled if options.retry_failed => true,
-        Progression::Ended(Outcome::NotStarted) => options.retries > 0 && depends(task),
-        Progression::Ended(_) => failures[task.index()] <= options.retries,
+        Progression::Ended(Outcome::NotStarted) => (options.retries > 0 || options.raise_memory) && depends(task),
+        Progression::Ended(_) => retries.failures(task) <= options.retries,
         Progression::Cancelled => false,
     };
     let mut open: Vec<bool> = (0..).map(TaskId).zip(&history.tasks).map(is_open).collect();

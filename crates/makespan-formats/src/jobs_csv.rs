@@ -29,8 +29,9 @@ pub const COLUMNS: [&str; 17] = [
 ];
 
 /// Additional columns for a trace with accounting data. They contain the CPU time in seconds, the peak resident memory
-/// in bytes, and the certainty that a run was killed for memory (`certain`, `likely`, or empty).
-pub const ACCOUNTING: [&str; 3] = ["cpu_time", "peak_memory", "memory_kill"];
+/// in bytes, the certainty that a run was killed for memory (`certain`, `likely`, or empty), and the reserved memory in
+/// bytes.
+pub const ACCOUNTING: [&str; 4] = ["cpu_time", "peak_memory", "memory_kill", "reserved_memory"];
 
 /// Writes a schedule as if it had been executed, with one line for each placement. A task of a bag is named `name/17`.
 ///
@@ -146,14 +147,15 @@ fn row(instance: &Instance, names: [&str; 3], walltime: Option<Time>, run: &Run)
 }
 
 /// Returns the fields for accounting data, or empty fields if `accounting` is `None`.
-fn used(accounting: Option<&Accounting>) -> [String; 3] {
+fn used(accounting: Option<&Accounting>) -> [String; 4] {
     accounting.map_or_else(Default::default, |accounting| {
         let kill = match accounting.memory_kill {
             None => "",
             Some(MemoryKill::Likely) => "likely",
             Some(MemoryKill::Certain) => "certain",
         };
-        [accounting.cpu.to_string(), accounting.peak_memory.to_string(), kill.to_owned()]
+        let reserved = accounting.reserved_memory.map_or_else(String::new, |bytes| bytes.to_string());
+        [accounting.cpu.to_string(), accounting.peak_memory.to_string(), kill.to_owned(), reserved]
     })
 }
 
@@ -234,15 +236,15 @@ mod tests {
             accounting,
         };
         let half = Time::from_ticks(500_000_000);
-        let used =
-            Accounting { cpu: half, peak_memory: 4096, memory_kill: Some(MemoryKill::Likely), ..Accounting::default() };
+        let (memory_kill, reserved_memory) = (Some(MemoryKill::Likely), Some(8192));
+        let used = Accounting { cpu: half, peak_memory: 4096, memory_kill, reserved_memory, ..Accounting::default() };
         let mut bytes = Vec::new();
         let trace = Trace { runs: vec![run(Some(used)), run(None)] };
         write_trace(&instance(), "w0", &trace, CsvNames::Guarded, &mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].ends_with("metadata,cpu_time,peak_memory,memory_kill"), "{text}");
-        assert!(lines[1].ends_with(",-1,,0.5,4096,likely") && lines[2].ends_with(",-1,,,,"), "{text}");
+        assert!(lines[0].ends_with("metadata,cpu_time,peak_memory,memory_kill,reserved_memory"), "{text}");
+        assert!(lines[1].ends_with(",-1,,0.5,4096,likely,8192") && lines[2].ends_with(",-1,,,,,"), "{text}");
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub use clock::{Clock, length};
 pub use error::{FilePlace, FormatError};
 pub use etc::write_etc;
 pub use failures::{parse_failures, read_failures};
+pub use format::sacct::{SacctMemory, SacctMemoryTable, parse_sacct_memory, read_sacct_memory};
 pub use format::{Format, FormatOption};
 use format::{batsim, workflow};
 pub use instance::{Language, ReadMachines, parse_machines, read_machines, read_platform, write_instance};

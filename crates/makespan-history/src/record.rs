@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use makespan_core::Time;
+use makespan_core::{Estimate, Time};
 
 use crate::Command;
 
@@ -23,6 +23,10 @@ pub struct RunRecord {
     pub cpu: Option<Time>,
     /// Peak memory in bytes, if the kernel measured it.
     pub memory: Option<u64>,
+    /// The memory that was reserved for the process, if any.
+    pub reserved: Option<MemoryRequest>,
+    /// True if the process was killed for lack of memory.
+    pub memory_kill: bool,
     /// The outcome.
     pub ending: Ending,
     /// Instant of the end, in seconds since 1970 by the clock of the machine.
@@ -35,6 +39,27 @@ pub struct RunRecord {
     pub at_once: Option<f64>,
     /// True if the run was a trial ([`crate::estimate::Exploration`]).
     pub explored: bool,
+}
+
+/// The memory that was reserved for a process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemoryRequest {
+    /// Amount in bytes.
+    pub bytes: u64,
+    /// The source of the amount.
+    pub source: Estimate,
+}
+
+impl MemoryRequest {
+    /// Returns the source that the history stores: the number of runs from which the amount was learned, 0 for a
+    /// guess, or `None` for a stated amount.
+    pub const fn learned_from(self) -> Option<u32> {
+        match self.source {
+            Estimate::Stated => None,
+            Estimate::Guessed => Some(0),
+            Estimate::Learned { runs, .. } => Some(runs),
+        }
+    }
 }
 
 /// The outcome of a process.

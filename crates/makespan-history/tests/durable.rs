@@ -20,6 +20,8 @@ fn record(number: u64) -> RunRecord {
         wall: Time::from_seconds(1),
         cpu: None,
         memory: None,
+        reserved: None,
+        memory_kill: false,
         ending: Ending::Succeeded,
         ended: 0,
         inputs: None,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::Format;
 
@@ -16,6 +16,16 @@ pub struct HistoryChoice {
     /// Neither read nor write a history
     #[arg(long)]
     pub no_history: bool,
+}
+
+/// Where the memory of jobs comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MemorySource {
+    /// Only amounts that jobs state.
+    #[default]
+    Stated,
+    /// Peaks of earlier runs of the same command or of similar commands.
+    Learned,
 }
 
 #[derive(Args)]
@@ -59,6 +69,19 @@ pub struct HistoryFilter {
 pub struct HistoryListOptions {
     #[command(flatten)]
     pub filter: HistoryFilter,
+    /// Compare the memory that jobs state with the memory that they used, and print amounts to state
+    #[arg(long, conflicts_with_all = ["limit", "older_than"])]
+    pub advice: bool,
+    /// With --advice, read the jobs from this output of sacct instead of the history; see docs/history.md for the
+    /// columns
+    #[arg(long, value_name = "FILE", requires = "advice", conflicts_with_all = ["history", "command", "host"])]
+    pub sacct: Option<PathBuf>,
+    /// With --advice, also write the table as CSV
+    #[arg(long, value_name = "FILE.csv", requires = "advice")]
+    pub csv: Option<PathBuf>,
+    /// With --csv, write names into CSV unchanged
+    #[arg(long, requires = "csv")]
+    pub raw_names: bool,
     /// Show this many of the latest records [default: 20; with --format json all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,

@@ -1,5 +1,7 @@
 //! `makespan history`
 
+mod advice;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,6 +24,7 @@ const WIDTH: usize = 80;
 
 pub fn history(options: &HistoryOptions) -> Result<ExitCode> {
     match &options.action {
+        None if options.list.advice => advice::advice(&options.list),
         None => list(&options.list),
         Some(HistoryAction::Forget(options)) => forget(options),
         Some(HistoryAction::Export(options)) => export(options),
@@ -122,44 +125,54 @@ fn fail(error: makespan_history::HistoryError) -> miette::Report {
 
 /// Formats records as a table of at most 80 columns. Commands are cut to fit.
 fn rows(entries: &[StoredRecord]) -> String {
-    let heading = ["age", "outcome", "cores", "wall (s)", "cpu (s)", "memory", "command"];
+    let mut heading = vec!["age", "outcome", "cores", "wall (s)", "cpu (s)", "memory"];
+    let has_reservations = entries.iter().any(|entry| entry.reserved.is_some());
+    heading.extend(has_reservations.then_some("reserved"));
+    let last = heading.len();
+    heading.push("command");
     let now = now();
-    let cells: Vec<Vec<String>> = entries.iter().map(|entry| cells(entry, now)).collect();
+    let mut rows: Vec<Vec<String>> = entries.iter().map(|entry| cells(entry, now, has_reservations)).collect();
     let width = |column: usize| {
-        cells.iter().map(|row| row[column].chars().count()).chain([heading[column].len()]).max().unwrap_or(0)
+        rows.iter().map(|row| row[column].chars().count()).chain([heading[column].len()]).max().unwrap_or(0)
     };
     // Two spaces separate the columns.
-    let before: usize = (0..heading.len() - 1).map(|column| width(column) + 2).sum();
-    let left = WIDTH.saturating_sub(before).max(heading[6].len());
-    let mut rows: Vec<Vec<String>> = cells;
+    let before: usize = (0..last).map(|column| width(column) + 2).sum();
+    let left = WIDTH.saturating_sub(before).max(heading[last].len());
     for row in &mut rows {
-        row[6] = shortened(&row[6], left);
+        row[last] = shortened(&row[last], left);
     }
     // The table right-aligns the column of commands, so all commands are padded to the same length.
-    let longest = rows.iter().map(|row| row[6].chars().count()).max().unwrap_or(0);
+    let longest = rows.iter().map(|row| row[last].chars().count()).max().unwrap_or(0);
     for row in &mut rows {
-        row[6] = format!("{:<longest$}", row[6]);
+        row[last] = format!("{:<longest$}", row[last]);
     }
-    let mut heading = heading.map(str::to_owned);
-    heading[6] = format!("{:<longest$}", heading[6]);
-    table(&heading.each_ref().map(String::as_str), 2, rows)
+    let padded = format!("{:<longest$}", heading[last]);
+    heading[last] = &padded;
+    table(&heading, 2, rows)
 }
 
-fn cells(entry: &StoredRecord, now: i64) -> Vec<String> {
+fn cells(entry: &StoredRecord, now: i64, has_reservations: bool) -> Vec<String> {
     let seconds = |nanoseconds: i64| figure(Time::from_ticks(nanoseconds).seconds());
+    let memory = |count: Option<i64>| count.map_or("-".into(), |count| bytes(count.max(0).unsigned_abs()));
     let outcome = match (entry.ending.as_str(), entry.status) {
+        ("failed", _) if entry.memory_kill => "out of memory".to_owned(),
         ("failed", Some(status)) => format!("failed {status}"),
         (ending, _) => ending.to_owned(),
     };
-    vec![
+    let mut cells = vec![
         age(now, entry.ended),
         outcome,
         if entry.pinned { entry.processors.to_string() } else { "any".to_owned() },
         seconds(entry.wall),
         entry.cpu.map_or("-".into(), seconds),
-        entry.memory.map_or("-".into(), |count| bytes(count.max(0).unsigned_abs())),
-        shown(&entry.line).into_owned(),
-    ]
+        memory(entry.memory),
+    ];
+    if has_reservations {
+        let source = entry.memory_source().map_or(String::new(), |source| format!(", {source}"));
+        cells.push(memory(entry.reserved) + &source);
+    }
+    cells.push(shown(&entry.line).into_owned());
+    cells
 }
 
 /// Formats an age in one unit. If `then` is in the future, for example because a clock was wrong, returns `-`.
@@ -192,5 +205,8 @@ fn record(entry: &StoredRecord) -> serde_json::Value {
         "explored": entry.explored,
         "pinned": entry.pinned,
         "at_once": entry.at_once,
+        "memory_kill": entry.memory_kill,
+        "reserved": entry.reserved,
+        "memory_source": entry.memory_source(),
     })
 }

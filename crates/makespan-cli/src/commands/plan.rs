@@ -17,22 +17,30 @@ use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan_formats::write_swf;
+use makespan_history::memory::ExcessRule;
 use makespan_verify::Bound;
 use miette::{Result, miette};
 
-use crate::args::{Format, InstanceOptions, PictureOptions, PlanOptions};
+use crate::args::{Format, InstanceOptions, MemorySource, PictureOptions, PlanOptions};
 use crate::commands::run::{arguments, made};
 use crate::input::{StatedMachines, load};
 use crate::loaded::LoadedInstance;
 use crate::output::{check_kind, check_pictures, check_targets, emit, write_file, write_pictures};
-use crate::past::{NO_BOUND, RunHistory, has_shared_times};
+use crate::past::{MemoryRoom, NO_BOUND, RunHistory, has_shared_times};
 use crate::summary;
 
 pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
     let begin = Instant::now();
     let mut loaded = loaded(options)?;
     if let Some(file) = &options.history {
-        loaded = RunHistory::read(file)?.teach(loaded)?.loaded;
+        let mut past = RunHistory::read(file)?;
+        let mut taught = past.teach(loaded)?;
+        if options.memory == MemorySource::Learned {
+            let machines = StatedMachines::of(&options.input.machines, options.input.strict)?.machine()?;
+            let room = MemoryRoom { machines, guesses: true, excess: ExcessRule::Tolerate };
+            taught = past.teach_memory(taught, &room)?;
+        }
+        loaded = taught.loaded;
     }
     let LoadedInstance { instance, mut remarks, .. } = loaded;
     // The time limit applies to the whole command. Checking and writing a plan takes about as long as reading the

@@ -46,7 +46,7 @@ use makespan_formats::{Language, write_instance};
 use makespan_verify::Bound;
 use miette::{Result, miette};
 
-use crate::args::RunOptions;
+use crate::args::{MemorySource, RunOptions};
 use crate::loaded::LoadedInstance;
 use crate::output::{
     check_target, complain, complain_lines, complain_text, emit, narrow, shell_word, shown, write_file,
@@ -205,7 +205,10 @@ impl<'a> Session<'a> {
         let Source { loaded, arguments, stream, grows, oversubscribed } = source;
         let pinning = pinning(options, place.is_here());
         let mut past = RunHistory::open(&options.history, options.source.stated_template(), pinning);
-        let taught = past.teach(loaded)?;
+        let mut taught = past.teach(loaded)?;
+        if options.memory == MemorySource::Learned {
+            taught = past.teach_memory(taught, &setting::memory_room(options, place)?)?;
+        }
         let memory = past.memory(&taught);
         let learned = taught.learned;
         let LoadedInstance { instance, remarks, has_made_up_names } = taught.loaded;
@@ -233,6 +236,7 @@ impl<'a> Session<'a> {
             ..ExecuteOptions::new(&folder)
         };
         options.failures.apply(&mut execution);
+        execution.raise_memory = options.memory == MemorySource::Learned;
         setting::apply(options, &mut execution, place.is_here())?;
         instance.check_task_names().map_err(|error| miette!("{}: {error}", options.source.name()))?;
         decider.check(&instance, options.seed)?;

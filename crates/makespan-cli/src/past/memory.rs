@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use makespan_core::{Instance, Outcome, Running, TaskId, Time};
 use makespan_exec::MeasuredAttempt;
-use makespan_history::{Ending, Recorder, RunRecord};
+use makespan_history::{Ending, MemoryRequest, Recorder, RunRecord};
 
 use super::{Place, give_up};
 
@@ -98,6 +98,7 @@ impl Memory {
         let wall = (run.end - run.start).max(Time::TICK);
         let ended = measured.began + Duration::from_nanos(wall.ticks().unsigned_abs());
         let ended = ended.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        let reserved = run.accounting.and_then(|accounting| accounting.reserved_memory);
         recorder.append(RunRecord {
             command: self.place.command(measured.command),
             folder: self.place.folder.clone(),
@@ -106,6 +107,8 @@ impl Memory {
             wall,
             cpu: run.accounting.map(|accounting| accounting.cpu),
             memory: run.accounting.map(|accounting| accounting.peak_memory),
+            reserved: reserved.map(|bytes| MemoryRequest { bytes, source: measured.memory_source }),
+            memory_kill: run.accounting.is_some_and(|accounting| accounting.memory_kill.is_some()),
             ending,
             ended,
             inputs,

@@ -46,6 +46,8 @@ pub struct Task {
     pub data: Option<u64>,
     /// Resources that the task needs besides processors while it runs.
     pub needs: Needs,
+    /// The source of the amount of memory in `needs`.
+    pub memory_estimate: Estimate,
     /// True if the input states no number of processors for the task, so that one processor is assumed. In this case,
     /// a run need not pin the task to one core.
     pub assumes_one_core: bool,
@@ -60,6 +62,7 @@ impl Task {
             command: Vec::new(),
             data: None,
             needs: Needs::NONE,
+            memory_estimate: Estimate::Stated,
             assumes_one_core: false,
         }
     }

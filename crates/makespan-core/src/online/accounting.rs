@@ -16,6 +16,10 @@ pub struct Accounting {
     /// threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// Memory in bytes that was reserved for the run: the amount that its task needs, or more after a lack of memory.
+    /// `None` if no memory was reserved. The operating system does not count this value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_memory: Option<u64>,
     /// Evidence that the run was killed for lack of memory, if there is any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_kill: Option<MemoryKill>,

@@ -237,6 +237,7 @@ impl Session<'_> {
     /// disk.
     pub(super) fn record_end(&mut self, end: TaskEnd) -> Result<(), ExecuteError> {
         let TaskEnd { running: Running { task, start, processors }, attempt, at, outcome, accounting, reason } = end;
+        let accounting = accounting.map(|used| self.with_reservation(task, &processors, used));
         self.ledger.journal.note(JournalRecord::Ended {
             task,
             start,

@@ -37,7 +37,7 @@ use delayed::DelayedStarts;
 pub(crate) use hand_over::HandOver;
 pub use hand_over::PlanAgain;
 pub(crate) use hold::HoldState;
-pub(crate) use retry::{Retries, is_failure};
+pub(crate) use retry::Retries;
 pub(crate) use state::SessionState;
 
 /// Shortest time until a wake-up, so that a policy with frequent wake-ups does not keep a core busy.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use makespan_core::{Demand, Instance, Outcome, ProcSet, Resource, ResourceId, ResourceKind, Run, TaskId};
+use makespan_core::{Accounting, Demand, Instance, Outcome, ProcSet, Resource, ResourceId, ResourceKind, Run, TaskId};
 
 use super::Session;
 use super::delayed::DelayedStart;
-use crate::ExecuteError;
+use crate::{ExecuteError, ExecuteOptions};
 
 /// Maximum number of times that a task waits again after it was lost with its node.
 const MAX_LOSSES: u32 = 3;
@@ -16,6 +16,8 @@ const MAX_LOSSES: u32 = 3;
 pub(crate) struct Retries {
     /// The resource `memory`, if the platform has it and it is not a consumable.
     memory: Option<ResourceId>,
+    /// True if a kill for lack of memory is not counted as a failure while the task can get more memory.
+    raises: bool,
     failures: Vec<u32>,
     /// Number of times that each task was lost with its node.
     losses: BTreeMap<TaskId, u32>,
@@ -26,13 +28,14 @@ pub(crate) struct Retries {
 }
 
 impl Retries {
-    /// Counts the failures in these runs. If `anew` is true, failures of `open` tasks are not counted.
-    pub fn new(instance: &Instance, runs: &[Run], open: &[TaskId], anew: bool) -> Self {
+    /// Counts the failures in these runs.
+    pub fn new(instance: &Instance, runs: &[Run], options: &ExecuteOptions) -> Self {
         let platform = instance.platform();
         let memory = platform.resource(Resource::MEMORY);
         let memory = memory.filter(|&id| platform.resource_of(id).kind != ResourceKind::Consumable);
         let mut retries = Self {
             memory,
+            raises: options.raise_memory,
             failures: vec![0; instance.tasks() as usize],
             losses: BTreeMap::new(),
             raised: BTreeMap::new(),
@@ -41,10 +44,17 @@ impl Retries {
         for run in runs {
             retries.count(instance, run);
         }
-        for task in open.iter().filter(|_| anew) {
-            retries.failures[task.index()] = 0;
-        }
         retries
+    }
+
+    /// Returns the number of failures of a task that are included in the maximum number of retries.
+    pub fn failures(&self, task: TaskId) -> u32 {
+        self.failures[task.index()]
+    }
+
+    /// Forgets the failures of these tasks.
+    pub fn forgive(&mut self, tasks: &[TaskId]) {
+        tasks.iter().for_each(|task| self.failures[task.index()] = 0);
     }
 
     /// Counts the end of a run. If the run failed, returns the number of failures of the task so far.
@@ -52,15 +62,18 @@ impl Retries {
         if !is_failure(run.outcome) {
             return None;
         }
-        let failures = &mut self.failures[run.task.index()];
-        *failures += 1;
-        let failures = *failures;
-        if let Some(used) = run.accounting.filter(|used| used.memory_kill.is_some()) {
-            // The next attempt gets twice the memory of this attempt, or twice the measured peak if this is more.
-            let least = self.bytes(instance, run.task, &run.processors).max(used.peak_memory);
-            self.raised.insert(run.task, least.saturating_mul(2));
+        let killed = run.accounting.filter(|used| used.memory_kill.is_some());
+        let mut gets_more = false;
+        if let Some(used) = killed {
+            // The next attempt gets twice the memory of this attempt, or twice the measured peak if this is more. The
+            // journal states the memory of the attempt, because a learned amount may have changed since then.
+            let held = used.reserved_memory.unwrap_or_else(|| self.bytes(instance, run.task, &run.processors));
+            self.raised.insert(run.task, held.max(used.peak_memory).saturating_mul(2));
+            gets_more = self.raises && self.bytes(instance, run.task, &run.processors) > held;
         }
-        Some(failures)
+        let failures = &mut self.failures[run.task.index()];
+        *failures += u32::from(!gets_more);
+        Some(*failures)
     }
 
     /// Counts a loss of a task with its node. Returns true if the number of losses suggests that the task is the
@@ -100,6 +113,12 @@ impl Retries {
         self.shares(instance, task, processors).into_iter().fold(0, |sum, (_, share)| sum.saturating_add(share))
     }
 
+    /// Returns the memory limit in bytes of a task on these processors, if it has one. A guessed amount is not a limit.
+    pub fn limit(&self, instance: &Instance, task: TaskId, processors: &ProcSet) -> Option<u64> {
+        let bytes = self.bytes(instance, task, processors);
+        (bytes > 0 && !instance.task(task).memory_estimate.is_guess()).then_some(bytes)
+    }
+
     /// Returns whether there is enough memory for a task in addition to the running tasks. Returns true if no need was
     /// increased, because the cluster has already checked the memory.
     fn has_room<'b>(
@@ -131,11 +150,17 @@ impl Retries {
 }
 
 /// Returns whether an outcome is a failure after which the task may be tried again.
-pub(crate) fn is_failure(outcome: Outcome) -> bool {
+fn is_failure(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Failed { .. } | Outcome::TimedOut)
 }
 
 impl Session<'_> {
+    /// Adds to the accounting of a run the memory that was reserved for the run.
+    pub(super) fn with_reservation(&self, task: TaskId, processors: &ProcSet, used: Accounting) -> Accounting {
+        let bytes = self.retries.bytes(self.state.instance(), task, processors);
+        Accounting { reserved_memory: Some(bytes).filter(|&bytes| bytes > 0), ..used }
+    }
+
     /// Counts the end of a run. Returns whether the task will be tried again.
     pub(super) fn is_tried_again(&mut self, run: &Run) -> bool {
         let failures = self.retries.count(self.state.cluster.instance(), run);
@@ -197,5 +222,68 @@ impl Session<'_> {
     /// Forgets the tasks that wait for memory, so that they are not started.
     pub(super) fn forget_crowded(&mut self) {
         self.retries.crowded.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use makespan_core::{Job, MemoryKill, Need, Needs, Platform, Profile, Resources, Time};
+
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    fn instance(need: u64) -> Instance {
+        let resources = Resources::new([(Resource::MEMORY, 8 * GIB)]).unwrap();
+        let platform = Platform::flat(2).unwrap().with_node_resources(&resources).unwrap();
+        let needs = Needs::new([(Resource::MEMORY, Need::whole(need))]).unwrap();
+        let job = Job::new("a", Profile::rigid(1, Time::from_seconds(1)).unwrap()).with_needs(needs);
+        Instance::new(platform, vec![job], vec![]).unwrap()
+    }
+
+    fn killed(reserved: Option<u64>, peak: u64) -> Run {
+        let memory_kill = Some(MemoryKill::Certain);
+        let used = Accounting { peak_memory: peak, reserved_memory: reserved, memory_kill, ..Accounting::default() };
+        let (outcome, accounting) = (Outcome::Failed { status: 137 }, Some(used));
+        Run {
+            task: TaskId(0),
+            start: Time::ZERO,
+            end: Time::ZERO,
+            processors: ProcSet::range(0, 0),
+            outcome,
+            accounting,
+        }
+    }
+
+    fn options(raise_memory: bool) -> ExecuteOptions {
+        ExecuteOptions { raise_memory, ..ExecuteOptions::new("") }
+    }
+
+    /// Checks that memory is doubled up to the memory of the node, and that only a kill with all memory is a failure.
+    #[test]
+    fn a_task_is_tried_with_more_memory_until_it_holds_all_of_it() {
+        let instance = instance(GIB);
+        let (task, processors) = (TaskId(0), ProcSet::range(0, 0));
+        let mut retries = Retries::new(&instance, &[], &options(true));
+        for (held, next, failures) in [(1, 2, 0), (2, 4, 0), (4, 8, 0), (8, 8, 1)] {
+            assert_eq!(retries.bytes(&instance, task, &processors), held * GIB);
+            assert_eq!(retries.count(&instance, &killed(Some(held * GIB), 0)), Some(failures));
+            assert_eq!(retries.bytes(&instance, task, &processors), next * GIB);
+        }
+        let mut counted = Retries::new(&instance, &[], &options(false));
+        assert_eq!(counted.count(&instance, &killed(None, 3 * GIB)), Some(1));
+        assert_eq!(counted.bytes(&instance, task, &processors), 6 * GIB, "twice the peak");
+    }
+
+    /// Checks that a later session continues with the memory in the journal, even if the prediction has fallen.
+    #[test]
+    fn a_resumed_run_keeps_the_raised_memory() {
+        let runs = [killed(Some(GIB), GIB), killed(Some(2 * GIB), 2 * GIB)];
+        let (task, processors) = (TaskId(0), ProcSet::range(0, 0));
+        for need in [GIB, GIB / 2] {
+            let instance = instance(need);
+            let retries = Retries::new(&instance, &runs, &options(true));
+            assert_eq!((retries.bytes(&instance, task, &processors), retries.failures(task)), (4 * GIB, 0));
+        }
     }
 }

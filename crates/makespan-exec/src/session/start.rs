@@ -39,7 +39,7 @@ impl Session<'_> {
         let (name, command) = (self.state.name(task), instance.command(task));
         let gpus = self.state.gpus.as_ref().map(|gpus| gpus.of(task));
         let held = gpus.map(<[u64]>::to_vec);
-        let memory = Some(self.retries.bytes(instance, task, &processors)).filter(|&bytes| bytes > 0);
+        let memory = self.retries.limit(instance, task, &processors);
         let walltime = self.limit(task);
         let after = self.open_before(task);
         let start = EngineStart {
@@ -268,7 +268,9 @@ impl Session<'_> {
             let is_spread = is_spread(self.machine.engine, self.state.instance().platform(), &run.processors);
             let is_pinned = self.options.pinning.pins(self.state.instance(), run.task);
             let host = host.as_str();
-            let measured = MeasuredAttempt { run, command: &command, attempt, began, host, is_spread, is_pinned };
+            let memory_source = self.state.instance().task(run.task).memory_estimate;
+            let command = &command;
+            let measured = MeasuredAttempt { run, command, attempt, began, host, is_spread, is_pinned, memory_source };
             self.observer.measured(&measured);
         }
     }

@@ -36,6 +36,7 @@ pub(super) fn of_job(
         // the peak is at least the memory of the shim.
         peak_memory: peak.unwrap_or_else(|| u64::try_from(usage.max_rss()).unwrap_or(0) << 10),
         threads,
+        reserved_memory: None,
         memory_kill: (failed && by_group()).then_some(MemoryKill::Certain),
     })
 }

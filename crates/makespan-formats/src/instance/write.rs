@@ -184,6 +184,8 @@ struct JobOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     needs: Option<NeedsOut<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    memory_estimate: Option<EstimateOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     submission: Option<SubmissionEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<JobOut<'a>>,
@@ -221,12 +223,22 @@ impl<'a> CommandOut<'a> {
     }
 }
 
-/// Source of the run times, for writing.
+/// Source of the run times or of the memory, for writing.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum EstimateOut {
     Guessed(&'static str),
     Learned { runs: u32, spread: f64 },
+}
+
+impl EstimateOut {
+    fn of(estimate: Estimate) -> Option<Self> {
+        match estimate {
+            Estimate::Stated => None,
+            Estimate::Guessed => Some(Self::Guessed("guessed")),
+            Estimate::Learned { runs, spread } => Some(Self::Learned { runs, spread }),
+        }
+    }
 }
 
 /// Times on the nodes that can run the task, for writing.
@@ -380,11 +392,7 @@ fn task<'a>(
     // Guesses are not written if a reader would make the same guesses.
     let again = |law| guessed(profile.min_processors(), profile.max_processors(), law, walltime);
     let is_default = task.estimate.is_guess() && again(speedup).is_ok_and(|again| again == *profile);
-    let estimate = match task.estimate {
-        Estimate::Guessed if !is_default => Some(EstimateOut::Guessed("guessed")),
-        Estimate::Learned { runs, spread } => Some(EstimateOut::Learned { runs, spread }),
-        Estimate::Stated | Estimate::Guessed => None,
-    };
+    let estimate = EstimateOut::of(task.estimate).filter(|_| !is_default);
     let speedup = speedup.filter(|law| !is_default || *law != GUESSED_LAW);
     JobOut {
         name,
@@ -396,6 +404,7 @@ fn task<'a>(
         processors: allotments(profile),
         speedup,
         needs: (!task.needs.is_empty()).then_some(NeedsOut(&task.needs)),
+        memory_estimate: EstimateOut::of(task.memory_estimate),
         ..JobOut::default()
     }
 }

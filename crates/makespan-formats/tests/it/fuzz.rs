@@ -7,7 +7,8 @@ use makespan_core::{Instance, Job, Link, Platform, Profile, Resources, Time};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     Estimates, Format, FormatOption, Language, NextflowTrace, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec,
-    TreePlanFile, parse_bandwidth, parse_failures, parse_instance, parse_replay, write_instance, write_swf,
+    TreePlanFile, parse_bandwidth, parse_failures, parse_instance, parse_replay, parse_sacct_memory, write_instance,
+    write_swf,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -42,6 +43,12 @@ const SACCT: &str = "JobID|User|Submit|Start|End|Elapsed|Timelimit|AllocCPUS|Sta
 100.batch||2024-03-30T23:00:00|2024-03-30T23:00:10|2024-03-31T01:00:10|02:00:00||8|COMPLETED|||\n\
 101_4|bob|2024-03-30T22:00:00|2024-03-30T23:00:10|2024-03-30T23:10:10|00:10:00|UNLIMITED|2|FAILED|1.5Gc||1\n\
 102+0|ann|2024-03-31T00:00:00|None|2024-03-31T00:01:00|00:00:00|01:00:00|0|CANCELLED by 1000|0||\n";
+
+const SACCT_MEMORY: &str = "JobID|User|JobName|Submit|Elapsed|AllocCPUS|NNodes|NTasks|State|ReqMem|MaxRSS\n\
+7|ann|fit|2024-03-30T23:00:00|01:00:00|2|1||COMPLETED|4Gc|\n\
+7.batch||batch|2024-03-30T23:00:00|01:00:00|2|1|1|COMPLETED||1500000K\n\
+8_1|bob|a \\x1b[31m|2024-03-30T23:00:00|2-00:10:00|2|2||OUT_OF_MEMORY|16Gn|\n\
+8_1.0||srun|2024-03-30T23:00:00|00:10:00|2|2|64|OUT_OF_MEMORY||31.5G\n";
 
 const GRAPH: &str = r#"{"version": 1, "platform": {"nodes": 3, "processors_per_node": 1, "bandwidth": "1MB/s", "local_transfers": true},
  "jobs": [{"name": "j", "tasks": [{"name": "a", "work": 4}, {"name": "b", "time_on": {"n0": 2.5}}, {"name": "c", "time": [6, 4]}],
@@ -313,9 +320,12 @@ fn broken_logs_are_refused_without_panic() {
 /// Other readers: the name, the original file, and a function that reads bytes and returns whether they are accepted.
 type Reader = (&'static str, &'static str, fn(&[u8]) -> Option<Result<(), String>>);
 
-const READERS: [Reader; 8] = [
+const READERS: [Reader; 9] = [
     ("SimGrid", SIMGRID, platform),
     ("cluster", CLUSTER, platform),
+    ("memory of sacct", SACCT_MEMORY, |bytes| {
+        Some(parse_sacct_memory("x", &mut &*bytes).map(drop).map_err(|error| error.to_string()))
+    }),
     ("failures", FAILURES, |bytes| {
         let platform = Platform::cluster(2, 4).expect("8 are enough");
         Some(parse_failures("x", bytes, &platform).map(drop).map_err(|error| error.to_string()))

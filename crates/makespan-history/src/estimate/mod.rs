@@ -17,7 +17,6 @@
 mod bounded;
 mod exploration;
 mod model;
-mod robust;
 mod size;
 mod speedup;
 

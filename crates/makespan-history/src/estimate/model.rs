@@ -6,9 +6,9 @@ use std::ops::RangeInclusive;
 use makespan_core::{Profile, SpeedupLaw, Time};
 
 use super::bounded::bounded;
-use super::robust::deviation;
 use super::size::{SizeModel, SizedTime};
 use super::speedup::Speedup;
+use crate::robust::deviation;
 use crate::store::RecalledRun;
 
 /// Times by allotment and by size of the input files, learned from runs.

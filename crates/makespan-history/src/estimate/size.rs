@@ -1,6 +1,6 @@
 //! The dependence of run times on the size of the input files.
 
-use super::robust::{RobustLine, deviation, median};
+use crate::robust::{RobustLine, deviation, median};
 
 /// A sequential time and the size of the input files in bytes.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@ use std::ops::RangeInclusive;
 use makespan_core::SpeedupLaw;
 
 use super::bounded::bounded;
-use super::robust::median;
 use super::size::SizeModel;
 use crate::law::{Sample, best};
+use crate::robust::median;
 use crate::store::RecalledRun;
 
 /// The speed-up that runs show.

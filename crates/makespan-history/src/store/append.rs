@@ -4,7 +4,7 @@ use makespan_core::Time;
 use rusqlite::{Error, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::History;
-use crate::{HistoryError, RunRecord};
+use crate::{HistoryError, MemoryRequest, RunRecord};
 
 impl History {
     /// Appends a record.
@@ -54,7 +54,8 @@ fn add(transaction: &Transaction<'_>, record: &RunRecord) -> Result<(), Error> {
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
     let mut insert = transaction.prepare_cached(
         "INSERT INTO runs (command, folder, host, processors, wall, cpu, memory, ending, status, ended, inputs, explored,
-         pinned, at_once) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+         pinned, at_once, memory_kill, reserved, learned_from)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?;
     insert.execute(params![
         id,
@@ -71,6 +72,9 @@ fn add(transaction: &Transaction<'_>, record: &RunRecord) -> Result<(), Error> {
         record.explored,
         record.pinned,
         record.at_once.filter(|jobs| jobs.is_finite()),
+        record.memory_kill,
+        bytes(record.reserved.map(|reserved| reserved.bytes)),
+        record.reserved.and_then(MemoryRequest::learned_from),
     ])?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Reads records for display.
 
+use makespan_core::counted;
 use rusqlite::Row;
 
 use super::{Filter, History};
@@ -40,12 +41,29 @@ pub struct StoredRecord {
     pub pinned: bool,
     /// Mean number of the run's jobs that ran at the same time.
     pub at_once: Option<f64>,
+    /// True if the process was killed for lack of memory.
+    pub memory_kill: bool,
+    /// Memory in bytes that was reserved for the process.
+    pub reserved: Option<i64>,
+    /// Number of runs from which the reserved amount was learned, or 0 for a guess. `None` for a stated amount.
+    pub learned_from: Option<i64>,
 }
 
 pub(super) const COLUMNS: &str = "runs.id, line, coalesce(stated, template), folder, host, processors, wall, cpu, memory, ending, \
-                                  status, ended, inputs, explored, pinned, at_once";
+                                  status, ended, inputs, explored, pinned, at_once, memory_kill, \
+                                  reserved, learned_from";
 
 impl StoredRecord {
+    /// Returns the source of the reserved memory in words, or `None` if no memory was reserved.
+    pub fn memory_source(&self) -> Option<String> {
+        self.reserved?;
+        Some(match self.learned_from {
+            None => "stated".to_owned(),
+            Some(0) => "guessed".to_owned(),
+            Some(runs) => format!("learned from {}", counted(runs.unsigned_abs(), "run")),
+        })
+    }
+
     pub(super) fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
         Ok(Self {
             id: row.get(0)?,
@@ -64,6 +82,9 @@ impl StoredRecord {
             explored: row.get::<_, i64>(13)? != 0,
             pinned: row.get::<_, i64>(14)? != 0,
             at_once: row.get(15)?,
+            memory_kill: row.get::<_, i64>(16)? != 0,
+            reserved: row.get(17)?,
+            learned_from: row.get(18)?,
         })
     }
 }

@@ -9,7 +9,7 @@ use super::{Filter, History, StoredRecord};
 use crate::HistoryError;
 
 /// Names of the columns.
-const HEADING: [&str; 16] = [
+const HEADING: [&str; 19] = [
     "id",
     "command",
     "template",
@@ -26,6 +26,9 @@ const HEADING: [&str; 16] = [
     "explored",
     "pinned",
     "jobs_at_once",
+    "memory_kill",
+    "reserved_bytes",
+    "memory_source",
 ];
 
 impl History {
@@ -57,7 +60,7 @@ impl History {
     }
 }
 
-fn row(entry: &StoredRecord, guard: &dyn Fn(&str) -> String) -> [String; 16] {
+fn row(entry: &StoredRecord, guard: &dyn Fn(&str) -> String) -> [String; 19] {
     let known = |number: Option<i64>| number.map_or(String::new(), |number| number.to_string());
     [
         entry.id.to_string(),
@@ -76,6 +79,9 @@ fn row(entry: &StoredRecord, guard: &dyn Fn(&str) -> String) -> [String; 16] {
         u8::from(entry.explored).to_string(),
         u8::from(entry.pinned).to_string(),
         entry.at_once.map_or(String::new(), |jobs| format!("{jobs:.2}")),
+        u8::from(entry.memory_kill).to_string(),
+        known(entry.reserved),
+        entry.memory_source().unwrap_or_default(),
     ]
 }
 

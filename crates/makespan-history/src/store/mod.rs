@@ -4,6 +4,7 @@ mod append;
 mod entry;
 mod export;
 mod filter;
+mod peaks;
 mod recall;
 mod schema;
 mod starts;
@@ -22,6 +23,7 @@ use schema::{APPLICATION, STEPS};
 
 pub use entry::StoredRecord;
 pub use filter::Filter;
+pub(crate) use peaks::RecalledPeak;
 pub(crate) use recall::{LONGEST, RecallSetting, RecalledRun};
 pub use starts::StartForecast;
 

@@ -5,7 +5,7 @@ pub(super) const APPLICATION: i64 = 0x4d6b_7370;
 
 /// The SQL statements that convert version `k` to version `k + 1`. Version 0 is an empty database. Existing steps must
 /// not change: add each change as a new step at the end.
-pub(super) const STEPS: [&str; 3] = [
+pub(super) const STEPS: [&str; 4] = [
     // Each command is stored once. Its words are a JSON array. Times are in nanoseconds, sizes in bytes, and `ended` is in
     // seconds since 1970. The reader (`estimate`) checks every value, so the tables have no constraints on values.
     "CREATE TABLE commands (
@@ -54,4 +54,9 @@ pub(super) const STEPS: [&str; 3] = [
      ) STRICT;
      CREATE INDEX starts_by_start ON starts (cluster, percent, started);
      CREATE INDEX starts_by_job ON starts (cluster, job);",
+    // The reserved memory in bytes, and its source: the number of runs from which it was learned, 0 for a guess, or NULL
+    // for a stated amount.
+    "ALTER TABLE runs ADD COLUMN memory_kill INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE runs ADD COLUMN reserved INTEGER;
+     ALTER TABLE runs ADD COLUMN learned_from INTEGER;",
 ];

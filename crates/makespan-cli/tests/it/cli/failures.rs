@@ -58,7 +58,7 @@ fn outcomes_come_first_with_the_end_of_the_output() {
         (page.find("<h2>Outcomes</h2>").unwrap(), page.find("chart-title\">When each job ran").unwrap());
     assert!(outcomes < schedule && page.contains("only output") && !page.contains('\u{1b}'));
     let table = sandbox.read("f/jobs.csv");
-    assert!(table.lines().next().unwrap().ends_with(",cpu_time,peak_memory,memory_kill"), "{table}");
+    assert!(table.lines().next().unwrap().ends_with(",cpu_time,peak_memory,memory_kill,reserved_memory"), "{table}");
     assert_eq!(table.lines().count(), 1 + 4 + 3, "a line for each attempt: {table}");
 }
 

@@ -15,6 +15,8 @@ fn record(line: &str, seconds: f64) -> RunRecord {
         wall: Time::from_seconds_f64(seconds).unwrap(),
         cpu: None,
         memory: None,
+        reserved: None,
+        memory_kill: false,
         ending: Ending::Succeeded,
         ended: now() - 7000,
         inputs: None,
@@ -40,6 +42,8 @@ fn records_are_listed_in_80_columns_and_as_json() {
     let long = RunRecord {
         cpu: Some(Time::from_seconds(123_456)),
         memory: Some(3 << 29),
+        reserved: None,
+        memory_kill: false,
         ending: Ending::Failed(137),
         ended: now() + 1000,
         ..record(&format!("echo \u{1b}[31m {}", "very long ".repeat(30)), 99_999.5)

@@ -22,6 +22,8 @@ fn ran(line: &str, processors: u32, seconds: f64) -> RunRecord {
         wall: Time::from_seconds_f64(seconds).unwrap(),
         cpu: None,
         memory: None,
+        reserved: None,
+        memory_kill: false,
         ending: Ending::Succeeded,
         ended: 0,
         inputs: None,

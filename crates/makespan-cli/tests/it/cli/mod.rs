@@ -31,6 +31,7 @@ mod makefiles_beside_make;
 mod mangled;
 mod mapping;
 mod measuring;
+mod memory;
 mod needs;
 mod nodes;
 mod outputs;

@@ -27,6 +27,12 @@ pub(super) struct SacctColumns {
     pub lists: Vec<usize>,
     /// Column of the requested memory.
     pub memory: Option<usize>,
+    /// Column of the name of the job.
+    pub name: Option<usize>,
+    /// Column of the peak memory of the largest task of a step.
+    pub peak: Option<usize>,
+    /// Column of the number of tasks of a step.
+    pub tasks: Option<usize>,
     pub nodes: Vec<usize>,
     /// Column of the instant from which the job could start.
     pub eligible: Option<usize>,
@@ -95,8 +101,9 @@ const USED: [&str; 30] = [
 ];
 
 impl SacctColumns {
-    /// Reads the header line.
-    pub(super) fn read(line: &str) -> Result<Self, String> {
+    /// Reads the header line. If a column is missing, the error names `remedy`.
+    pub(super) fn read(line: &str, remedy: &str) -> Result<Self, String> {
+        let missing = |what: &str| format!("{what}; save {remedy}");
         let names: Vec<&str> = line.split('|').map(str::trim).collect();
         if names.len() > MAX_COLUMNS {
             return Err(format!("there are {} columns; sacct has about 130", names.len()));
@@ -134,6 +141,9 @@ impl SacctColumns {
             state: place("State"),
             lists: ["AllocTRES", "ReqTRES"].into_iter().filter_map(place).collect(),
             memory: place("ReqMem"),
+            name: place("JobName"),
+            peak: place("MaxRSS"),
+            tasks: place("NTasks"),
             nodes: ["AllocNodes", "NNodes", "ReqNodes"].into_iter().filter_map(place).collect(),
             eligible: place("Eligible"),
             account: place("Account"),
@@ -158,11 +168,4 @@ impl SacctColumns {
         }
         Ok(columns)
     }
-}
-
-fn missing(what: &str) -> String {
-    format!(
-        "{what}; save the output of `SLURM_BITSTR_LEN=0 sacct --allusers --parsable2 \
-         --format=JobID,User,Account,Partition,QOS,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`"
-    )
 }

@@ -17,11 +17,13 @@ mod read;
 mod submitted;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod values;
 
 use crate::format::head::Head;
 
 pub(crate) use read::read_sacct;
+pub use usage::{SacctMemory, SacctMemoryTable, parse_sacct_memory, read_sacct_memory};
 
 /// Returns whether a file begins like a dump: the first line contains `|` and the name of the column of job ids.
 pub(crate) fn is_dump(head: &Head<'_>) -> bool {

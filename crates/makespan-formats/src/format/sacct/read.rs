@@ -21,6 +21,15 @@ use crate::replay::record::{LogContent, LogRecord, guessed_run};
 const WAITING: [&str; 4] = ["PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"];
 const RUNNING: [&str; 7] = ["RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "STOPPED", "STAGE_OUT"];
 
+/// The output that has all columns of a log.
+const COMMAND: &str = "the output of `SLURM_BITSTR_LEN=0 sacct --allusers --parsable2 \
+                       --format=JobID,User,Account,Partition,QOS,Submit,Start,End,Elapsed,Timelimit,AllocCPUS,State`";
+
+/// Returns true for the state of a job that has not ended.
+pub(super) fn is_alive(state: &str) -> bool {
+    WAITING.contains(&state) || RUNNING.contains(&state)
+}
+
 /// Maximum total number of array tasks that are read from task lists of a dump.
 const MAX_EXPANDED: usize = 1_000_000;
 
@@ -89,7 +98,7 @@ impl Reader {
     fn line(&mut self, line: usize, content: &[u8]) -> Result<(), Problem> {
         let text = String::from_utf8_lossy(content);
         let Some(columns) = &self.columns else {
-            self.columns = Some(SacctColumns::read(&text).map_err(|problem| (Some("header"), problem))?);
+            self.columns = Some(SacctColumns::read(&text, COMMAND).map_err(|problem| (Some("header"), problem))?);
             return Ok(());
         };
         let Some(mut cells) = cells(columns, &text) else {
@@ -105,7 +114,7 @@ impl Reader {
         }
         // If several dumps are concatenated, each of them begins with a header.
         if name.eq_ignore_ascii_case("JobID") || name.eq_ignore_ascii_case("JobIDRaw") {
-            let mut next = SacctColumns::read(&text).map_err(|problem| (Some("header"), problem))?;
+            let mut next = SacctColumns::read(&text, COMMAND).map_err(|problem| (Some("header"), problem))?;
             next.unused
                 .extend(columns.unused.iter().filter(|name| !next.unused.contains(name)).cloned().collect::<Vec<_>>());
             self.columns = Some(next);
@@ -250,7 +259,7 @@ fn record(
 }
 
 /// Returns the first positive number in the columns of processors.
-fn processors(columns: &SacctColumns, cells: &[&str]) -> Result<u32, Anomaly> {
+pub(super) fn processors(columns: &SacctColumns, cells: &[&str]) -> Result<u32, Anomaly> {
     let mut missing = Anomaly::NoProcessors;
     for &column in &columns.processors {
         match count(cells[column]) {
@@ -289,7 +298,7 @@ fn run(columns: &SacctColumns, cells: &[&str], odd: &mut Vec<Anomaly>) -> Result
 }
 
 /// Returns the run time in seconds, if the dump states a run time.
-fn run_of(columns: &SacctColumns, cells: &[&str]) -> Result<Option<i64>, String> {
+pub(super) fn run_of(columns: &SacctColumns, cells: &[&str]) -> Result<Option<i64>, String> {
     if let Some(seconds) = columns.elapsed_raw.map_or(Ok(None), |column| count(cells[column]))? {
         return Ok(Some(seconds));
     }

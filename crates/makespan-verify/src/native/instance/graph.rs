@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::command::CommandEntry;
 use super::resources::NeedsEntry;
 use super::times::{TaskTimes, TimeFields, times};
-use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn};
+use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, memory_estimate};
 use crate::native::document::UniquelyNamed;
 use crate::native::scalar::{Bytes, Scalar};
 use crate::native::suggest::nearest;
@@ -32,6 +32,7 @@ struct TaskFields {
     estimate: Option<EstimateEntry>,
     processors: Option<Allotments>,
     needs: Option<NeedsEntry>,
+    memory_estimate: Option<EstimateEntry>,
     #[serde(default)]
     command: CommandEntry,
 }
@@ -68,7 +69,9 @@ impl TryFrom<TaskFields> for TaskEntry {
         let TaskTimes { profile, estimate, nodes } =
             times(written, fields.processors).map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
-        let task = Task { estimate, command: fields.command.0, needs, ..Task::new(profile) };
+        let memory_estimate = memory_estimate(fields.memory_estimate, &needs)
+            .map_err(|problem| format!("task `{}`: {problem}", fields.name))?;
+        let task = Task { estimate, command: fields.command.0, needs, memory_estimate, ..Task::new(profile) };
         Ok(Self { task: NamedTask { name: fields.name.into(), task }, nodes })
     }
 }

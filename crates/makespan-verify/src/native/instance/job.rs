@@ -9,7 +9,7 @@ use super::positions::Positions;
 use super::resources::NeedsEntry;
 use super::submission::SubmissionEntry;
 use super::times::{TaskTimes, TimeFields, times};
-use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, names};
+use super::values::{Allotments, EstimateEntry, OneOrMany, SpeedupEntry, TimesOn, memory_estimate, names};
 use crate::native::document::{Unique, UniquelyNamed};
 use crate::native::guess::keep_walltime;
 use crate::native::scalar::{BagTasks, Bytes, Scalar};
@@ -50,6 +50,7 @@ struct Fields {
     estimate: Option<EstimateEntry>,
     processors: Option<Allotments>,
     needs: Option<NeedsEntry>,
+    memory_estimate: Option<EstimateEntry>,
     #[serde(default, deserialize_with = "names")]
     after: Vec<String>,
     #[serde(default)]
@@ -91,7 +92,9 @@ impl TryFrom<Fields> for JobEntry {
         let submission = fields.submission.map(SubmissionEntry::read).transpose();
         let submission = submission.map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
         let needs = fields.needs.map_or(Needs::NONE, |needs| needs.0);
-        let task = Task { estimate, command: fields.command.0, data, needs, ..Task::new(profile) };
+        let memory_estimate = memory_estimate(fields.memory_estimate, &needs)
+            .map_err(|problem| format!("job `{}`: {problem}", fields.name))?;
+        let task = Task { estimate, command: fields.command.0, data, needs, memory_estimate, ..Task::new(profile) };
         let mut job = Job {
             name: fields.name,
             priority: fields.priority.unwrap_or(0),
@@ -194,6 +197,7 @@ fn compound(fields: Fields) -> Result<JobEntry, String> {
         ("estimate", fields.estimate.is_some()),
         ("processors", fields.processors.is_some()),
         ("needs", fields.needs.is_some()),
+        ("memory_estimate", fields.memory_estimate.is_some()),
         ("command", !fields.command.0.is_empty()),
     ];
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use makespan_core::{Estimate, SpeedupLaw, Time};
+use makespan_core::{Estimate, Needs, Resource, SpeedupLaw, Time};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -344,8 +344,8 @@ fn exactly<E: Error>(text: &str) -> Result<Allotments, E> {
     literal::<Count, E>(text, false).map(|count| Allotments::Exactly(count.0.0))
 }
 
-/// Source of run times: `"stated"`, `"guessed"`, or earlier runs. For earlier runs, the entry states the number and the
-/// spread of the runs.
+/// Source of run times or of memory: `"stated"`, `"guessed"`, or earlier runs. For earlier runs, the entry states the
+/// number and the spread of the runs.
 #[derive(Clone, Copy)]
 pub(super) struct EstimateEntry(pub Estimate);
 
@@ -353,6 +353,19 @@ impl<'de> Deserialize<'de> for EstimateEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(EstimateVisitor)
     }
+}
+
+/// Returns the source of the memory in `needs`.
+pub(super) fn memory_estimate(stated: Option<EstimateEntry>, needs: &Needs) -> Result<Estimate, String> {
+    let Some(EstimateEntry(estimate)) = stated else { return Ok(Estimate::Stated) };
+    if needs.of(Resource::MEMORY).is_none() {
+        return Err(
+            "`memory_estimate` states the source of the memory in `needs`, but `needs` states no memory; state \
+                    `memory`, or remove `memory_estimate`"
+                .to_owned(),
+        );
+    }
+    Ok(estimate)
 }
 
 struct EstimateVisitor;
@@ -389,9 +402,9 @@ impl<'de> Visitor<'de> for EstimateVisitor {
             Some(1..) => {
                 Err(Error::custom("`spread` is negative; write the standard deviation divided by the mean, at least 0"))
             }
-            Some(_) => {
-                Err(Error::custom("`runs` is 0; write the number of runs from which the time was computed, at least 1"))
-            }
+            Some(_) => Err(Error::custom(
+                "`runs` is 0; write the number of runs from which the value was computed, at least 1",
+            )),
             None => Err(Error::missing_field("runs")),
         }
     }

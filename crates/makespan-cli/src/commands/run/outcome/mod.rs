@@ -8,7 +8,7 @@ pub mod tail;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use makespan_core::{Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Trace, counted};
+use makespan_core::{Estimate, Instance, MemoryKill, Outcome, Run, Schedule, TaskId, Trace, counted};
 use makespan_exec::{OutputFiles, SessionBegin};
 use makespan_formats::gantt::duration;
 use makespan_formats::report::Section;
@@ -386,10 +386,11 @@ impl<'a> Outcomes<'a> {
         known + &attempts
     }
 
-    /// Returns a sentence for each task that used more memory than it states.
+    /// Returns a sentence for each task that used more memory than it states, or more than was predicted.
     fn above_needs(&self) -> Vec<String> {
         let mut all: Vec<(u64, TaskId, u64)> = Vec::new();
-        for (&task, run) in &self.last {
+        let source = |task: TaskId| self.instance.task(task).memory_estimate;
+        for (&task, run) in self.last.iter().filter(|&(&task, _)| !source(task).is_guess()) {
             let stated = makespan_exec::stated_memory(self.instance, task, &run.processors);
             let peak = run.accounting.map_or(0, |used| used.peak_memory);
             if stated > 0 && peak > stated {
@@ -399,12 +400,12 @@ impl<'a> Outcomes<'a> {
         all.sort_by_key(|&(over, task, _)| (std::cmp::Reverse(over), task));
         let sentence = |&(over, task, peak): &(u64, TaskId, u64)| {
             let name = self.instance.name(task);
-            format!(
-                "job `{}` held {} of memory, more than the {} that it states",
-                shown(&name),
-                bytes(peak),
-                bytes(peak - over)
-            )
+            let (held, amount) = (bytes(peak), bytes(peak - over));
+            let source = match source(task) {
+                Estimate::Learned { runs, .. } => format!("was predicted from {}", counted(u64::from(runs), "run")),
+                Estimate::Stated | Estimate::Guessed => "it states".to_owned(),
+            };
+            format!("job `{}` held {held} of memory, more than the {amount} that {source}", shown(&name))
         };
         let mut texts: Vec<String> = all.iter().take(TOLD).map(sentence).collect();
         if all.len() > TOLD {

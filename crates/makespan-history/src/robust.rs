@@ -2,7 +2,7 @@
 
 /// Returns the median, or `None` if there are no finite values. For an even number of values, the median is the mean of the two
 /// middle values.
-pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let (low, high) = (sorted.get(sorted.len().saturating_sub(1) / 2)?, sorted.get(sorted.len() / 2)?);
@@ -10,14 +10,14 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 }
 
 /// Returns the median absolute value, scaled so that it estimates the standard deviation of a normal distribution.
-pub(super) fn deviation(residuals: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn deviation(residuals: impl IntoIterator<Item = f64>) -> f64 {
     const OF_A_NORMAL_DISTRIBUTION: f64 = 1.4826;
     OF_A_NORMAL_DISTRIBUTION * median(residuals.into_iter().map(f64::abs)).unwrap_or(0.0)
 }
 
 /// A straight line `intercept + slope x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct RobustLine {
+pub(crate) struct RobustLine {
     pub intercept: f64,
     pub slope: f64,
 }

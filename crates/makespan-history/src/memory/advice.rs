@@ -1,0 +1,104 @@
+//! Compares the memory that jobs state with the memory that they used.
+
+use std::collections::BTreeMap;
+
+use super::{ExcessRule, MemoryBasis, MemoryModel, MemoryRun};
+
+/// Minimum number of jobs for which advice is given.
+pub const MIN_JOBS: usize = 5;
+/// Share of the jobs, in percent, that used at most [`MemoryAdvice::used`].
+pub const MEMORY_SHARE: usize = 95;
+/// Maximum number of the latest jobs from which an amount is advised.
+const RECENT: usize = 200;
+
+/// The memory of one job that has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryUse {
+    /// User of the job. `None` if jobs have no users.
+    pub user: Option<String>,
+    /// Name of the job, or template of its command.
+    pub name: String,
+    /// Memory in bytes that the job states.
+    pub stated: Option<u64>,
+    /// Peak memory in bytes. For a killed job, the larger of its peak and the stated amount.
+    pub peak: u64,
+    /// Run time in seconds.
+    pub seconds: f64,
+    /// True if the job was killed for lack of memory.
+    pub is_killed: bool,
+}
+
+/// The advice about jobs with one user and one name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryAdvice {
+    /// User of the jobs.
+    pub user: Option<String>,
+    /// Name of the jobs, or template of their commands.
+    pub name: String,
+    /// Number of jobs.
+    pub jobs: usize,
+    /// Number of jobs that were killed for lack of memory.
+    pub killed: usize,
+    /// Median of the stated amounts in bytes. `None` if at most half of the jobs state an amount.
+    pub stated: Option<u64>,
+    /// Amount in bytes that 95 % of the jobs did not exceed: the peak of rank ⌈0.95 n⌉.
+    pub used: u64,
+    /// Amount in bytes that the jobs should state ([`MemoryModel`]).
+    pub advised: u64,
+    /// Reserved memory of the jobs that state an amount, in GiB hours.
+    pub reserved: f64,
+    /// GiB hours that the advised amount would have saved. Negative if the jobs need more than they state.
+    ///
+    /// A job with a peak above the advised amount fails once with this amount, at the end of its run time, and then
+    /// runs again with its stated amount.
+    pub saved: f64,
+}
+
+/// Returns advice for each user and name with at least [`MIN_JOBS`] jobs, the largest saving first, and the number of
+/// jobs of all other names. `uses` are in the order in which the jobs ended.
+pub fn advise(uses: &[MemoryUse]) -> (Vec<MemoryAdvice>, usize) {
+    let mut groups: BTreeMap<(Option<&str>, &str), Vec<&MemoryUse>> = BTreeMap::new();
+    for job in uses {
+        groups.entry((job.user.as_deref(), &job.name)).or_default().push(job);
+    }
+    let few = groups.values().map(Vec::len).filter(|&jobs| jobs < MIN_JOBS).sum();
+    let mut advice: Vec<MemoryAdvice> =
+        groups.values().filter(|jobs| jobs.len() >= MIN_JOBS).filter_map(|jobs| of_group(jobs)).collect();
+    // The sort is stable, so groups with equal savings stay in the order of user and name.
+    advice.sort_by(|a, b| b.saved.total_cmp(&a.saved));
+    (advice, few)
+}
+
+fn of_group(jobs: &[&MemoryUse]) -> Option<MemoryAdvice> {
+    let run = |job: &&MemoryUse| MemoryRun { peak: job.peak, inputs: None, is_killed: job.is_killed };
+    let runs: Vec<MemoryRun> = jobs[jobs.len().saturating_sub(RECENT)..].iter().map(run).collect();
+    let advised = MemoryModel::of(&runs, MemoryBasis::LikeCommands, ExcessRule::Kill)?.predict(None);
+    let mut peaks: Vec<u64> = jobs.iter().map(|job| job.peak).collect();
+    peaks.sort_unstable();
+    let mut stated: Vec<u64> = jobs.iter().filter_map(|job| job.stated).collect();
+    stated.sort_unstable();
+    let (mut reserved, mut saved) = (0.0, 0.0);
+    for job in jobs {
+        let Some(own) = job.stated else { continue };
+        reserved += gib_hours(own, job.seconds);
+        let first = gib_hours(advised, job.seconds);
+        saved += if job.peak <= advised { gib_hours(own, job.seconds) - first } else { -first };
+    }
+    Some(MemoryAdvice {
+        user: jobs[0].user.clone(),
+        name: jobs[0].name.clone(),
+        jobs: jobs.len(),
+        killed: jobs.iter().filter(|job| job.is_killed).count(),
+        stated: stated.get(stated.len() / 2).copied().filter(|_| 2 * stated.len() > jobs.len()),
+        used: peaks[(jobs.len() * MEMORY_SHARE).div_ceil(100) - 1],
+        advised,
+        reserved,
+        saved,
+    })
+}
+
+/// Returns the product of an amount in bytes and a time in seconds, in GiB hours.
+fn gib_hours(bytes: u64, seconds: f64) -> f64 {
+    const GIB: f64 = (1_u64 << 30) as f64;
+    bytes as f64 / GIB * seconds / 3600.0
+}
