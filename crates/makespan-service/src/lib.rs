@@ -23,7 +23,7 @@ pub mod words;
 
 pub use host::Host;
 pub use keeper::{Keeper, KeeperOptions};
-pub use log::{Log, Priority};
+pub use log::{Log, Priority, report_failed_start};
 pub use service::Service;
 pub use store::{StoreState, examine};
 

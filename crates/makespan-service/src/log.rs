@@ -172,6 +172,18 @@ impl Log {
     }
 }
 
+/// Writes a line about a service that cannot start to the file of its log and, under systemd, to the journal. The caller
+/// prints the error on a terminal.
+pub fn report_failed_start(file: Option<&Path>, text: &str) {
+    let text = shown(text);
+    if is_journal() {
+        let _ = io::stderr().write_all(journal_line(Priority::Error, &text).as_bytes());
+    }
+    if let Some(Ok(mut file)) = file.map(LogFile::open) {
+        file.write(Priority::Error, &text);
+    }
+}
+
 impl RefusalCount {
     /// Begins a new interval. Returns a line with the number of refused requests that are not in the log, if there are
     /// any.
@@ -286,6 +298,19 @@ mod tests {
         let lines: Vec<String> = lines.try_iter().collect();
         assert_eq!(lines.len() as u64, REFUSALS + 1);
         assert_eq!(lines.last().unwrap(), &format!("<4>{} more requests were refused\n", 500 - REFUSALS));
+    }
+
+    #[test]
+    fn a_failed_start_leaves_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        report_failed_start(Some(&path), "the service cannot start: two\nlines");
+        report_failed_start(None, "this line is not written");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(
+            text.ends_with(" error the service cannot start: two\\nlines\n") && text.lines().count() == 1,
+            "{text}"
+        );
     }
 
     #[test]

@@ -14,14 +14,14 @@ use super::{Format, HistoryChoice, SlurmOptions};
 pub struct ConnectionOptions {
     /// URL of the service, such as `http://127.0.0.1:8321` [default: `MAKESPAN_URL`, or the URL that the service wrote
     /// into its store]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", global = true)]
     pub url: Option<String>,
     /// File with the token, readable only by its owner [default: `MAKESPAN_TOKEN_FILE`, or `token` in the store of the
     /// service, which is `MAKESPAN_STORE` or ~/.local/share/makespan/service]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     pub token_file: Option<PathBuf>,
     /// Certificates (PEM) of the authorities to trust, instead of the authorities that browsers trust
-    #[arg(long, value_name = "FILE.pem")]
+    #[arg(long, value_name = "FILE.pem", global = true)]
     pub ca: Option<PathBuf>,
 }
 
@@ -223,6 +223,11 @@ pub struct ServeOptions {
     /// The log is on standard error. Under systemd, it is in the journal
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// If the journal of the store is damaged, continue with its intact records
+    ///
+    /// Jobs with intact records are kept, and all other jobs run again. The damaged journal is kept under another name
+    #[arg(long, conflicts_with_all = ["check", "unit"])]
+    pub recover: bool,
     /// Start nothing; check the machine, the store, its disk, the tokens and the addresses, and print what would fail
     ///
     /// The exit status is 0 if the service can start, and 1 if it would fail

@@ -11,7 +11,7 @@ use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, MeasuredAttempt, Pinning, check_memory_limits};
 use makespan_service::client::default_store;
 use makespan_service::host::{Host, WakeCallback, local};
-use makespan_service::{Keeper, KeeperOptions, Log, Service};
+use makespan_service::{Keeper, KeeperOptions, Log, Service, report_failed_start};
 use miette::{Result, miette};
 
 use super::run::Cluster;
@@ -77,9 +77,16 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     if options.check {
         return serve_check::check(options, &store);
     }
+    run(options, &store).inspect_err(|error| {
+        report_failed_start(options.log.as_deref(), &format!("the service cannot start: {error}"));
+    })
+}
+
+/// Runs the service until a signal arrives.
+fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     let open = || RunHistory::open(&options.history, None, Pinning::All);
     let (past, recorder) = (open(), open());
-    let (platform, cluster) = machines(options, &store)?;
+    let (platform, cluster) = machines(options, store)?;
     if options.limit_memory && cluster.is_none() {
         check_memory_limits().map_err(|error| miette!("{error}"))?;
     }
@@ -93,8 +100,9 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
         log: log.clone(),
         oversubscribe: options.oversubscribe,
         limit_memory: options.limit_memory,
+        recover: options.recover,
         keep: options.keep.map(|days| Duration::from_secs(86_400 * u64::from(days))),
-        ..KeeperOptions::new(&store)
+        ..KeeperOptions::new(store)
     };
     // The handler is set before the service starts, so a signal during the start is not lost.
     let (send, stopped) = mpsc::channel();

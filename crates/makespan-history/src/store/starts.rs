@@ -7,10 +7,8 @@ use crate::HistoryError;
 
 /// Maximum number of known starts that are kept for each cluster and each percentage of `--range`.
 const KEPT: i64 = 4000;
-/// Seconds after which a forecast is forgotten if its job has not started.
-const PATIENCE: i64 = 90 * 86_400;
-
-/// A forecast of the start of a job. All instants are in seconds since 1970.
+/// A forecast of the start of a job. All instants are counted from 1970, in seconds or in another unit that all forecasts
+/// of a cluster share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartForecast {
     /// The name of the job, which must be unique on its cluster.
@@ -75,7 +73,8 @@ impl History {
     }
 
     /// Records forecasts. Only the first forecast of each job is kept, because later forecasts of the same job repeat its
-    /// error. Removes forecasts that are no longer needed.
+    /// error. Removes forecasts that are no longer needed, such as forecasts that are older than `patience` and have no
+    /// known start.
     ///
     /// # Errors
     /// [`HistoryError`]. On an error, nothing was recorded.
@@ -83,12 +82,19 @@ impl History {
         &mut self,
         cluster: &str,
         percent: u32,
+        patience: i64,
         forecasts: &[StartForecast],
     ) -> Result<(), HistoryError> {
-        self.add_starts(cluster, percent, forecasts).map_err(|error| HistoryError::of(&self.path, error))
+        self.add_starts(cluster, percent, patience, forecasts).map_err(|error| HistoryError::of(&self.path, error))
     }
 
-    fn add_starts(&mut self, cluster: &str, percent: u32, forecasts: &[StartForecast]) -> Result<(), Error> {
+    fn add_starts(
+        &mut self,
+        cluster: &str,
+        percent: u32,
+        patience: i64,
+        forecasts: &[StartForecast],
+    ) -> Result<(), Error> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
             let mut insert = transaction.prepare_cached(
@@ -118,7 +124,7 @@ impl History {
                      (started IS NULL AND made < ?3)
                      OR started < (SELECT started FROM starts WHERE cluster = ?1 AND percent = ?2 AND started IS NOT NULL
                                    ORDER BY started DESC LIMIT 1 OFFSET ?4))",
-                params![cluster, percent, now.saturating_sub(PATIENCE), KEPT],
+                params![cluster, percent, now.saturating_sub(patience), KEPT],
             )?;
         }
         transaction.commit()
@@ -130,6 +136,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    const PATIENCE: i64 = 90 * 86_400;
 
     fn one(job: u32, made: i64) -> StartForecast {
         StartForecast {
@@ -162,7 +170,7 @@ mod tests {
                         known.started = known.started.or(Some(now));
                     }
                 } else {
-                    history.append_starts(&name, 80, &[one(job, now)]).unwrap();
+                    history.append_starts(&name, 80, PATIENCE, &[one(job, now)]).unwrap();
                     model.entry((cluster, job)).or_insert_with(|| one(job, now));
                 }
             }
@@ -184,10 +192,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut history = History::open(&folder.path().join("h.sqlite")).unwrap();
         let many: Vec<StartForecast> = (0..5000).map(|job| one(job, i64::from(job))).collect();
-        history.append_starts("c", 80, &many).unwrap();
+        history.append_starts("c", 80, PATIENCE, &many).unwrap();
         let starts: Vec<(String, i64)> = (0..4500).map(|job| (job.to_string(), 10_000 + job)).collect();
         assert_eq!(history.learn_starts("c", 80, &starts).unwrap().len(), KEPT as usize);
-        history.append_starts("c", 80, &[one(9000, PATIENCE + 6000)]).unwrap();
+        history.append_starts("c", 80, PATIENCE, &[one(9000, PATIENCE + 6000)]).unwrap();
         let count = |condition: &str| -> i64 {
             let text = format!("SELECT count(*) FROM starts WHERE {condition}");
             history.connection.query_row(&text, [], |row| row.get(0)).unwrap()

@@ -9,8 +9,8 @@ use makespan_core::{Outcome, Run, TaskId};
 use makespan_exec::journal::{Progression, RecordedRun};
 
 use super::{BackupError, in_database};
-use crate::keeper::{Owners, folder_of};
-use crate::store::{Reader, Store, TaskEnd, is_served};
+use crate::keeper::Owners;
+use crate::store::{Reader, Store, TaskEnd, for_service, is_served, round_folder};
 use crate::words::{JobNumber, State};
 
 /// Maximum wait for a running service to write an end of a task to the journal.
@@ -26,7 +26,7 @@ pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupErro
     let database = in_database(copy.folder());
     let round = copy.readers().read(Reader::round).map_err(&database)?;
     let Some(round) = round else { return Ok(()) };
-    let path = folder_of(folder, round.number);
+    let path = round_folder(folder, round.number);
     if !path.join(makespan_exec::journal::FILE).exists() {
         return Ok(());
     }
@@ -34,7 +34,8 @@ pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupErro
     copy.readers().read(|reader| reader.handed(&round, 0)).map_err(&database)?.iter().for_each(|job| owners.push(job));
     let begun = Instant::now();
     let recorded = loop {
-        let recorded = RecordedRun::read(&path).map_err(|error| BackupError::Journal(error.to_string()))?;
+        let recorded =
+            RecordedRun::read(&path).map_err(|error| BackupError::Journal(for_service(&error.to_string())))?;
         let missing = unrecorded(&path, &recorded, &owners);
         if missing.is_empty() {
             break recorded;

@@ -11,8 +11,7 @@ use super::journaled::add_ends;
 use super::list::BackupList;
 use super::{BackupError, failed, in_database};
 use crate::clock::wall;
-use crate::keeper::folder_of;
-use crate::store::{BACKED_UP, BACKUP, DATABASE, Reader, Store, is_store, snapshot};
+use crate::store::{BACKED_UP, BACKUP, DATABASE, Reader, Store, is_store, round_folder, snapshot};
 
 /// The content of a new backup.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +54,7 @@ pub fn back_up(folder: &Path, target: &Path) -> Result<BackupSummary, BackupErro
     files.extend(copy("tokens.json", &folder, &new.path)?);
     let before = files.len();
     for (round, name) in outputs.iter().filter(|(_, name)| !name.contains('/')) {
-        let round = folder_of(Path::new(""), *round);
+        let round = round_folder(Path::new(""), *round);
         for ending in ["out", "err"] {
             files.extend(copy(&format!("{}/{name}.{ending}", round.display()), &folder, &new.path)?);
         }

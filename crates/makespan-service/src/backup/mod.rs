@@ -20,6 +20,7 @@ use thiserror::Error;
 pub use make::{BackupSummary, back_up};
 pub use restore::{RestoreSummary, restore};
 
+use crate::store::database_fault;
 use crate::words::JobNumber;
 
 /// The error of a backup or of a restore. After an error, the target does not exist, or is as empty as before.
@@ -102,7 +103,7 @@ fn jobs(numbers: &[JobNumber]) -> String {
 /// Returns a function that makes an error of a database an error with a path.
 fn in_database(path: &Path) -> impl Fn(rusqlite::Error) -> BackupError + Clone + use<> {
     let path = path.to_owned();
-    move |error| BackupError::Database(format!("{}: {error}", path.display()))
+    move |error| BackupError::Database(database_fault(&path, &error))
 }
 
 /// Returns a function that makes an error of the operating system an error with a path.

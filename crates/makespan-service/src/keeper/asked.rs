@@ -13,7 +13,7 @@ use makespan_core::Estimate;
 use nix::sys::statvfs::statvfs;
 use sha2::{Digest, Sha256};
 
-use super::engine::folder_of;
+use super::explain::Prediction;
 use super::outlook::{Expectation, Outlook};
 use super::shared::{Reply, StoreRequest};
 use super::writer::at_position;
@@ -21,11 +21,11 @@ use super::{Keeper, explain, numbers, what_if};
 use crate::Service;
 use crate::clock::wall;
 use crate::prepare::{check_count, commands, job_of, refusal};
-use crate::store::{JobRow, Reader, database_size};
+use crate::store::{JobRow, Reader, database_size, round_folder};
 use crate::words::{
-    Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Receipt,
-    Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserChange, UserSummary,
-    WhatIf, Who,
+    Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Reason,
+    Receipt, Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserChange,
+    UserSummary, WhatIf, Who,
 };
 
 /// Maximum wait for a reply of the thread that writes the store.
@@ -321,7 +321,7 @@ impl Service for Keeper {
         let Some(name) = kept.output.filter(|name| !name.contains('/')) else {
             return Ok(LogPart { bytes: Vec::new(), size: 0, ended });
         };
-        let path = folder_of(&self.folder, round).join(format!("{name}.{ending}"));
+        let path = round_folder(&self.folder, round).join(format!("{name}.{ending}"));
         let (bytes, size) = part_of(&path, from, most.min(MAX_BYTES))
             .map_err(|error| refusal(RefusalKind::Unknown, "", format!("the output cannot be read: {error}"), ""))?;
         Ok(LogPart { bytes, size, ended })
@@ -354,7 +354,13 @@ impl Service for Keeper {
             before.extend(self.read(|reader| reader.job(&everybody, one))?.map(|row| (one, row.summary.state)));
         }
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut explanation = explain::explain(who, &row, &before, outlook.as_deref(), wall());
+        let calibration = Arc::clone(&self.shared.calibration.lock().unwrap_or_else(PoisonError::into_inner));
+        let prediction = Prediction { outlook: outlook.as_deref(), calibration: &calibration, now: wall() };
+        let mut explanation = explain::explain(who, &row, &before, &prediction);
+        let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(text) = trouble.filter(|_| row.summary.state == State::Waiting) {
+            explanation.why_not.insert(0, Reason { text, jobs: Vec::new(), resource: None });
+        }
         if who.role == Role::Submitter {
             for reason in &mut explanation.why_not {
                 let own = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
@@ -395,8 +401,14 @@ impl Service for Keeper {
                     "release this job first, or remove it from `after`",
                 ));
             }
-            if !row.summary.state.is_final() {
-                after.push(job);
+            match row.summary.state {
+                State::Succeeded => {}
+                state if state.is_final() => {
+                    let message =
+                        format!("job {job} has ended: {}; so this submission would never start", state.words());
+                    return Err(refusal(RefusalKind::BadInput, "after", message, "remove this job from `after`"));
+                }
+                _ => after.push(job),
             }
         }
         let tasks: u64 = prepared.jobs.iter().map(|one| one.tasks).sum();
@@ -472,8 +484,12 @@ impl Service for Keeper {
             );
         }
         let there = self.shared.platform.processors();
-        if processors.is_empty() || processors.iter().any(|&(first, last)| first > last || last >= there) {
-            return bad("processors", "there are no such processors", "write ranges such as [[0, 3]]");
+        if let Some((first, last)) = processors.iter().find(|(first, last)| first > last || *last >= there) {
+            let what = format!("{first} to {last} is not a range of processors of the platform");
+            return bad("processors", &what, &format!("the platform has the processors 0 to {}", there - 1));
+        }
+        if processors.is_empty() {
+            return bad("processors", "the reservation has no processors", "name processors, such as 0-1");
         }
         let kept = self.ask(|reply| StoreRequest::Reserve(who.user.clone(), reservation, reply))?;
         self.announce()?;

@@ -127,6 +127,7 @@ mod tests {
             task: 0,
             processors,
             place,
+            resources: Vec::new(),
             start: 0.0,
             end,
             longer_than,

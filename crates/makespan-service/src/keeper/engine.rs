@@ -20,7 +20,7 @@ use super::shared::{SharedState, StoreRequest};
 use super::watcher::Watcher;
 use super::wear::RunReplacement;
 use crate::prepare::unwrapped;
-use crate::store::{HandedJob, Reader, Round};
+use crate::store::{HandedJob, Reader, Round, for_service, round_folder};
 
 /// Pause after a failed session.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -46,7 +46,7 @@ impl Runner {
                 Ok(()) => self.shared.relief(),
                 Err(error) => {
                     self.shared.runs.store(false, Ordering::Relaxed);
-                    self.shared.trouble(&format!("jobs cannot be started: {error}"));
+                    self.shared.trouble(&format!("jobs cannot be started: {}", for_service(&error)));
                     thread::sleep(PAUSE);
                 }
             }
@@ -58,8 +58,8 @@ impl Runner {
     /// the started jobs of the round to their end, and then begins a new round.
     fn round(&mut self) -> Result<Round, String> {
         let own = digest(&self.shared.platform)?;
-        let read = || self.shared.readers.read(Reader::round).map_err(|error| error.to_string());
-        let begun = || self.shared.readers.read(Reader::begun).map_err(|error| error.to_string());
+        let read = || self.shared.readers.explained(Reader::round);
+        let begun = || self.shared.readers.explained(Reader::begun);
         let worn = self.shared.worn.swap(false, Ordering::Relaxed);
         let Some(round) = read()? else {
             self.begin(&own)?;
@@ -107,7 +107,7 @@ impl Runner {
     }
 
     fn folder_of(&self, round: &Round) -> PathBuf {
-        folder_of(&self.folder, round.number)
+        round_folder(&self.folder, round.number)
     }
 
     fn session(&self, round: &Round) -> Result<(), String> {
@@ -150,7 +150,7 @@ impl Runner {
         let reserved = reserved.map_err(|error| error.to_string())?;
         let mut engine = self.shared.host.engine(reserved.folder(), &options, &mut |wake| intake.on_request(wake))?;
         let (owners, rules) = (Arc::clone(&self.shared.owners), Arc::clone(&self.shared.rules));
-        let begun = || self.shared.readers.read(Reader::begun).map_err(|error| error.to_string());
+        let begun = || self.shared.readers.explained(Reader::begun);
         rules.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
         let mut follower = Follower::new(owners, rules);
         let mut watcher = Watcher::new(Arc::clone(&self.shared), self.asks.clone(), drains, wear);
@@ -162,10 +162,7 @@ impl Runner {
     /// Returns the instance of all jobs of the round, and directs new jobs to the session. The slow part of this
     /// function does not hold the lock for which submissions wait.
     fn open(&self, round: &Round, platform: &Platform, intake: &Intake) -> Result<Instance, String> {
-        let handed_behind = |position: u64| {
-            let handed = self.shared.readers.read(|reader| reader.handed(round, position));
-            handed.map_err(|error| error.to_string())
-        };
+        let handed_behind = |position: u64| self.shared.readers.explained(|reader| reader.handed(round, position));
         let job = |one: &HandedJob| engine_job(one, platform).map_err(|error| format!("job {}: {error}", one.job));
         let handed = handed_behind(0)?;
         let mut owners = Owners::default();
@@ -185,7 +182,7 @@ impl Runner {
         delivery.intake = Some(intake.clone());
         delivery.platform = Some(platform.clone());
         // Requests that arrived between two sessions are applied before the new session starts any task.
-        let cancelled = self.shared.readers.read(Reader::to_cancel).map_err(|error| error.to_string())?;
+        let cancelled = self.shared.readers.explained(Reader::to_cancel)?;
         let _ = self.shared.ask_session(&delivery, &cancelled, Intake::cancel);
         for jobs in delivery.holding.values() {
             let _ = self.shared.ask_session(&delivery, jobs, Intake::withdraw);
@@ -234,11 +231,6 @@ impl Estimator for Learning {
         let kinds = |task: TaskId| shared.host.kinds(unwrapped(&instance.task(task).command).0);
         self.medians.grow(instance, kinds, made)
     }
-}
-
-/// Returns the folder of a round.
-pub(crate) fn folder_of(folder: &Path, round: u64) -> PathBuf {
-    folder.join(format!("round-{round}"))
 }
 
 fn digest(platform: &Platform) -> Result<String, String> {

@@ -1,29 +1,41 @@
 //! Explains why a job does not run now, and predicts its start.
 
-use makespan_core::{ProcSet, counted};
+use makespan_core::{Demand, ProcSet, ResourceKind, counted};
+use makespan_history::{Calibration, ENOUGH};
 
 use super::future::range;
 use super::outlook::{ClosedPeriod, JobPlan, Outlook, Runs};
+use super::quota::licence;
+use crate::redact::job_of_name;
 use crate::store::JobRow;
 use crate::words::{Explanation, JobNumber, Reason, State, Who};
 
 /// Maximum number of jobs that a reason names.
 const NAMED: usize = 10;
 
+/// The data from which starts are predicted.
+pub(super) struct Prediction<'a> {
+    pub outlook: Option<&'a Outlook>,
+    pub calibration: &'a Calibration,
+    /// The present, in seconds since 1970.
+    pub now: f64,
+}
+
 /// Explains to the user `who` why a job does not run.
 pub(super) fn explain(
     who: &Who,
     row: &JobRow,
     before: &[(JobNumber, State)],
-    outlook: Option<&Outlook>,
-    now: f64,
+    prediction: &Prediction<'_>,
 ) -> Explanation {
     let job = row.summary.number;
+    let &Prediction { outlook, calibration, now } = prediction;
     let expected = outlook.and_then(|outlook| outlook.of_waiting(job, now)).unwrap_or_default();
     let planned = expected.start;
     let waits = row.summary.state == State::Waiting;
     let range = outlook.filter(|_| waits).and_then(|outlook| range(outlook, job, planned, now));
-    let (early, late) = range.unzip();
+    let (early, late) =
+        range.map(|range| range.calibrated(calibration, job, now)).map(|one| (one.early, one.late)).unzip();
     let reason = |text: String| Reason { text, jobs: Vec::new(), resource: None };
     let mut why_not = Vec::new();
     match row.summary.state {
@@ -48,6 +60,7 @@ pub(super) fn explain(
                     // The reasons about processors are stated only if the job does not wait for other jobs, its
                     // earliest start or its user's limit.
                     let is_open = why_not.is_empty();
+                    why_not.extend(lacking(row, outlook));
                     why_not.extend(reserved(row, outlook, now).filter(|_| is_open));
                     why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
                     why_not.extend(misses_deadline(row, outlook, now));
@@ -59,9 +72,19 @@ pub(super) fn explain(
             }
         }
         State::Running => why_not.push(reason("it runs".into())),
-        state => why_not.push(reason(format!("it has ended: {}", state.name().replace('_', " ")))),
+        state => why_not.push(reason(format!("it has ended: {}", state.words()))),
     }
-    Explanation { job, state: row.summary.state, expected_start: planned.filter(|_| waits), early, late, why_not }
+    Explanation {
+        job,
+        state: row.summary.state,
+        expected_start: planned.filter(|_| waits),
+        early,
+        late,
+        calibrated: calibration.known >= ENOUGH,
+        known_starts: calibration.known as u64,
+        held: calibration.held,
+        why_not,
+    }
 }
 
 /// Returns the reason why a start is unknown: it depends on a running task with an unknown end.
@@ -91,6 +114,48 @@ fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
         let jobs = own().map(|runs| runs.job).take(NAMED).collect();
         Reason { text, jobs, resource: Some("processors".into()) }
     })
+}
+
+/// Returns a reason for each resource besides processors of which too little is free for the job.
+fn lacking(row: &JobRow, outlook: &Outlook) -> Vec<Reason> {
+    let instance = &outlook.instance;
+    let platform = instance.platform();
+    let own = instance.jobs().iter().find(|job| job_of_name(&job.name) == Some(row.summary.number));
+    let Some(task) = own.map(makespan_core::Job::first) else { return Vec::new() };
+    let quota = licence(&row.summary.user);
+    let width = instance.profile(task).min_processors();
+    let reason = |demand: &Demand| {
+        let resource = platform.resource_of(demand.resource);
+        let held = |node: Option<usize>| -> u128 {
+            let own = instance.held().iter().filter(|one| one.resource == demand.resource && one.node == node);
+            own.filter(|one| one.until > outlook.now).map(|one| u128::from(one.amount)).sum()
+        };
+        let (needs, free) = if demand.kind == ResourceKind::OfNodes {
+            let left =
+                |node: usize| u128::from(platform.amount(node, demand.resource)).saturating_sub(held(Some(node)));
+            (demand.need.share(1, width), (0..platform.node_count()).map(left).max().unwrap_or(0))
+        } else {
+            (demand.need.total(width), platform.total(demand.resource).saturating_sub(held(None)))
+        };
+        let is_short = u128::from(needs) > free && *resource.name != *quota;
+        is_short.then(|| {
+            let amount = |amount: u64| resource.amount(amount);
+            let place =
+                if demand.kind == ResourceKind::OfNodes && platform.node_count() > 1 { " on one node" } else { "" };
+            let free = u64::try_from(free).unwrap_or(u64::MAX);
+            let text = format!(
+                "it needs {} of the resource `{}`{place}, but only {} are free",
+                amount(needs),
+                resource.name,
+                amount(free)
+            );
+            let holders =
+                outlook.running.iter().filter(|runs| runs.resources.iter().any(|name| **name == *resource.name));
+            let jobs = holders.map(|runs| runs.job).take(NAMED).collect();
+            Reason { text, jobs, resource: Some(resource.name.to_string()) }
+        })
+    };
+    instance.demands(task).iter().filter_map(reason).collect()
 }
 
 /// Returns a reason if the job is expected to miss its deadline.
@@ -166,9 +231,8 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
     if !ahead.is_empty() {
         let count = ahead.len();
         let what = if count == 1 { "task is" } else { "tasks are" };
-        let text = format!(
-            "{count} {what} planned to start before it, which makes the weighted completion of all jobs smaller"
-        );
+        let text =
+            format!("{count} {what} planned to start before it, because of the weights and the run times of all jobs");
         reasons.push(Reason { text, jobs: ahead.into_iter().take(NAMED).collect(), resource: None });
     }
     if reasons.is_empty() {

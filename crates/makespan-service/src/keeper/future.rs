@@ -15,22 +15,45 @@ const FUTURES: usize = 50;
 /// of this time.
 const UNKNOWN: f64 = 1.0;
 
-/// Returns an early and a late start of a job: the 10th and the 90th percentile of its start in [`FUTURES`] simulated
-/// futures. If the expected start `planned` is known, the range includes it. Each future has random run times around the
-/// expected values. Tasks start in the order of the plan as soon as processors are free, and respect the users'
-/// limits, reservations and processors that are down. Returns `None` if the job starts in no future.
-pub(super) fn range(outlook: &Outlook, job: JobNumber, planned: Option<f64>, now: f64) -> Option<(f64, f64)> {
-    if !outlook.jobs.contains_key(&job) {
-        return None;
+/// The expected start of a job, with its range. All instants are in seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StartRange {
+    pub early: f64,
+    pub start: f64,
+    pub late: f64,
+}
+
+/// Returns the ranges of the starts of jobs: the 10th and the 90th percentile of the start in [`FUTURES`] simulated
+/// futures. `planned` contains the jobs with their expected starts. A range includes the expected start. If the expected
+/// start is unknown, the median of the futures replaces it. Each future has random run times around the expected values.
+/// Tasks start in the order of the plan as soon as processors are free, and respect the users' limits, reservations and
+/// processors that are down. Omits jobs that start in no future.
+pub(super) fn ranges(
+    outlook: &Outlook,
+    planned: &BTreeMap<JobNumber, Option<f64>>,
+    now: f64,
+) -> BTreeMap<JobNumber, StartRange> {
+    let Some((first, _)) = planned.first_key_value() else { return BTreeMap::new() };
+    let mut random = ChaCha8Rng::seed_from_u64(first.0);
+    let mut starts: BTreeMap<JobNumber, Vec<f64>> = BTreeMap::new();
+    for _ in 0..FUTURES {
+        for (job, start) in Future::new(outlook, now, &mut random).starts_of(planned) {
+            starts.entry(job).or_default().push(start);
+        }
     }
-    let mut random = ChaCha8Rng::seed_from_u64(job.0);
-    let mut starts: Vec<f64> =
-        (0..FUTURES).filter_map(|_| Future::new(outlook, now, &mut random).start_of(job)).collect();
-    starts.sort_by(f64::total_cmp);
-    let at = |part: f64| starts.get((part * starts.len() as f64) as usize).copied();
-    // The plan may know more than the simulation, for example about licences.
-    let (early, late) = (at(0.1)?, at(0.9)?);
-    Some((planned.map_or(early, |planned| planned.min(early)), planned.map_or(late, |planned| planned.max(late))))
+    let range = |(job, mut starts): (JobNumber, Vec<f64>)| {
+        starts.sort_by(f64::total_cmp);
+        let at = |part: f64| starts.get((part * starts.len() as f64) as usize).copied();
+        let start = planned.get(&job).copied().flatten().or(at(0.5))?;
+        // The plan may know more than the simulation, for example about licences.
+        Some((job, StartRange { early: at(0.1)?.min(start), start, late: at(0.9)?.max(start) }))
+    };
+    starts.into_iter().filter_map(range).collect()
+}
+
+/// Returns the range of the start of one job, as in [`ranges`].
+pub(super) fn range(outlook: &Outlook, job: JobNumber, planned: Option<f64>, now: f64) -> Option<StartRange> {
+    ranges(outlook, &[(job, planned)].into(), now).remove(&job)
 }
 
 /// Draws a random factor with a median of 1.
@@ -84,21 +107,27 @@ impl<'a> Future<'a> {
         Self { outlook, random, now, running, waiting, unfinished }
     }
 
-    /// Simulates until the first task of a job starts, and returns the instant.
-    fn start_of(mut self, job: JobNumber) -> Option<f64> {
-        loop {
-            if self.starts(job) {
-                return Some(self.now);
+    /// Simulates until the first task of each given job has started, and returns the instants.
+    fn starts_of(mut self, jobs: &BTreeMap<JobNumber, Option<f64>>) -> BTreeMap<JobNumber, f64> {
+        let wanted = jobs.keys().filter(|job| self.outlook.jobs.contains_key(job)).count();
+        let mut found = BTreeMap::new();
+        while found.len() < wanted {
+            let started = self.start();
+            for job in started.into_iter().filter(|job| jobs.contains_key(job)) {
+                found.entry(job).or_insert(self.now);
             }
             let ends = self.running.iter().map(|run| run.end);
             let begins = self.waiting.iter().filter_map(|one| one.begin);
             let closed = self.outlook.closed.iter().map(|period| period.end);
-            self.now = ends.chain(begins).chain(closed).filter(|&at| at > self.now).reduce(f64::min)?;
+            let later = ends.chain(begins).chain(closed).filter(|&at| at > self.now);
+            let Some(next) = later.reduce(f64::min) else { break };
+            self.now = next;
         }
+        found
     }
 
-    /// Ends the tasks with ends up to the current instant, and starts tasks. Returns true if a task of `job` starts.
-    fn starts(&mut self, job: JobNumber) -> bool {
+    /// Ends the tasks with ends up to the current instant, and starts tasks. Returns the jobs of the started tasks.
+    fn start(&mut self) -> Vec<JobNumber> {
         let Self { running, unfinished, now, .. } = self;
         running.retain(|run| {
             if run.end <= *now {
@@ -106,7 +135,7 @@ impl<'a> Future<'a> {
             }
             run.end > *now
         });
-        let mut at = 0;
+        let (mut at, mut started) = (0, Vec::new());
         while let Some(&one) = self.waiting.get(at) {
             if self.is_withheld(one) {
                 at += 1;
@@ -115,17 +144,15 @@ impl<'a> Future<'a> {
             // A task that finds no free processors also delays all later tasks in the queue.
             let length = one.end - one.start;
             if self.free(length) < one.processors.len() {
-                return false;
+                break;
             }
-            if one.job == job {
-                return true;
-            }
+            started.push(one.job);
             self.waiting.remove(at);
             let end = self.now + length * factor(one.spread, self.random);
             let (job, user, width) = (one.job, one.user.as_str(), one.processors.len());
             self.running.push(SimulatedRun { job, user, width, place: None, end });
         }
-        false
+        started
     }
 
     /// Returns true if a task waits for other jobs, for its earliest start or for its user's limit.
@@ -216,6 +243,7 @@ mod tests {
                 task: 0,
                 processors: PROCESSORS,
                 place: set(0, PROCESSORS),
+                resources: Vec::new(),
                 start: 0.0,
                 end: longer_than.map_or(10.0, |_| 32.5),
                 longer_than,
@@ -223,7 +251,9 @@ mod tests {
                 spread: 0.3,
             };
             let outlook = outlook(vec![runs], &[(4, 5, 0), (2, 5, 1)], 4, Vec::new());
-            let [first, next] = [100, 101].map(|job| range(&outlook, JobNumber(job), None, now).unwrap());
+            let [first, next] = [100, 101]
+                .map(|job| range(&outlook, JobNumber(job), None, now).unwrap())
+                .map(|one| (one.early, one.late));
             match latest {
                 Some(latest) => assert_eq!((first, next), ((latest, latest), (latest + 5.0, latest + 5.0))),
                 None => assert!(now < first.0 && first.0 < 37.5 && 37.5 < first.1 && now + 5.0 < next.0, "{first:?}"),
@@ -244,7 +274,7 @@ mod tests {
         ) {
             let runs = |(at, &(end, user)): (usize, &(u32, usize))| Runs {
                 job: JobNumber(at as u64 + 1), user: ["ann", "bob"][user].into(), task: 0, processors: 1,
-                place: set(at as u32, 1), start: 0.0, end: f64::from(end), longer_than: None, latest: None, spread: 0.0,
+                place: set(at as u32, 1), resources: Vec::new(), start: 0.0, end: f64::from(end), longer_than: None, latest: None, spread: 0.0,
             };
             let running: Vec<Runs> = ends.iter().enumerate().map(runs).collect();
             // No job may need more processors than its user's limit allows.
@@ -256,7 +286,7 @@ mod tests {
             let mut starts: Vec<f64> = Vec::new();
             for one in &outlook.expected {
                 let mut random = ChaCha8Rng::seed_from_u64(1);
-                let at = Future::new(&outlook, 0.0, &mut random).start_of(one.job).unwrap();
+                let at = Future::new(&outlook, 0.0, &mut random).starts_of(&[(one.job, None)].into())[&one.job];
                 let (width, length) = (one.processors.len(), one.end - one.start);
                 prop_assert!(width <= first || !outlook.closed[0].overlaps(at, at + length), "{at}");
                 let of_user = |user: &str, width: u32| if user == one.user { width } else { 0 };
@@ -265,8 +295,8 @@ mod tests {
                         .map(|(other, _)| of_user(&other.user, other.processors.len())).sum::<u32>();
                 prop_assert!(one.user != "ann" || at_once == 0 || at_once + width <= limit, "{at_once} {at}");
                 starts.push(at);
-                let (early, late) = range(&outlook, one.job, Some(one.start), 0.0).unwrap();
-                prop_assert!(early <= one.start && one.start <= late && early <= at && at <= late);
+                let StartRange { early, start, late } = range(&outlook, one.job, Some(one.start), 0.0).unwrap();
+                prop_assert!(start.total_cmp(&one.start).is_eq() && early <= start && start <= late && early <= at && at <= late);
             }
         }
     }

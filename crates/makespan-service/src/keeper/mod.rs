@@ -10,6 +10,7 @@ mod checked;
 mod engine;
 mod explain;
 mod follow;
+mod forecasts;
 mod future;
 mod levels;
 mod line;
@@ -43,10 +44,9 @@ use makespan_exec::ExecuteOptions;
 use crate::clock::wall;
 use crate::host::Host;
 use crate::log::Log;
-use crate::store::{Reader, Store};
+use crate::store::{Reader, Store, check_journal};
 use crate::words::{Picture, State};
 use engine::Runner;
-pub(crate) use engine::folder_of;
 use outlook::Outlook;
 pub(crate) use owners::Owners;
 use planner::Drawer;
@@ -88,6 +88,8 @@ pub struct KeeperOptions {
     /// The time for which ended jobs, their output and their events are kept; `None` keeps ended jobs forever. Jobs of
     /// the engine's current run are kept until the run is replaced.
     pub keep: Option<Duration>,
+    /// Whether a damaged journal is replaced. Jobs with intact records are kept, and all other jobs run again.
+    pub recover: bool,
     /// The log of the service.
     pub log: Log,
 }
@@ -103,6 +105,7 @@ impl KeeperOptions {
             oversubscribe: false,
             long_run: 5000,
             keep: None,
+            recover: false,
             log: Log::default(),
         }
     }
@@ -143,16 +146,22 @@ impl Keeper {
             checks: AtomicUsize::new(0),
             trouble: Mutex::new(None),
             tally: Mutex::default(),
+            calibration: Mutex::new(Arc::new(forecasts::uncalibrated())),
             remarks: Mutex::new(VecDeque::new()),
             worn: AtomicBool::new(false),
             writes: AtomicBool::new(true),
             runs: AtomicBool::new(false),
         });
-        let counts = shared.readers.read(Reader::counts).map_err(|error| error.to_string())?;
+        if let Some(round) = shared.readers.explained(Reader::round)?
+            && !options.recover
+        {
+            check_journal(&folder, round.number)?;
+        }
+        let counts = shared.readers.explained(Reader::counts)?;
         let of = |state| counts.get(&state).copied().unwrap_or(0);
         let [running, waiting, held] = [State::Running, State::Waiting, State::Held].map(of);
         shared.log.info(&format!("the store has {running} running, {waiting} waiting and {held} held jobs"));
-        let limits = shared.readers.read(Reader::limits).map_err(|error| error.to_string())?;
+        let limits = shared.readers.explained(Reader::limits)?;
         shared.rules.lock().unwrap_or_else(PoisonError::into_inner).processors = limits;
         let outlook = Arc::new(Mutex::new(None));
         let execution = ExecuteOptions {
@@ -161,6 +170,7 @@ impl Keeper {
             limit_memory: options.limit_memory,
             oversubscribe: options.oversubscribe,
             tick: TICK,
+            recover: options.recover,
             ..ExecuteOptions::new("")
         };
         let writer = Writer::new(store, Arc::clone(&shared), asked);

@@ -40,6 +40,8 @@ pub(super) struct Runs {
     pub task: u64,
     pub processors: u32,
     pub place: ProcSet,
+    /// The names of the resources besides processors that the task holds.
+    pub resources: Vec<String>,
     pub start: f64,
     /// The expected end, in seconds since 1970.
     pub end: f64,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::{ProcSet, TaskId, Time};
 
+use super::forecasts::Forecasts;
 use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, PlanInput, Runs};
 use super::plan::PlanBasis;
 use super::promise::Promise;
@@ -16,7 +17,7 @@ use super::rules::PlannedSlot;
 use super::shared::{SharedState, Snapshot};
 use crate::clock::wall;
 use crate::store::{BACKED_UP, PendingRow, Reader};
-use crate::words::{BoxPicture, ClosedPicture, JobNumber, NodePicture, Picture, State};
+use crate::words::{BoxPicture, ClosedPicture, JobNumber, NodePicture, Picture, Role, State, Who};
 
 /// Pause between two requests for a snapshot of the engine.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -36,6 +37,13 @@ const PAST: usize = 2000;
 /// Maximum number of planned jobs that wait for other jobs or for their earliest start.
 const PENDING: usize = 1000;
 
+/// The file of the forecasts.
+enum ForecastFile {
+    Closed,
+    Open(Box<Forecasts>),
+    Failed,
+}
+
 /// The state of the thread.
 pub(super) struct Drawer {
     pub shared: Arc<SharedState>,
@@ -53,6 +61,7 @@ impl Drawer {
         let mut backup = self.last_backup();
         let mut settings = (0, None::<Instant>);
         let mut promise = None;
+        let mut forecasts = ForecastFile::Closed;
         while !self.shared.is_closing() {
             self.rest(PAUSE.max(rest));
             let now = self.last_backup();
@@ -86,6 +95,7 @@ impl Drawer {
             let begun = Instant::now();
             version += 1;
             promise = self.draw(&snapshot, includes, version, promise);
+            forecasts = self.record(forecasts);
             rest = (begun.elapsed() * SHARE).min(LONGEST_REST);
             last = Some(Instant::now());
         }
@@ -123,6 +133,40 @@ impl Drawer {
             std::thread::sleep(left.min(Duration::from_millis(50)));
             if self.shared.awaited.load(Ordering::Relaxed) > 0 {
                 return;
+            }
+        }
+    }
+
+    /// Records forecasts and starts, and calibrates the ranges of starts. If the file of the forecasts cannot be used, the
+    /// log gets one line, and the file is tried again after the next plan.
+    fn record(&self, file: ForecastFile) -> ForecastFile {
+        let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(outlook) = outlook else { return file };
+        let has_failed = matches!(file, ForecastFile::Failed);
+        let everybody = Who { user: String::new(), role: Role::Reader };
+        let start_of = |job: JobNumber| {
+            let row = self.shared.readers.read(|reader| reader.job(&everybody, job));
+            row.ok().flatten().and_then(|row| row.summary.started)
+        };
+        let opened = match file {
+            ForecastFile::Open(forecasts) => Ok(forecasts),
+            _ => Forecasts::open(&self.folder).map(Box::new),
+        };
+        let recorded = opened.and_then(|mut forecasts| {
+            forecasts.record(&outlook, wall(), start_of)?;
+            Ok(forecasts)
+        });
+        match recorded {
+            Ok(forecasts) => {
+                let calibration = Arc::new(forecasts.calibration.clone());
+                *self.shared.calibration.lock().unwrap_or_else(PoisonError::into_inner) = calibration;
+                ForecastFile::Open(forecasts)
+            }
+            Err(error) => {
+                if !has_failed {
+                    self.shared.log.warning(&format!("{error}; the ranges of starts are not calibrated"));
+                }
+                ForecastFile::Failed
             }
         }
     }
@@ -195,7 +239,7 @@ impl Drawer {
 
     /// Returns the jobs that wait for other jobs or for their earliest start.
     fn pending(&self, now: f64) -> Result<Vec<PendingRow>, String> {
-        self.shared.readers.read(|reader| reader.pending(now, PENDING)).map_err(|error| error.to_string())
+        self.shared.readers.explained(|reader| reader.pending(now, PENDING))
     }
 
     fn picture(&self, snapshot: &Snapshot, outlook: Option<&Outlook>, version: u64, planning: Duration) -> Picture {

@@ -18,7 +18,8 @@ pub(super) struct ProcessorUse {
     pub until: Time,
 }
 
-fn licence(user: &str) -> String {
+/// Returns the name of the licence for the processors of a user.
+pub(super) fn licence(user: &str) -> String {
     format!("processors of user {user}")
 }
 

@@ -8,10 +8,9 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::engine::folder_of;
 use super::shared::{SharedState, StoreRequest};
 use crate::clock::wall;
-use crate::store::Reader;
+use crate::store::{Reader, round_folder};
 
 /// Maximum pause between two searches for old jobs.
 const PAUSE: Duration = Duration::from_hours(1);
@@ -52,7 +51,7 @@ impl Retention {
         while !self.shared.is_closing() && self.ask(|reply| StoreRequest::Forget(before, reply))? {}
         // The folder is deleted before the round, so that an interrupted deletion will be repeated.
         for round in self.shared.readers.read(Reader::empty_rounds).map_err(|error| error.to_string())? {
-            let folder = folder_of(&self.folder, round);
+            let folder = round_folder(&self.folder, round);
             match fs::remove_dir_all(&folder) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(format!("{}: {error}", folder.display()));

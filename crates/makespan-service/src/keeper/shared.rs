@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use makespan_core::{Job, Platform, ProcSet, Running, SubInstance, TaskId, Time, Unavailable};
 use makespan_exec::Intake;
+use makespan_history::Calibration;
 
 use super::ahead::{LengthPredictor, Lengths};
 use super::owners::{Owners, engine_job};
@@ -104,6 +105,8 @@ pub(super) struct Snapshot {
     pub tasks: u64,
     /// Running tasks, with the data from which their lengths are predicted.
     pub running: Vec<(Running, LengthPredictor)>,
+    /// The names of the resources besides processors that running tasks hold.
+    pub resources: BTreeMap<TaskId, Vec<String>>,
     /// The number of waiting tasks that are not in `part`.
     pub left_out: u64,
     pub down: Vec<Unavailable>,
@@ -138,6 +141,8 @@ pub(super) struct SharedState {
     /// A description of the present problem, if there is one.
     pub trouble: Mutex<Option<String>>,
     pub tally: Mutex<JobTally>,
+    /// The calibration of the ranges of starts.
+    pub calibration: Mutex<Arc<Calibration>>,
     /// The latest messages for users.
     pub remarks: Mutex<VecDeque<String>>,
     /// Whether the run is long and must be replaced by a new run.

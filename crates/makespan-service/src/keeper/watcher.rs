@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, PoisonError};
 
-use makespan_core::{Instance, Outcome, ProcSet, Run, Running, TaskId, TaskSet, Time, View};
+use makespan_core::{Demand, Instance, Outcome, ProcSet, Run, Running, TaskId, TaskSet, Time, View};
 use makespan_exec::{MeasuredAttempt, Observer, Progress, output_files};
 
 use super::ahead::LengthPredictor;
@@ -165,11 +165,17 @@ impl Watcher {
         let part = instance.residual_until(&View { waiting: &first, ..progress.view }, Time::MAX, &end);
         let running =
             running.iter().map(|run| (run.clone(), known.get(&run.task).cloned().unwrap_or_default())).collect();
+        let names = |task: TaskId| {
+            let name = |demand: &Demand| instance.platform().resource_of(demand.resource).name.to_string();
+            instance.demands(task).iter().map(name).collect()
+        };
+        let resources = progress.view.running.iter().map(|run| (run.task, names(run.task))).collect();
         let origin = wall() - now.seconds();
         let left_out = waiting.len().saturating_sub(first.len()) as u64;
         let down = progress.view.down.to_vec();
         let tasks = instance.tasks();
-        let snapshot = Snapshot { origin, now, part, request, tasks, running, left_out, down, changes: self.changes };
+        let snapshot =
+            Snapshot { origin, now, part, request, tasks, running, resources, left_out, down, changes: self.changes };
         let _ = self.shared.snapshots.lock().unwrap_or_else(PoisonError::into_inner).send(snapshot);
     }
 }

@@ -166,7 +166,8 @@ fn earliest(outlook: &Outlook, asked: &WhatIfSubmission<'_>, jobs: &[Job]) -> Re
             Some(end) => earliest = earliest.max(end),
             None if first.len() == before => {
                 let message = format!("job {job} is not in the current plan");
-                return Err(refusal(RefusalKind::Closing, "after", message, "ask again in some seconds"));
+                let remedy = "ask again in some seconds; if this job waits for a held job, release the held job first";
+                return Err(refusal(RefusalKind::Closing, "after", message, remedy));
             }
             None => {}
         }

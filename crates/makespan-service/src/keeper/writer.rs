@@ -247,8 +247,10 @@ fn heed(
         }
         StoreRequest::Reserve(user, reservation, reply) => {
             let done = change.reserve(reservation.clone())?;
-            change.log_request(change.event_count(), line::reserved(user, &done));
-            answer(after, reply, Ok(done));
+            if let Ok(done) = &done {
+                change.log_request(change.event_count(), line::reserved(user, done));
+            }
+            answer(after, reply, done);
         }
         StoreRequest::Unreserve(user, number, reply) => {
             let done = change.unreserve(*number)?;

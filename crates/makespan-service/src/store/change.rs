@@ -7,8 +7,7 @@ use crate::clock::wall;
 use crate::log::Priority;
 use crate::prepare::{PreparedJob, PreparedSubmission, refusal};
 use crate::words::{
-    HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Reservation, Role, State, Submission, UserChange,
-    UserSettings, Who,
+    HappeningKind, JobNumber, Receipt, Refusal, RefusalKind, Role, State, Submission, UserChange, UserSettings, Who,
 };
 
 /// An open transaction.
@@ -413,21 +412,6 @@ impl<'a> StoreChange<'a> {
         let changed = params![user, weight, most, settings.most_processors, wall()];
         self.connection().prepare_cached(sql)?.execute(changed)?;
         Ok(Ok(()))
-    }
-
-    /// Stores a reservation, and returns it with its number.
-    pub fn reserve(&self, reservation: Reservation) -> Result<Reservation, Error> {
-        let sql = "INSERT INTO reservations (name, start, stop, processors) VALUES (?1, ?2, ?3, ?4)";
-        let processors = serde_json::to_string(&reservation.processors).unwrap_or_default();
-        let Reservation { name, start, end, .. } = &reservation;
-        self.connection().prepare_cached(sql)?.execute(params![name, start, end, processors])?;
-        Ok(Reservation { number: self.connection().last_insert_rowid() as u64, ..reservation })
-    }
-
-    /// Deletes a reservation. Returns false if there is no such reservation.
-    pub fn unreserve(&self, number: u64) -> Result<bool, Error> {
-        let sql = "DELETE FROM reservations WHERE number = ?1";
-        Ok(self.connection().prepare_cached(sql)?.execute([number as i64])? > 0)
     }
 }
 

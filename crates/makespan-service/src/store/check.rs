@@ -5,6 +5,9 @@ use std::path::Path;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, access};
 
+use super::fault::{check_database, check_journal, database_fault};
+use super::hand::Round;
+use super::read::Reader;
 use super::snapshot::{check_version, version};
 use super::{DATABASE, compare, database_size, is_served, is_store, open, refuse, schema};
 
@@ -40,6 +43,7 @@ pub fn examine(folder: &Path) -> Vec<(&'static str, StoreState)> {
     let mut found = vec![("store", state_of(folder))];
     if is_store(folder) {
         found.push(("database", database(folder)));
+        found.extend(journal(folder).map(|state| ("journal", state)));
     }
     found.push(("disk", disk(folder)));
     found
@@ -65,16 +69,23 @@ fn state_of(folder: &Path) -> StoreState {
 
 fn database(folder: &Path) -> StoreState {
     let path = folder.join(DATABASE);
-    let at = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let examined = check_version(folder).and_then(|()| {
-        let connection = open(&path, false).map_err(|error| at(&error))?;
-        let sound = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
-        match sound.map_err(|error| at(&error))?.as_str() {
-            "ok" => {}
-            damage => return Err(at(&format!("the database is damaged: {damage}; restore a backup"))),
+        let connection = open(&path, false).map_err(|error| database_fault(&path, &error))?;
+        check_database(&path, &connection)?;
+        compare(folder, &connection)?;
+        let found = version(folder)?;
+        let reader = Reader(connection);
+        // The service reads these rows when it starts. An older database has other tables.
+        let read = || {
+            let round = reader.round()?;
+            round.map_or(Ok(Vec::new()), |round| reader.handed(&round, 0))?;
+            reader.counts()?;
+            reader.limits().map(drop)
+        };
+        if found == schema::STEPS.len() as i64 {
+            read().map_err(|error| database_fault(&path, &error))?;
         }
-        compare(folder, &connection).map_err(|error| at(&error))?;
-        version(folder)
+        Ok(found)
     });
     let newest = schema::STEPS.len() as i64;
     match examined {
@@ -85,6 +96,16 @@ fn database(folder: &Path) -> StoreState {
         )),
         Ok(found) => StoreState::Usable(format!("version {found}, {} KiB, undamaged", database_size(folder) >> 10)),
     }
+}
+
+/// Returns the state of the journal of the current round, if there is a round and the database can be read.
+fn journal(folder: &Path) -> Option<StoreState> {
+    let connection = open(&folder.join(DATABASE), false).ok()?;
+    let round = Round::latest(&connection).ok()??.number;
+    Some(match check_journal(folder, round) {
+        Ok(()) => StoreState::Usable(format!("round {round}, undamaged")),
+        Err(error) => StoreState::Unusable(error),
+    })
 }
 
 fn disk(folder: &Path) -> StoreState {

@@ -2,11 +2,13 @@
 
 mod change;
 mod check;
+mod fault;
 mod finish;
 mod forget;
 mod hand;
 mod handed;
 mod read;
+mod reservations;
 mod schema;
 mod snapshot;
 mod spans;
@@ -25,6 +27,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 pub use change::{CommitEffects, JobEvent, LogEvent, StoreChange};
 pub use check::{StoreState, examine};
+pub(crate) use fault::{check_journal, database_fault, for_service, round_folder};
 pub use finish::TaskEnd;
 pub use hand::Round;
 pub use handed::HandedJob;
@@ -45,6 +48,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LOCKED: Duration = Duration::from_secs(1);
 /// Maximum number of idle read connections that are kept open.
 const READERS: usize = 4;
+/// Maximum size of a database that is checked for damage when the service starts, in bytes. The check of such a database
+/// takes about a tenth of a second.
+const CHECKED: u64 = 64 << 20;
 /// Number of prepared statements in the cache of a connection.
 const READY: usize = 128;
 
@@ -110,17 +116,21 @@ impl Store {
             remarks.push(note);
             fs::remove_file(&restored).map_err(|error| at(&restored, &error))?;
         }
-        let mut writer = open(&path, true).map_err(|error| at(&path, &error))?;
-        let found = schema::migrate(&mut writer, steps).map_err(|error| at(&path, &error))?;
+        let in_database = |error: rusqlite::Error| database_fault(&path, &error);
+        let mut writer = open(&path, true).map_err(in_database)?;
+        let found = schema::migrate(&mut writer, &path, steps)?;
         if (1..steps.len() as i64).contains(&found) {
             remarks.push(format!("the store was converted from version {found} to version {}", steps.len()));
         }
         // The journal mode is set only after the checks, because setting it changes the file, which may belong to
         // another program.
-        writer.pragma_update(None, "journal_mode", "WAL").map_err(|error| at(&path, &error))?;
-        compare(&folder, &writer).map_err(|error| at(&path, &error))?;
+        writer.pragma_update(None, "journal_mode", "WAL").map_err(in_database)?;
+        if database_size(&folder) <= CHECKED {
+            fault::check_database(&path, &writer)?;
+        }
+        compare(&folder, &writer)?;
         let latest = "SELECT coalesce(max(sequence), 0) FROM happenings";
-        let latest: i64 = writer.query_row(latest, [], |row| row.get(0)).map_err(|error| at(&path, &error))?;
+        let latest: i64 = writer.query_row(latest, [], |row| row.get(0)).map_err(in_database)?;
         Ok(Self { folder, writer, latest: latest as u64, processors: 1, remarks, _lock: lock })
     }
 
@@ -196,6 +206,16 @@ impl Readers {
     }
 }
 
+impl Readers {
+    /// Like [`Readers::read`], but returns errors as messages with place and remedy.
+    ///
+    /// # Errors
+    /// A message about the error of the database.
+    pub fn explained<T>(&self, act: impl FnOnce(&Reader) -> Result<T, rusqlite::Error>) -> Result<T, String> {
+        self.read(act).map_err(|error| database_fault(&self.path, &error))
+    }
+}
+
 /// Returns an error if a service must not use a folder: all users may write to it, it is a backup, or its database is
 /// missing.
 fn refuse(folder: &Path) -> Result<(), String> {
@@ -236,13 +256,18 @@ fn a_round_of(folder: &Path) -> Option<String> {
 /// Returns an error if the database is older than the folders `round-N` in the same folder. Such a database would reuse
 /// the numbers of old jobs, although the output files of these jobs still exist.
 fn compare(folder: &Path, database: &Connection) -> Result<(), String> {
-    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(|error| error.to_string());
+    let path = folder.join(DATABASE);
+    let number = |sql: &str| {
+        let found = database.query_row(sql, [], |row| row.get::<_, i64>(0));
+        found.map_err(|error| database_fault(&path, &error))
+    };
     let last_round = number("SELECT coalesce(max(round), 0) FROM rounds")? as u64;
     let last_job = number("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'jobs'), 0)")? as u64;
     let older = |what: String| {
         Err(format!(
-            "the database is older than the folders of its rounds: the database does not contain {what}. The last \
-             changes of a database are in {DATABASE}-wal; restore both files, or choose another folder"
+            "{}: the database is older than the folders of its rounds: the database does not contain {what}. The last \
+             changes of a database are in {DATABASE}-wal; restore both files, or choose another folder",
+            path.display()
         ))
     };
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();

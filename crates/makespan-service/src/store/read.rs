@@ -9,9 +9,7 @@ use super::change::state_of;
 use super::hand::{Round, faded};
 use super::handed::HandedJob;
 use crate::clock::wall;
-use crate::words::{
-    Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Reservation, Role, State, UserSummary, Who,
-};
+use crate::words::{Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Role, State, UserSummary, Who};
 
 /// A connection that reads the store.
 #[derive(Debug)]
@@ -340,26 +338,6 @@ impl Reader {
         users.iter_mut().for_each(|user| user.share = if all > 0.0 { user.share / all } else { 0.0 });
         users.retain(|user| who.may_see(&user.user));
         Ok(users)
-    }
-
-    /// Returns the reservations that end after `now`, in the order of their starts.
-    ///
-    /// # Errors
-    /// The error of the database.
-    pub fn reservations(&self, now: f64) -> Result<Vec<Reservation>, Error> {
-        let sql = "SELECT number, name, start, stop, processors FROM reservations WHERE stop > ?1 ORDER BY start";
-        let mut select = self.0.prepare_cached(sql)?;
-        let read = |row: &Row<'_>| {
-            let processors: String = row.get(4)?;
-            Ok(Reservation {
-                number: number(row, 0)?,
-                name: row.get(1)?,
-                start: row.get(2)?,
-                end: row.get(3)?,
-                processors: serde_json::from_str(&processors).unwrap_or_default(),
-            })
-        };
-        select.query_map([now], read)?.collect()
     }
 
     /// Returns up to `limit` jobs that wait for other jobs or for their earliest start, the oldest job first. Jobs

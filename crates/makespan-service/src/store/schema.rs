@@ -1,7 +1,11 @@
 //! The tables of a store.
 
+use std::path::Path;
+
 use makespan_history::tables::{self, DatabaseKind};
 use rusqlite::Connection;
+
+use super::fault::database_fault;
 
 /// The application number `Mksv` in the header of the database, which marks a database of this program.
 pub(super) const APPLICATION: i64 = 0x4d6b_7376;
@@ -181,13 +185,16 @@ pub(super) const STEPS: [&str; 3] = [
 ///
 /// # Errors
 /// A message, if the database belongs to another program, has a later version, or cannot be read.
-pub(super) fn migrate(connection: &mut Connection, steps: &[&str]) -> Result<i64, String> {
+pub(super) fn migrate(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<i64, String> {
     let known = steps.len() as i64;
-    match tables::migrate(connection, APPLICATION, steps).map_err(|error| error.to_string())? {
-        DatabaseKind::Foreign => Err("this is the database of another program; choose another folder".into()),
+    match tables::migrate(connection, APPLICATION, steps).map_err(|error| database_fault(path, &error))? {
+        DatabaseKind::Foreign => {
+            Err(format!("{}: this is the database of another program; choose another folder", path.display()))
+        }
         DatabaseKind::Ours(version) if version > known => Err(format!(
-            "a later version of makespan made this database (its tables have version {version}; this program supports \
-             versions up to {known})"
+            "{}: a later version of makespan made this database (its tables have version {version}; this program \
+             supports versions up to {known}); use that version",
+            path.display()
         )),
         DatabaseKind::Ours(version) => Ok(version),
     }

@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use makespan_history::tables::{self, DatabaseKind};
-use rusqlite::Error;
+use rusqlite::{Error, ErrorCode};
 
 use super::change::StoreChange;
+use super::fault::database_fault;
 use super::read::Reader;
 use super::schema::{APPLICATION, STEPS};
 use super::{DATABASE, open, private};
@@ -34,6 +35,9 @@ pub fn snapshot(folder: &Path, to: &Path) -> Result<(), String> {
     let copied = open(&from, false)
         .and_then(|connection| connection.execute("VACUUM INTO ?1", [to.display().to_string()]).map(drop));
     copied.map_err(|error| {
+        if matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) {
+            return database_fault(&from, &error);
+        }
         let remedy = "check both disks and free space, or name another folder";
         format!("{}: cannot copy this database to {}: {error}; {remedy}", from.display(), to.display())
     })
@@ -81,7 +85,7 @@ pub fn newer_version(folder: &Path) -> Result<Option<i64>, String> {
 fn kind(folder: &Path) -> Result<DatabaseKind, String> {
     let path = folder.join(DATABASE);
     let found = open(&path, false).and_then(|connection| tables::kind(&connection, APPLICATION));
-    found.map_err(|error| format!("{}: {error}", path.display()))
+    found.map_err(|error| database_fault(&path, &error))
 }
 
 impl Reader {

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::clock::wall;
-use crate::words::{Filter, JobNumber, Role, Span, State, Who};
+use crate::words::{Filter, JobNumber, Reservation, Role, Span, State, Who};
 
 fn who(user: &str, role: Role) -> Who {
     Who { user: user.into(), role }
@@ -263,4 +263,33 @@ fn check_span(span: &Span, at: usize, all: &[Job], own: Option<&str>) -> Result<
     let part = (all.iter().map(used).sum::<f64>() / ((span.end - span.start) * 8.0)).min(1.0);
     prop_assert!((span.use_of_processors - part).abs() < 1e-6, "{:?} {}", span, part);
     Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    /// Makes random reservations. Checks that a reservation is refused exactly if it has a processor and an instant in common
+    /// with an accepted reservation.
+    #[test]
+    fn reservations_do_not_collide(
+        wanted in prop::collection::vec((0_u32..20, 1_u32..10, 0_u32..4, 0_u32..3), 1..12),
+    ) {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut store = Store::open(temporary.path()).unwrap();
+        let begin = wall() + 1000.0;
+        let mut accepted: Vec<(u32, u32, u32, u32)> = Vec::new();
+        for (start, length, first, more) in wanted {
+            let (end, last) = (start + length, first + more);
+            let at = |instant: u32| begin + f64::from(instant);
+            let one = Reservation { number: 0, name: "demo".into(), start: at(start), end: at(end), processors: vec![(first, last)] };
+            let (done, _) = store.change(|change| change.reserve(one.clone())).unwrap();
+            let collides = accepted.iter().any(|&(from, to, low, high)| from < end && start < to && low <= last && first <= high);
+            prop_assert_eq!(done.is_err(), collides);
+            match done {
+                Ok(_) => accepted.push((start, end, first, last)),
+                Err(refused) => prop_assert!(refused.place.as_deref() == Some("processors") && refused.message.contains("reserved from")),
+            }
+        }
+        let stored = store.readers().read(|reader| reader.reservations(wall())).unwrap();
+        prop_assert_eq!(stored.len(), accepted.len());
+    }
 }

@@ -63,6 +63,11 @@ impl State {
         }
     }
 
+    /// Returns the name of the state in words.
+    pub fn words(self) -> String {
+        self.name().replace('_', " ")
+    }
+
     /// Returns the state with the given name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)

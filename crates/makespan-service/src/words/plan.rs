@@ -128,10 +128,21 @@ pub struct Explanation {
     /// Planned start of the job. If the start depends on a job with an unknown end, the field is null, and `why_not`
     /// names this job.
     pub expected_start: Option<f64>,
-    /// An early start: the 10th percentile of the start of the job over simulated futures with random run times.
+    /// An early start. If the range is not calibrated, this is the 10th percentile of the start of the job over simulated
+    /// futures with random run times.
     pub early: Option<f64>,
-    /// A late start: the 90th percentile of the start of the job over simulated futures with random run times.
+    /// A late start. If the range is not calibrated, this is the 90th percentile of the start of the job over simulated
+    /// futures with random run times.
     pub late: Option<f64>,
+    /// Whether the range is calibrated with the starts of earlier jobs, so that it contains 80 % of the starts.
+    #[serde(default)]
+    pub calibrated: bool,
+    /// The number of earlier forecasts with a known start. A range is calibrated from 50 known starts on.
+    #[serde(default)]
+    pub known_starts: u64,
+    /// The share of starts that the calibrated ranges contained, among up to 500 of the latest starts.
+    #[serde(default)]
+    pub held: Option<f64>,
     /// The reasons why the job does not run now, the most important reason first.
     pub why_not: Vec<Reason>,
 }

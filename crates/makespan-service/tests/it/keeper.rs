@@ -5,9 +5,10 @@ use crate::common;
 use std::time::Duration;
 
 use common::{
-    PATIENCE, admin, command, keeper, keeper_on, script, state, submission, submit, until, until_state, until_there,
-    who,
+    PATIENCE, admin, command, keeper, keeper_of, keeper_on, script, state, submission, submit, until, until_state,
+    until_there, who,
 };
+use makespan_core::{Platform, Resources};
 use makespan_service::Service;
 use makespan_service::words::{
     Content, Filter, HappeningKind, JobNumber, MetricKind, Needs, RefusalKind, Reservation, Role, State, Stream,
@@ -200,6 +201,17 @@ fn what_waits_for_others_or_its_time_is_expected_behind_them() {
     assert!(asked(Submission { after: vec![JobNumber(77)], ..sleeping(1, 1.0) }).is_err());
     let held = submit(&keeper, Submission { hold: true, ..sleeping(1, 1.0) });
     assert!(asked(Submission { after: vec![held], ..sleeping(1, 1.0) }).is_err());
+    // A job that waits for a job without success would never start.
+    let cancelled = submit(&keeper, sleeping(1, 100.0));
+    keeper.cancel(&admin(), cancelled).unwrap();
+    let fails = submit(&keeper, script("exit 3"));
+    let _ = keeper.cancel(&admin(), first);
+    for (job, state, words) in [(cancelled, State::Cancelled, "cancelled"), (fails, State::Failed, "failed")] {
+        until_state(&keeper, job, state);
+        let error = asked(Submission { after: vec![job], ..sleeping(1, 1.0) }).unwrap_err();
+        let message = format!("job {job} has ended: {words}; so this submission would never start");
+        assert_eq!((error.message, error.place.as_deref()), (message, Some("after")));
+    }
 }
 
 #[test]
@@ -288,6 +300,33 @@ fn reservations_and_quotas_are_in_ranges_and_reasons() {
     let second = submit(&keeper, sleeping(1, 50.0));
     let (_, expected) = explained(second, "root may use 1 processor at once, and uses 1");
     assert!(expected >= wall() + 30.0);
+}
+
+/// A licence that a running job holds is named as the reason, with the job.
+#[test]
+fn a_licence_is_named_as_the_reason() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper_of(temporary.path(), {
+        let licences = Resources::new([("matlab", 2)]).unwrap();
+        Platform::flat(4).unwrap().with_licences(licences).unwrap()
+    });
+    let licensed = |amount: u64, seconds: f64| {
+        let resources = [("matlab".to_owned(), amount)].into();
+        let needs = Needs { processors: Some(1), time: Some(seconds), resources, ..Needs::default() };
+        submission(Content::Command { argv: vec!["sleep".into(), seconds.to_string()], needs })
+    };
+    let holder = submit(&keeper, licensed(1, 100.0));
+    until_state(&keeper, holder, State::Running);
+    let waits = submit(&keeper, licensed(2, 100.0));
+    let text = "it needs 2 of the resource `matlab`, but only 1 are free";
+    until("the licence is named", || {
+        let why = keeper.explain(&admin(), waits).unwrap().why_not;
+        why.iter().any(|reason| {
+            reason.text == text && reason.jobs == [holder] && reason.resource.as_deref() == Some("matlab")
+        })
+    });
+    let why = keeper.explain(&admin(), waits).unwrap();
+    assert!(why.expected_start.is_some_and(|start| start > wall() + 50.0), "{why:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod backup;
 mod common;
+mod damage;
 mod http;
 mod keeper;
 mod late;

@@ -9,6 +9,9 @@ use super::source;
 use crate::args::{KnownTimes, QueueOptions};
 use crate::output::complain;
 
+/// Seconds after which a forecast is forgotten if its job has not started: 90 days.
+const PATIENCE: i64 = 90 * 86_400;
+
 /// The share of starts that the ranges contain, and how it was calibrated.
 pub struct RangeShare {
     pub percent: u32,
@@ -89,7 +92,7 @@ fn calibrated(
         made.push(own);
     }
     if records {
-        history.append_starts(cluster, percent, &made)?;
+        history.append_starts(cluster, percent, PATIENCE, &made)?;
     }
     Ok(calibration)
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use makespan_history::ENOUGH;
 use makespan_service::client::ClientError;
 use makespan_service::words::{Explanation, JobNumber, JobSummary, State, TaskDetail};
 use miette::Result;
@@ -41,7 +42,7 @@ fn told(summary: &JobSummary, value: &Value) -> String {
     let now = now();
     let line = |label: &str, text: String| format!("{label:<11}{}\n", shown(&text));
     let mut text = line("job", format!("{} {}", summary.number, summary.name));
-    text += &line("state", summary.state.name().replace('_', " "));
+    text += &line("state", summary.state.words());
     text += &line("user", summary.user.clone());
     text += &line("submitted", relative(Some(summary.submitted), now));
     text += &match summary.started {
@@ -88,7 +89,7 @@ fn tasks_told(tasks: &[TaskDetail], all: u64) -> String {
         let place = task.processors.clone().unwrap_or_else(|| "-".into());
         vec![
             task.task.to_string(),
-            task.state.name().replace('_', " "),
+            task.state.words(),
             end,
             time,
             shortened(&shown(&place), 14),
@@ -108,11 +109,29 @@ fn explained(explanation: &Explanation) -> String {
     let mut text = String::from("\n");
     if let (Some(early), Some(late)) = (explanation.early, explanation.late) {
         let from_now = |instant: f64| span((instant - now).max(0.0));
-        text += &format!(
-            "in at least 80 % of the simulations, it starts {} to {} from now\n",
-            from_now(early),
-            from_now(late)
-        );
+        let (early, late, known) = (from_now(early), from_now(late), explanation.known_starts);
+        text += &if explanation.calibrated {
+            let held = explanation.held.map_or_else(String::new, |held| {
+                format!("; the latest such ranges contained {:.0} % of the starts", held * 100.0)
+            });
+            wrapped(
+                "",
+                0,
+                &format!(
+                    "it starts {early} to {late} from now; the range is calibrated to contain 80 % of the starts, from \
+                 {known} known starts{held}"
+                ),
+            )
+        } else {
+            wrapped(
+                "",
+                0,
+                &format!(
+                    "in at least 80 % of the simulations, it starts {early} to {late} from now; the range is not yet \
+                 calibrated: {known} of {ENOUGH} starts are known"
+                ),
+            )
+        };
     }
     let waits = matches!(explanation.state, State::Waiting | State::Held);
     for reason in explanation.why_not.iter().filter(|_| waits) {

@@ -263,7 +263,13 @@ fn a_check_reports_what_would_fail() {
     let mut damaged = sound.clone();
     damaged[4096..12288].fill(0x5a);
     std::fs::write(&database, damaged).unwrap();
-    bad(&free, "restore a backup");
+    bad(&free, "make a new store from a backup (makespan service restore BACKUP FOLDER)");
+    let log = temporary.path().join("log");
+    let words = ["serve", "--processors", "2", "--oversubscribe", "--log", log.to_str().unwrap()];
+    let failed = makespan(&store).args(words).args(free).output().unwrap();
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let line = lines.lines().find(|line| line.contains(" error the service cannot start: ")).unwrap();
+    assert!(!failed.status.success() && line.contains("the database is damaged"), "{lines}");
     std::fs::write(&database, []).unwrap();
     bad(&free, "the database is missing or empty");
     std::fs::write(&database, sound).unwrap();

@@ -107,8 +107,18 @@ impl<'a> Driven<'a> {
         let part = view.instance.residual_until(&view, Time::MAX, &end);
         let running = view.running.iter().map(|run| (run.clone(), ahead(run))).collect();
         let (down, tasks) = (Vec::new(), view.instance.tasks());
-        let snapshot =
-            Snapshot { origin: 0.0, now: view.now, part, request: 0, tasks, running, left_out: 0, down, changes: 0 };
+        let snapshot = Snapshot {
+            origin: 0.0,
+            now: view.now,
+            part,
+            request: 0,
+            tasks,
+            running,
+            resources: BTreeMap::new(),
+            left_out: 0,
+            down,
+            changes: 0,
+        };
         let (includes, limits) = (PlanInput::default(), self.queue.limits.clone());
         let basis =
             PlanBasis { snapshot: &snapshot, includes, closed: Vec::new(), pending: Vec::new(), limits, promise: None };

@@ -76,7 +76,9 @@ function facts(one) {
 }
 
 function reasons(told) {
-  const range = told.early === null ? "" : `in at least 80 % of the simulations between ${ahead(told.early)} and ${ahead(told.late)}`;
+  const sure = told.calibrated ? `, calibrated to contain 80 % of the starts, from ${number(told.known_starts)} known starts`
+    : ` in at least 80 % of the simulations (not yet calibrated: ${told.known_starts} of 50 starts are known)`;
+  const range = told.early === null ? "" : `between ${ahead(told.early)} and ${ahead(told.late)}${sure}`;
   const unknown = range === "" ? [] : [el("p", {}, `It starts ${range}.`)];
   const start = told.expected_start === null ? unknown : [el("p", {}, "Expected to start ", el("b", {}, expected(told.expected_start)),
     range === "" ? "" : `; ${range}`, ".")];

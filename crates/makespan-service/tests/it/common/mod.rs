@@ -64,13 +64,27 @@ impl Drop for Running {
 
 /// Starts a service with the given folder and number of processors.
 pub fn keeper_on(folder: &Path, processors: u32) -> Running {
-    let options = KeeperOptions {
+    keeper_of(folder, Platform::flat(processors).unwrap())
+}
+
+/// Starts a service with the given folder and platform.
+pub fn keeper_of(folder: &Path, platform: Platform) -> Running {
+    Keeper::start(&options(folder), Box::new(ThisMachine(platform))).unwrap().into()
+}
+
+/// Returns the options of a service in a test.
+pub fn options(folder: &Path) -> KeeperOptions {
+    KeeperOptions {
         shim: Some(env!("CARGO_BIN_EXE_service-shim").into()),
         grace: Duration::from_millis(500),
         oversubscribe: true,
         ..KeeperOptions::new(folder)
-    };
-    Keeper::start(&options, Box::new(ThisMachine(Platform::flat(processors).unwrap()))).unwrap().into()
+    }
+}
+
+/// Starts a service with two processors, if its store can be used.
+pub fn start(options: &KeeperOptions) -> Result<Running, String> {
+    Keeper::start(options, Box::new(ThisMachine(Platform::flat(2).unwrap()))).map(Running::from)
 }
 
 pub fn keeper(folder: &Path) -> Running {

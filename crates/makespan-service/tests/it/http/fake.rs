@@ -261,7 +261,17 @@ impl Service for Fake {
     fn explain(&self, who: &Who, job: JobNumber) -> Result<Explanation, Refusal> {
         let JobSummary { state, .. } = Self::find(&self.inner(), who, job)?;
         let why_not = vec![Reason { text: "others run".into(), jobs: vec![job], resource: None }];
-        Ok(Explanation { job, state, expected_start: Some(3.0), early: None, late: Some(4.0), why_not })
+        Ok(Explanation {
+            job,
+            state,
+            expected_start: Some(3.0),
+            early: None,
+            late: Some(4.0),
+            calibrated: false,
+            known_starts: 0,
+            held: None,
+            why_not,
+        })
     }
 
     fn what_if(&self, _: &Who, submission: Submission) -> Result<WhatIf, Refusal> {

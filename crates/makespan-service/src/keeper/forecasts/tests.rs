@@ -1,0 +1,180 @@
+use std::sync::{Arc, Mutex};
+
+use makespan_core::{Cluster, Decision, Event, Instance, Job, Platform, Policy, Profile, Running, TaskId, Time};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::super::ahead::LengthPredictor;
+use super::super::follow::Follower;
+use super::super::future::range;
+use super::super::outlook::PlanInput;
+use super::super::owners::{Owners, tests::handed};
+use super::super::plan::PlanBasis;
+use super::super::promise::Promise;
+use super::super::rules::{PlannedSlot, StartRules};
+use super::super::shared::Snapshot;
+use super::*;
+
+const PROCESSORS: u32 = 4;
+const USERS: [&str; 3] = ["ann", "bob", "carol"];
+/// The instant at which the run began, in seconds since 1970.
+const ORIGIN: f64 = 1.7e9;
+
+/// A queue in virtual time, in which jobs arrive at random and take longer or shorter than expected. The first user has a
+/// quota.
+struct RandomQueue {
+    instance: Instance,
+    actual: Vec<Time>,
+    owners: Owners,
+}
+
+impl RandomQueue {
+    fn new(count: usize, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let (mut arrival, mut jobs, mut actual, mut owners) = (0.0, Vec::new(), Vec::new(), Owners::default());
+        for at in 0..count {
+            let (width, expected) = (random.random_range(1_u32..=2), random.random_range(1.0..20.0_f64));
+            // The sum of twelve uniform numbers is nearly normal.
+            let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+            arrival += -random.random::<f64>().max(1e-9).ln() * 4.5;
+            let time = |seconds: f64| Time::from_seconds_f64(seconds).unwrap();
+            let mut job = Job::new((at + 1).to_string(), Profile::rigid(width, time(expected)).unwrap());
+            job.release = time(arrival);
+            jobs.push(job);
+            actual.push(time(1.1 * expected * (0.6 * normal).exp()));
+            owners.push(&handed(at, USERS[at % 3]));
+        }
+        let instance = Instance::new(Platform::flat(PROCESSORS).unwrap(), jobs, Vec::new()).unwrap();
+        Self { instance, actual, owners }
+    }
+
+    /// Runs the queue with the planner and the policy of the service. Returns, for random questions, the simulated range,
+    /// the calibrated range if there is one, and the start.
+    fn answers(&self, folder: &Path) -> Vec<(StartRange, Option<StartRange>, f64)> {
+        let owners = Arc::new(Mutex::new(self.owners.clone()));
+        let rules = StartRules { processors: [("ann".to_owned(), 2)].into(), ..StartRules::default() };
+        let rules = Arc::new(Mutex::new(rules));
+        let mut follower = Follower::new(Arc::clone(&owners), Arc::clone(&rules));
+        let mut cluster = Cluster::new(&self.instance);
+        let mut forecasts = Forecasts::open(folder).unwrap();
+        let (mut random, mut promise) = (ChaCha8Rng::seed_from_u64(7), None::<Promise>);
+        let (mut starts, mut asked) = (vec![None; self.actual.len()], Vec::new());
+        let mut arriving: Vec<TaskId> = self.instance.task_ids().rev().collect();
+        let mut wake = None;
+        loop {
+            let ends = cluster.running().iter().map(|run| run.start + self.actual[run.task.index()]);
+            let arrives = arriving.last().map(|&task| self.instance.release(task));
+            let Some(now) = ends.chain(wake).chain(arrives).min() else { break };
+            cluster.advance(now);
+            let mut events = Vec::new();
+            while let Some(task) = arriving.pop_if(|task| self.instance.release(*task) <= now) {
+                events.extend(cluster.submit(task).then_some(Event::Submitted(task)));
+            }
+            let is_over = |run: &&Running| run.start + self.actual[run.task.index()] <= now;
+            for task in cluster.running().iter().filter(is_over).map(|run| run.task).collect::<Vec<_>>() {
+                let run = cluster.end(task).unwrap();
+                cluster.succeed(task, now, &run.processors);
+                events.push(Event::Finished(task));
+            }
+            let instant = ORIGIN + now.seconds();
+            if !events.is_empty() {
+                let outlook = self.plan(&cluster, &owners, promise);
+                let first = outlook.expected.iter().min_by_key(|one| one.job);
+                promise = first.map(|one| {
+                    let submitted = self.instance.release(TaskId(one.job.0 - 1));
+                    Promise::renewed(outlook.promise, one.job, submitted, one.slot.0)
+                });
+                let mut shown = rules.lock().unwrap();
+                shown.plan = Arc::new(outlook.expected.iter().map(PlannedSlot::from).collect());
+                shown.version += 1;
+                drop(shown);
+                forecasts.record(&outlook, instant, |job| starts[job.0 as usize - 1]).unwrap();
+                if let Some(one) = outlook.expected.get(random.random_range(0..outlook.expected.len().max(1))) {
+                    let planned = outlook.of_waiting(one.job, instant).and_then(|expected| expected.start);
+                    let found = range(&outlook, one.job, planned, instant).unwrap();
+                    let is_calibrated = forecasts.calibration.known >= makespan_history::ENOUGH;
+                    let calibrated = found.calibrated(&forecasts.calibration, one.job, instant);
+                    asked.push((one.job, found, is_calibrated.then_some(calibrated)));
+                }
+            }
+            events.sort_by_key(Event::order);
+            let events = if events.is_empty() { vec![Event::Wake] } else { events };
+            let mut decisions = Vec::new();
+            follower.on(&events, &cluster.view(), &mut decisions);
+            wake = None;
+            for decision in decisions {
+                match decision {
+                    Decision::Start { task, processors } => {
+                        cluster.start(task, processors).unwrap();
+                        starts[task.index()] = Some(instant);
+                    }
+                    Decision::WakeAt(at) => wake = Some(at),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        let start = |job: JobNumber| starts[job.0 as usize - 1].unwrap();
+        asked.into_iter().map(|(job, found, calibrated)| (found, calibrated, start(job))).collect()
+    }
+
+    fn plan(&self, cluster: &Cluster<'_>, owners: &Mutex<Owners>, promise: Option<Promise>) -> Outlook {
+        let view = cluster.view();
+        let ahead = |run: &Running| LengthPredictor {
+            expected: self.instance.time(run.task, &run.processors),
+            walltime: None,
+            lengths: Vec::new(),
+        };
+        let end = |run: &Running| run.start + ahead(run).length(view.now - run.start).0;
+        let part = self.instance.residual_until(&view, Time::MAX, &end);
+        let running = view.running.iter().map(|run| (run.clone(), ahead(run))).collect();
+        let (down, tasks) = (Vec::new(), self.instance.tasks());
+        let snapshot = Snapshot {
+            origin: ORIGIN,
+            now: view.now,
+            part,
+            request: 0,
+            tasks,
+            running,
+            resources: BTreeMap::new(),
+            left_out: 0,
+            down,
+            changes: 0,
+        };
+        let (includes, limits) = (PlanInput::default(), [("ann".to_owned(), 2)].into());
+        let basis =
+            PlanBasis { snapshot: &snapshot, includes, closed: Vec::new(), pending: Vec::new(), limits, promise };
+        basis.outlook(owners).unwrap()
+    }
+}
+
+/// Returns the shares of starts within the simulated and within the calibrated ranges, in percent, and the number of
+/// answers with a calibrated range.
+fn shares(count: usize, seed: u64) -> (f64, f64, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let answers = RandomQueue::new(count, seed).answers(folder.path());
+    let known: Vec<(StartRange, StartRange, f64)> =
+        answers.into_iter().filter_map(|(found, calibrated, start)| Some((found, calibrated?, start))).collect();
+    let holds = |range: &StartRange, start: f64| range.early - 0.001 <= start && start <= range.late + 0.001;
+    let share = |within: usize| 100.0 * within as f64 / known.len() as f64;
+    let simulated = share(known.iter().filter(|one| holds(&one.0, one.2)).count());
+    (simulated, share(known.iter().filter(|one| holds(&one.1, one.2)).count()), known.len())
+}
+
+#[test]
+fn calibrated_ranges_contain_most_starts() {
+    let (simulated, calibrated, answers) = shares(120, 1);
+    println!("{simulated:.0} % within simulated ranges, {calibrated:.0} % within calibrated ranges, {answers} answers");
+    assert!(answers >= 30 && (60.0..=100.0).contains(&calibrated), "{simulated} {calibrated} {answers}");
+}
+
+#[test]
+#[ignore = "long: makes several thousand plans"]
+fn calibrated_ranges_contain_the_stated_share_of_starts() {
+    for seed in 1..=3 {
+        let (simulated, calibrated, answers) = shares(600, seed);
+        println!(
+            "{simulated:.0} % within simulated ranges, {calibrated:.0} % within calibrated ranges, {answers} answers"
+        );
+        assert!((70.0..=92.0).contains(&calibrated), "{simulated} {calibrated} {answers}");
+    }
+}

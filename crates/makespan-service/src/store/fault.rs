@@ -1,0 +1,69 @@
+//! Messages about damaged databases and journals, with their places and remedies.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use makespan_exec::journal::{FILE, JournalError, RecordedRun};
+use rusqlite::{Connection, Error, ErrorCode};
+
+/// Advice for a damaged database.
+const RESTORE: &str = "make a new store from a backup (makespan service restore BACKUP FOLDER), and start the service on \
+                       the new store";
+
+/// Returns the folder of a round in the folder of a store.
+pub(crate) fn round_folder(folder: &Path, round: u64) -> PathBuf {
+    folder.join(format!("round-{round}"))
+}
+
+/// Returns a message about an error of the database at `path`.
+pub(crate) fn database_fault(path: &Path, error: &rusqlite::Error) -> String {
+    let path = path.display();
+    // Values that do not have the type of their column were not written by this program.
+    let is_strange = matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
+    );
+    let remedy = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            return format!("{path}: the database is damaged: {error}; {RESTORE}");
+        }
+        None if is_strange => return format!("{path}: the database is damaged: {error}; {RESTORE}"),
+        Some(ErrorCode::DiskFull) => "free space on this disk",
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            "run the command as the owner of this file, and allow the owner to read and write the file"
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "end the other program that uses this database",
+        _ => "check the disk and the file, or name another folder",
+    };
+    format!("{path}: {error}; {remedy}")
+}
+
+/// Returns an error if `SQLite` finds damage in a database.
+pub(super) fn check_database(path: &Path, connection: &Connection) -> Result<(), String> {
+    let found = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    match found.map_err(|error| database_fault(path, &error))?.as_str() {
+        "ok" => Ok(()),
+        damage => Err(format!("{}: the database is damaged: {damage}; {RESTORE}", path.display())),
+    }
+}
+
+/// Returns an error if the journal of a round is damaged or missing, so that the service could not start jobs.
+pub(crate) fn check_journal(folder: &Path, round: u64) -> Result<(), String> {
+    let folder = round_folder(folder, round);
+    let path = folder.join(FILE);
+    if fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
+        return RecordedRun::read(&folder).map(drop).map_err(|error| for_service(&error.to_string()));
+    }
+    let ended = fs::read_dir(folder.join("status")).ok().and_then(|mut all| all.next()?.ok());
+    let Some(ended) = ended else { return Ok(()) };
+    let job = ended.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Err(for_service(&JournalError::Lost { path, folder, job }.to_string()))
+}
+
+/// Replaces advice for a run by advice for the service.
+pub(crate) fn for_service(text: &str) -> String {
+    text.replace("`--resume --recover`", "makespan serve --recover")
+}

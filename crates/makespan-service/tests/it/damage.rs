@@ -1,0 +1,123 @@
+//! Tests of damaged databases and journals.
+
+use std::fs;
+use std::path::Path;
+
+use makespan_exec::journal::FILE;
+use makespan_service::backup::back_up;
+use makespan_service::words::{JobNumber, State};
+use makespan_service::{Service, StoreState, examine};
+use proptest::prelude::*;
+
+use crate::common::{admin, keeper, options, script, start, submit, until_state};
+
+/// Texts of which each error about a damaged store contains one.
+const REMEDIES: [&str; 6] = [
+    "makespan service restore",
+    "makespan serve --recover",
+    "choose another folder",
+    "use that version",
+    "restore both files",
+    "continue with the program that started the run",
+];
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Makes a store in which three jobs have run.
+fn make(store: &Path) {
+    let keeper = keeper(store);
+    let jobs = ["echo one", "exit 2", "echo three"].map(|text| submit(&keeper, script(text)));
+    jobs.iter()
+        .zip([State::Succeeded, State::Failed, State::Succeeded])
+        .for_each(|(&job, state)| until_state(&keeper, job, state));
+    keeper.close();
+}
+
+/// Returns the first problem that `serve --check` reports.
+fn problem(store: &Path) -> Option<String> {
+    examine(store).into_iter().find_map(|(_, state)| match state {
+        StoreState::Unusable(text) => Some(text),
+        _ => None,
+    })
+}
+
+fn has_remedy(text: &str) -> bool {
+    REMEDIES.iter().any(|remedy| text.contains(remedy))
+}
+
+/// Overwrites random parts of the database or of the journal. Checks that the service starts, or that the start, the check
+/// and a backup report the damaged file and a remedy.
+#[test]
+fn damage_is_reported_with_its_place_and_a_remedy() {
+    let temporary = tempfile::tempdir().unwrap();
+    let sound = temporary.path().join("sound");
+    make(&sound);
+    let journal = Path::new("round-1").join(FILE);
+    let strategy = (any::<bool>(), 0.0..1.0_f64, 1_usize..300, any::<u8>());
+    let config = ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |((in_journal, at, length, byte) in strategy)| {
+        let case = tempfile::tempdir().unwrap();
+        let store = case.path().join("store");
+        copy(&sound, &store);
+        let file = if in_journal { store.join(&journal) } else { store.join("store.sqlite") };
+        let mut bytes = fs::read(&file).unwrap();
+        let at = (at * bytes.len() as f64) as usize;
+        let end = (at + length).min(bytes.len());
+        bytes[at..end].fill(byte);
+        fs::write(&file, &bytes).unwrap();
+        let found = problem(&store);
+        let saved = back_up(&store, &case.path().join("backup")).map_err(|error| error.to_string());
+        let started = start(&options(&store));
+        match started {
+            Ok(keeper) => {
+                keeper.close();
+                // The check also reads parts that the service reads later.
+                prop_assert!(found.as_deref().is_none_or(has_remedy), "{found:?}");
+            }
+            Err(text) => {
+                prop_assert!(text.contains(&*file.to_string_lossy()) && has_remedy(&text), "{text}");
+                prop_assert!(found.as_ref().is_some_and(|found| has_remedy(found)), "{found:?}");
+                let saved = saved.expect_err("a damaged store was saved");
+                prop_assert!(has_remedy(&saved), "{saved}");
+            }
+        }
+    });
+}
+
+/// With the option `recover`, a service continues with the intact records of a damaged journal. Jobs that have ended do
+/// not run again.
+#[test]
+fn a_damaged_journal_is_recovered_on_request() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    make(&store);
+    let journal = store.join("round-1").join(FILE);
+    let mut lines: Vec<String> = fs::read_to_string(&journal).unwrap().lines().map(str::to_owned).collect();
+    let middle = lines.len() / 2;
+    lines[middle] = "?".repeat(20);
+    fs::write(&journal, lines.join("\n") + "\n").unwrap();
+    let error = start(&options(&store)).err().unwrap();
+    let line = format!("{}, line {}", journal.display(), middle + 1);
+    assert!(error.contains(&line) && error.contains("makespan serve --recover"), "{error}");
+    let mut recovering = options(&store);
+    recovering.recover = true;
+    let keeper = start(&recovering).unwrap();
+    let next = submit(&keeper, script("echo four"));
+    until_state(&keeper, next, State::Succeeded);
+    for (job, state) in [(1, State::Succeeded), (2, State::Failed), (3, State::Succeeded)] {
+        let found = keeper.job(&admin(), JobNumber(job)).unwrap();
+        assert_eq!((found.summary.state, found.task_list[0].attempts), (state, 1));
+    }
+}
