@@ -72,8 +72,8 @@ class Refused(Exception):
 class Client:
     """One connection, which is kept open."""
 
-    def __init__(self, port, token):
-        self.port, self.token, self.connection = port, token, None
+    def __init__(self, port, token, timeout=120):
+        self.port, self.token, self.timeout, self.connection = port, token, timeout, None
 
     def ask(self, method, path, body=None, key=False):
         """The bytes of the answer, and how many seconds it took. `key` is an idempotency key, or true for a new one."""
@@ -84,7 +84,7 @@ class Client:
         if key:
             headers["Idempotency-Key"] = key if isinstance(key, str) else uuid.uuid4().hex
         if self.connection is None:
-            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
         begun = time.perf_counter()
         try:
             self.connection.request(method, path, body, headers)
