@@ -113,8 +113,15 @@ impl RunHistory {
     }
 
     #[cfg(feature = "service")]
-    /// Replaces guessed run times of jobs by times learned from the history. Prints nothing if this succeeds.
-    pub fn learn(&self, mut jobs: Vec<Job>) -> Vec<Job> {
+    /// Replaces guessed run times of jobs by times learned from the history. With `room`, also replaces their memory.
+    /// Prints nothing if this succeeds.
+    pub fn learn(&self, jobs: Vec<Job>, room: Option<&MemoryRoom>) -> Vec<Job> {
+        let jobs = self.with_learned_times(jobs);
+        room.map_or_else(|| jobs.clone(), |room| self.with_learned_memory(&jobs, room))
+    }
+
+    #[cfg(feature = "service")]
+    fn with_learned_times(&self, mut jobs: Vec<Job>) -> Vec<Job> {
         let has_guesses = |job: &mut Job| job.work.tasks_mut().any(|task| task.estimate.is_guess());
         let Some(history) = self.history.as_ref().filter(|_| jobs.iter_mut().any(has_guesses)) else { return jobs };
         let mut learned = jobs.clone();

@@ -7,7 +7,7 @@ use makespan_formats::parse_amount;
 use makespan_service::client::ClientOptions;
 use makespan_service::words::{Role, State};
 
-use super::{Format, HistoryChoice, SlurmOptions};
+use super::{Format, HistoryChoice, MemorySource, SlurmOptions};
 
 /// Options that select the service and the token.
 #[derive(Args)]
@@ -238,6 +238,12 @@ pub struct ServeOptions {
     pub unit: bool,
     #[command(flatten)]
     pub history: HistoryChoice,
+    /// Where the memory of jobs comes from: stated, or learned from peaks of earlier jobs
+    ///
+    /// With `learned`, a predicted amount replaces the stated amount when a job is submitted. A job that is killed for
+    /// lack of memory is tried again with twice the memory; see docs/history.md
+    #[arg(long, value_enum, value_name = "SOURCE", default_value = "stated", conflicts_with = "no_history")]
+    pub memory: MemorySource,
     #[command(flatten)]
     pub slurm: SlurmOptions,
 }

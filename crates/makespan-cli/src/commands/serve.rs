@@ -9,6 +9,7 @@ use std::time::Duration;
 use makespan_core::{Job, Platform, counted};
 use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, MeasuredAttempt, Pinning, check_memory_limits};
+use makespan_history::memory::ExcessRule;
 use makespan_service::client::default_store;
 use makespan_service::host::{Host, WakeCallback, local};
 use makespan_service::{Keeper, KeeperOptions, Log, Service, report_failed_start};
@@ -18,9 +19,9 @@ use super::run::Cluster;
 use super::serve_machines::machines;
 use super::service::listen;
 use super::{serve_check, unit};
-use crate::args::ServeOptions;
+use crate::args::{MemorySource, ServeOptions};
 use crate::output::{emit, shown};
-use crate::past::{Memory, RunHistory, of_command};
+use crate::past::{Memory, MemoryRoom, RunHistory, of_command};
 
 /// The machines on which jobs run, with the history of this user.
 struct Place {
@@ -28,6 +29,8 @@ struct Place {
     cluster: Option<Cluster>,
     /// The history. The lock allows one thread at a time to use the database connection.
     past: Mutex<RunHistory>,
+    /// The machines for which memory is learned, if memory is learned.
+    room: Option<MemoryRoom>,
     memory: Mutex<Memory>,
 }
 
@@ -56,7 +59,7 @@ impl Host for Place {
     }
 
     fn learn(&self, jobs: Vec<Job>) -> Vec<Job> {
-        self.past.lock().unwrap_or_else(PoisonError::into_inner).learn(jobs)
+        self.past.lock().unwrap_or_else(PoisonError::into_inner).learn(jobs, self.room.as_ref())
     }
 
     fn measured(&self, measured: &MeasuredAttempt<'_>, folder: Option<&str>) {
@@ -82,6 +85,16 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     })
 }
 
+/// Returns the machines for which memory is learned, or `None` if memory is not learned.
+fn memory_room(options: &ServeOptions, platform: &Platform, is_cluster: bool) -> Option<MemoryRoom> {
+    let is_limited = options.limit_memory || is_cluster;
+    (options.memory == MemorySource::Learned).then(|| MemoryRoom {
+        machines: platform.clone(),
+        guesses: !is_cluster,
+        excess: if is_limited { ExcessRule::Kill } else { ExcessRule::Tolerate },
+    })
+}
+
 /// Runs the service until a signal arrives.
 fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     let open = || RunHistory::open(&options.history, None, Pinning::All);
@@ -90,8 +103,9 @@ fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     if options.limit_memory && cluster.is_none() {
         check_memory_limits().map_err(|error| miette!("{error}"))?;
     }
-    let place =
-        Place { platform: platform.clone(), cluster, past: Mutex::new(past), memory: Mutex::new(recorder.recorder()) };
+    let room = memory_room(options, &platform, cluster.is_some());
+    let memory = Mutex::new(recorder.recorder());
+    let place = Place { platform: platform.clone(), cluster, past: Mutex::new(past), room, memory };
     let log = Log::open(options.log.as_deref()).map_err(|error| {
         let file = options.log.as_ref().map_or_else(String::new, |file| format!("--log {}: ", file.display()));
         miette!("{file}cannot write the log: {error}")
@@ -100,6 +114,7 @@ fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
         log: log.clone(),
         oversubscribe: options.oversubscribe,
         limit_memory: options.limit_memory,
+        raise_memory: options.memory == MemorySource::Learned,
         recover: options.recover,
         keep: options.keep.map(|days| Duration::from_secs(86_400 * u64::from(days))),
         ..KeeperOptions::new(store)

@@ -10,6 +10,8 @@ use makespan_history::{History, HistoryError};
 use miette::{Result, miette};
 
 use super::{Place, RunHistory, TaughtInstance, any_of, give_up, rebuilt};
+#[cfg(feature = "service")]
+use crate::output::complain;
 use crate::summary::bytes;
 
 /// The machines for which memory is learned.
@@ -73,6 +75,23 @@ impl RunHistory {
         taught.loaded = rebuilt(taught.loaded, platform, jobs, remark)?;
         taught.learned = true;
         Ok(taught)
+    }
+}
+
+#[cfg(feature = "service")]
+impl RunHistory {
+    /// Replaces the memory of jobs by memory learned from the history. Prints nothing if this succeeds.
+    pub(super) fn with_learned_memory(&self, jobs: &[Job], room: &MemoryRoom) -> Vec<Job> {
+        let Some((most, share)) = amounts(&room.machines) else { return jobs.to_vec() };
+        let largest = LargestNode { bytes: most, excess: room.excess };
+        let mut taught = jobs.to_vec();
+        let learned = self.history.as_ref().map(|history| self.place.learn_memory(history, &mut taught, largest));
+        if let Some(Err(error)) = learned {
+            complain(&format!("note: {error}; continuing without learned memory"));
+            taught = jobs.to_vec();
+        }
+        let share = Some(share).filter(|_| room.guesses);
+        guess(&mut taught, share, MemorySources::default()).map_or_else(|_| jobs.to_vec(), |_| taught)
     }
 }
 

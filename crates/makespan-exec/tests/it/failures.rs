@@ -266,8 +266,13 @@ fn a_job_that_used_too_much_memory_waits_for_twice_as_much() {
     for name in ["b", "c"] {
         let _ = std::fs::remove_file(temporary.path().join(format!("{name}.end")));
     }
-    let (trace, reports) = run(&instance, &ExecuteOptions { resume: true, retries: 2, ..options(&folder) });
+    // No retries are allowed, but an attempt with more memory is not one of them.
+    let more = ExecuteOptions { resume: true, raise_memory: true, ..options(&folder) };
+    let (trace, reports) = run(&instance, &more);
     assert!(trace.all_succeeded(&instance), "{trace:?} {:?}", reports.messages);
+    let reserved: Vec<Option<u64>> =
+        trace.runs.iter().filter(|run| run.task.0 == 0).map(|run| run.accounting.unwrap().reserved_memory).collect();
+    assert_eq!(reserved, [Some(2 << 30), Some(4 << 30)]);
     let last = |id: u64| trace.runs.iter().rev().find(|run| run.task.0 == id).unwrap();
     let (a, others) = (last(0), [last(1), last(2)]);
     assert!(others.iter().all(|other| other.end <= a.start || a.end <= other.start), "{trace:?}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ExcessRule, MemoryBasis, MemoryModel, MemoryRun};
+use super::{ExcessRule, MemoryBasis, MemoryModel, MemoryRun, STEP};
 
 /// Minimum number of jobs for which advice is given.
 pub const MIN_JOBS: usize = 5;
@@ -43,7 +43,8 @@ pub struct MemoryAdvice {
     pub stated: Option<u64>,
     /// Amount in bytes that 95 % of the jobs did not exceed: the peak of rank ⌈0.95 n⌉.
     pub used: u64,
-    /// Amount in bytes that the jobs should state ([`MemoryModel`]).
+    /// Amount in bytes that the jobs should state: the larger of the prediction ([`MemoryModel`]) and `used`. A job on a
+    /// cluster is usually not tried again with more memory, so the amount suffices for 95 % of the jobs.
     pub advised: u64,
     /// Reserved memory of the jobs that state an amount, in GiB hours.
     pub reserved: f64,
@@ -72,9 +73,11 @@ pub fn advise(uses: &[MemoryUse]) -> (Vec<MemoryAdvice>, usize) {
 fn of_group(jobs: &[&MemoryUse]) -> Option<MemoryAdvice> {
     let run = |job: &&MemoryUse| MemoryRun { peak: job.peak, inputs: None, is_killed: job.is_killed };
     let runs: Vec<MemoryRun> = jobs[jobs.len().saturating_sub(RECENT)..].iter().map(run).collect();
-    let advised = MemoryModel::of(&runs, MemoryBasis::LikeCommands, ExcessRule::Kill)?.predict(None);
+    let predicted = MemoryModel::of(&runs, MemoryBasis::LikeCommands, ExcessRule::Kill)?.predict(None);
     let mut peaks: Vec<u64> = jobs.iter().map(|job| job.peak).collect();
     peaks.sort_unstable();
+    let used = peaks[(jobs.len() * MEMORY_SHARE).div_ceil(100) - 1];
+    let advised = predicted.max(used.div_ceil(STEP) * STEP);
     let mut stated: Vec<u64> = jobs.iter().filter_map(|job| job.stated).collect();
     stated.sort_unstable();
     let (mut reserved, mut saved) = (0.0, 0.0);
@@ -90,7 +93,7 @@ fn of_group(jobs: &[&MemoryUse]) -> Option<MemoryAdvice> {
         jobs: jobs.len(),
         killed: jobs.iter().filter(|job| job.is_killed).count(),
         stated: stated.get(stated.len() / 2).copied().filter(|_| 2 * stated.len() > jobs.len()),
-        used: peaks[(jobs.len() * MEMORY_SHARE).div_ceil(100) - 1],
+        used,
         advised,
         reserved,
         saved,

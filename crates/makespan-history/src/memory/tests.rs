@@ -185,3 +185,22 @@ fn advice_compares_stated_with_used_memory() {
     let saved = fitting * (64.0 - advised) - (20.0 - fitting) * advised;
     assert!((advice.saved - saved).abs() < 1e-6, "{advice:?}, {saved}");
 }
+
+/// Jobs that were killed with all their stated memory need more than this amount, so no smaller amount is advised if
+/// more than 5 % of the jobs were killed.
+#[test]
+fn advice_suffices_for_the_stated_share_of_jobs() {
+    let job = |peak: u64, is_killed: bool| MemoryUse {
+        user: Some("ann".into()),
+        name: "fit".into(),
+        stated: Some(32 << 30),
+        peak,
+        seconds: 3600.0,
+        is_killed,
+    };
+    let mut uses: Vec<MemoryUse> = (0..30).map(|at| job((8 << 30) + (at << 20), false)).collect();
+    uses.extend((0..3).map(|_| job(32 << 30, true)));
+    let (advice, _) = advise(&uses);
+    assert_eq!((advice[0].killed, advice[0].used), (3, 32 << 30));
+    assert!(advice[0].advised >= 32 << 30, "{advice:?}");
+}

@@ -70,6 +70,7 @@ pub struct Keeper {
 
 /// Options of a service.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "choices of the user that go in any combination")]
 pub struct KeeperOptions {
     /// The folder of the store. A missing folder is created.
     pub folder: PathBuf,
@@ -79,6 +80,9 @@ pub struct KeeperOptions {
     pub grace: Duration,
     /// Whether the memory of each job is limited to the amount that the job states.
     pub limit_memory: bool,
+    /// Whether a job is tried again with twice the memory after each kill for lack of memory
+    /// ([`ExecuteOptions::raise_memory`]).
+    pub raise_memory: bool,
     /// Whether the platform may have more processors than this machine has cores.
     pub oversubscribe: bool,
     /// Minimum number of jobs in a run of the engine that is replaced by a new run. The replacement releases the
@@ -102,6 +106,7 @@ impl KeeperOptions {
             shim: None,
             grace: Duration::from_secs(5),
             limit_memory: false,
+            raise_memory: false,
             oversubscribe: false,
             long_run: 5000,
             keep: None,
@@ -168,6 +173,7 @@ impl Keeper {
             shim: options.shim.clone(),
             grace: options.grace,
             limit_memory: options.limit_memory,
+            raise_memory: options.raise_memory,
             oversubscribe: options.oversubscribe,
             tick: TICK,
             recover: options.recover,

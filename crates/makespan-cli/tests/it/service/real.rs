@@ -143,6 +143,32 @@ fn a_command_is_what_it_is_in_a_run() {
     assert!(served.stop());
 }
 
+/// The memory of a job is learned when the job is submitted, and replaces the stated amount.
+#[test]
+fn a_service_learns_memory() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (store, history) = (temporary.path().join("store"), temporary.path().join("history.sqlite"));
+    let history = history.to_str().unwrap();
+    let served = Served::start_with(&store, &["--history", history, "--memory", "learned"]);
+    let records = || -> serde_json::Value {
+        let text = said(&store, &["history", "--history", history, "--format", "json"]);
+        serde_json::from_str(&text).unwrap()
+    };
+    for number in 1..=2_usize {
+        let number = number.to_string();
+        said(&store, &["submit", "--memory", "64MiB", "--", "echo hello"]);
+        said(&store, &["wait", &number]);
+        while records()["records"].as_array().unwrap().len().to_string() < number {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+    let records = records();
+    let of = |at: usize, key: &str| records["records"][at][key].clone();
+    assert_eq!((of(1, "memory_source"), of(1, "reserved")), ("stated".into(), (64 << 20).into()), "{records:#}");
+    assert_eq!((of(0, "memory_source"), of(0, "reserved")), ("learned from 1 run".into(), (16 << 20).into()));
+    assert!(served.stop());
+}
+
 /// Queries a service while jobs take twelve times as long as expected. The output of `queue`, `job` and `plan` never
 /// contains an expected instant that is in the past, and each output states only one run time for a job.
 #[test]
