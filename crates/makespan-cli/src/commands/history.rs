@@ -168,7 +168,10 @@ fn cells(entry: &StoredRecord, now: i64, has_reservations: bool) -> Vec<String> 
         memory(entry.memory),
     ];
     if has_reservations {
-        let source = entry.memory_source().map_or(String::new(), |source| format!(", {source}"));
+        let source = match entry.learned_from.filter(|_| entry.reserved.is_some()) {
+            Some(runs @ 1..) => format!(", {}", counted(runs, "run")),
+            _ => entry.memory_source().map_or(String::new(), |source| format!(", {source}")),
+        };
         cells.push(memory(entry.reserved) + &source);
     }
     cells.push(shown(&entry.line).into_owned());

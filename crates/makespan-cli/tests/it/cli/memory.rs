@@ -33,7 +33,7 @@ fn learned_memory_is_reserved_and_recorded() {
         .collect();
     assert_eq!(&sources[..2], ["learned from 2 runs"; 2], "{json:#}");
     assert!(sources[2..].contains(&"stated") && sources[2..].contains(&"guessed"), "{json:#}");
-    assert!(sandbox.makespan("history").succeeds().contains("16.0 MiB, learned from 2 runs"));
+    assert!(sandbox.makespan("history").succeeds().contains("16.0 MiB, 2 runs"));
     let history = sandbox.history();
     let text = sandbox.makespan(&format!("plan list.txt --history {} --memory learned", history.display())).succeeds();
     assert!(text.contains("memory: 2 jobs learned from 3 runs each"), "{text}");
