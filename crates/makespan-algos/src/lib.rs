@@ -41,6 +41,7 @@ mod plan;
 pub mod policy;
 pub mod scheduler;
 pub mod search;
+pub mod slurm;
 mod speeds;
 
 pub use catalogue::{Entry, SpecError, catalogue, scheduler};

@@ -13,7 +13,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     ("makespan-exec", &["makespan-core"]),
     ("makespan-history", &["makespan-core"]),
     ("makespan-sim", &["makespan-core"]),
-    ("makespan-slurm", &["makespan-core", "makespan-exec"]),
+    ("makespan-slurm", &["makespan-core", "makespan-algos", "makespan-exec"]),
     ("makespan-formats", &["makespan-core", "makespan-verify"]),
     (
         "makespan",

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use makespan_algos::slurm::{LimitCounter, LimitUse};
+
 use crate::queue::{Queue, QueueJob, SlurmLimits};
 
 /// A limited quantity: jobs of a user, processors of an account, or licences.
@@ -12,54 +14,92 @@ pub(super) struct Counter {
     /// A change that would let a job start although this limit delays it. For messages.
     pub remedy: String,
     pub total: u64,
-    pub used: u64,
-    /// The part of `used` that no visible running job holds.
+    /// The used amount that no visible running job holds.
     pub unseen: u64,
     /// True if the counter limits the remaining minutes of running jobs. The amount in this counter decreases while
     /// jobs run.
     pub falls: bool,
+    /// True if the counter limits the number of nodes.
+    pub is_of_nodes: bool,
 }
 
-/// Returns the counters. For each job, also returns the counters to which it adds while it runs, with the amounts.
-pub(super) fn of(queue: &Queue) -> (Vec<Counter>, Vec<Vec<(usize, u64)>>) {
-    let mut table = Table { queue, counters: Vec::new(), by_name: HashMap::new() };
-    for licence in &queue.licences {
-        // Jobs cannot get licences that are reserved, or that are used outside Slurm.
-        let total = licence.total.saturating_sub(licence.reserved);
-        let what = format!("licence {}", licence.name);
-        table.counter(what, "more licences, or the end of a job that holds licences", total);
-    }
-    let mut uses: Vec<Vec<(usize, u64)>> = queue.jobs.iter().map(|job| table.uses(job)).collect();
-    for (job, uses) in queue.jobs.iter().zip(&uses).filter(|(job, _)| job.run.is_some()) {
-        debug_assert!(job.run.is_some());
-        for &(counter, amount) in uses {
-            let counter = &mut table.counters[counter];
-            if !counter.falls {
-                counter.used = counter.used.saturating_add(amount);
+/// The limits of a queue.
+#[derive(Debug, Default)]
+pub(super) struct QueueLimits {
+    pub counters: Vec<Counter>,
+    /// For each group of jobs with equal limits, the counters to which each job of the group adds while it runs.
+    pub groups: Vec<Vec<LimitUse>>,
+    /// For each job, the index of its group.
+    pub group_of: Vec<usize>,
+}
+
+impl QueueLimits {
+    pub fn of(queue: &Queue) -> Self {
+        let mut table = Table { queue, counters: Vec::new(), by_name: HashMap::new() };
+        for licence in &queue.licences {
+            // Jobs cannot get licences that are reserved, or that are used outside Slurm.
+            let total = licence.total.saturating_sub(licence.reserved);
+            let what = format!("licence {}", licence.name);
+            table.counter(what, "more licences, or the end of a job that holds licences", total);
+        }
+        let mut limits = Self::default();
+        let mut known: HashMap<Vec<LimitUse>, usize> = HashMap::new();
+        let mut held: HashMap<usize, u64> = HashMap::new();
+        for job in &queue.jobs {
+            let mut uses = table.uses(job);
+            uses.sort_unstable();
+            uses.dedup_by_key(|own| own.0);
+            let minutes = || job.minutes().unwrap_or(365 * 1440);
+            let of = |&(counter, amount): &(usize, u64)| {
+                let falls = table.counters[counter].falls;
+                LimitUse { counter, amount, needed: if falls { amount.saturating_mul(minutes()) } else { amount } }
+            };
+            let uses: Vec<LimitUse> = uses.iter().map(of).collect();
+            for own in uses.iter().filter(|_| job.run.is_some()) {
+                let sum = held.entry(own.counter).or_default();
+                *sum = sum.saturating_add(own.amount);
+            }
+            let next = limits.groups.len();
+            let group = *known.entry(uses.clone()).or_insert(next);
+            if group == next {
+                limits.groups.push(uses);
+            }
+            limits.group_of.push(group);
+        }
+        for licence in &queue.licences {
+            if let Some(&counter) = table.by_name.get(&format!("licence {}", licence.name)) {
+                let seen = held.get(&counter).copied().unwrap_or(0);
+                table.counters[counter].unseen = licence.used.saturating_sub(seen);
             }
         }
+        limits.counters = table.counters;
+        limits
     }
-    for licence in &queue.licences {
-        if let Some(&counter) = table.by_name.get(&format!("licence {}", licence.name)) {
-            let counter = &mut table.counters[counter];
-            counter.unseen = licence.used.saturating_sub(counter.used);
-            counter.used += counter.unseen;
-        }
-    }
-    for uses in &mut uses {
-        uses.sort_unstable();
-        uses.dedup_by_key(|use_of| use_of.0);
-    }
-    (table.counters, uses)
-}
 
-/// Returns the running jobs of each counter.
-pub(super) fn holders(queue: &Queue, uses: &[Vec<(usize, u64)>]) -> HashMap<usize, Vec<usize>> {
-    let mut holders: HashMap<usize, Vec<usize>> = HashMap::new();
-    for (index, uses) in uses.iter().enumerate().filter(|(index, _)| queue.jobs[*index].run.is_some()) {
-        uses.iter().for_each(|use_of| holders.entry(use_of.0).or_default().push(index));
+    /// Returns the counters for the scheduler.
+    pub fn counters(&self) -> Vec<LimitCounter> {
+        let of = |own: &Counter| LimitCounter {
+            used: own.unseen,
+            falls: own.falls,
+            is_of_nodes: own.is_of_nodes,
+            ..LimitCounter::new(own.total)
+        };
+        self.counters.iter().map(of).collect()
     }
-    holders
+
+    /// Returns the counters to which a job adds while it runs.
+    pub fn of_job(&self, job: usize) -> &[LimitUse] {
+        &self.groups[self.group_of[job]]
+    }
+
+    /// Returns the running jobs of each counter.
+    pub fn holders(&self, queue: &Queue) -> HashMap<usize, Vec<usize>> {
+        let mut holders: HashMap<usize, Vec<usize>> = HashMap::new();
+        for index in (0..queue.jobs.len()).filter(|&index| queue.jobs[index].run.is_some()) {
+            self.of_job(index).iter().for_each(|own| holders.entry(own.counter).or_default().push(index));
+        }
+        holders
+    }
 }
 
 struct Table<'a> {
@@ -71,7 +111,14 @@ struct Table<'a> {
 impl Table<'_> {
     fn counter(&mut self, what: String, remedy: impl Into<String>, total: u64) -> usize {
         *self.by_name.entry(what.clone()).or_insert_with(|| {
-            self.counters.push(Counter { what, remedy: remedy.into(), total, used: 0, unseen: 0, falls: false });
+            self.counters.push(Counter {
+                what,
+                remedy: remedy.into(),
+                total,
+                unseen: 0,
+                falls: false,
+                is_of_nodes: false,
+            });
             self.counters.len() - 1
         })
     }
@@ -133,7 +180,9 @@ impl Table<'_> {
         for (name, total) in &limits.tres {
             let amount = amount(self.queue, job, name);
             if amount > 0 {
-                uses.push((self.counter(format!("{name} {whose}"), REMEDY, *total), amount));
+                let counter = self.counter(format!("{name} {whose}"), REMEDY, *total);
+                self.counters[counter].is_of_nodes = name == "node";
+                uses.push((counter, amount));
             }
         }
         for (name, total) in &limits.tres_minutes {

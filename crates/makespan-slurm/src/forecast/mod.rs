@@ -23,9 +23,6 @@
 //! assert_eq!((queue.now, expected.outlook.start), (400, Some(700)));
 //! ```
 
-mod alike;
-mod bid;
-mod bits;
 mod counters;
 mod drawing;
 mod looks;
@@ -35,23 +32,20 @@ mod play;
 mod priorities;
 mod ready;
 mod reason;
-mod shape;
-mod soonest;
 mod times;
 mod too_few;
 mod usual;
 mod why;
-mod world;
 
 use std::thread;
 
+use makespan_algos::slurm::JobCandidate;
 use makespan_core::{Outlook, WaitReason, range_around};
 
 pub use drawing::RandomRunTimes;
 pub use times::{PredictionSource, RunTimes};
 
 use crate::queue::Queue;
-use bid::JobCandidate;
 use model::Model;
 use outcome::ForecastOutcome;
 use play::ForecastSimulation;
@@ -150,7 +144,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
     let options = &ForecastOptions { draws: asked.min(affordable), ..*options };
     let drawn = draws(options.draws, &model, &links, &random);
     let mut bids: Vec<Option<JobCandidate>> = vec![None; queue.jobs.len()];
-    for bid in model.bids.iter().rev() {
+    for bid in model.cluster.bids.iter().rev() {
         bids[bid.job] = Some(*bid);
     }
     let reasons = Reasons {
@@ -165,7 +159,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
         started: queue.jobs.iter().map(|job| job.run.as_ref().map(|run| run.started)).collect(),
         ended: vec![None; queue.jobs.len()],
         expired: vec![None; queue.jobs.len()],
-        holders: counters::holders(queue, &model.uses),
+        holders: model.limits.holders(queue),
         free: std::cell::RefCell::default(),
         roomy: std::cell::RefCell::default(),
     };
@@ -183,7 +177,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
                 late,
                 reasons: vec![chances(queue, job, start, &drawn, options.clock, reasons.of(job))],
             },
-            nodes: outcome.sites[job].iter().map(|&(site, cpus)| (model.sites[site as usize].node, cpus)).collect(),
+            nodes: outcome.sites[job].iter().map(|&(site, cpus)| (model.nodes[site as usize], cpus)).collect(),
             after: outcome.after[job].clone(),
             known: times[job].known,
             lasts: ran.unwrap_or(means[job]),

@@ -3,18 +3,16 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use makespan_algos::slurm::{Gap, JobCandidate, PartitionRequest, World};
 use makespan_core::{WaitReason, counted};
 
 use crate::queue::{Condition, QueueJob};
 
-use super::bid::JobCandidate;
 use super::model::Model;
 use super::outcome::ForecastOutcome;
 use super::play::ForecastSimulation;
 use super::ready::{Link, Links, Ready};
-use super::shape::PartitionRequest;
 use super::why::{hopeless, is_for_any_nodes, span, wanted};
-use super::world::{Gap, World};
 
 /// Formats a time of day.
 pub(super) type Clock<'a> = &'a (dyn Fn(i64) -> String + Sync);
@@ -203,7 +201,7 @@ impl Reasons<'_> {
     /// fit alone, but not together with all other components.
     fn team(&self, index: usize, bid: JobCandidate) -> Option<WaitReason> {
         let first = self.model.queue.jobs[index].together?;
-        let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
+        let (world, shape) = (self.play.world(), &self.model.cluster.shapes[bid.shape]);
         let is_other = |other: &usize| *other != index && self.model.queue.jobs[*other].together == Some(first);
         let others: Vec<usize> = (0..self.model.queue.jobs.len()).filter(is_other).collect();
         (!others.is_empty() && self.free(world, shape).fits).then(|| {
@@ -216,9 +214,9 @@ impl Reasons<'_> {
     }
 
     fn limit(&self, index: usize) -> Option<WaitReason> {
-        let counter = self.play.world.limit_reached(index)?;
-        let of = &self.model.counters[counter];
-        let used = self.play.world.taken(counter);
+        let counter = self.play.world().limit_reached(self.model.limits.group_of[index])?;
+        let of = &self.model.limits.counters[counter];
+        let used = self.play.world().taken(counter);
         let holders = self.holders.get(&counter).map_or(&[][..], Vec::as_slice);
         let unseen =
             if of.unseen > 0 { ", some of them by jobs that have just ended or that you may not see" } else { "" };
@@ -231,7 +229,7 @@ impl Reasons<'_> {
     /// will reach it.
     fn limit_later(&self, index: usize) -> Option<WaitReason> {
         let outcome = self.told(index);
-        let of = &self.model.counters[outcome.limit[index]?];
+        let of = &self.model.limits.counters[outcome.limit[index]?];
         let text = format!("limit on {} (at most {}): it waits for the end of ", of.what, of.total);
         let text = text + &self.names(&outcome.after[index]);
         Some(WaitReason::new("limit", format!("limit on {}", of.what), text).with(of.remedy.clone()))
@@ -245,7 +243,7 @@ impl Reasons<'_> {
 
     /// Returns a reason for a job that waits because its nodes are in use or reserved for other jobs.
     fn resources(&self, index: usize, job: &QueueJob, bid: JobCandidate) -> WaitReason {
-        let (world, shape) = (&self.play.world, &self.model.shapes[bid.shape]);
+        let (world, shape) = (self.play.world(), &self.model.cluster.shapes[bid.shape]);
         let position = self.positions[index];
         let free = self.free(world, shape);
         // When the scheduler considered this job, nodes may have been free that were then given to later, shorter
@@ -256,7 +254,7 @@ impl Reasons<'_> {
         if free.fits {
             return self.kept(shape, position, free.gap);
         }
-        let (set, fits, mut lack) = (&self.model.sets[shape.set], free.nodes, free.lack);
+        let (set, fits, mut lack) = (&self.model.cluster.sets[shape.set], free.nodes, free.lack);
         let busy = self.model.lacking(job, shape, |site| world.room_now(shape, site).is_some());
         if !busy.is_empty() {
             lack += &format!(", and not {}", busy.join(","));
@@ -302,7 +300,7 @@ impl Reasons<'_> {
         }
     }
 
-    fn free(&self, world: &World<'_>, shape: &PartitionRequest) -> Free {
+    fn free(&self, world: &World, shape: &PartitionRequest) -> Free {
         // A request for only one second excludes the nodes that are reserved now, and no other node.
         let short = PartitionRequest { lasts: 1, ..shape.clone() };
         if let Some(known) = self.free.borrow().get(&short) {
@@ -320,7 +318,7 @@ impl Reasons<'_> {
     /// Returns the reason for a job for which enough nodes are free, but not for long enough.
     fn kept(&self, shape: &PartitionRequest, position: usize, gap: Option<Gap>) -> WaitReason {
         let earlier = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
-        let Some(Gap { seconds: gap, kept, closed }) = gap else {
+        let Some(Gap { time: gap, kept, closed }) = gap else {
             return match position {
                 0 => WaitReason::new("priority", LATER_BRIEF, LATER),
                 _ => WaitReason::new("priority", before(position), earlier),
@@ -362,13 +360,13 @@ impl Reasons<'_> {
     }
 
     /// Returns the number of nodes with enough free resources for a request now.
-    fn roomy(&self, world: &World<'_>, shape: &PartitionRequest) -> usize {
+    fn roomy(&self, world: &World, shape: &PartitionRequest) -> usize {
         *self.roomy.borrow_mut().entry(shape.of_node()).or_insert_with(|| world.roomy(shape))
     }
 
     /// Describes the resources that are missing on nodes with free processors. `nodes` is the number of nodes with
     /// enough free resources for the request.
-    fn lack(&self, world: &World<'_>, shape: &PartitionRequest, nodes: usize) -> String {
+    fn lack(&self, world: &World, shape: &PartitionRequest, nodes: usize) -> String {
         let without_memory = PartitionRequest { memory: None, ..shape.clone() };
         let without_gres = PartitionRequest { gres: Vec::new(), ..shape.clone() };
         // A node that fits a request also fits a smaller request. So the difference is the number of nodes on which
@@ -438,7 +436,7 @@ fn next(job: &QueueJob) -> WaitReason {
 
 /// Returns a smaller number of nodes with which the job could start now. Returns `None` if its processors do not fit
 /// on fewer nodes.
-fn smaller(world: &World<'_>, shape: &PartitionRequest, fits: usize) -> Option<u32> {
+fn smaller(world: &World, shape: &PartitionRequest, fits: usize) -> Option<u32> {
     let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
     let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);
     let small = PartitionRequest { min_nodes: nodes, max_nodes: Some(nodes), cpus, ..shape.clone() };

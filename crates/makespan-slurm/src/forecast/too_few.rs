@@ -1,9 +1,9 @@
 //! Explains why too few nodes are available for a job.
 
+use makespan_algos::slurm::PartitionRequest;
 use makespan_core::WaitReason;
 
-use super::model::{Model, takes_jobs};
-use super::shape::PartitionRequest;
+use super::model::Model;
 use super::why::{state, wanted};
 use crate::queue::QueueJob;
 
@@ -24,8 +24,8 @@ impl Model<'_> {
         let only = job.request.only_nodes(shape.max_nodes.map(u64::from));
         let mut away = Vec::new();
         for site in self.wanted_sites(partition, job, only) {
-            let node = &queue.nodes[self.sites[site].node];
-            if !takes_jobs(node, &self.sites[site]) {
+            let node = self.node(site);
+            if !self.queue.takes_jobs(node) {
                 let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
                 away.push(format!("{} ({}{reason})", node.name, state(node)));
             }
@@ -64,8 +64,8 @@ impl Model<'_> {
         only: &'b [String],
     ) -> impl Iterator<Item = usize> + 'b {
         let request = &job.request;
-        self.partition_sets[partition].iter().filter(move |&site| {
-            let node = &self.queue.nodes[self.sites[site].node];
+        self.cluster.partitions[partition].iter().filter(move |&site| {
+            let node = self.node(site);
             request.features.as_ref().is_none_or(|features| features.hold(&node.features))
                 && !request.excluded.contains(&node.name)
                 && (only.is_empty() || only.contains(&node.name))
@@ -75,7 +75,7 @@ impl Model<'_> {
     /// Returns true if a job could start when all nodes of a partition accept jobs and no other job runs.
     fn would_be_enough(&self, partition: usize, shape: &PartitionRequest, job: &QueueJob, only: &[String]) -> bool {
         let sites = self.wanted_sites(partition, job, only);
-        let mut rooms: Vec<u32> = sites.filter_map(|site| self.capacity(shape, site)).collect();
+        let mut rooms: Vec<u32> = sites.filter_map(|site| self.cluster.capacity(shape, site)).collect();
         rooms.sort_unstable_by(|one, other| other.cmp(one));
         let is_many = rooms.len() >= shape.min_nodes as usize;
         rooms.truncate(shape.most_nodes());
@@ -84,17 +84,17 @@ impl Model<'_> {
 
     /// Returns an explanation if the job requires a certain node that is not available.
     fn without_required(&self, job: &QueueJob, partition: usize, shape: &PartitionRequest) -> Option<WaitReason> {
-        let name = *self.lacking(job, shape, |site| self.capacity(shape, site).is_some()).first()?;
+        let name = *self.lacking(job, shape, |site| self.cluster.capacity(shape, site).is_some()).first()?;
         let part = &self.queue.partitions[partition].name;
         let asks = format!("it asks for {}", wanted(self.queue, job, shape));
-        let site = self.sites.iter().find(|site| self.queue.nodes[site.node].name == name);
+        let site = (0..self.nodes.len()).find(|&site| self.node(site).name == name);
         let Some(site) = site else {
             let brief = format!("there is no node {name}");
             let text = format!("{asks}, and {brief}");
             return Some(WaitReason::new("nodes", brief, text).with("other nodes"));
         };
-        let node = &self.queue.nodes[site.node];
-        if !takes_jobs(node, site) {
+        let node = self.node(site);
+        if !self.queue.takes_jobs(node) {
             let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
             let brief = format!("node {name} is away");
             let text = format!("{asks}, and {name} is away");

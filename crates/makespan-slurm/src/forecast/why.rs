@@ -1,12 +1,12 @@
 //! The reason why a job does not start now, and a remedy.
 
+use makespan_algos::slurm::PartitionRequest;
 use makespan_core::WaitReason;
 
 use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, SlurmReservation};
 use crate::{JobState, Partition};
 
 use super::counters::Counter;
-use super::shape::PartitionRequest;
 
 /// A reason that only a person can remove.
 pub(super) type PermanentReason = WaitReason;

@@ -117,6 +117,11 @@ impl Queue {
         Err(format!("there is no {what} {name} with shares; shares are known of {}", names.join(", ")))
     }
 
+    /// Returns the fair-share factor that the priorities of the jobs of a user contain, if it is known.
+    pub(super) fn fair_share_factor(&self, job: &QueueJob) -> Option<f64> {
+        self.fair_share_of(job).map(|own| own.factor)
+    }
+
     fn fair_share_of(&self, job: &QueueJob) -> Option<FairShare> {
         let is_own = |one: &&Association| {
             one.user.as_deref() == Some(job.user.as_str()) && Some(one.account.as_str()) == job.account.as_deref()

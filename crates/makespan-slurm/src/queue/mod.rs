@@ -16,6 +16,7 @@ mod job;
 mod limits;
 mod listed;
 mod new_job;
+mod new_priority;
 mod now;
 mod parts;
 mod past;
@@ -36,12 +37,13 @@ pub(crate) use fair_share::FairShareRules;
 pub use holding::NodeHolding;
 pub use job::{QueueJob, RunningJobData};
 pub use limits::{Association, Budget, FairShare, JobLimits, Qos, SlurmLimits};
+pub use makespan_algos::slurm::Memory;
 pub use makespan_core::{FeatureChoice, Features};
 pub use new_job::NewJob;
 pub use parts::{ClusterOutput, Texts};
 pub use past::PastRun;
 pub use present::{Present, PresentError};
-pub use request::{JobRequest, Memory};
+pub use request::JobRequest;
 pub use reservation::{Licence, SlurmReservation};
 pub use saved::SavedError;
 
@@ -172,6 +174,17 @@ impl Queue {
         let shares = if self.adds_fair_share { self.fair_share_parameters() } else { Vec::new() };
         own.extend(shares.iter().map(|(name, value)| format!("{name}={value}")));
         if own.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", own.join(",")) }
+    }
+
+    /// Returns true if a node accepts jobs now, or after the end of a reservation that makes it unavailable.
+    pub(crate) fn takes_jobs(&self, node: &Node) -> bool {
+        if node.state.takes_jobs() {
+            return true;
+        }
+        let mut state = node.state.clone();
+        state.flags.retain(|flag| flag != "MAINTENANCE");
+        let is_kept = |kept: &SlurmReservation| kept.end > self.now && kept.nodes.contains(&node.name);
+        state.takes_jobs() && self.reservations.iter().any(is_kept)
     }
 
     /// Returns the minimum number of processors that a pending job gets because it gets whole nodes, or 0 if it shares

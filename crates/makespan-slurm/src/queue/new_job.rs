@@ -14,7 +14,7 @@ use super::{Queue, QueueJob};
 /// use makespan_slurm::queue::NewJob;
 ///
 /// let (job, ignored) = NewJob::of_words("nodes=4 time=2:00:00 partition=p").unwrap();
-/// let script = "#!/bin/sh\n#SBATCH -N 4 -t 2:00:00 # two hours\n#SBATCH --partition=p\nsrun hostname\n#SBATCH -n 9\n";
+/// let script = "#!/bin/sh\n#SBATCH -N 4 -t 2:00:00 # two hours\n  # a comment\n#SBATCH --partition=p\nsrun hostname\n#SBATCH -n 9\n";
 /// assert_eq!(NewJob::of_script(script).unwrap(), (job, ignored));
 /// assert!(NewJob::of_words("nods=4").unwrap_err().contains("nodes"));
 /// ```
@@ -114,7 +114,7 @@ impl NewJob {
     /// A sentence with a remedy.
     pub fn of_script(text: &str) -> Result<(Self, Vec<String>), String> {
         let (mut job, mut ignored) = (Self::default(), Vec::new());
-        let head = text.lines().take_while(|line| line.trim().is_empty() || line.starts_with('#'));
+        let head = text.lines().take_while(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
         for line in head.filter_map(|line| line.strip_prefix("#SBATCH")) {
             let line = line.split(" #").next().unwrap_or_default();
             let mut words = line.split_whitespace().peekable();
@@ -360,10 +360,17 @@ impl Queue {
         }
     }
 
-    /// Returns the priority of a new job: the lowest priority of the pending jobs of its user in its QOS, otherwise of
-    /// all pending jobs in its QOS, otherwise of all pending jobs.
+    /// Returns the priority of a new job from the factors of the cluster. If a factor is unknown, returns the lowest
+    /// priority of the pending jobs of its user in its QOS, otherwise of all pending jobs in its QOS, otherwise of all
+    /// pending jobs.
     fn priority_of_new(&self, entries: &[QueueJob], remarks: &mut Vec<String>) -> u64 {
         let Some(new) = entries.first() else { return 1 };
+        if let Some(priority) = self.priority_by_factors(new) {
+            remarks.push(format!(
+                "the priority is {priority}, by the weights of the cluster and the priority of a similar pending job"
+            ));
+            return priority;
+        }
         let waits = || self.jobs.iter().filter(|job| job.run.is_none() && !job.is_held);
         let lowest = |keep: &dyn Fn(&QueueJob) -> bool| waits().filter(|job| keep(job)).map(|job| job.priority).min();
         let qos = |job: &QueueJob| job.qos == new.qos;

@@ -197,7 +197,7 @@ impl Queue {
         let (mut machines, mut first, mut next) = (Vec::new(), vec![None; self.nodes.len()], 0_u32);
         for at in self.nodes_by_weight() {
             let node = &self.nodes[at];
-            if !holds[at] && !node.state.takes_jobs() || node.usable_cpus == 0 {
+            if !holds[at] && !self.takes_jobs(node) || node.usable_cpus == 0 {
                 continue;
             }
             first[at] = Some(next);
@@ -336,8 +336,7 @@ impl Builder<'_> {
     /// Returns the number of processors of a pending job. If the job requests whole nodes, this is the number of all
     /// their processors.
     fn width(&self, job: &QueueJob) -> u32 {
-        let least = job.request.cpus.max(job.request.min_nodes.saturating_mul(job.request.cpus_per_node));
-        least.max(self.queue.whole_node_cpus(job)).min(u64::from(u32::MAX)) as u32
+        job.request.all_cpus().max(self.queue.whole_node_cpus(job)).min(u64::from(u32::MAX)) as u32
     }
 
     /// Converts a job. The flag is true if the job holds more than the instance states. If the job must be left out,
@@ -372,7 +371,7 @@ impl Builder<'_> {
         let priority = i32::try_from(job.priority).unwrap_or(i32::MAX);
         let work = Work::new(job.shown.clone(), profile).with_walltime(time).with_priority(priority);
         let work = work.with_release(Time::from_seconds(if job.run.is_some() { 0 } else { release }));
-        let needs = self.needs(job, width).map_err(|error| error.to_string())?;
+        let needs = self.needs(job).map_err(|error| error.to_string())?;
         let unknown = needs.iter().find(|(name, _)| job.run.is_none() && self.platform.resource(name).is_none());
         if let Some((name, _)) = unknown {
             return Err(format!("the cluster does not count `{name}`"));
@@ -429,11 +428,12 @@ impl Builder<'_> {
         })
     }
 
-    fn needs(&self, job: &QueueJob, width: u32) -> Result<Needs, ResourceError> {
+    fn needs(&self, job: &QueueJob) -> Result<Needs, ResourceError> {
         let nodes = job.request.min_nodes;
         let held = job.run.as_ref().map(|run| run.holds.iter().map(|holding| holding.memory).sum());
         let asked = match job.request.memory {
-            Memory::PerCpu(bytes) => bytes.saturating_mul(width.into()),
+            // A job that gets more processors than it requests, because it gets whole nodes, needs no more memory.
+            Memory::PerCpu(bytes) => bytes.saturating_mul(job.request.all_cpus()),
             Memory::PerNode(bytes) => bytes.saturating_mul(nodes),
             Memory::Whole => 0,
         };

@@ -5,19 +5,8 @@ use std::collections::HashSet;
 use crate::text::{Gres, Record, bytes, duration, expand};
 use crate::{Job, OptionalLimit};
 
-use super::Features;
 use super::reservation::licences;
-
-/// The memory that a job requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Memory {
-    /// Bytes per processor.
-    PerCpu(u64),
-    /// Bytes per node.
-    PerNode(u64),
-    /// All memory of the nodes.
-    Whole,
-}
+use super::{Features, Memory};
 
 /// The request of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +47,18 @@ pub struct JobRequest {
 }
 
 impl JobRequest {
+    /// Returns the number of processors that the job requests.
+    pub(super) fn all_cpus(&self) -> u64 {
+        self.cpus.max(self.min_nodes.saturating_mul(self.cpus_per_node))
+    }
+
+    /// Returns the maximum number of nodes of the job. A job that requests several processors gets no node on which it
+    /// would have more processors than it requests, even if it gets whole nodes.
+    pub(super) fn most_nodes(&self) -> Option<u64> {
+        let useful = (self.all_cpus() / self.cpus_per_node.max(1)).max(self.min_nodes);
+        self.max_nodes.map(|most| if self.all_cpus() > 1 { most.min(useful) } else { most })
+    }
+
     /// Returns true if the job requests several processors on any nodes, for example by `-n 8` alone. In this case,
     /// the minimum number of nodes is 1, and there is no maximum.
     pub fn is_for_any_nodes(&self) -> bool {

@@ -55,9 +55,11 @@ impl Queue {
     }
 
     fn site_partitions(&self, number: &HashMap<&str, usize>) -> Vec<Part> {
+        let open = self.nodes.iter().filter(|node| self.takes_jobs(node)).map(|node| node.name.as_str());
+        let open: BTreeSet<&str> = open.collect();
         let part = |own: &crate::Partition| {
-            let nodes: BTreeSet<usize> =
-                own.nodes.iter().filter_map(|name| number.get(name.as_str()).copied()).collect();
+            let names = own.nodes.iter().map(String::as_str).filter(|name| open.contains(name));
+            let nodes: BTreeSet<usize> = names.filter_map(|name| number.get(name).copied()).collect();
             let says = |key: &str| own.record.get(key).filter(|text| !matches!(*text, "N/A" | "(null)" | ""));
             Part {
                 is_default: own.is_default,
@@ -195,7 +197,7 @@ impl Texts {
             qos: job.qos.as_deref().map(|qos| self.of(qos)),
             partitions: job.partitions.iter().map(|name| self.of(name)).collect(),
             constraint: constraint.map(|text| self.of(&text)),
-            nodes: Some((count(request.min_nodes), request.max_nodes.map_or(u32::MAX, count))),
+            nodes: Some((count(request.min_nodes), request.most_nodes().map_or(u32::MAX, count))),
             // A running job already has its processors, so its request does not matter.
             least_per_node: Some(count(request.cpus_per_node)).filter(|&least| waits && least > 1),
             exclusive: request.exclusive || queue.gives_whole_nodes(),

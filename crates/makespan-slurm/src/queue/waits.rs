@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use makespan_core::Job as Work;
+use makespan_core::{Job as Work, Time};
 
 use super::{Condition, Dependency, DependencyTargets, Queue, QueueJob};
 
@@ -75,36 +75,50 @@ impl<'a> Places<'a> {
         &self.queue.jobs[self.jobs[place]]
     }
 
-    /// Returns the jobs that must end before a job starts. If the job can never start, returns the reason.
-    fn before(&self, wait: &Dependency, by: usize, notes: &mut JobNotes) -> Result<Vec<usize>, &'static str> {
+    /// Returns the condition of a dependency. If the job can never start, returns the reason.
+    fn before(&self, wait: &Dependency, by: usize, notes: &mut JobNotes) -> Result<StartCondition, &'static str> {
         if wait.has_failed {
             return Err("its dependency can never be satisfied");
         }
         let all = self.targets.jobs(self.jobs[by], wait);
         let named: Vec<usize> = all.iter().filter_map(|index| self.place_of.get(index)).copied().collect();
-        if named.is_empty() && !all.is_empty() && wait.condition != Condition::Singleton {
-            return Err("it waits for a job that is left out");
+        if named.is_empty() && wait.condition != Condition::Singleton {
+            return Err(if all.is_empty() { NOT_IN_QUEUE } else { "it waits for a job that is left out" });
         }
         match wait.condition {
             Condition::Failed => {
                 Err("it waits for another job to fail, but the instance assumes that all jobs succeed")
             }
-            Condition::Started(_) if named.iter().all(|&place| self.job(place).run.is_some()) => Ok(Vec::new()),
-            Condition::Started(_) => {
+            Condition::Started(delay) => {
+                let starts: Option<Vec<i64>> =
+                    named.iter().map(|&place| Some(self.job(place).run.as_ref()?.started)).collect();
+                if let Some(start) = starts.and_then(|starts| starts.into_iter().max()) {
+                    let from = start.saturating_add(delay).saturating_sub(self.queue.now);
+                    return Ok(StartCondition { after: Vec::new(), from });
+                }
                 notes.add(
                     self.job(by),
                     "a dependency on the start of other jobs is treated as a dependency on their end",
                 );
-                Ok(named)
+                Ok(StartCondition { after: named, from: 0 })
             }
-            _ => Ok(named),
+            _ => Ok(StartCondition { after: named, from: 0 }),
         }
     }
 }
 
+/// The condition of a dependency.
+struct StartCondition {
+    /// The jobs that must end first, by their index in the instance.
+    after: Vec<usize>,
+    /// The instant from which the job may start, in seconds after the instant of the queue.
+    from: i64,
+}
+
+const NOT_IN_QUEUE: &str = "it waits for a job that is not in the queue";
+
 impl Waits {
-    /// Sets the dependencies between the jobs of an instance. If a dependency refers to a job outside the queue, it is
-    /// satisfied.
+    /// Sets the dependencies between the jobs of an instance.
     pub(super) fn of(queue: &Queue, jobs: &[usize], works: &mut [Work], notes: &mut JobNotes) -> Self {
         let places = Places::of(queue, jobs);
         let mut never = Vec::new();
@@ -113,12 +127,23 @@ impl Waits {
             if job.run.is_some() {
                 continue;
             }
-            let mut before: Vec<usize> = Vec::new();
-            for wait in &job.waits_for {
-                match places.before(wait, by, notes) {
-                    Ok(named) => before.extend(named),
+            let (mut before, mut from): (Vec<usize>, i64) = (Vec::new(), 0);
+            let conditions: Vec<_> = job.waits_for.iter().map(|wait| places.before(wait, by, notes)).collect();
+            // If one alternative is sufficient, leave out alternatives that are impossible.
+            let is_one_possible = job.waits_for.iter().any(|wait| wait.any) && conditions.iter().any(Result::is_ok);
+            for condition in conditions {
+                match condition {
+                    Ok(condition) => {
+                        before.extend(condition.after);
+                        from = from.max(condition.from);
+                    }
+                    Err(_) if is_one_possible => {}
                     Err(why) => never.push((by, why)),
                 }
+            }
+            if from > 0 {
+                let release = works[by].release.max(Time::from_seconds(from));
+                works[by] = works[by].clone().with_release(release);
             }
             if job.waits_for.len() > 1 && job.waits_for.iter().any(|wait| wait.any) {
                 notes.add(job, "a dependency on one of several jobs is treated as a dependency on all of them");

@@ -30,7 +30,7 @@ pub use afford::AffordableAllotments;
 pub(crate) use fit::{NodeRooms, TaskToPlace};
 pub(crate) use insertion::RemainingTasks;
 pub use insertion::{Inserter, NodeSet, Sites};
-pub(crate) use machines::PackingMachines;
+pub(crate) use machines::{PackingMachines, ProcessorCell};
 pub use packer::Packer;
 pub(crate) use state::{HeldPart, PackingState};
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use makespan_core::{Instance, Limits, Platform, Resources, Site, Submission, TaskId};
 use rustc_hash::FxHashMap;
 
+use crate::slurm::{ClusterModel, LimitCounter};
+
 /// The users to which a limit refers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Who {
@@ -24,19 +26,14 @@ enum Who {
 /// platform.
 pub(super) type LimitAmounts = Box<[u64]>;
 
-#[derive(Debug)]
-struct Limit {
-    most: LimitAmounts,
-    held: LimitAmounts,
-}
-
-/// All limits that affect any job.
+/// The counters of all limits that affect any job. For each counter, the index of the limited amount is stated.
 #[derive(Debug, Default)]
 pub(super) struct AllLimits {
-    known: FxHashMap<Who, u32>,
-    limits: Vec<Limit>,
+    known: FxHashMap<Who, Vec<(usize, usize)>>,
 }
 
+/// The index of the number of nodes.
+const NODES: usize = 2;
 /// The index of the first resource.
 const FIRST_RESOURCE: usize = 3;
 
@@ -55,7 +52,7 @@ pub(super) fn amounts(instance: &Instance, task: TaskId, processors: u32, nodes:
 pub(super) fn position(platform: &Platform, name: &str) -> Option<usize> {
     match name {
         Site::CPUS => Some(1),
-        Site::NODES => Some(2),
+        Site::NODES => Some(NODES),
         _ => platform.resource(name).map(|resource| FIRST_RESOURCE + resource.index()),
     }
 }
@@ -78,27 +75,28 @@ fn tighten(most: &mut LimitAmounts, other: &LimitAmounts) {
 }
 
 impl AllLimits {
-    /// Returns the indices of the limits that restrict a job in a partition. Also returns the maximum amounts for this
-    /// job alone.
+    /// Returns the counters that restrict a job in a partition, each with the index of the limited amount. Also returns
+    /// the maximum amounts for this job alone.
     pub fn of(
         &mut self,
         instance: &Instance,
         submission: &Submission,
         partition: Option<usize>,
-    ) -> (Vec<u32>, LimitAmounts) {
+        model: &mut ClusterModel,
+    ) -> (Vec<(usize, usize)>, LimitAmounts) {
         let platform = instance.platform();
         let mut own = most(platform, None, &Resources::default());
         let mut numbers = Vec::new();
         if let Some((array, Some(parts))) = &submission.array {
-            numbers
-                .push(self.number(Who::Array(array.clone()), || most(platform, Some(*parts), &Resources::default())));
+            let most = || most(platform, Some(*parts), &Resources::default());
+            numbers.extend(self.counters(Who::Array(array.clone()), most, model));
         }
         let Some(site) = platform.site() else { return (numbers, own) };
         let user = submission.user.as_deref().unwrap_or_default();
         let account = submission.account.as_deref().unwrap_or_default();
         let mut add = |who: Who, limits: &Limits| {
             if !limits.is_none() {
-                numbers.push(self.number(who, || most(platform, limits.jobs, &limits.held)));
+                numbers.extend(self.counters(who, || most(platform, limits.jobs, &limits.held), model));
             }
         };
         let of_partition = partition.and_then(|at| site.partitions[at].qos.as_deref());
@@ -136,36 +134,22 @@ impl AllLimits {
         (numbers, own)
     }
 
-    fn number(&mut self, who: Who, most: impl FnOnce() -> LimitAmounts) -> u32 {
-        let limits = &mut self.limits;
-        *self.known.entry(who).or_insert_with(|| {
-            let most = most();
-            limits.push(Limit { held: vec![0; most.len()].into(), most });
-            (limits.len() - 1) as u32
-        })
-    }
-
-    /// Returns whether the limits `numbers` allow the amounts in addition to the amounts held now.
-    pub fn have_room(&self, numbers: &[u32], amounts: &LimitAmounts) -> bool {
-        numbers.iter().all(|&number| {
-            let Limit { most, held } = &self.limits[number as usize];
-            most.iter().zip(held).zip(amounts).all(|((&most, &held), &more)| held.saturating_add(more) <= most)
-        })
-    }
-
-    /// Returns whether the limits `numbers` would allow the amounts if nothing were held.
-    pub fn could_have_room(&self, numbers: &[u32], amounts: &LimitAmounts) -> bool {
-        numbers.iter().all(|&number| within(amounts, &self.limits[number as usize].most))
-    }
-
-    /// Adds the amounts of a job that starts, or subtracts the amounts of a job that has ended.
-    pub fn change(&mut self, numbers: &[u32], amounts: &LimitAmounts, begins: bool) {
-        for &number in numbers {
-            let held = &mut self.limits[number as usize].held;
-            for (held, &amount) in held.iter_mut().zip(amounts) {
-                *held = if begins { held.saturating_add(amount) } else { held.saturating_sub(amount) };
-            }
-        }
+    /// Returns the counters of a limit. Adds them to the model if they are new.
+    fn counters(
+        &mut self,
+        who: Who,
+        most: impl FnOnce() -> LimitAmounts,
+        model: &mut ClusterModel,
+    ) -> impl Iterator<Item = (usize, usize)> {
+        let add = || {
+            let limited = most().into_iter().enumerate().filter(|limit| limit.1 < u64::MAX);
+            let counter = |(at, total): (usize, u64)| {
+                model.counters.push(LimitCounter { is_of_nodes: at == NODES, ..LimitCounter::new(total) });
+                (model.counters.len() - 1, at)
+            };
+            limited.map(counter).collect()
+        };
+        self.known.entry(who).or_insert_with(add).iter().copied()
     }
 }
 

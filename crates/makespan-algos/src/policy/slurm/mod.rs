@@ -1,30 +1,28 @@
 //! Slurm's scheduling, as described in its documentation.
 
-mod asked;
-mod asking;
-mod board;
-mod cycles;
-mod fit;
+mod cluster;
 mod limits;
-mod nodes;
 mod priority;
+mod requests;
 mod rules;
+mod seen;
+mod task;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod unheeded;
 
-use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-use makespan_core::{CyclePair, Decision, Event, FairShares, Instance, Policy, SlurmCycles, TaskId, Time, View};
-use rustc_hash::{FxHashMap, FxHashSet};
+use makespan_core::{Decision, Event, FairShares, Instance, Policy, ProcSet, TaskId, Time, Unavailable, View};
+use rustc_hash::FxHashMap;
 
-use self::asked::JobRequest;
-use self::asking::{Asking, RequestTables};
-use self::board::AvailabilityBoard;
-use self::cycles::CycleMoment;
-use self::limits::{AllLimits, LimitAmounts};
+use self::cluster::PlatformNodes;
 use self::priority::Priorities;
+use self::requests::{RequestTables, TaskRequests};
+use self::task::{RunningTask, WaitingTask};
 use super::order::{Request, Widths};
+use crate::slurm::{JobStart, SlurmScheduler};
 
 pub use rules::{PriorityRules, SlurmRules};
 pub use unheeded::{IgnoredRules, unheeded};
@@ -34,7 +32,8 @@ pub use unheeded::{IgnoredRules, unheeded};
 /// *backfill* cycle runs after a change, at least an interval after the previous backfill cycle. This cycle plans jobs
 /// by priority, in each of their partitions, as early as the jobs of higher priority allow. It starts the jobs that are
 /// planned to start now, and then discards the plan. If the platform has several nodes or partitions, a plan reserves
-/// whole nodes. A job gets the first nodes of the platform that are enough.
+/// whole nodes. A job gets the first nodes of the platform that are enough. The scheduler is [`crate::slurm`], which
+/// also predicts the queue of a real cluster.
 ///
 /// Jobs are expected to run for their time limits, in whole minutes. A platform may have the rules of a shared cluster
 /// ([`makespan_core::Site`]): partitions with tiers and limits, features, classes of service, limits of users and
@@ -64,54 +63,47 @@ pub struct Slurm {
     state: Option<State>,
 }
 
-/// A waiting job, in one of its partitions.
-#[derive(Debug)]
-struct Waiting {
-    asked: JobRequest,
-    pair: CyclePair,
-}
-
-impl Waiting {
-    /// Returns the sort key of the queue. Jobs with smaller keys come first.
-    fn key(&self) -> (Reverse<(i64, u64)>, Time, TaskId) {
-        (Reverse((self.asked.tier, self.pair.priority)), self.asked.submitted, self.asked.task)
-    }
-}
-
 /// A running job.
 #[derive(Debug)]
 struct Runs {
-    limits: Vec<u32>,
-    amounts: LimitAmounts,
+    /// The number of the job in the scheduler.
+    number: usize,
     user: usize,
     processors: u32,
-    /// The expected run time of the job in ticks, and whether it uses its nodes exclusively.
-    limit: (i64, bool),
+    /// The expected end, in ticks.
+    until: i64,
+    data: RunningTask,
 }
 
 /// The state of the policy. Each event updates it.
 #[derive(Debug)]
 struct State {
-    asking: Asking,
-    limits: AllLimits,
+    nodes: PlatformNodes,
+    requests: TaskRequests,
+    scheduler: SlurmScheduler,
     shares: FairShares,
     priorities: Priorities,
-    board: AvailabilityBoard,
-    /// The pairs of a waiting job and a partition, by priority.
-    queue: Vec<Waiting>,
-    /// The number of pairs of each partition.
-    waiting_in: Vec<usize>,
-    /// The tasks in `queue`.
-    queued: FxHashSet<TaskId>,
+    /// The tasks of the scheduler's jobs.
+    jobs: Vec<WaitingTask>,
+    /// The jobs of the waiting tasks.
+    waiting: FxHashMap<TaskId, usize>,
     running: FxHashMap<TaskId, Runs>,
+    /// The expected ends of running tasks, in ticks.
+    ends: BTreeSet<(i64, TaskId)>,
     /// Whether priorities change over time.
     moving: bool,
     /// The instant at which usage and priorities were last computed.
     computed: Option<Time>,
-    cycles: SlurmCycles,
-    /// Instants at which nodes become available or a job can no longer meet its deadline, without an event, in
-    /// ascending order.
-    silent: Vec<Time>,
+    /// The failures that are not repaired yet.
+    down: Vec<Unavailable>,
+    /// The next instant at which work outside the instance returns resources, in ticks.
+    next_return: Option<i64>,
+    /// For each counter of a consumable, the amount that ended tasks have used up.
+    used_up: FxHashMap<usize, u64>,
+    /// Number of requests when sites were last grouped by the requested amounts.
+    grouped: usize,
+    /// Instants at which nodes become available or a job can no longer meet its deadline, without an event, in ticks.
+    silent: BTreeSet<i64>,
     /// Tasks that can never start.
     hopeless: Vec<TaskId>,
 }
@@ -129,170 +121,163 @@ impl State {
         let platform = instance.platform();
         let site = platform.site();
         let own = &rules.priority;
-        let mut silent: Vec<Time> = instance.unavailable().iter().map(|period| period.end).collect();
-        silent.extend(site.into_iter().flat_map(|site| &site.reservations).flat_map(|one| [one.start, one.end]));
-        silent.sort_unstable();
-        silent.dedup();
+        let nodes = PlatformNodes::new(instance);
+        let mut model = nodes.model(instance);
+        model.cycles = rules.cycles.clone();
+        let mut silent: BTreeSet<i64> = instance.unavailable().iter().map(|period| period.end.ticks()).collect();
+        let reservations = site.into_iter().flat_map(|site| &site.reservations);
+        silent.extend(reservations.flat_map(|one| [one.start.ticks(), one.end.ticks()]));
+        silent.extend(nodes.held().map(|held| held.0));
         let mut state = Self {
-            asking: Asking::new(Widths::new(request, instance), own.favor_small),
-            limits: AllLimits::default(),
+            requests: TaskRequests::new(Widths::new(request, instance), own.favor_small),
+            scheduler: SlurmScheduler::new(std::sync::Arc::new(model)),
             shares: FairShares::new(site.map_or(&[][..], |site| &site.associations), own.half_life),
             priorities: Priorities::new(own.clone(), platform),
-            board: AvailabilityBoard::new(instance, view.now.ticks()),
-            queue: Vec::new(),
-            waiting_in: vec![0; site.map_or(1, |site| site.partitions.len().max(1))],
-            queued: FxHashSet::default(),
+            jobs: Vec::new(),
+            waiting: FxHashMap::default(),
             running: FxHashMap::default(),
+            ends: BTreeSet::new(),
             moving: own.weighs(),
             computed: None,
-            cycles: SlurmCycles::new(rules.cycles.clone()),
-            silent,
+            down: Vec::new(),
+            next_return: None,
+            used_up: FxHashMap::default(),
+            grouped: 0,
+            silent: silent.split_off(&(view.now.ticks() + 1)),
             hopeless: Vec::new(),
+            nodes,
         };
-        for run in view.running {
-            state.see_running(run.task, run.processors.len(), view);
-        }
-        view.waiting.iter().for_each(|task| state.arrive(task, view));
-        state.see_board(view);
+        state.see_cluster(view);
+        view.waiting.iter().for_each(|task| _ = state.arrive(task, view));
+        state.group_sites(view);
         state
     }
 
-    /// Reads the board from the view.
-    fn see_board(&mut self, view: &View<'_>) {
-        let running = &self.running;
-        self.board = AvailabilityBoard::see(view, |task| running.get(&task).map(|runs| runs.limit));
-    }
-
-    /// Adds a running task that another policy started.
-    fn see_running(&mut self, task: TaskId, processors: u32, view: &View<'_>) {
-        let Self { asking, board, limits, shares, .. } = self;
-        let mut tables = RequestTables { board, limits, shares };
-        let Some(mut asked) = asking.of_running(view.instance, task, &mut tables) else { return };
-        // If a task started before instant 0, its remaining limit may be a fraction of a minute.
-        let began = view.running.iter().find(|run| run.task == task).map(|run| run.start);
-        asked.limit = asked.whole_limit;
-        if let Some(left) = view.instance.walltime(task).filter(|_| began == Some(view.now)) {
-            asked.limit = left.ticks();
-        }
-        self.count_for(&asked, asked.limit, asked.amounts.clone(), processors, view.now);
-    }
-
-    /// Adds a running job that may run for `granted` ticks.
-    fn count_for(&mut self, asked: &JobRequest, granted: i64, amounts: LimitAmounts, processors: u32, now: Time) {
-        let limits = asked.place.limits.clone();
-        self.limits.change(&limits, &amounts, true);
-        self.shares.change(asked.user, processors.into(), now);
-        let limit = (granted, asked.exclusive);
-        self.running.insert(asked.task, Runs { limits, amounts, user: asked.user, processors, limit });
-    }
-
-    fn arrive(&mut self, task: TaskId, view: &View<'_>) {
-        let Self { asking, board, limits, shares, .. } = self;
-        let all = asking.of_waiting(view.instance, task, &mut RequestTables { board, limits, shares });
-        let Some(latest) = all.first().map(|asked| asked.latest) else { return self.hopeless.push(task) };
+    /// Adds a waiting task. Returns false if the task can never start.
+    fn arrive(&mut self, task: TaskId, view: &View<'_>) -> bool {
+        let Self { requests, nodes, scheduler, shares, .. } = self;
+        let added = scheduler.change_model(|model| {
+            let before = model.jobs.len();
+            let added = requests.add_waiting(
+                view.instance,
+                task,
+                &mut RequestTables { nodes, model, shares, now: view.now.ticks() },
+            );
+            if added.is_none() {
+                model.jobs.truncate(before);
+            }
+            added
+        });
+        let Some(added) = added else {
+            self.hopeless.push(task);
+            return false;
+        };
         // The job is cancelled when its latest possible start is a second ago.
-        if let Some(at) = latest.checked_add(Time::TICKS_PER_SECOND).map(Time::from_ticks) {
-            let place = self.silent.partition_point(|&other| other <= at);
-            self.silent.insert(place, at);
+        self.silent.extend(added.latest.checked_add(Time::TICKS_PER_SECOND));
+        let bids = scheduler.model().jobs[added.job].bids.clone();
+        for (&bid, &factor) in bids.iter().zip(&added.partition_factors) {
+            scheduler.set_priority(bid, self.priorities.of(&added, factor, shares, view.now));
         }
-        self.queued.insert(task);
-        for asked in all {
-            let pair = CyclePair {
-                job: task.index(),
-                partition: asked.place.partition,
-                user: asked.user,
-                array: asked.array,
-                has_reservation: asked.reservation.is_some(),
-                submitted: asked.submitted.ticks(),
-                priority: self.priorities.of(&asked, &self.shares, view.now),
-            };
-            self.waiting_in[pair.partition] += 1;
-            let new = Waiting { asked, pair };
-            // Pairs of a job with equal priorities stay in the order of the request.
-            let at = self.queue.partition_point(|other| other.key() <= new.key());
-            self.queue.insert(at, new);
-        }
+        scheduler.enter(added.job);
+        self.waiting.insert(task, added.job);
+        self.jobs.push(added);
+        true
     }
 
     fn leave(&mut self, task: TaskId) {
-        if self.queued.remove(&task) {
-            remove(&mut self.queue, &mut self.waiting_in, |other| other == task);
+        if let Some(job) = self.waiting.remove(&task) {
+            self.scheduler.leave(job);
         }
     }
 
-    /// Cancels the jobs that can no longer end by their deadlines or in their reservations.
+    /// Cancels the jobs that can no longer end by their deadlines. Also cancels the jobs with reservations that have
+    /// ended.
     fn cancel_late(&mut self, now: Time) {
-        let Self { queue, waiting_in, queued, hopeless, .. } = self;
-        let late = queue.iter().filter(|waiting| now.ticks() > waiting.asked.latest).map(|waiting| waiting.asked.task);
-        hopeless.extend(late.filter(|task| queued.remove(task)));
-        remove(queue, waiting_in, |task| !queued.contains(&task));
+        let Self { waiting, jobs, .. } = self;
+        let is_late = |job: &WaitingTask| now.ticks() > job.latest || now.ticks() >= job.reserved_until;
+        let late = waiting.iter().filter(|&(_, &job)| is_late(&jobs[job])).map(|(&task, _)| task);
+        let mut late: Vec<TaskId> = late.collect();
+        late.sort_unstable();
+        late.iter().for_each(|&task| self.leave(task));
+        self.hopeless.extend(late);
     }
 
-    fn end(&mut self, task: TaskId, now: Time) {
-        self.board.end(task, now.ticks());
-        match self.running.remove(&task) {
-            None => self.leave(task),
-            Some(runs) => {
-                self.limits.change(&runs.limits, &runs.amounts, false);
-                self.shares.change(runs.user, -f64::from(runs.processors), now);
-            }
+    fn end(&mut self, task: TaskId, view: &View<'_>) {
+        let Some(runs) = self.running.remove(&task) else { return self.leave(task) };
+        self.ends.remove(&(runs.until, task));
+        self.scheduler.end(runs.number);
+        self.shares.change(runs.user, -f64::from(runs.processors), view.now);
+        let uses = runs.data.group.map_or(&[][..], |group| &self.scheduler.model().groups[group]).to_vec();
+        for own in uses.iter().filter(|own| self.nodes.is_used_up(view.instance, own.counter)) {
+            *self.used_up.entry(own.counter).or_default() += own.amount;
+            self.scheduler.world.hold(own.counter, own.amount);
         }
     }
 
-    /// Processes events.
-    fn hear(&mut self, events: &[Event], view: &View<'_>) {
-        let mut anew = false;
+    /// Processes events. Returns true if scheduling cycles must run.
+    fn hear(&mut self, events: &[Event], view: &View<'_>) -> bool {
+        let now = view.now.ticks();
+        self.scheduler.advance(now);
+        let (mut anew, mut is_noticed) = (false, false);
         for event in events {
-            match *event {
-                Event::Finished(task) | Event::Failed(task) => self.end(task, view.now),
+            is_noticed |= match *event {
+                Event::Finished(task) | Event::Failed(task) => {
+                    self.end(task, view);
+                    true
+                }
                 Event::Interrupted(task) => {
-                    self.end(task, view.now);
-                    self.arrive(task, view);
+                    self.end(task, view);
                     anew = true;
+                    self.arrive(task, view)
                 }
-                Event::Submitted(task) if view.waiting.contains(task) => {
-                    if !self.queued.contains(&task) {
-                        self.arrive(task, view);
-                    }
+                // A task that can never start is cancelled at once.
+                Event::Submitted(task) if view.waiting.contains(task) && !self.waiting.contains_key(&task) => {
+                    self.arrive(task, view)
                 }
-                Event::NodeUp(_) | Event::NodeDown(_) => anew = true,
-                Event::Submitted(_) | Event::Estimated(_) | Event::Wake => continue,
-            }
-            self.cycles.note_change();
+                Event::NodeUp(_) | Event::NodeDown(_) => {
+                    anew = true;
+                    true
+                }
+                Event::Submitted(_) | Event::Estimated(_) | Event::Wake => false,
+            };
         }
         let restated = Event::estimated(events, view.instance);
         for task in restated.iter() {
-            if self.queued.contains(&task) {
+            if self.waiting.contains_key(&task) {
                 self.leave(task);
                 self.arrive(task, view);
             }
             anew = true;
         }
-        if self.queued.len() + self.hopeless.len() != view.waiting.len() {
-            self.queue.clear();
-            self.queued.clear();
-            self.waiting_in.fill(0);
+        if self.waiting.len() + self.hopeless.len() != view.waiting.len() {
+            let mut known: Vec<TaskId> = self.waiting.keys().copied().collect();
+            known.sort_unstable();
+            known.into_iter().for_each(|task| self.leave(task));
             self.hopeless.clear();
-            view.waiting.iter().for_each(|task| self.arrive(task, view));
+            view.waiting.iter().for_each(|task| _ = self.arrive(task, view));
         }
-        if anew || self.board.running() != view.running.len() {
-            self.cycles.note_change();
-            self.see_board(view);
+        anew |= self.next_return.is_some_and(|at| at <= now) || self.down != view.down;
+        if anew || self.running.len() != view.running.len() {
+            is_noticed = true;
+            self.see_cluster(view);
         }
-        let start = |task| view.running.iter().find(|run| run.task == task).map(|run| run.start);
-        self.board.advance(view.now, start);
-        let past = self.silent.partition_point(|&at| at <= view.now);
-        if past > 0 {
-            self.silent.drain(..past);
-            self.cycles.note_change();
+        self.extend_late(view);
+        let later = self.silent.split_off(&(now + 1));
+        if !std::mem::replace(&mut self.silent, later).is_empty() {
+            is_noticed = true;
             self.cancel_late(view.now);
         }
+        self.group_sites(view);
+        if is_noticed {
+            self.scheduler.note_change();
+        }
+        is_noticed || self.scheduler.next_cycle().is_some_and(|at| at <= now)
     }
 
     /// Returns the next instant at which the policy must be called, even if no event occurs.
     fn wake(&self) -> Option<Time> {
-        let next = self.cycles.next().map(Time::from_ticks);
-        [next, self.silent.first().copied()].into_iter().flatten().min().filter(|_| !self.queue.is_empty())
+        let next = [self.scheduler.next_cycle(), self.silent.first().copied()].into_iter().flatten().min();
+        next.map(Time::from_ticks).filter(|_| !self.waiting.is_empty())
     }
 
     /// If usage and priorities are due, computes them.
@@ -303,34 +288,57 @@ impl State {
         }
         self.computed = Some(now);
         self.shares.compute(now, rules.fair_tree);
-        for waiting in &mut self.queue {
-            waiting.pair.priority = self.priorities.of(&waiting.asked, &self.shares, now);
-        }
-        self.queue.sort_by_key(Waiting::key);
+        let Self { scheduler, jobs, priorities, shares, .. } = self;
+        scheduler.set_priorities(|bid| {
+            let job = &jobs[bid.job];
+            priorities.of(job, job.partition_factors[bid.order.2 as usize], shares, now)
+        });
     }
-}
 
-/// Removes from a queue all pairs (task, partition) with a task for which `is_gone` returns true. `waiting_in` is the
-/// number of pairs of each partition.
-fn remove(queue: &mut Vec<Waiting>, waiting_in: &mut [usize], is_gone: impl Fn(TaskId) -> bool) {
-    for gone in queue.extract_if(.., |waiting| is_gone(waiting.asked.task)) {
-        waiting_in[gone.pair.partition] -= 1;
+    /// Starts a job.
+    fn start(&mut self, start: &JobStart, free: &mut ProcSet, view: &View<'_>, decisions: &mut Vec<Decision>) {
+        let job = &self.jobs[start.job];
+        let task = job.task;
+        let Some(running) = self.scheduler.world.running(start.number) else { return };
+        let (until, group, exclusive) =
+            (running.believed, running.group, running.holds.iter().any(|hold| hold.cpus > hold.own));
+        let Some(processors) = self.nodes.processors(view.instance, &running.holds, free) else {
+            debug_assert!(false, "the scheduler starts jobs only on free processors");
+            self.scheduler.end(start.number);
+            self.waiting.remove(&task);
+            self.arrive(task, view);
+            return;
+        };
+        self.shares.change(job.user, job.processors.into(), view.now);
+        if start.granted < job.whole_limit {
+            decisions.push(Decision::Limit { task, time: Time::from_ticks(start.granted) });
+        }
+        decisions.push(Decision::Start { task, processors });
+        let data = RunningTask { user: job.user, group, whole_limit: start.granted, exclusive };
+        let (user, processors) = (job.user, job.processors);
+        self.waiting.remove(&task);
+        self.ends.insert((until, task));
+        self.running.insert(task, Runs { number: start.number, user, processors, until, data });
     }
 }
 
 impl Policy for Slurm {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
-        match &mut self.state {
-            None => self.state = Some(State::new(&self.rules, self.request, view)),
+        let is_due = match &mut self.state {
+            None => {
+                self.state = Some(State::new(&self.rules, self.request, view));
+                true
+            }
             Some(state) => state.hear(events, view),
-        }
+        };
         let Some(state) = &mut self.state else { return };
-        state.compute(&self.rules.priority, view.now);
-        let mut cycles = state.cycles.clone();
-        let mut moment = CycleMoment::new(state, &self.rules.cycles, view, decisions);
-        cycles.run(view.now.ticks(), &mut moment);
-        moment.finish();
-        state.cycles = cycles;
+        if is_due {
+            state.compute(&self.rules.priority, view.now);
+            let mut free = view.free.clone();
+            for start in state.scheduler.decide(view.now.ticks()) {
+                state.start(&start, &mut free, view, decisions);
+            }
+        }
         decisions.extend(state.hopeless.drain(..).map(Decision::Cancel));
         decisions.extend(state.wake().map(Decision::WakeAt));
     }

@@ -2,9 +2,9 @@
 
 use makespan_core::{FairShares, Platform, Time};
 
-use super::asked::JobRequest;
 use super::limits::position;
 use super::rules::PriorityRules;
+use super::task::WaitingTask;
 
 /// Computes priorities of jobs.
 #[derive(Debug)]
@@ -33,8 +33,9 @@ impl Priorities {
         Self { tres: tres.collect(), adds_fair_share, rules }
     }
 
-    /// Returns the current priority of a job, for the fair shares as last computed.
-    pub fn of(&self, asked: &JobRequest, shares: &FairShares, now: Time) -> u64 {
+    /// Returns the current priority of a job in a partition with the factor `partition`, for the fair shares as last
+    /// computed.
+    pub fn of(&self, asked: &WaitingTask, partition: f64, shares: &FairShares, now: Time) -> u64 {
         if let Some(fixed) = asked.fixed {
             let weight = if self.adds_fair_share { self.rules.fairshare } else { 0 };
             return u64::from(fixed) + (f64::from(weight) * shares.factor(asked.user)) as u64;
@@ -45,7 +46,7 @@ impl Priorities {
         let sum = f64::from(rules.age) * age
             + f64::from(rules.fairshare) * shares.factor(asked.user)
             + f64::from(rules.size) * asked.size
-            + f64::from(rules.partition) * asked.partition_factor
+            + f64::from(rules.partition) * partition
             + f64::from(rules.qos) * asked.qos_factor
             + tres.sum::<f64>();
         (sum - asked.nice as f64).clamp(1.0, f64::from(u32::MAX)) as u64

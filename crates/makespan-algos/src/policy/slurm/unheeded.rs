@@ -2,11 +2,11 @@
 
 use makespan_core::{FairShares, Instance, SiteReservation, Submission, TaskId};
 
-use super::asked::JobRequest;
-use super::asking::{Asking, RequestTables};
-use super::board::AvailabilityBoard;
-use super::limits::AllLimits;
+use super::cluster::PlatformNodes;
+use super::requests::{RequestTables, TaskRequests};
+use super::task::WaitingTask;
 use crate::policy::order::{Request, Widths};
+use crate::slurm::{ClusterModel, PartitionRequest};
 
 /// The jobs that the rules of a cluster affect, for a policy that ignores these rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,22 +27,21 @@ pub fn unheeded(instance: &Instance, tasks: impl Iterator<Item = TaskId>) -> Ign
     if super::supports(instance).is_err() {
         return IgnoredRules::default();
     }
-    let board = AvailabilityBoard::new(instance, 0);
-    let (mut limits, mut shares) =
-        (AllLimits::default(), FairShares::new(&site.associations, super::SlurmRules::default().priority.half_life));
-    let mut asking = Asking::new(Widths::new(Request::default(), instance), false);
+    let nodes = PlatformNodes::new(instance);
+    let mut model = nodes.model(instance);
+    let mut shares = FairShares::new(&site.associations, super::SlurmRules::default().priority.half_life);
+    let mut requests = TaskRequests::new(Widths::new(Request::default(), instance), false);
     let mut found = IgnoredRules::default();
     let mut counts = [0; RULES.len()];
     for task in tasks {
-        let mut tables = RequestTables { board: &board, limits: &mut limits, shares: &mut shares };
-        let asked = asking.of_waiting(instance, task, &mut tables);
-        let Some(first) = asked.first() else {
+        let mut tables = RequestTables { nodes: &nodes, model: &mut model, shares: &mut shares, now: 0 };
+        let Some(waiting) = requests.add_waiting(instance, task, &mut tables) else {
             found.never.push(task);
             continue;
         };
         let nothing = Submission::default();
         let submission = instance.job_of(task).submission.as_deref().unwrap_or(&nothing);
-        let own = rules_of(first, &asked, submission, instance);
+        let own = rules_of(&waiting, &model, submission, instance);
         found.jobs += usize::from(own.contains(&true));
         counts.iter_mut().zip(own).for_each(|(count, has)| *count += usize::from(has));
     }
@@ -60,29 +59,33 @@ const RULES: [&str; 7] = [
     "limits that may be shortened (--time-min)",
 ];
 
-/// Returns which of the rules apply to a job with the requests `all`. The first of these requests is `asked`.
+/// Returns which of the rules apply to a waiting task.
 fn rules_of(
-    asked: &JobRequest,
-    all: &[JobRequest],
+    waiting: &WaitingTask,
+    model: &ClusterModel,
     submission: &Submission,
     instance: &Instance,
 ) -> [bool; RULES.len()] {
+    let bids = &model.jobs[waiting.job].bids;
+    let all: Vec<&PartitionRequest> = bids.iter().map(|&bid| &model.shapes[model.bids[bid as usize].shape]).collect();
     let is_throttled = matches!(submission.array, Some((_, Some(_))));
-    let nodes = instance.platform().kinds().filter(|kind| kind.0.processors > 0).map(|kind| kind.1).sum::<usize>();
     let reservations = instance.platform().site().map_or(&[][..], |site| &site.reservations);
     // A policy that ignores reservations still respects unavailable periods.
     let is_closed = |kept: &SiteReservation| {
         instance.unavailable().iter().any(|period| (period.start, period.end) == (kept.start, kept.end))
     };
-    let open: Vec<&SiteReservation> = reservations.iter().filter(|kept| !is_closed(kept)).collect();
-    let meets = |number: &u32| open.iter().any(|kept| kept.nodes.contains(&(*number as usize)));
+    let open: Vec<bool> = reservations.iter().map(|kept| !is_closed(kept)).collect();
+    let is_open = |site: usize| {
+        let mut kept = model.sites[site].closed.iter().filter_map(|period| period.reservation);
+        kept.any(|reservation| open[reservation])
+    };
     [
         is_throttled,
-        all.iter().any(|asked| asked.place.limits.len() > usize::from(is_throttled)),
-        asked.reservation.is_some() || all.iter().any(|asked| asked.place.nodes.iter().any(meets)),
-        all.iter().all(|asked| asked.place.nodes.len() < nodes),
-        asked.exclusive || asked.nodes.0 > 1 || asked.least_per_node > 1,
+        waiting.limits > usize::from(is_throttled),
+        all.iter().any(|shape| shape.reservation.is_some() || model.sets[shape.set].iter().any(is_open)),
+        all.iter().all(|shape| model.sets[shape.set].count() < model.sites.len()),
+        all.iter().any(|shape| shape.whole || shape.min_nodes > 1 || shape.per_node > 1),
         submission.deadline.is_some(),
-        asked.limit < asked.whole_limit,
+        all.iter().any(|shape| shape.lasts < waiting.whole_limit),
     ]
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use makespan_core::NodeRequest;
 
-use super::shape::PartitionRequest;
+use super::request::PartitionRequest;
 use super::world::World;
 
 /// Jobs on at most this number of nodes are tested only on the nodes that become free first.
@@ -42,7 +42,7 @@ fn last_needed(shape: &PartitionRequest, times: &mut [(i64, usize, u32)]) -> Opt
     }
 }
 
-impl World<'_> {
+impl World {
     /// Returns the first instant at which a job of this shape can have its nodes, and these nodes. Assumes that
     /// running jobs run until their limits. The caller knows that this instant is not before `not_before`.
     pub(super) fn earliest(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
@@ -62,7 +62,7 @@ impl World<'_> {
     /// end, the node provides more processors.
     fn with_growing_room(&self, shape: &PartitionRequest, not_before: i64, before: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
-        let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
+        let opens = shape.reservation.map_or(self.now, |kept| self.model.reservations[kept].0.max(self.now));
         let opens = opens.max(not_before);
         let mut steps: Vec<(i64, usize, u32)> = Vec::new();
         for site in self.model.sets[shape.set].iter() {
@@ -140,7 +140,7 @@ impl World<'_> {
         enough: usize,
         times: &mut Vec<(i64, usize, u32)>,
     ) -> i64 {
-        let opens = shape.reservation.map_or(self.now, |kept| self.model.queue.reservations[kept].start.max(self.now));
+        let opens = shape.reservation.map_or(self.now, |kept| self.model.reservations[kept].0.max(self.now));
         let opens = opens.max(not_before);
         let open = self.open_for(shape);
         let mut soonest: BinaryHeap<i64> = BinaryHeap::new();
@@ -277,14 +277,14 @@ impl World<'_> {
     fn rooms(&self, shape: &PartitionRequest, site: usize, tell: &mut dyn FnMut(i64, u32) -> bool) {
         self.looked.set(self.looked.get() + 1);
         let (mut cpus, mut memory) = (self.cpus[site], self.memory[site]);
-        let kinds = self.model.kinds.len();
-        let asks_gres = !shape.gres.is_empty();
+        let kinds = self.model.kinds;
+        let asks_gres = !shape.gres.is_empty() || !shape.shares.is_empty();
         let mut gres = if asks_gres { self.gres[site * kinds..(site + 1) * kinds].to_vec() } else { Vec::new() };
         for end in &self.on[site] {
             cpus = (cpus + end.cpus).min(self.model.sites[site].cpus);
             memory = memory.saturating_add(end.memory);
             if asks_gres {
-                let Some(running) = &self.running[end.number as usize] else { return };
+                let Some(running) = self.running(end.number as usize) else { return };
                 for hold in running.holds.iter().filter(|hold| hold.site as usize == site) {
                     hold.gres.iter().for_each(|&(kind, count)| gres[usize::from(kind)] += count);
                 }
@@ -300,53 +300,68 @@ impl World<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
-    use super::super::model::Model;
-    use super::super::world::{Hold, NodeReservation, RunningUsage};
+    use super::super::bits::NodeBits;
+    use super::super::model::{ClusterModel, ModelNode, ReservedPeriod};
+    use super::super::request::Memory;
+    use super::super::usage::{Hold, NodeReservation, RunningUsage};
     use super::*;
-    use crate::queue::{ClusterOutput, Memory, Queue, Texts};
 
-    /// Returns a queue with nodes of two sizes. The second half of the nodes has its own partition. The first node is
-    /// reserved for a period.
-    fn queue(nodes: usize, jobs: &[(u32, u32, u32, u32)]) -> Queue {
+    /// Returns a world with nodes of two sizes, and the requests of jobs. The first node is reserved for a period. A
+    /// job states its number of nodes, its processors per node, its megabytes per processor, and its kind. Jobs of kind
+    /// 0 request whole nodes. Jobs of kind 1 request nodes of the second half.
+    fn world(nodes: usize, jobs: &[(u32, u32, u32, u32)]) -> World {
         let node = |at: usize| {
-            let (cpus, memory) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
-            format!("NodeName=n{at} CPUTot={cpus} RealMemory={memory} State=IDLE Partitions=p\n")
+            let (cpus, megabytes) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
+            let reserved = ReservedPeriod { start: 2000, end: 2500, reservation: Some(0) };
+            let closed = if at == 0 { vec![reserved] } else { Vec::new() };
+            ModelNode { cpus, memory: megabytes << 20, grain: 1, kind: 0, closed }
         };
-        let job = |(id, &(count, each, memory, kind)): (usize, &(u32, u32, u32, u32))| {
-            let more = match kind {
-                0 => "OverSubscribe=NO",
-                1 => "OverSubscribe=OK Partition=half",
-                _ => "OverSubscribe=OK",
+        let mut model = ClusterModel::new((0..nodes).map(node).collect(), (0, Vec::new()), 1000, 60);
+        model.reservations.push((2000, 2500));
+        for from in [0, nodes / 2] {
+            let mut set = NodeBits::new(nodes);
+            (from..nodes).for_each(|site| set.set(site, true));
+            model.add_set(set);
+        }
+        for &(count, each, megabytes, kind) in jobs {
+            let shape = PartitionRequest {
+                set: usize::from(kind == 1),
+                counted: None,
+                min_nodes: count,
+                max_nodes: Some(count),
+                takes_all: false,
+                cpus: (count * each).into(),
+                per_node: each,
+                most_per_node: u32::MAX,
+                memory: Some(Memory::PerCpu(u64::from(megabytes) << 20)),
+                gres: Vec::new(),
+                shares: Vec::new(),
+                whole: kind == 0,
+                reservation: None,
+                lasts: 600,
             };
-            format!(
-                "JobId={} JobName=j UserId=u(1) Priority=1 JobState=PENDING SubmitTime=10 TimeLimit=00:10:00 Partition=p {more} \
-                 NumNodes={count}-{count} NumCPUs={} MinCPUsNode={each} MinMemoryCPU={memory}M\n",
-                id + 1,
-                count * each
-            )
-        };
-        let half =
-            format!("PartitionName=p Nodes=n[0-{0}]\nPartitionName=half Nodes=n[{1}-{0}]\n", nodes - 1, nodes / 2);
-        let reserved = "ReservationName=r StartTime=2000 EndTime=2500 Nodes=n0 Users=nobody State=INACTIVE\n";
-        Texts::default()
-            .with(ClusterOutput::Nodes, (0..nodes).map(node).collect::<String>())
-            .with(ClusterOutput::Partitions, half)
-            .with(ClusterOutput::Reservations, reserved)
-            .with(ClusterOutput::Config, "SelectType = select/cons_tres\nSelectTypeParameters = CR_CORE_MEMORY\n")
-            .with(ClusterOutput::Jobs, jobs.iter().enumerate().map(job).collect::<String>())
-            .queue(Some(1000))
-            .unwrap()
+            if model.check(&shape).is_ok() {
+                model.shapes.push(shape);
+            }
+        }
+        model.set_levels();
+        World::new(Arc::new(model))
     }
 
+    fn usage(lasts: i64, hold: Hold) -> RunningUsage {
+        RunningUsage { job: None, group: None, believed: 1000 + lasts, holds: vec![hold] }
+    }
     /// Returns the sites with enough free resources, examined one by one.
-    fn roomy(world: &World<'_>, shape: &PartitionRequest) -> Vec<usize> {
+    fn roomy(world: &World, shape: &PartitionRequest) -> Vec<usize> {
         world.model.sets[shape.set].iter().filter(|&site| world.room_now(shape, site).is_some()).collect()
     }
 
     /// Reserves a node, unless it is reserved for another job in this period.
-    fn keep(world: &mut World<'_>, site: usize, from: i64, until: i64) {
+    fn keep(world: &mut World, site: usize, from: i64, until: i64) {
         if world.kept[site].iter().all(|other| other.until <= from || other.from >= until) {
             world.keep(&[site], NodeReservation { from, until, job: 0 });
         }
@@ -364,16 +379,14 @@ mod tests {
             runs in prop::collection::vec((0_usize..6, 1_u32..5, 1_i64..40), 0..14),
             kept in prop::collection::vec((0_usize..6, 0_i64..40, 1_i64..30), 0..3),
         ) {
-            let queue = queue(nodes, &[(1, 1, 0, 2)]);
-            let model = Model::of(&queue);
-            let mut world = World::of(&model);
+            let mut world = world(nodes, &[(1, 1, 0, 2)]);
+            let model = world.model.clone();
             let most = if has_range { None } else { Some(count) };
             let shape = PartitionRequest { cpus: all.max(count.into()), max_nodes: most, min_nodes: count, per_node: 1, memory: None, lasts: 10, ..model.shapes[0].clone() };
             for (site, cpus, lasts) in runs {
                 let site = site % nodes;
                 if world.cpus[site] >= cpus {
-                    let hold = Hold { site: site as u32, cpus, memory: 0, gres: Vec::new() };
-                    world.take(RunningUsage { job: None, believed: 1000 + lasts, holds: vec![hold] });
+                    world.take(usage(lasts, Hold { site: site as u32, cpus, own: cpus, memory: 0, gres: Vec::new(), cells: Vec::new() }));
                 }
             }
             for (site, from, lasts) in kept {
@@ -412,12 +425,11 @@ mod tests {
             runs in prop::collection::vec((0_usize..100, 1_u32..9, 0_u64..8000, 1_i64..3000, any::<bool>()), 0..200),
             kept in prop::collection::vec((0_usize..100, 0_i64..2000, 1_i64..900), 0..20),
         ) {
-            let queue = queue(nodes, &jobs);
-            let model = Model::of(&queue);
-            let mut world = World::of(&model);
+            let mut world = world(nodes, &jobs);
+            let model = world.model.clone();
             for (site, cpus, megabytes, lasts, ends) in runs {
-                let hold = Hold { site: (site % nodes) as u32, cpus, memory: megabytes << 20, gres: Vec::new() };
-                let number = world.take(RunningUsage { job: None, believed: 1000 + lasts, holds: vec![hold] });
+                let hold = Hold { site: (site % nodes) as u32, cpus, own: cpus, memory: megabytes << 20, gres: Vec::new(), cells: Vec::new() };
+                let number = world.take(usage(lasts, hold));
                 if ends {
                     world.give_back(number);
                 }

@@ -2,41 +2,49 @@
 
 use std::ops::Range;
 
+/// A set of nodes, by their indices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct NodeBits(Vec<u64>);
+pub struct NodeBits(Vec<u64>);
 
 impl NodeBits {
-    pub(super) fn new(size: usize) -> Self {
+    /// Returns an empty set for indices below `size`.
+    pub fn new(size: usize) -> Self {
         Self(vec![0; size.div_ceil(64)])
     }
 
-    pub(super) fn set(&mut self, at: usize, value: bool) {
+    /// If `value` is true, adds a node. Otherwise, removes it.
+    pub fn set(&mut self, at: usize, value: bool) {
         let bit = 1 << (at % 64);
         if value { self.0[at / 64] |= bit } else { self.0[at / 64] &= !bit }
     }
 
-    pub(super) fn has(&self, at: usize) -> bool {
+    /// Returns true if the set contains a node.
+    pub fn has(&self, at: usize) -> bool {
         self.0[at / 64] >> (at % 64) & 1 == 1
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds all nodes of another set.
+    pub fn add(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
-    pub(super) fn clear(&mut self) {
+    /// Removes all nodes.
+    pub fn clear(&mut self) {
         self.0.fill(0);
     }
 
-    pub(super) fn count(&self) -> usize {
+    /// Returns the number of nodes.
+    pub fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    /// Iterates over the nodes in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.0.len()).flat_map(|word| ones(word, self.0[word]))
     }
 
     /// Returns a range of words outside which all words are zero.
-    pub(super) fn span(&self) -> Range<usize> {
+    pub fn span(&self) -> Range<usize> {
         let first = self.0.iter().position(|&word| word != 0).unwrap_or(0);
         let end = self.0.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
         first..end
@@ -54,7 +62,7 @@ pub(super) struct Common<'a> {
 
 impl<'a> Common<'a> {
     /// Returns true if the set has at least `count` elements.
-    pub(super) fn has(&self, count: usize) -> bool {
+    pub fn has(&self, count: usize) -> bool {
         let mut left = count;
         for at in self.span.clone() {
             if left == 0 {
@@ -70,7 +78,7 @@ impl<'a> Common<'a> {
     }
 
     /// Iterates over the elements in ascending order.
-    pub(super) fn iter(self) -> impl Iterator<Item = usize> + 'a {
+    pub fn iter(self) -> impl Iterator<Item = usize> + 'a {
         self.span.clone().flat_map(move |at| ones(at, self.word(at)))
     }
 

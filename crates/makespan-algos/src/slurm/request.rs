@@ -1,46 +1,65 @@
 //! The request of a job.
 
-use makespan_core::NodeRequest;
+use makespan_core::{Need, NodeRequest};
 
-use crate::queue::Memory;
+/// The memory that a job requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// Bytes per processor.
+    PerCpu(u64),
+    /// Bytes per node.
+    PerNode(u64),
+    /// All memory of the nodes.
+    Whole,
+}
 
-/// The request of a job in one partition. Equal requests share one shape.
+/// The request of a job in one partition. Equal requests share one index in [`super::ClusterModel::shapes`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct PartitionRequest {
-    /// The index in `Model::sets` of the nodes that the job may use.
+pub struct PartitionRequest {
+    /// The index in [`super::ClusterModel::sets`] of the nodes that the job may use.
     pub set: usize,
-    /// The index in `Model::counted` of the conditions on some of the job's nodes.
+    /// The index in [`super::ClusterModel::counted`] of the conditions on some of the job's nodes.
     pub counted: Option<usize>,
+    /// Minimum number of nodes.
     pub min_nodes: u32,
     /// Maximum number of nodes, if there is a limit.
     pub max_nodes: Option<u32>,
     /// True if the job accepts a range of nodes, and gets as many nodes as possible.
     pub takes_all: bool,
+    /// Total number of processors.
     pub cpus: u64,
+    /// Minimum number of processors on each node.
     pub per_node: u32,
+    /// Maximum number of processors on each node.
+    pub most_per_node: u32,
+    /// The requested memory. `None` if the cluster does not allocate memory.
     pub memory: Option<Memory>,
     /// For each generic resource, the suitable kinds and the amount per node.
-    pub gres: Vec<(Vec<usize>, u32)>,
+    pub gres: Vec<(Vec<usize>, u64)>,
+    /// For each resource that nodes provide in proportion to the job's processors there, its kind and the need.
+    pub shares: Vec<(usize, Need)>,
+    /// True if the job shares its nodes with no other job.
     pub whole: bool,
+    /// The index of the reservation in which the job must run.
     pub reservation: Option<usize>,
-    /// Seconds for which the nodes must be free for the job.
+    /// Time for which the nodes must be free for the job.
     pub lasts: i64,
 }
 
 impl PartitionRequest {
     /// Returns the minimum number of processors per node.
-    pub(super) fn cpus_of_node(&self) -> u32 {
+    pub fn cpus_of_node(&self) -> u32 {
         self.per_node.max(1)
     }
 
     /// Returns the maximum number of nodes. If there is no limit, returns `usize::MAX`.
-    pub(super) fn most_nodes(&self) -> usize {
+    pub fn most_nodes(&self) -> usize {
         self.max_nodes.map_or(usize::MAX, |most| most as usize)
     }
 
     /// Returns true if the job may need more processors in total than this product: its minimum number of nodes, times
     /// its minimum number of processors per node.
-    pub(super) fn needs_more_together(&self) -> bool {
+    pub fn needs_more_together(&self) -> bool {
         self.cpus > u64::from(self.cpus_of_node()) * u64::from(self.min_nodes.max(1))
     }
 
@@ -54,7 +73,7 @@ impl PartitionRequest {
     }
 
     /// Returns the request for nodes and processors.
-    pub(super) fn nodes(&self) -> NodeRequest {
+    pub fn nodes(&self) -> NodeRequest {
         NodeRequest {
             nodes: (self.min_nodes as usize, self.most_nodes()),
             takes_all: self.takes_all,
@@ -64,7 +83,7 @@ impl PartitionRequest {
     }
 
     /// Returns the request for a single node.
-    pub(super) fn of_node(&self) -> Self {
+    pub fn of_node(&self) -> Self {
         Self { counted: None, min_nodes: 0, max_nodes: None, takes_all: false, cpus: 0, lasts: 0, ..self.clone() }
     }
 }
@@ -83,6 +102,7 @@ pub(super) struct Levels {
 const MAX_LEVELS: usize = 16;
 
 impl Levels {
+    /// Returns the levels of some requests.
     pub(super) fn of(shapes: &[PartitionRequest]) -> Self {
         let cpus = shapes.iter().map(PartitionRequest::cpus_of_node).chain([1]).collect();
         let memory = shapes.iter().map(PartitionRequest::memory_of_node).chain([0]).collect();

@@ -1,0 +1,27 @@
+//! Slurm's scheduler at the level of nodes: the free resources of nodes, reservations, limits, and the two cycles.
+//!
+//! The scheduler decides for the forecast of a queue (crate `makespan-slurm`) and for the policy `slurm`. Each of these
+//! users converts its data to a [`ClusterModel`], tells a [`SlurmScheduler`] about arrivals and ends of jobs, and
+//! receives the starts.
+
+mod bits;
+mod counter;
+mod counts;
+mod cycle;
+mod limits;
+mod model;
+mod request;
+mod room;
+mod scheduler;
+mod soonest;
+mod usage;
+mod world;
+
+pub use bits::NodeBits;
+pub use counter::{LimitCounter, LimitUse};
+pub use counts::ProcessorCell;
+pub use model::{ClusterModel, JobCandidate, ModelJob, ModelNode, NodeConditions, ReservedPeriod};
+pub use request::{Memory, PartitionRequest};
+pub use scheduler::{JobStart, LimitDelay, SlurmScheduler};
+pub use usage::{Gap, Hold, NodeReservation, RunningUsage};
+pub use world::World;
