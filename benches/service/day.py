@@ -188,7 +188,7 @@ class Day:
                     acknowledged[name] = answer["receipts"][0]["jobs"][0]
 
         def ask():
-            while any(thread.is_alive() for thread in threads):
+            while not finished.is_set():
                 try:
                     for job in self.client("ann").get("/jobs?state=waiting&limit=3")["items"]:
                         why = self.client("ann").get(f"/jobs/{job['number']}/explain")
@@ -206,7 +206,7 @@ class Day:
         threads = [threading.Thread(target=submit, args=(user,)) for user in USERS]
         begun = time.monotonic()
         [thread.start() for thread in threads]
-        asker = threading.Thread(target=ask)
+        finished, asker = threading.Event(), threading.Thread(target=ask)
         asker.start()
 
         def until(part):
@@ -230,8 +230,9 @@ class Day:
             self.service.start()
             up.append(time.monotonic() - killed)
         [thread.join() for thread in threads]
-        asker.join()
         ended = self.service.client().wait_for_all(300)
+        finished.set()
+        asker.join()
         lost = [name for name in acknowledged if self.noted(name) != "begin\nend\n"]
         jobs = {job["number"]: job for job in self.all_jobs(self.service.client())}
         lost += [name for name, job in acknowledged.items() if jobs.get(job, {}).get("state") != "succeeded"]
@@ -300,11 +301,11 @@ class Day:
 
     def damage(self):
         """A damaged journal and a damaged database are reported with their places and remedies."""
-        for what, name, remedy in (("journal", "round-1/journal.jsonl", "makespan serve --recover"), ("database", "store.sqlite", "makespan service restore")):
+        for what, name, remedy in (("journal", "round-*/journal.jsonl", "makespan serve --recover"), ("database", "store.sqlite", "makespan service restore")):
             store, log = self.folder / f"damaged-{what}", self.folder / f"damaged-{what}.log"
             shutil.copytree(self.store, store)
             os.chmod(store, 0o700)
-            [path] = [store / name] if (store / name).exists() else sorted(store.glob("round-*/journal*"))[-1:]
+            path = max(store.glob(name), key=lambda path: path.stat().st_mtime)
             size = path.stat().st_size
             with open(path, "r+b") as file:
                 file.seek(size // 2)

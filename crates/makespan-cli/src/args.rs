@@ -48,8 +48,8 @@ pub use machines::{MachineOptions, QUEUE};
 pub use needs::NeedsArguments;
 #[cfg(feature = "service")]
 pub use operate::{
-    Quota, ReservationAction, ReservationAddOptions, ReservationCommands, ServiceAction, ServiceCommands, UserAction,
-    UserCommands, UserSetOptions,
+    Quota, ReservationAction, ReservationAddOptions, ReservationCommands, ReservationEndOptions, ServiceAction,
+    ServiceCommands, UserAction, UserCommands, UserSetOptions,
 };
 pub use printing::PrintingOptions;
 pub use project::GenerateProjectOptions;

@@ -12,6 +12,6 @@ pub fn wall() -> f64 {
 
 /// Returns an instant in seconds since 1970 as a date and a time of the local time zone.
 pub fn shown_instant(instant: f64) -> String {
-    let zoned = Timestamp::from_second(instant as i64).map(|at| at.to_zoned(TimeZone::system()));
+    let zoned = Timestamp::from_second(instant.round() as i64).map(|at| at.to_zoned(TimeZone::system()));
     zoned.map_or_else(|_| format!("{instant} s after 1970"), |at| at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())
 }

@@ -65,7 +65,7 @@ pub enum UserAction {
 #[group(required = true, multiple = true)]
 pub struct UserSettingOptions {
     /// Fair-share weight, from 0.001 to 1000: a user is entitled to processor time in proportion to the weight
-    #[arg(long, value_name = "WEIGHT", value_parser = finite)]
+    #[arg(long, value_name = "WEIGHT", value_parser = weight, allow_negative_numbers = true)]
     pub weight: Option<f64>,
     /// Maximum number of waiting and held jobs, or none for no limit
     #[arg(long, value_name = "N", value_parser = quota)]
@@ -86,6 +86,11 @@ pub struct UserSetOptions {
 /// A maximum number, or no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota(pub Option<u64>);
+
+fn weight(text: &str) -> Result<f64, String> {
+    let weight = finite(text).ok().filter(|weight| (0.001..=1000.0).contains(weight));
+    weight.ok_or_else(|| "write a number from 0.001 to 1000".to_owned())
+}
 
 fn quota(text: &str) -> Result<Quota, String> {
     if text == "none" {
@@ -138,8 +143,16 @@ pub struct ReservationAddOptions {
     /// Start: a time from now such as 2h, or a date such as 2026-12-01T09:00 [default: now]
     #[arg(long, value_name = "TIME")]
     pub start: Option<String>,
+    #[command(flatten)]
+    pub end: ReservationEndOptions,
+}
+
+/// The end or the length of a reservation.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct ReservationEndOptions {
     /// End: a time from now such as 4h, or a date such as 2026-12-01T11:00
-    #[arg(long, value_name = "TIME", required_unless_present = "duration", conflicts_with = "duration")]
+    #[arg(long, value_name = "TIME")]
     pub end: Option<String>,
     /// Length of the reservation, such as 90min
     #[arg(long = "for", id = "duration", value_name = "TIME")]

@@ -33,6 +33,10 @@ pub fn finite(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "write a number, such as 2 or 0.5".to_owned())
 }
 
+fn address(text: &str) -> Result<std::net::SocketAddr, String> {
+    text.parse().map_err(|_| "write an IP address and a port, such as 127.0.0.1:8321 or [::1]:8321".to_owned())
+}
+
 impl From<&ConnectionOptions> for ClientOptions {
     fn from(ConnectionOptions { url, token_file, ca }: &ConnectionOptions) -> Self {
         Self { url: url.clone(), token_file: token_file.clone(), ca: ca.clone(), store: None }
@@ -81,7 +85,7 @@ pub struct SubmitOptions {
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
     /// Weight of the jobs, relative to other jobs [default: 1]
-    #[arg(long, value_name = "WEIGHT", value_parser = finite)]
+    #[arg(long, value_name = "WEIGHT", value_parser = finite, allow_negative_numbers = true)]
     pub weight: Option<f64>,
     /// Priority, from -10 to 10: each step multiplies the weight by 8; only admins may state more than 0
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true)]
@@ -254,7 +258,7 @@ pub struct ServeHttpOptions {
     /// Addresses to listen on, separated by commas
     ///
     /// Addresses that other machines can reach need TLS or a proxy
-    #[arg(long, value_name = "ADDRESS:PORT", value_delimiter = ',', default_value = "127.0.0.1:8321")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_delimiter = ',', default_value = "127.0.0.1:8321", value_parser = address)]
     pub listen: Vec<std::net::SocketAddr>,
     /// TLS certificate in PEM, followed by the certificates that lead to a trusted one
     #[arg(long, value_name = "FILE.pem", requires = "tls_key", conflicts_with = "behind_proxy")]

@@ -17,7 +17,7 @@ use miette::{Result, miette};
 
 use super::run::Cluster;
 use super::serve_machines::machines;
-use super::service::listen;
+use super::service::{check_addresses, listen};
 use super::{serve_check, unit};
 use crate::args::{MemorySource, ServeOptions};
 use crate::output::{emit, shown};
@@ -100,6 +100,10 @@ fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     let open = || RunHistory::open(&options.history, None, Pinning::All);
     let (past, recorder) = (open(), open());
     let (platform, cluster) = machines(options, store)?;
+    if cluster.is_none() {
+        serve_check::check_cores(options, &platform)?;
+    }
+    check_addresses(&options.http)?;
     if options.limit_memory && cluster.is_none() {
         check_memory_limits().map_err(|error| miette!("{error}"))?;
     }
@@ -108,7 +112,7 @@ fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     let place = Place { platform: platform.clone(), cluster, past: Mutex::new(past), room, memory };
     let log = Log::open(options.log.as_deref()).map_err(|error| {
         let file = options.log.as_ref().map_or_else(String::new, |file| format!("--log {}: ", file.display()));
-        miette!("{file}cannot write the log: {error}")
+        miette!("{file}cannot write the log: {error}; name a file in an existing folder that this user may write")
     })?;
     let keeping = KeeperOptions {
         log: log.clone(),

@@ -5,12 +5,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use makespan_core::counted;
+use makespan_core::{Platform, counted};
 use makespan_exec::check_memory_limits;
 use makespan_service::http::check_listening;
 use makespan_service::{StoreState, examine, tokens};
 use makespan_slurm::doctor::{Finding, Verdict};
-use miette::Result;
+use miette::{Result, miette};
 use nix::unistd::{AccessFlags, access};
 
 use super::findings::finding;
@@ -45,6 +45,16 @@ pub fn check(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     Ok(if bad > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// Returns an error if this machine has too few cores for the platform of the service.
+pub fn check_cores(options: &ServeOptions, platform: &Platform) -> Result<()> {
+    let cores = makespan_exec::cores().map_or(0, |cores| cores.len());
+    let wanted = platform.processors() as usize;
+    if wanted <= cores || options.oversubscribe {
+        return Ok(());
+    }
+    Err(miette!("--processors {wanted}: this machine has {cores} cores; state at most {cores}, or add --oversubscribe"))
+}
+
 fn of(topic: &'static str, verdict: Verdict, found: String) -> Finding {
     Finding { topic, verdict, found, remedy: None }
 }
@@ -55,13 +65,10 @@ fn machine(options: &ServeOptions, store: &Path) -> Finding {
         Ok(machines) => machines,
         Err(error) => return of("machine", Verdict::Bad, error.to_string()),
     };
-    let cores = makespan_exec::cores().map_or(0, |cores| cores.len());
-    let wanted = platform.processors() as usize;
-    if cluster.is_none() && wanted > cores && !options.oversubscribe {
-        let found = format!(
-            "--processors {wanted}: this machine has {cores} cores; state at most {cores}, or add --oversubscribe"
-        );
-        return of("machine", Verdict::Bad, found);
+    if cluster.is_none()
+        && let Err(error) = check_cores(options, &platform)
+    {
+        return of("machine", Verdict::Bad, error.to_string());
     }
     if options.limit_memory
         && cluster.is_none()

@@ -64,9 +64,12 @@ impl Follower {
                 let slot = Slot { task, planned: planned.clone() };
                 task.is_none_or(|task| view.waiting.contains(task)).then_some(slot)
             };
+            let before = self.planned();
             self.slots = rules.plan.iter().filter_map(slot).collect();
-            self.line_up(view);
-            return;
+            let now = self.planned();
+            now.difference(&before).for_each(|&task| self.remove(task));
+            let left_out = before.difference(&now).filter(|task| view.waiting.contains(**task));
+            left_out.for_each(|&task| self.add(view.instance, task));
         }
         self.slots.retain(|slot| slot.task.is_none_or(|task| view.waiting.contains(task)));
         for event in events {
@@ -89,9 +92,14 @@ impl Follower {
         }
     }
 
+    /// Returns the tasks with a slot.
+    fn planned(&self) -> BTreeSet<TaskId> {
+        self.slots.iter().filter_map(|slot| slot.task).collect()
+    }
+
     /// Collects the waiting tasks without a slot again.
     fn line_up(&mut self, view: &View<'_>) {
-        let planned: BTreeSet<TaskId> = self.slots.iter().filter_map(|slot| slot.task).collect();
+        let planned = self.planned();
         self.line.clear();
         self.keys.clear();
         view.waiting.iter().filter(|task| !planned.contains(task)).for_each(|task| self.add(view.instance, task));

@@ -99,7 +99,9 @@ impl Store {
 
     fn with_steps(folder: &Path, steps: &[&str]) -> Result<Self, String> {
         let at = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| at(folder, &error))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| {
+            format!("{}: cannot create this folder: {error}; name another folder with --store", folder.display())
+        })?;
         let folder = folder.canonicalize().map_err(|error| at(folder, &error))?;
         refuse(&folder)?;
         let lock = locked(&folder.join("lock")).map_err(|error| at(&folder, &error))?;

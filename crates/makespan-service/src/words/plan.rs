@@ -137,7 +137,7 @@ pub struct Explanation {
     /// Whether the range is calibrated with the starts of earlier jobs, so that it contains 80 % of the starts.
     #[serde(default)]
     pub calibrated: bool,
-    /// The number of earlier forecasts with a known start. A range is calibrated from 50 known starts on.
+    /// The number of earlier forecasts with a known start. Ranges are calibrated if there are at least 50 of them.
     #[serde(default)]
     pub known_starts: u64,
     /// The share of starts that the calibrated ranges contained, among up to 500 of the latest starts.

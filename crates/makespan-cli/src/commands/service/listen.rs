@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use makespan_service::client::write_url;
-use makespan_service::http::{RequestLimits, RunningServer, ServerError, ServerOptions, TlsFiles, bind};
+use makespan_service::http::{
+    RequestLimits, RunningServer, ServerError, ServerOptions, TlsFiles, bind, check_listening,
+};
 use makespan_service::tokens::{Tokens, ensure_own};
 use makespan_service::{Log, Service};
 use miette::{Result, miette};
@@ -38,17 +40,30 @@ pub fn listen(options: &ServeHttpOptions, store: &Path, service: Arc<dyn Service
         limits: RequestLimits::default(),
         log: log.clone(),
     };
-    let bound = bind(options, service).map_err(|error| match error {
-        ServerError::Certificate { .. } => miette!("--tls-certificate {error}"),
-        ServerError::Key { .. } => miette!("--tls-key {error}"),
-        _ => miette!("--listen {error}"),
-    });
-    let server = bound?.start();
+    let server = bind(options, service).map_err(of_option)?.start();
     let server = server.map_err(|error| miette!("{error}"))?;
     if let Err(error) = write_url(store, server.url()) {
         log.warning(&format!("{error}; the commands of the client need --url {}", server.url()));
     }
     Ok(server)
+}
+
+/// Returns an error if the addresses and the files for encryption do not fit, before the service starts. An address that
+/// another program uses is reported later, because that program may be another service on this store.
+pub fn check_addresses(options: &ServeHttpOptions) -> Result<()> {
+    match check_listening(&options.listen, tls_files(options).as_ref(), options.behind_proxy) {
+        Err(ServerError::Listen { .. }) => Ok(()),
+        checked => checked.map_err(of_option),
+    }
+}
+
+/// Names the option to which an error of the server belongs.
+fn of_option(error: ServerError) -> miette::Report {
+    match error {
+        ServerError::Certificate { .. } => miette!("--tls-certificate {error}"),
+        ServerError::Key { .. } => miette!("--tls-key {error}"),
+        error => miette!("--listen {error}"),
+    }
 }
 
 /// Returns the files for encryption, if the options name them.

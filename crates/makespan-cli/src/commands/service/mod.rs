@@ -27,7 +27,7 @@ use crate::args::{ConnectionOptions, Format, JobsOptions, ServiceAction, Service
 use crate::output::emit;
 
 pub use job::job;
-pub use listen::{listen, tls_files};
+pub use listen::{check_addresses, listen, tls_files};
 pub use logs::logs;
 pub use queue::queue;
 pub use submit::submit;

@@ -8,7 +8,7 @@ use miette::{Result, miette};
 
 use super::super::queue::clock;
 use super::{connect, emit_list, fail, instant, now, seconds};
-use crate::args::{ReservationAction, ReservationAddOptions, ReservationCommands};
+use crate::args::{ReservationAction, ReservationAddOptions, ReservationCommands, ReservationEndOptions};
 use crate::output::{emit, table};
 
 pub fn reservation(commands: &ReservationCommands) -> Result<ExitCode> {
@@ -47,7 +47,7 @@ fn listed(all: &[Reservation]) -> String {
 }
 
 fn requested(options: &ReservationAddOptions) -> Result<Reservation> {
-    let ReservationAddOptions { name, processors, start, end, duration } = options;
+    let ReservationAddOptions { name, processors, start, end: ReservationEndOptions { end, duration } } = options;
     let set: ProcSet = processors.parse().map_err(|error| miette!("--processors {processors}: {error}"))?;
     let now = now();
     let start = start.as_ref().map_or(Ok(now), |text| parsed("--start", text, now))?;

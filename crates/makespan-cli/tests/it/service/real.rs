@@ -303,6 +303,32 @@ fn a_check_reports_what_would_fail() {
     bad(&free, "chmod 700");
 }
 
+/// Wrong options are refused with their names and a remedy, before a store is made. The options of the connection are
+/// accepted before and after the verb.
+#[test]
+fn options_are_refused_with_a_remedy() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    let closed = "http://127.0.0.1:1";
+    for (words, parts) in [
+        (&["serve", "--listen", "127.0.0.1"][..], ["--listen", "write an IP address and a port"]),
+        (&["serve", "--listen", "0.0.0.0:0"], ["--listen 0.0.0.0:0", "--tls-certificate"]),
+        (&["serve", "--processors", "99999"], ["--processors 99999", "--oversubscribe"]),
+        (&["serve", "--log", "missing/log"], ["--log missing/log", "name a file in an existing folder"]),
+        (&["service", "user", "set", "ann", "--weight", "-1"], ["--weight", "from 0.001 to 1000"]),
+        (&["service", "reservation", "add", "demo", "--processors", "0"], ["--end", "--for"]),
+        (&["service", "user", "list", "--url", closed], ["no token is known", "--token-file"]),
+        (&["service", "user", "--url", closed, "list"], ["no token is known", "--token-file"]),
+        (&["job", "--url", closed, "7"], ["no token is known", "--token-file"]),
+        (&["job", "7", "--url", closed], ["no token is known", "--token-file"]),
+    ] {
+        let output = makespan(&store).args(words).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!output.status.success() && parts.iter().all(|part| text.contains(part)), "{words:?}: {text}");
+        assert!(!store.exists(), "{words:?}");
+    }
+}
+
 fn unit(folder: &Path) -> String {
     let mut command = makespan(&folder.join("store"));
     command.args(["serve", "--unit", "--processors", "2", "--log", "a log 50%"]).current_dir(folder);

@@ -162,19 +162,22 @@ fn shares(count: usize, seed: u64) -> (f64, f64, usize) {
 
 #[test]
 fn calibrated_ranges_contain_most_starts() {
-    let (simulated, calibrated, answers) = shares(120, 1);
+    let (simulated, calibrated, answers) = shares(32, 1);
     println!("{simulated:.0} % within simulated ranges, {calibrated:.0} % within calibrated ranges, {answers} answers");
-    assert!(answers >= 30 && (60.0..=100.0).contains(&calibrated), "{simulated} {calibrated} {answers}");
+    assert!(
+        answers >= 15 && calibrated >= simulated && (50.0..=100.0).contains(&calibrated),
+        "{simulated} {calibrated} {answers}"
+    );
 }
 
 #[test]
-#[ignore = "long: makes several thousand plans"]
+#[ignore = "long: makes several hundred plans"]
 fn calibrated_ranges_contain_the_stated_share_of_starts() {
-    for seed in 1..=3 {
-        let (simulated, calibrated, answers) = shares(600, seed);
+    for seed in 1..=2 {
+        let (simulated, calibrated, answers) = shares(120, seed);
         println!(
             "{simulated:.0} % within simulated ranges, {calibrated:.0} % within calibrated ranges, {answers} answers"
         );
-        assert!((70.0..=92.0).contains(&calibrated), "{simulated} {calibrated} {answers}");
+        assert!((68.0..=95.0).contains(&calibrated), "{simulated} {calibrated} {answers}");
     }
 }
