@@ -305,6 +305,25 @@ mod tests {
         assert_eq!(different.len(), all.len());
     }
 
+    /// Checks that a learned or guessed amount of memory does not identify an instance, and a stated amount does.
+    #[test]
+    fn learned_memory_is_not_content() {
+        let with = |amount, memory_estimate| {
+            let resources = Resources::new([("memory", 100)]).unwrap();
+            let platform = Platform::flat(2).unwrap().with_node_resources(&resources).unwrap();
+            let mut job = Job::new("a", Profile::rigid(1, Time::from_seconds(1)).unwrap());
+            job = job.with_needs(makespan_core::Needs::new([("memory", Need::whole(amount))]).unwrap());
+            job.work.tasks_mut().for_each(|task| task.memory_estimate = memory_estimate);
+            let instance = Instance::new(platform, vec![job], vec![]).unwrap();
+            (fingerprint(&instance), digests(&instance, 0, |_| ""))
+        };
+        let learned = |amount, runs| with(amount, Estimate::Learned { runs, spread: 0.0 });
+        assert_eq!(learned(5, 1), learned(6, 2));
+        assert_eq!(learned(5, 1), with(9, Estimate::Guessed));
+        assert_ne!(learned(5, 1).0, with(5, Estimate::Stated).0);
+        assert_ne!(with(5, Estimate::Stated).0, with(6, Estimate::Stated).0);
+    }
+
     #[test]
     fn follows_the_content_and_nothing_else() {
         assert_eq!(fingerprint(&instance(&["a", "bc"])), fingerprint(&instance(&["a", "bc"])));

@@ -11,6 +11,11 @@ fn on_8(jobs: &str) -> Result<Instance, String> {
     json(&format!("{{\"version\": 2, \"platform\": {{\"processors\": 8}}, \"jobs\": [{jobs}]}}"))
 }
 
+fn on_8_with_memory(jobs: &str) -> Result<Instance, String> {
+    let platform = r#""nodes": [{"name": "n", "processors": 8, "resources": {"memory": 9}}]"#;
+    json(&format!("{{\"version\": 2, \"platform\": {{{platform}}}, \"jobs\": [{jobs}]}}"))
+}
+
 fn refused(job: &str, parts: &[&str]) {
     let error = on_8(job).unwrap_err();
     parts.iter().for_each(|part| assert!(error.contains(part), "{error}\nlacks {part}"));
@@ -58,6 +63,29 @@ fn a_default_is_not_written() {
         }
         assert!(text.contains("power"), "{text}");
     }
+}
+
+#[test]
+fn the_source_of_memory_is_kept() {
+    let instance = on_8_with_memory(
+        r#"{"name": "a", "time": 5, "needs": {"memory": 7}, "memory_estimate": {"runs": 3, "spread": 0.25}},
+           {"name": "b", "time": 5, "needs": {"memory": 7}, "memory_estimate": "guessed"}, {"name": "c", "time": 5},
+           {"name": "d", "tasks": [{"name": "x", "time": 1, "needs": {"memory": 1}, "memory_estimate": "guessed"}]}"#,
+    )
+    .unwrap();
+    let source = |job: u32| instance.task(instance.job(JobId(job)).first()).memory_estimate;
+    assert_eq!(source(0), Estimate::Learned { runs: 3, spread: 0.25 });
+    assert_eq!([source(1), source(2), source(3)], [Estimate::Guessed, Estimate::Stated, Estimate::Guessed]);
+    round_trip(&instance);
+    let refused = |job: &str, part: &str| {
+        let error = on_8_with_memory(job).unwrap_err();
+        assert!(error.contains(part), "{error}\nlacks {part}");
+    };
+    let lacks = "`memory_estimate` states the source of the memory in `needs`, but `needs` states no memory";
+    refused(r#"{"name": "a", "time": 1, "memory_estimate": "guessed"}"#, lacks);
+    refused(r#"{"name": "a", "tasks": [{"name": "x", "time": 1, "memory_estimate": "guessed"}]}"#, lacks);
+    refused(r#"{"name": "a", "tasks": [{"name": "x"}], "memory_estimate": "guessed"}"#, "remove `memory_estimate`");
+    refused(r#"{"name": "a", "needs": {"memory": 1}, "memory_estimate": {"runs": 0}}"#, "`runs` is 0");
 }
 
 #[test]

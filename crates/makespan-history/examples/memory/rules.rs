@@ -14,7 +14,7 @@ pub enum Rule {
     /// The largest peak of earlier runs.
     LargestPeak,
     /// The rules of F. Lehmann et al., "Ponder: Online Prediction of Task Memory Requirements for Scientific Workflows",
-    /// 2024, arXiv:2408.00047, sections IV and V.
+    /// 2024, arXiv:2408.00047.
     Ponder,
     /// The model of this crate.
     Learned,

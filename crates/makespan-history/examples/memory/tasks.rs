@@ -2,7 +2,7 @@
 //!
 //! The papers group the tasks of nf-core workflows by the relation between the size of the input and the peak: no
 //! relation with nearly constant peaks, a rising line, and peaks that vary without a relation (Ponder,
-//! arXiv:2408.00047, section III; Sizey, arXiv:2407.16353, section III). Stated amounts are the labels of nf-core
+//! arXiv:2408.00047; Sizey, arXiv:2407.16353). Stated amounts are the labels of nf-core
 //! (6, 12, 36 and 72 GB), which all tasks of one kind share.
 
 use crate::random::Random;

@@ -3,8 +3,8 @@
 //! A [`MemoryModel`] has two parts. The first part is the typical peak: the median of the peaks, or a robust line over
 //! the size of the input files if the line predicts peaks better. The second part is a factor: the reservation divided
 //! by the typical peak. The factor minimises the expected waste, which includes the waste of attempts that are killed
-//! because the reservation was too small ([`reservation`]). Both parts are judged by runs that did not take part in the
-//! fit (cross-validation).
+//! because the reservation was too small. Both parts are judged by runs that did not take part in the fit
+//! (cross-validation).
 //!
 //! A run that was killed for lack of memory needed at least its peak or its reservation (a censored observation).
 //!
