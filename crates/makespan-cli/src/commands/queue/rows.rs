@@ -170,6 +170,9 @@ pub fn remarks(seen: &ForecastQueue<'_>, width: usize) -> String {
     if text.is_empty() { text } else { format!("\n{text}\n") }
 }
 
+/// Columns of instants. Their cells are cut only if the terminal is too narrow for all other columns.
+const INSTANTS: [&str; 5] = ["starts", "between", "since", "ends about", "at the latest"];
+
 /// Formats a table with two spaces between the columns. Cells are cut to the width of their column. The cells of the
 /// last column continue on further lines.
 fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
@@ -182,13 +185,18 @@ fn table(columns: &[Column], rows: Vec<Vec<String>>, width: usize) -> String {
         .map(|(at, column)| widest(at).clamp(column.0.len().max(column.1), column.2.max(column.0.len())))
         .collect();
     let last = widths.len() - 1;
-    // The last column takes the rest of the width. If the rest is too small, the other columns shrink.
+    // The last column takes the rest of the width. If the rest is too small, the other columns shrink, and columns of
+    // instants shrink last.
     let mut others: usize = widths[..last].iter().map(|width| width + 2).sum();
-    for (at, column) in columns.iter().enumerate().take(last) {
-        let missing = (others + columns[last].1).saturating_sub(width);
-        let less = missing.min(widths[at] - column.1.max(column.0.len()));
-        widths[at] -= less;
-        others -= less;
+    for (shrinks_instants, least) in [(false, columns[last].1), (true, columns[last].0.len())] {
+        for (at, column) in columns.iter().enumerate().take(last) {
+            if INSTANTS.contains(&column.0) == shrinks_instants {
+                let missing = (others + least).saturating_sub(width);
+                let less = missing.min(widths[at] - column.1.max(column.0.len()));
+                widths[at] -= less;
+                others -= less;
+            }
+        }
     }
     widths[last] = widths[last].min(width.saturating_sub(others)).max(columns[last].0.len().min(width));
     let heading: Vec<String> = columns.iter().map(|column| column.0.to_owned()).collect();
@@ -278,6 +286,19 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn instants_are_whole_at_any_width(width in 60_usize..130, start in 1_usize..13, name in 1_usize..40) {
+            let columns = columns(width);
+            let cell = |column: &Column| match column.0 {
+                "starts" => "8".repeat(start),
+                "between" => "8".repeat(start) + ".." + &"8".repeat(start.min(5)),
+                _ => "x".repeat(name),
+            };
+            let text = table(&columns, vec![columns.iter().map(cell).collect()], width);
+            let whole = format!("  {0}  {1}", padded(&"8".repeat(start), start.max(6)), "8".repeat(start) + ".." + &"8".repeat(start.min(5)));
+            proptest::prop_assert!(text.contains(&whole), "{}", text);
+        }
+
         #[test]
         fn lines_have_all_words_or_say_that_there_are_more(words in proptest::collection::vec("[a-z日]{1,12}", 0..20), width in 13_usize..60, most in 1_usize..5) {
             let text = words.join(" ");

@@ -32,23 +32,35 @@ pub struct ScenarioDifferences {
     names: Vec<String>,
     draws: u32,
     percent: u32,
-    /// Differences of the mean waits, for each other scenario.
-    waits: Vec<Difference>,
+    /// Differences of the mean waits of the jobs that start in both scenarios, for each other scenario.
+    waits: Vec<Option<Difference>>,
     /// The differences of the start of each job that does not start at the same instant everywhere. `None` if the job starts in only one of the scenarios.
     starts: Vec<(String, Vec<Option<Difference>>)>,
 }
 
-/// The mean wait and the starts of a simulation, in seconds.
+/// The start and the wait of each job in a simulation, in seconds.
 struct Figures {
-    wait: f64,
-    starts: HashMap<String, f64>,
+    starts: HashMap<String, (f64, f64)>,
 }
 
 impl Figures {
     fn of(log: &Log, one: &Simulated) -> Self {
         let running: HashSet<TaskId> = log.running.iter().map(|run| run.0).collect();
-        let start = |run: &makespan_core::Run| (log.instance.name(run.task).into_owned(), run.start.seconds());
-        Self { wait: one.measures.wait.mean, starts: waited(one, &running).into_iter().map(start).collect() }
+        let start = |run: &makespan_core::Run| {
+            let wait = run.start - log.instance.release(run.task);
+            (log.instance.name(run.task).into_owned(), (run.start.seconds(), wait.seconds()))
+        };
+        Self { starts: waited(one, &running).into_iter().map(start).collect() }
+    }
+
+    /// Returns the difference between the mean waits of two simulations, over the jobs that start in both. Returns
+    /// `None` if there are no such jobs.
+    fn wait_after(&self, base: &Self) -> Option<f64> {
+        let apart = |(name, own): (&String, &(f64, f64))| Some(own.1 - base.starts.get(name)?.1);
+        let mut all: Vec<f64> = self.starts.iter().filter_map(apart).collect();
+        // The sum must not depend on the order of a hash map.
+        all.sort_by(f64::total_cmp);
+        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
     }
 }
 
@@ -96,10 +108,11 @@ impl ScenarioDifferences {
             let draws = all[1..].iter().filter_map(|one| of(one)).collect();
             Some(Difference::new(of(all[0])?, draws, options.percent))
         };
-        let wait = |&at: &usize| difference(&|one| Some(one[at].wait - one[base].wait));
-        let start =
-            |name: &str, at: usize| difference(&|one| Some(one[at].starts.get(name)? - one[base].starts.get(name)?));
-        let mut jobs: Vec<(&String, f64)> = all[0][base].starts.iter().map(|(name, &start)| (name, start)).collect();
+        let wait = |&at: &usize| difference(&|one| one[at].wait_after(&one[base]));
+        let start = |name: &str, at: usize| {
+            difference(&|one| Some(one[at].starts.get(name)?.0 - one[base].starts.get(name)?.0))
+        };
+        let mut jobs: Vec<(&String, f64)> = all[0][base].starts.iter().map(|(name, own)| (name, own.0)).collect();
         jobs.sort_by(|one, other| one.1.total_cmp(&other.1).then_with(|| one.0.cmp(other.0)));
         let of_job = |(name, _): (&String, f64)| (name.clone(), others.iter().map(|&at| start(name, at)).collect());
         let differs =
@@ -109,7 +122,7 @@ impl ScenarioDifferences {
             names: others.iter().map(|&at| variants[at].name.clone()).collect(),
             draws,
             percent: options.percent,
-            waits: others.iter().filter_map(wait).collect(),
+            waits: others.iter().map(wait).collect(),
             starts: jobs.into_iter().map(of_job).filter(differs).collect(),
         }))
     }
@@ -125,10 +138,10 @@ impl ScenarioDifferences {
 
     /// Returns a row for the mean wait, and rows for the starts of the first jobs.
     pub fn cells(&self) -> Vec<Vec<String>> {
-        let waits = std::iter::once("wait, mean".to_owned()).chain(self.waits.iter().map(Difference::words));
+        let words = |one: &Option<Difference>| one.map_or_else(|| "-".to_owned(), |one| one.words());
+        let waits = std::iter::once("wait, mean".to_owned()).chain(self.waits.iter().map(words));
         let start = |(name, own): &(String, Vec<Option<Difference>>)| {
-            let words = own.iter().map(|one| one.map_or_else(|| "-".to_owned(), |one| one.words()));
-            std::iter::once(format!("start of {}", shown(name))).chain(words).collect()
+            std::iter::once(format!("start of {}", shown(name))).chain(own.iter().map(words)).collect()
         };
         std::iter::once(waits.collect()).chain(self.starts.iter().take(LISTED).map(start)).collect()
     }
@@ -136,6 +149,9 @@ impl ScenarioDifferences {
     /// Returns the notes below the table.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.starts.iter().any(|(_, own)| own.iter().any(Option::is_none)) {
+            notes.push("the difference of the mean waits is over the jobs that start in both scenarios".to_owned());
+        }
         if self.starts.len() > LISTED {
             notes
                 .push(format!("{} more jobs start at other times (--format json has all)", self.starts.len() - LISTED));
@@ -168,7 +184,7 @@ impl ScenarioDifferences {
             "scenarios": self.names,
             "draws": self.draws,
             "percent": self.percent,
-            "mean_wait": self.waits.iter().map(Difference::json).collect::<Vec<_>>(),
+            "mean_wait": self.waits.iter().map(|one| one.map(|one| one.json())).collect::<Vec<_>>(),
             "jobs": self.starts.iter().map(start).collect::<Vec<_>>(),
         })
     }
