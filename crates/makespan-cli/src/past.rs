@@ -89,7 +89,7 @@ impl RunHistory {
         if !file.exists() {
             return Err(miette!("{}: there is no such history; `makespan run --history` creates it", file.display()));
         }
-        let history = History::open(file).map_err(|error| miette!("{error}"))?;
+        let history = History::open_for_reading(file).map_err(|error| miette!("{error}"))?;
         let place = Place { host: host(), folder: folder_here(), template: None, pinning: Pinning::Stated };
         Ok(Self { history: Some(history), place })
     }

@@ -27,6 +27,8 @@ pub struct RunRecord {
     pub reserved: Option<MemoryRequest>,
     /// True if the process was killed for lack of memory.
     pub memory_kill: bool,
+    /// Number of the attempt at the job, from 1.
+    pub attempt: u32,
     /// The outcome.
     pub ending: Ending,
     /// Instant of the end, in seconds since 1970 by the clock of the machine.

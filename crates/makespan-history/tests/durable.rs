@@ -22,6 +22,7 @@ fn record(number: u64) -> RunRecord {
         memory: None,
         reserved: None,
         memory_kill: false,
+        attempt: 1,
         ending: Ending::Succeeded,
         ended: 0,
         inputs: None,

@@ -21,6 +21,8 @@ use crate::summary::{bytes, figure};
 const SHOWN: usize = 20;
 /// Width of the table, in columns of text.
 const WIDTH: usize = 80;
+/// Minimum width of the column of commands. If the other columns are wide, the table is wider than [`WIDTH`].
+const LEAST_COMMAND: usize = 24;
 
 pub fn history(options: &HistoryOptions) -> Result<ExitCode> {
     match &options.action {
@@ -50,7 +52,7 @@ fn list(options: &HistoryListOptions) -> Result<()> {
     if count == 0 {
         return emit(&match opened.history {
             Some(_) => format!("no records in {}\n", opened.name()),
-            None => format!("there is no history yet; `makespan run` creates {}\n", opened.name()),
+            None => opened.missing() + "\n",
         });
     }
     let which = if entries.len() as u64 == count {
@@ -96,6 +98,11 @@ impl Opened {
     fn name(&self) -> String {
         shown(&self.path.display().to_string()).into_owned()
     }
+
+    /// Returns the message for a history that does not exist.
+    fn missing(&self) -> String {
+        format!("there is no history yet; `makespan run` creates {}", self.name())
+    }
 }
 
 /// Opens the history if it exists. A missing history is not created.
@@ -103,7 +110,7 @@ fn open(filter: &HistoryFilter) -> Result<Opened> {
     let path = filter.history.clone().or_else(default_path);
     let path =
         path.ok_or_else(|| miette!("the path of the history is unknown: set HOME, or name a file with --history"))?;
-    let history = if path.exists() { Some(History::open(&path).map_err(fail)?) } else { None };
+    let history = if path.exists() { Some(History::open_for_reading(&path).map_err(fail)?) } else { None };
     Ok(Opened { path, history })
 }
 
@@ -123,7 +130,7 @@ fn fail(error: makespan_history::HistoryError) -> miette::Report {
     miette!("{error}")
 }
 
-/// Formats records as a table of at most 80 columns. Commands are cut to fit.
+/// Formats records as a table of 80 columns, if the commands then keep 24 columns. Commands are cut to fit.
 fn rows(entries: &[StoredRecord]) -> String {
     let mut heading = vec!["age", "outcome", "cores", "wall (s)", "cpu (s)", "memory"];
     let has_reservations = entries.iter().any(|entry| entry.reserved.is_some());
@@ -137,7 +144,7 @@ fn rows(entries: &[StoredRecord]) -> String {
     };
     // Two spaces separate the columns.
     let before: usize = (0..last).map(|column| width(column) + 2).sum();
-    let left = WIDTH.saturating_sub(before).max(heading[last].len());
+    let left = WIDTH.saturating_sub(before).max(LEAST_COMMAND);
     for row in &mut rows {
         row[last] = shortened(&row[last], left);
     }

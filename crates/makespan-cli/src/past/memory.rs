@@ -109,6 +109,7 @@ impl Memory {
             memory: run.accounting.map(|accounting| accounting.peak_memory),
             reserved: reserved.map(|bytes| MemoryRequest { bytes, source: measured.memory_source }),
             memory_kill: run.accounting.is_some_and(|accounting| accounting.memory_kill.is_some()),
+            attempt: measured.attempt,
             ending,
             ended,
             inputs,

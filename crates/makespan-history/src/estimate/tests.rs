@@ -44,6 +44,7 @@ fn ran(line: &str, processors: u32, seconds: f64) -> RunRecord {
         memory: None,
         reserved: None,
         memory_kill: false,
+        attempt: 1,
         ending: Ending::Succeeded,
         ended: 0,
         inputs: None,

@@ -20,12 +20,17 @@ pub struct MemoryUse {
     pub name: String,
     /// Memory in bytes that the job states.
     pub stated: Option<u64>,
-    /// Peak memory in bytes. For a killed job, the larger of its peak and the stated amount.
+    /// Peak memory in bytes.
     pub peak: u64,
+    /// Memory in bytes that the job certainly needed: its peak or, if it was killed, the larger of its peak and its
+    /// reservation.
+    pub needed: u64,
     /// Run time in seconds.
     pub seconds: f64,
-    /// True if the job was killed for lack of memory.
+    /// True if an attempt of the job was killed for lack of memory.
     pub is_killed: bool,
+    /// True if the job never succeeded because it was killed, so that it needs more than `needed`.
+    pub needs_more: bool,
 }
 
 /// The advice about jobs with one user and one name.
@@ -39,13 +44,16 @@ pub struct MemoryAdvice {
     pub jobs: usize,
     /// Number of jobs that were killed for lack of memory.
     pub killed: usize,
-    /// Median of the stated amounts in bytes. `None` if at most half of the jobs state an amount.
+    /// Median of the stated amounts in bytes. `None` if no job states an amount.
     pub stated: Option<u64>,
     /// Amount in bytes that 95 % of the jobs did not exceed: the peak of rank ⌈0.95 n⌉.
     pub used: u64,
-    /// Amount in bytes that the jobs should state: the larger of the prediction ([`MemoryModel`]) and `used`. A job on a
+    /// Amount in bytes that the jobs should state: the prediction ([`MemoryModel`]), but at least the amount that 95 % of
+    /// the jobs needed. If no job was killed, the amount is at most `stated`, unless 95 % of the jobs used more. A job on a
     /// cluster is usually not tried again with more memory, so the amount suffices for 95 % of the jobs.
     pub advised: u64,
+    /// True if a smaller amount would save nothing, so that `advised` is `stated`.
+    pub is_unchanged: bool,
     /// Reserved memory of the jobs that state an amount, in GiB hours.
     pub reserved: f64,
     /// GiB hours that the advised amount would have saved. Negative if the jobs need more than they state.
@@ -71,33 +79,43 @@ pub fn advise(uses: &[MemoryUse]) -> (Vec<MemoryAdvice>, usize) {
 }
 
 fn of_group(jobs: &[&MemoryUse]) -> Option<MemoryAdvice> {
-    let run = |job: &&MemoryUse| MemoryRun { peak: job.peak, inputs: None, is_killed: job.is_killed };
+    let run = |job: &&MemoryUse| MemoryRun { peak: job.needed, inputs: None, is_killed: job.needs_more };
     let runs: Vec<MemoryRun> = jobs[jobs.len().saturating_sub(RECENT)..].iter().map(run).collect();
     let predicted = MemoryModel::of(&runs, MemoryBasis::LikeCommands, ExcessRule::Kill)?.predict(None);
-    let mut peaks: Vec<u64> = jobs.iter().map(|job| job.peak).collect();
-    peaks.sort_unstable();
-    let used = peaks[(jobs.len() * MEMORY_SHARE).div_ceil(100) - 1];
-    let advised = predicted.max(used.div_ceil(STEP) * STEP);
-    let mut stated: Vec<u64> = jobs.iter().filter_map(|job| job.stated).collect();
-    stated.sort_unstable();
+    let used = contains_share(jobs.iter().map(|job| job.peak));
+    let least = contains_share(jobs.iter().map(|job| job.needed)).div_ceil(STEP) * STEP;
+    let killed = jobs.iter().filter(|job| job.is_killed).count();
+    let mut amounts: Vec<u64> = jobs.iter().filter_map(|job| job.stated).collect();
+    amounts.sort_unstable();
+    let stated = amounts.get(amounts.len() / 2).copied();
+    let limit = stated.filter(|_| killed == 0).unwrap_or(u64::MAX);
+    let mut advised = predicted.min(limit).max(least);
+    let (reserved, mut saved) = savings(jobs, advised);
+    let mut is_unchanged = Some(advised) == stated;
+    if let Some(stated) = stated.filter(|&stated| killed == 0 && advised <= stated && saved <= 0.0) {
+        (advised, saved, is_unchanged) = (stated, 0.0, true);
+    }
+    let (user, name) = (jobs[0].user.clone(), jobs[0].name.clone());
+    Some(MemoryAdvice { user, name, jobs: jobs.len(), killed, stated, used, advised, is_unchanged, reserved, saved })
+}
+
+/// Returns the amount of rank `⌈0.95 n⌉` of `n` amounts. There must be an amount.
+fn contains_share(amounts: impl Iterator<Item = u64>) -> u64 {
+    let mut sorted: Vec<u64> = amounts.collect();
+    sorted.sort_unstable();
+    sorted[(sorted.len() * MEMORY_SHARE).div_ceil(100) - 1]
+}
+
+/// Returns the GiB hours that jobs with stated amounts reserved, and the GiB hours that an advised amount would save.
+fn savings(jobs: &[&MemoryUse], advised: u64) -> (f64, f64) {
     let (mut reserved, mut saved) = (0.0, 0.0);
     for job in jobs {
-        let Some(own) = job.stated else { continue };
-        reserved += gib_hours(own, job.seconds);
-        let first = gib_hours(advised, job.seconds);
-        saved += if job.peak <= advised { gib_hours(own, job.seconds) - first } else { -first };
+        let Some(stated) = job.stated else { continue };
+        let (before, after) = (gib_hours(stated, job.seconds), gib_hours(advised, job.seconds));
+        reserved += before;
+        saved += if job.needed <= advised { before - after } else { -after };
     }
-    Some(MemoryAdvice {
-        user: jobs[0].user.clone(),
-        name: jobs[0].name.clone(),
-        jobs: jobs.len(),
-        killed: jobs.iter().filter(|job| job.is_killed).count(),
-        stated: stated.get(stated.len() / 2).copied().filter(|_| 2 * stated.len() > jobs.len()),
-        used,
-        advised,
-        reserved,
-        saved,
-    })
+    (reserved, saved)
 }
 
 /// Returns the product of an amount in bytes and a time in seconds, in GiB hours.

@@ -1,7 +1,7 @@
 //! Fits the typical peak of like commands.
 
 use super::MemoryRun;
-use super::reservation::{RelativePeak, ReservationCosts};
+use super::reservation::{FactorRange, RelativePeak, ReservationCosts, deviation};
 use crate::robust::{RobustLine, median};
 
 /// Minimum number of runs for a line, and of different sizes among these runs.
@@ -9,6 +9,9 @@ const MIN_RUNS: usize = 5;
 const MIN_SIZES: usize = 3;
 /// A line is used if its expected waste is at most this part of the waste of the median.
 const CLEARLY: f64 = 0.95;
+/// A line is also used if its deviation is at most this part of the deviation from the median. Then the line also holds
+/// for sizes outside a narrow range of known sizes.
+const HALF: f64 = 0.5;
 /// Maximum number of parts into which the runs are divided for the cross-validation. Up to twice this number of runs
 /// are left out one by one.
 const PARTS: usize = 5;
@@ -44,6 +47,12 @@ impl TypicalPeak {
             }
         }
     }
+
+    /// Returns a need relative to the typical peak. Returns `None` if the typical peak is not positive.
+    fn relative(self, need: &MemoryNeed) -> Option<RelativePeak> {
+        let typical = self.at(need.inputs);
+        (typical > 0.0).then(|| RelativePeak { typical, ratio: need.bytes / typical })
+    }
 }
 
 /// Returns the memory that runs needed. A killed run needed more than its peak: the median of the larger peaks, or
@@ -59,26 +68,45 @@ pub(super) fn needs(runs: &[MemoryRun]) -> Vec<MemoryNeed> {
     runs.iter().filter(|run| run.peak > 0).map(need).collect()
 }
 
-/// Returns the better one of the median and the line, and the peaks of the runs relative to it.
-pub(super) fn best(needs: &[MemoryNeed], costs: ReservationCosts) -> Option<(TypicalPeak, Vec<RelativePeak>)> {
-    let typical = constant(needs)?;
-    let peaks = left_out(needs, constant)?;
-    let lines = line(needs).zip(left_out(needs, line));
-    match lines {
-        Some((line, along)) if costs.factor(&along).1 <= CLEARLY * costs.factor(&peaks).1 => Some((line, along)),
-        _ => Some((typical, peaks)),
-    }
+/// The typical peaks of runs, and the reservation relative to them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FittedPeak {
+    pub typical: TypicalPeak,
+    /// The reservation divided by the typical peak.
+    pub factor: f64,
+    /// Standard deviation of the logarithms of the peaks relative to the typical peaks.
+    pub deviation: f64,
+    /// Expected waste in bytes per run.
+    waste: f64,
+}
+
+/// Returns the better one of the median and the line.
+pub(super) fn best(needs: &[MemoryNeed], costs: ReservationCosts) -> Option<FittedPeak> {
+    let constant = fitted(needs, costs, constant)?;
+    let line = fitted(needs, costs, line)
+        .filter(|line| line.waste <= CLEARLY * constant.waste || line.deviation <= HALF * constant.deviation);
+    Some(line.unwrap_or(constant))
+}
+
+/// Returns the fit and its reservation. The factor comes from runs that were left out of the fit. Its limits come from
+/// the fit to all runs, so that they refer to the predictions.
+fn fitted(
+    needs: &[MemoryNeed],
+    costs: ReservationCosts,
+    fit: fn(&[MemoryNeed]) -> Option<TypicalPeak>,
+) -> Option<FittedPeak> {
+    let typical = fit(needs)?;
+    let apart = left_out(needs, fit)?;
+    let ratios = needs.iter().map(|need| Some(typical.relative(need)?.ratio)).collect::<Option<Vec<f64>>>()?;
+    let (factor, waste) = costs.factor(&apart, FactorRange::of(ratios, costs.basis));
+    Some(FittedPeak { typical, factor, deviation: deviation(&apart), waste })
 }
 
 /// Returns the peak of each run relative to the typical peak that the other runs give. Returns `None` if a fit is
 /// impossible.
 fn left_out(needs: &[MemoryNeed], fit: fn(&[MemoryNeed]) -> Option<TypicalPeak>) -> Option<Vec<RelativePeak>> {
-    let relative = |typical: TypicalPeak, need: &MemoryNeed| {
-        let typical = typical.at(need.inputs);
-        (typical > 0.0).then(|| RelativePeak { typical, ratio: need.bytes / typical })
-    };
     if let [need] = needs {
-        return Some(vec![relative(fit(needs)?, need)?]);
+        return Some(vec![fit(needs)?.relative(need)?]);
     }
     let parts = if needs.len() <= 2 * PARTS { needs.len() } else { PARTS };
     let mut peaks = Vec::with_capacity(needs.len());
@@ -89,7 +117,7 @@ fn left_out(needs: &[MemoryNeed], fit: fn(&[MemoryNeed]) -> Option<TypicalPeak>)
         }
         let typical = fit(&others)?;
         for need in &own {
-            peaks.push(relative(typical, need)?);
+            peaks.push(typical.relative(need)?);
         }
     }
     Some(peaks)

@@ -3,7 +3,8 @@
 //! A [`MemoryModel`] has two parts. The first part is the typical peak: the median of the peaks, or a robust line over
 //! the size of the input files if the line predicts peaks better. The second part is a factor: the reservation divided
 //! by the typical peak. The factor minimises the expected waste, which includes the waste of attempts that are killed
-//! because the reservation was too small. Both parts are judged by runs that did not take part in the fit
+//! because the reservation was too small. It is at least the factor that 95 % of the runs needed, and at most a margin
+//! above the factor that the largest run needed. Both parts are judged by runs that did not take part in the fit
 //! (cross-validation).
 //!
 //! A run that was killed for lack of memory needed at least its peak or its reservation (a censored observation).
@@ -20,7 +21,7 @@ mod reservation;
 pub use advice::{MEMORY_SHARE, MIN_JOBS, MemoryAdvice, MemoryUse, advise};
 pub use predictor::{LearnedMemory, MemoryPredictor};
 
-use fit::{TypicalPeak, best};
+use fit::{FittedPeak, TypicalPeak, best};
 use reservation::ReservationCosts;
 
 /// Smallest prediction in bytes. The kernel counts smaller peaks only roughly.
@@ -96,9 +97,7 @@ impl MemoryModel {
     pub fn of(runs: &[MemoryRun], basis: MemoryBasis, excess: ExcessRule) -> Option<Self> {
         let needs = fit::needs(runs);
         let costs = ReservationCosts { basis, excess };
-        let (typical, needed) = best(&needs, costs)?;
-        let factor = costs.factor(&needed).0;
-        let spread = reservation::deviation(&needed);
+        let FittedPeak { typical, factor, deviation: spread, .. } = best(&needs, costs)?;
         Some(Self { typical, factor, runs: u32::try_from(needs.len()).unwrap_or(u32::MAX), spread })
     }
 

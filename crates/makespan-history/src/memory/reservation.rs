@@ -8,6 +8,9 @@
 //! is replaced by several values around it (a smoothed bootstrap). The width of these values falls as the number of
 //! runs grows.
 //!
+//! Only factors in a [`FactorRange`] are compared. Peaks with two levels would otherwise lead to a factor below most
+//! peaks, because it is cheap to kill short attempts, or to a factor far above all peaks.
+//!
 //! B. W. Silverman, "Density Estimation for Statistics and Data Analysis", Chapman and Hall, 1986, section 6.4.
 
 use super::{ExcessRule, MemoryBasis};
@@ -22,6 +25,11 @@ const AROUND: [f64; 9] = [-1.59, -0.97, -0.59, -0.28, 0.0, 0.28, 0.59, 0.97, 1.5
 const SMOOTHING: f64 = 0.7;
 /// Number of factors that are compared.
 const CANDIDATES: usize = 80;
+/// Share of the peaks that a reservation always contains.
+const SHARE: f64 = 0.95;
+/// Largest and smallest margin above the largest peak, in standard errors of the assumed deviation.
+const MOST_MARGIN: f64 = 2.0;
+const LEAST_MARGIN: f64 = 0.5;
 
 /// The typical peak of a run in bytes, and the peak of the run divided by the typical peak.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,9 +45,32 @@ pub(super) struct ReservationCosts {
     pub excess: ExcessRule,
 }
 
+/// The factors that the peaks of runs justify.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FactorRange {
+    /// The ratio of rank `⌈0.95 (n + 1)⌉` of `n` ratios. If the rank is above `n`, a small margin above the largest ratio.
+    pub least: f64,
+    /// The largest margin above the largest ratio.
+    pub most: f64,
+}
+
+impl FactorRange {
+    /// Returns the range for the ratios of runs to the typical peaks that were fitted to these runs. `ratios` must not be
+    /// empty.
+    pub fn of(mut ratios: Vec<f64>, basis: MemoryBasis) -> Self {
+        ratios.sort_by(f64::total_cmp);
+        let (count, largest) = (ratios.len(), ratios.last().copied().unwrap_or(1.0));
+        let error = basis.assumed_deviation() / (count as f64).sqrt();
+        let rank = (SHARE * (count + 1) as f64).ceil() as usize;
+        let least = ratios.get(rank - 1).copied().unwrap_or(largest * (LEAST_MARGIN * error).exp());
+        Self { least, most: largest * (MOST_MARGIN * error).exp() }
+    }
+}
+
 impl ReservationCosts {
-    /// Returns the factor with the least expected waste, and this waste in bytes per run. `peaks` must not be empty.
-    pub fn factor(self, peaks: &[RelativePeak]) -> (f64, f64) {
+    /// Returns the factor in the range with the least expected waste, and this waste in bytes per run. `peaks` must not
+    /// be empty.
+    pub fn factor(self, peaks: &[RelativePeak], range: FactorRange) -> (f64, f64) {
         let width = self.width(peaks);
         let around =
             |peak: &RelativePeak| AROUND.map(|z| RelativePeak { ratio: peak.ratio * (width * z).exp(), ..*peak });
@@ -52,7 +83,9 @@ impl ReservationCosts {
             let waste = |peak: &RelativePeak| peak.typical * self.waste(factor, peak.ratio);
             sample.iter().map(waste).sum::<f64>() / sample.len() as f64
         };
-        let candidates = steps.map(|at| sample[at].ratio).map(|factor| (factor, mean(factor)));
+        let factors = steps.map(|at| sample[at].ratio).chain([range.least, range.most]);
+        let candidates =
+            factors.map(|factor| factor.clamp(range.least, range.most)).map(|factor| (factor, mean(factor)));
         candidates.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.total_cmp(&b.0))).unwrap_or((1.0, 0.0))
     }
 

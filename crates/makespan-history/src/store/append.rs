@@ -54,8 +54,8 @@ fn add(transaction: &Transaction<'_>, record: &RunRecord) -> Result<(), Error> {
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
     let mut insert = transaction.prepare_cached(
         "INSERT INTO runs (command, folder, host, processors, wall, cpu, memory, ending, status, ended, inputs, explored,
-         pinned, at_once, memory_kill, reserved, learned_from)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+         pinned, at_once, memory_kill, reserved, learned_from, attempt)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
     )?;
     insert.execute(params![
         id,
@@ -75,6 +75,7 @@ fn add(transaction: &Transaction<'_>, record: &RunRecord) -> Result<(), Error> {
         record.memory_kill,
         bytes(record.reserved.map(|reserved| reserved.bytes)),
         record.reserved.and_then(MemoryRequest::learned_from),
+        record.attempt,
     ])?;
     Ok(())
 }

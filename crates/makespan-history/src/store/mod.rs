@@ -5,6 +5,7 @@ mod entry;
 mod export;
 mod filter;
 mod peaks;
+mod reading;
 mod recall;
 mod schema;
 mod starts;

@@ -1,6 +1,7 @@
 //! Reads the peaks of memory that predictions and advice use.
 
 use rusqlite::{Row, ToSql, params};
+use rustc_hash::FxHashMap;
 
 use super::{Filter, History};
 use crate::HistoryError;
@@ -61,7 +62,8 @@ impl History {
     }
 
     /// Returns the memory of the ended jobs that match the filter, from the oldest to the latest. The name of a job is
-    /// the template of its command. Amounts that were guessed or learned are not treated as stated.
+    /// the template of its command. Amounts that were guessed, learned or raised after a kill are not treated as stated.
+    /// All attempts at one job are one job.
     ///
     /// # Errors
     /// [`HistoryError`].
@@ -69,15 +71,48 @@ impl History {
         let read = || {
             let (condition, values) = filter.condition();
             let text = format!(
-                "SELECT coalesce(stated, template), memory, reserved, learned_from, wall, memory_kill FROM runs \
-                 JOIN commands ON commands.id = runs.command WHERE {condition} AND {SHOWS_MEMORY} ORDER BY runs.id"
+                "SELECT coalesce(stated, template), memory, reserved, learned_from, wall, memory_kill, attempt, command, \
+                 folder FROM runs JOIN commands ON commands.id = runs.command WHERE {condition} AND {SHOWS_MEMORY} \
+                 ORDER BY runs.id"
             );
             let mut statement = self.connection.prepare(&text)?;
-            let uses = statement.query_map(rusqlite::params_from_iter(values), memory_use)?;
-            uses.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
+            let rows = statement.query_map(rusqlite::params_from_iter(values), attempt)?;
+            let attempts = rows.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
+            Ok(merged(attempts))
         };
         read().map_err(|error| self.error(error))
     }
+}
+
+/// An attempt at a job.
+struct MemoryAttempt {
+    used: MemoryUse,
+    /// Number of the attempt, from 1.
+    number: u64,
+    /// Id of the command, and the folder.
+    work: (i64, String),
+}
+
+/// Merges the attempts at each job. A killed attempt and a later attempt at the same command are one job.
+fn merged(attempts: Vec<MemoryAttempt>) -> Vec<MemoryUse> {
+    let mut jobs: Vec<Option<MemoryUse>> = Vec::with_capacity(attempts.len());
+    // Places and numbers of killed attempts without a later attempt.
+    let mut open: FxHashMap<(i64, String), Vec<(usize, u64)>> = FxHashMap::default();
+    for MemoryAttempt { mut used, number, work } in attempts {
+        let places = open.entry(work).or_default();
+        let before = places.iter().rposition(|&(_, earlier)| earlier < number).map(|at| places.remove(at).0);
+        if let Some(earlier) = before.and_then(|place| jobs[place].take()) {
+            used.stated = earlier.stated;
+            used.peak = used.peak.max(earlier.peak);
+            used.needed = used.needed.max(earlier.peak);
+            used.is_killed = true;
+        }
+        if used.needs_more {
+            places.push((jobs.len(), number));
+        }
+        jobs.push(Some(used));
+    }
+    jobs.into_iter().flatten().collect()
 }
 
 /// Returns the number in a column, if it is a number that is not negative.
@@ -94,16 +129,19 @@ fn recalled(row: &Row<'_>) -> Result<Option<RecalledPeak>, rusqlite::Error> {
     Ok(Some(RecalledPeak { run, in_folder: amount(row, 4)? == Some(1) }))
 }
 
-fn memory_use(row: &Row<'_>) -> Result<Option<MemoryUse>, rusqlite::Error> {
+fn attempt(row: &Row<'_>) -> Result<Option<MemoryAttempt>, rusqlite::Error> {
     let (Some(peak), Some(wall)) = (amount(row, 1)?, amount(row, 4)?) else { return Ok(None) };
     let (reserved, is_killed) = (amount(row, 2)?, amount(row, 5)?.unwrap_or(0) != 0);
     let is_stated = row.get_ref(3)? == rusqlite::types::ValueRef::Null;
-    Ok(Some(MemoryUse {
+    let used = MemoryUse {
         user: None,
         name: row.get(0)?,
         stated: reserved.filter(|_| is_stated),
-        peak: peak.max(reserved.filter(|_| is_killed).unwrap_or(0)),
+        peak,
+        needed: peak.max(reserved.filter(|_| is_killed).unwrap_or(0)),
         seconds: wall as f64 / 1e9,
         is_killed,
-    }))
+        needs_more: is_killed,
+    };
+    Ok(Some(MemoryAttempt { used, number: amount(row, 6)?.unwrap_or(1), work: (row.get(7)?, row.get(8)?) }))
 }

@@ -5,7 +5,7 @@ pub(super) const APPLICATION: i64 = 0x4d6b_7370;
 
 /// The SQL statements that convert version `k` to version `k + 1`. Version 0 is an empty database. Existing steps must
 /// not change: add each change as a new step at the end.
-pub(super) const STEPS: [&str; 4] = [
+pub(super) const STEPS: [&str; 5] = [
     // Each command is stored once. Its words are a JSON array. Times are in nanoseconds, sizes in bytes, and `ended` is in
     // seconds since 1970. The reader (`estimate`) checks every value, so the tables have no constraints on values.
     "CREATE TABLE commands (
@@ -59,4 +59,6 @@ pub(super) const STEPS: [&str; 4] = [
     "ALTER TABLE runs ADD COLUMN memory_kill INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE runs ADD COLUMN reserved INTEGER;
      ALTER TABLE runs ADD COLUMN learned_from INTEGER;",
+    // The number of the attempt at a job, from 1. Before this step, the number was not recorded.
+    "ALTER TABLE runs ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;",
 ];

@@ -19,6 +19,7 @@ fn record(line: &str, seconds: i64) -> RunRecord {
         memory: Some(1 << 20),
         reserved: None,
         memory_kill: false,
+        attempt: 1,
         ending: Ending::Succeeded,
         ended: 1_000_000 + seconds,
         inputs: None,
@@ -194,4 +195,26 @@ proptest! {
             let _ = history.forget(&Filter::default());
         }
     }
+}
+
+/// A history that cannot be written is read without its folder being changed. Tests may run as root, so the file is
+/// opened as for a user without the permission to write.
+#[test]
+fn a_history_that_cannot_be_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("h #?%.sqlite");
+    let filter = Filter::default();
+    let mut history = History::open(&path).unwrap();
+    history.append(&record("sleep 1", 1)).unwrap();
+    assert_eq!(History::open_for_reading(&path).unwrap().count(&filter).unwrap(), 1);
+    drop(history);
+    let uri = reading::immutable(&path);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = reading::usable(Connection::open_with_flags(uri, flags)).unwrap();
+    let mut history = History { connection, path: path.clone() };
+    assert_eq!(history.count(&filter).unwrap(), 1);
+    assert!(matches!(history.append(&record("sleep 2", 2)), Err(HistoryError::ReadOnly { .. })));
+    assert!(reading::read_only(&path).unwrap().unwrap().append(&record("sleep 2", 2)).is_err());
+    std::fs::write(&path, "no database").unwrap();
+    assert!(reading::read_only(&path).is_none());
 }

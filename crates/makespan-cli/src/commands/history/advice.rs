@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use makespan_core::counted;
-use makespan_formats::{SacctMemory, read_sacct_memory};
+use makespan_formats::{CsvNames, SacctMemory, read_sacct_memory};
 use makespan_history::memory::{MEMORY_SHARE, MIN_JOBS, MemoryAdvice, MemoryUse, advise};
 use miette::{Result, miette};
 use serde_json::json;
@@ -51,7 +51,11 @@ pub fn advice(options: &HistoryListOptions) -> Result<()> {
     let (advice, few) = advise(&used.jobs);
     if let Some(path) = &options.csv {
         let names = csv_names(options.raw_names);
-        write_file(path, |out| write_csv(&advice, &|name| names.write(name).into_owned(), out))?;
+        let guard = |name: &str| match names {
+            CsvNames::Raw => name.to_owned(),
+            CsvNames::Guarded => shown(&names.write(name)).into_owned(),
+        };
+        write_file(path, |out| write_csv(&advice, &guard, out))?;
     }
     if options.format == Format::Json {
         let records: Vec<_> = advice.iter().map(record).collect();
@@ -64,13 +68,15 @@ pub fn advice(options: &HistoryListOptions) -> Result<()> {
 
 fn of_dump(path: &Path) -> Result<UsedMemory> {
     let read = read_sacct_memory(path).map_err(|error| miette!("{error}"))?;
-    let job = |SacctMemory { user, name, stated, peak, seconds, is_killed }: SacctMemory| MemoryUse {
+    let job = |SacctMemory { user, name, stated, peak, needed, seconds, is_killed, .. }: SacctMemory| MemoryUse {
         user: Some(user),
         name,
         stated,
         peak,
+        needed,
         seconds: seconds as f64,
         is_killed,
+        needs_more: is_killed,
     };
     let source = shown(&path.display().to_string()).into_owned();
     Ok(UsedMemory { source, jobs: read.jobs.into_iter().map(job).collect(), remarks: read.remarks })
@@ -80,7 +86,8 @@ fn of_history(options: &HistoryListOptions) -> Result<UsedMemory> {
     let (filter, opened) = (filter(&options.filter)?, open(&options.filter)?);
     let history = opened.history.as_ref();
     let jobs = history.map_or(Ok(Vec::new()), |history| history.memory_uses(&filter)).map_err(fail)?;
-    Ok(UsedMemory { source: opened.name(), jobs, remarks: Vec::new() })
+    let remarks = history.is_none().then(|| opened.missing());
+    Ok(UsedMemory { source: opened.name(), jobs, remarks: remarks.into_iter().collect() })
 }
 
 /// Formats the advice as a table, followed by the total saving.
@@ -104,29 +111,54 @@ fn text(used: &UsedMemory, advice: &[MemoryAdvice], few: usize) -> String {
         heading.remove(0);
         rows.iter_mut().for_each(|row| drop(row.remove(0)));
     }
-    let (reserved, saved) =
-        advice.iter().fold((0.0, 0.0), |sum: (f64, f64), of| (sum.0 + of.reserved, sum.1 + of.saved.max(0.0)));
+    let (reserved, saved) = advice.iter().fold((0.0, 0.0), |sum, of| (sum.0 + of.reserved, sum.1 + of.saved));
     let rows = table(&heading, if has_users { 2 } else { 1 }, rows);
     let first = advice.first().and_then(sentence).unwrap_or_default();
-    let total = if reserved > 0.0 {
-        format!("with this advice, {saved:.1} of {reserved:.1} reserved GiB h would be saved\n")
-    } else {
+    let killed = advice.iter().max_by_key(|advice| advice.killed).and_then(sentence_about_kills).unwrap_or_default();
+    let total = if reserved <= 0.0 {
         "no job states its memory, so nothing can be saved\n".to_owned()
+    } else if saved >= 0.0 {
+        format!("with this advice, {} of {} reserved GiB h would be saved\n", tenths(saved), tenths(reserved))
+    } else {
+        format!("with this advice, jobs would reserve {} GiB h more than {}\n", tenths(-saved), tenths(reserved))
     };
-    format!("{rows}\n{first}{total}{others}")
+    format!("{rows}\n{first}{killed}{total}{others}")
 }
 
 /// Returns a sentence about jobs that state more memory than they need.
 fn sentence(advice: &MemoryAdvice) -> Option<String> {
-    let stated = advice.stated.filter(|_| advice.saved > 0.0)?;
-    let user = advice.user.as_ref().map_or(String::new(), |user| format!("{} ", shown(user)));
+    let stated = advice.stated.filter(|&stated| advice.saved > 0.0 && advice.advised < stated)?;
     Some(format!(
-        "{user}{}: you state {}, but {MEMORY_SHARE} % of these jobs used at most {}; state {}\n",
-        shortened(&shown(&advice.name), NAME),
+        "{}: you state {}, but {MEMORY_SHARE} % of these jobs used at most {}; state {}\n",
+        label(advice),
         bytes(stated),
         bytes(advice.used),
         bytes(advice.advised)
     ))
+}
+
+/// Returns a sentence about jobs that were killed and should state more memory.
+fn sentence_about_kills(advice: &MemoryAdvice) -> Option<String> {
+    let stated = advice.stated.filter(|&stated| advice.killed > 0 && advice.advised > stated)?;
+    Some(format!(
+        "{}: you state {}, but {} of {} were killed for lack of memory; state {}\n",
+        label(advice),
+        bytes(stated),
+        advice.killed,
+        counted(advice.jobs, "job"),
+        bytes(advice.advised)
+    ))
+}
+
+/// Returns the user and the name of jobs.
+fn label(advice: &MemoryAdvice) -> String {
+    let user = advice.user.as_ref().map_or(String::new(), |user| format!("{} ", shown(user)));
+    user + &shortened(&shown(&advice.name), NAME)
+}
+
+/// Formats a number with one decimal, and never as `-0.0`.
+fn tenths(number: f64) -> String {
+    format!("{:.1}", (10.0 * number).round() / 10.0 + 0.0)
 }
 
 fn row(advice: &MemoryAdvice) -> Vec<String> {
@@ -138,8 +170,8 @@ fn row(advice: &MemoryAdvice) -> Vec<String> {
         advice.killed.to_string(),
         advice.stated.map_or_else(|| "-".to_owned(), bytes),
         bytes(advice.used),
-        bytes(advice.advised),
-        if advice.reserved > 0.0 { format!("{:.1}", advice.saved) } else { "-".to_owned() },
+        if advice.is_unchanged { "no change".to_owned() } else { bytes(advice.advised) },
+        if advice.reserved > 0.0 { tenths(advice.saved) } else { "-".to_owned() },
     ]
 }
 
@@ -161,7 +193,7 @@ fn record(advice: &MemoryAdvice) -> serde_json::Value {
 fn write_csv(advice: &[MemoryAdvice], guard: &dyn Fn(&str) -> String, out: &mut dyn Write) -> std::io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(HEADING)?;
-    for MemoryAdvice { user, name, jobs, killed, stated, used, advised, reserved, saved } in advice {
+    for MemoryAdvice { user, name, jobs, killed, stated, used, advised, reserved, saved, .. } in advice {
         table.write_record([
             user.as_deref().map_or(String::new(), guard),
             guard(name),
@@ -171,7 +203,7 @@ fn write_csv(advice: &[MemoryAdvice], guard: &dyn Fn(&str) -> String, out: &mut 
             used.to_string(),
             advised.to_string(),
             format!("{reserved:.6}"),
-            format!("{saved:.6}"),
+            format!("{:.6}", (1e6 * saved).round() / 1e6 + 0.0),
         ])?;
     }
     table.flush()

@@ -17,6 +17,7 @@ fn record(line: &str, seconds: f64) -> RunRecord {
         memory: None,
         reserved: None,
         memory_kill: false,
+        attempt: 1,
         ending: Ending::Succeeded,
         ended: now() - 7000,
         inputs: None,
@@ -44,6 +45,7 @@ fn records_are_listed_in_80_columns_and_as_json() {
         memory: Some(3 << 29),
         reserved: None,
         memory_kill: false,
+        attempt: 1,
         ending: Ending::Failed(137),
         ended: now() + 1000,
         ..record(&format!("echo \u{1b}[31m {}", "very long ".repeat(30)), 99_999.5)

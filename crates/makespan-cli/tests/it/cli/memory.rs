@@ -106,6 +106,47 @@ fn advice_names_users_and_jobs_of_a_dump() {
     );
 }
 
+/// Jobs that failed for another reason show no peak. Killed jobs do, even if only a step states it.
+#[test]
+fn advice_uses_jobs_that_succeeded_or_were_killed() {
+    let sandbox = Sandbox::new();
+    let mut text = "JobID|User|Submit|End|Elapsed|AllocCPUS|NNodes|NTasks|State|ReqMem|MaxRSS|JobName\n".to_owned();
+    let mut add = |id: u32, (user, state, step): (&str, &str, &str), peak: &str| {
+        let shared = format!("2024-03-30T23:00:00|2024-03-31T{:02}:00:00|01:00:00|4|1", id % 24);
+        text +=
+            &format!("{id}|{user}|{shared}||{state}|4G||\u{1b}[1mfit\n{id}.batch||{shared}|1|{step}||{peak}|batch\n");
+    };
+    let failures = ["FAILED", "CANCELLED by 5", "TIMEOUT", "NODE_FAIL", "DEADLINE", "FAILED", "FAILED"];
+    failures.iter().zip(0..).for_each(|(state, id)| add(id, ("tom", state, state), "5M"));
+    (10..16).for_each(|id| add(id, ("tom", "COMPLETED", "COMPLETED"), "3G"));
+    for (id, state) in [(20, "OUT_OF_ME+"), (21, "OUT_OF_MEMORY"), (22, "FAILED")] {
+        add(id, ("una", state, "OUT_OF_MEMORY"), "1G");
+    }
+    (23..26).for_each(|id| add(id, ("una", "COMPLETED", "COMPLETED"), "1G"));
+    (30..32).for_each(|id| add(id, ("ann", "RUNNING", "RUNNING"), "1G"));
+    sandbox.write("dump.txt", text);
+    let said = sandbox.makespan("history --advice --sacct dump.txt --csv advice.csv --format json");
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    let of = |user: &str| json["advice"].as_array().unwrap().iter().find(|one| one["user"] == user).unwrap().clone();
+    let (tom, una) = (of("tom"), of("una"));
+    assert_eq!(
+        (&tom["jobs"], &tom["killed"], &tom["used_by_95_percent"]),
+        (&6.into(), &0.into(), &(3_u64 << 30).into())
+    );
+    let advised = tom["advised"].as_u64().unwrap();
+    assert!(((3 << 30)..=(4 << 30)).contains(&advised) && tom["saved_gib_hours"].as_f64().unwrap() >= 0.0, "{tom:#}");
+    assert_eq!(
+        (&una["jobs"], &una["killed"], &una["used_by_95_percent"]),
+        (&6.into(), &3.into(), &(1_u64 << 30).into())
+    );
+    assert!(una["advised"].as_u64().unwrap() > 4 << 30, "{una:#}");
+    let remarks = json["remarks"].to_string();
+    assert!(remarks.contains("7 jobs skipped: failed") && !remarks.contains("own line"), "{remarks}");
+    assert!(!sandbox.read("advice.csv").contains('\u{1b}'), "{}", sandbox.read("advice.csv"));
+    let text = unwrapped(&sandbox.makespan("history --advice --sacct dump.txt").out);
+    assert!(text.contains("you state 4.0 GiB, but 3 of 6 jobs were killed for lack of memory; state "), "{text}");
+}
+
 #[test]
 fn bad_dumps_are_refused() {
     let sandbox = Sandbox::new();
@@ -118,6 +159,8 @@ fn bad_dumps_are_refused() {
         format!("{header}1|a|2024-01-01T00:00:00|1-00:00:00|4|COMPLETED|999999999P|{}G|x\n", "9".repeat(40)),
     );
     sandbox.makespan("history --advice --sacct empty").refused(&["empty", "sacct --allusers"]);
+    sandbox.write("nameless", header.replace("JobID", "Job"));
+    sandbox.makespan("history --advice --sacct nameless").refused(&["nameless:1", "no column `JobID`"]);
     sandbox.makespan("history --advice --sacct other").refused(&["other:1", "`MaxRSS`", "sacct --allusers"]);
     sandbox.makespan("history --advice --sacct missing").refused(&["missing", "cannot open it"]);
     sandbox.makespan("history --sacct none").misused(&["--advice"]);
@@ -130,7 +173,8 @@ fn bad_dumps_are_refused() {
 #[test]
 fn advice_is_given_for_commands_of_the_history() {
     let sandbox = Sandbox::new();
-    assert!(sandbox.makespan("history --advice").succeeds().contains("no advice"));
+    let said = sandbox.makespan("history --advice");
+    assert!(said.out.contains("no advice") && said.err.contains("there is no history yet"), "{said:?}");
     sandbox.makespan("run --folder f -- echo ::: 1 2 3 4 5 6").succeeds();
     let text = sandbox.makespan("history --advice").succeeds();
     assert!(text.contains("16.0 MiB") && text.contains("no job states its memory"), "{text}");

@@ -128,7 +128,7 @@ impl SacctColumns {
             count: names.len() - usize::from(is_ended),
             free: FREE.into_iter().filter_map(place).collect(),
             is_ended,
-            job: place("JobID").map_or_else(|| needed("JobIDRaw"), Ok)?,
+            job: place("JobID").or_else(|| place("JobIDRaw")).map_or_else(|| needed("JobID"), Ok)?,
             submit: needed("Submit")?,
             start: place("Start"),
             end: place("End"),

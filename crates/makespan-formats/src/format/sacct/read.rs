@@ -195,7 +195,7 @@ fn instant_of(column: Option<usize>, cells: &[&str], odd: &mut Vec<Anomaly>) -> 
 
 /// Returns the end of a job, in seconds. For a running job, returns the instant at which the dump was written: the
 /// start of the job plus its run time so far.
-fn last_of(columns: &SacctColumns, cells: &[&str]) -> Option<i64> {
+pub(super) fn last_of(columns: &SacctColumns, cells: &[&str]) -> Option<i64> {
     let at = |column: Option<usize>| instant(cells[column?]).ok().flatten();
     at(columns.end).or_else(|| Some(at(columns.start)? + run_of(columns, cells).ok()??))
 }

@@ -11,15 +11,17 @@ use rustc_hash::FxHashMap;
 use super::cells::{cells, is_step};
 use super::columns::SacctColumns;
 use super::needs::needs;
-use super::read::{is_alive, processors, run_of};
-use super::values::count;
+use super::read::{is_alive, last_of, processors, run_of};
+use super::values::{count, instant};
 use crate::error::{FilePlace, FormatError};
 use crate::input::{MAX_BYTES, open};
 use crate::lines::each;
 use crate::needs::memory;
 
-/// State of a job that was killed for lack of memory.
-const KILLED: &str = "OUT_OF_MEMORY";
+/// Begin of the state `OUT_OF_MEMORY` of a job that was killed for lack of memory. Narrow columns cut the state.
+const KILLED: &str = "OUT_OF_ME";
+/// State of a job that succeeded.
+const SUCCEEDED: &str = "COMPLETED";
 
 /// The stated and the used memory of a job that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,16 +35,22 @@ pub struct SacctMemory {
     /// Peak memory in bytes: the largest peak of its steps. If a step has several tasks, its peak is the peak of the
     /// largest task times the number of tasks.
     pub peak: u64,
+    /// Memory in bytes that the job certainly needed: its peak or, if it was killed, the larger of its peak and the stated
+    /// amount.
+    pub needed: u64,
     /// Run time in seconds.
     pub seconds: u64,
-    /// True if the job was killed for lack of memory.
+    /// Instant of the end in seconds, if the dump states it.
+    pub ended: Option<i64>,
+    /// True if the job or one of its steps was killed for lack of memory.
     pub is_killed: bool,
 }
 
 /// The memory of the jobs in a dump, and notes for the user about jobs that were skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SacctMemoryTable {
-    /// The jobs, in the order of the file.
+    /// The jobs that succeeded or were killed for lack of memory, in the order of their ends. Jobs without a known end are
+    /// the first.
     pub jobs: Vec<SacctMemory>,
     /// Notes about missing and unreadable values.
     pub remarks: Vec<String>,
@@ -87,22 +95,40 @@ pub fn parse_sacct_memory(file: &str, input: &mut dyn BufRead) -> Result<SacctMe
 
 /// The output that has all columns for advice.
 const ADVICE: &str = "the output of `SLURM_BITSTR_LEN=0 sacct --allusers --parsable2 \
-                      --format=JobID,User,Submit,Elapsed,AllocCPUS,NNodes,NTasks,State,ReqMem,MaxRSS,JobName`";
+                      --format=JobID,User,Submit,End,Elapsed,AllocCPUS,NNodes,NTasks,State,ReqMem,MaxRSS,JobName`";
 
 #[derive(Default)]
 struct Reader {
     columns: Option<SacctColumns>,
     jobs: Vec<UsedJob>,
-    /// The latest job with each name.
-    latest: FxHashMap<String, usize>,
-    /// Peaks of steps before the line of their job.
-    early: FxHashMap<String, u64>,
+    /// The latest job with each name. `None` if the line of the job was skipped.
+    latest: FxHashMap<String, Option<usize>>,
+    /// Steps before the line of their job.
+    early: FxHashMap<String, UsedSteps>,
     skipped: SkippedLines,
 }
 
-/// A job, and the peak of its steps so far.
+/// The memory of steps of a job.
+#[derive(Clone, Copy, Default)]
+struct UsedSteps {
+    /// Largest peak in bytes.
+    peak: u64,
+    is_killed: bool,
+}
+
+impl UsedSteps {
+    fn add(&mut self, other: Self) {
+        self.peak = self.peak.max(other.peak);
+        self.is_killed |= other.is_killed;
+    }
+}
+
+/// A job, and its steps so far.
 struct UsedJob {
     job: SacctMemory,
+    steps: UsedSteps,
+    /// True if the job failed, was cancelled or reached its time limit.
+    has_failed: bool,
     /// True if the job ran on several nodes.
     is_spread: bool,
 }
@@ -113,6 +139,7 @@ struct SkippedLines {
     malformed: usize,
     alive: usize,
     untimed: usize,
+    failed: usize,
     broken: usize,
     without_peak: usize,
     without_amount: usize,
@@ -146,14 +173,13 @@ impl Reader {
             self.skipped.broken += 1;
             0
         });
+        let steps = UsedSteps { peak, is_killed: state(columns, &cells).starts_with(KILLED) };
         if is_step(id) {
             let job = id.split('.').next().unwrap_or_default();
             match self.latest.get(job) {
-                Some(&at) => self.jobs[at].job.peak = self.jobs[at].job.peak.max(peak),
-                None => {
-                    let early = self.early.entry(job.to_owned()).or_default();
-                    *early = (*early).max(peak);
-                }
+                Some(&Some(at)) => self.jobs[at].steps.add(steps),
+                Some(None) => {}
+                None => self.early.entry(job.to_owned()).or_default().add(steps),
             }
             return Ok(());
         }
@@ -161,14 +187,15 @@ impl Reader {
             self.skipped.malformed += 1;
             return Ok(());
         }
-        let early = self.early.remove(id).unwrap_or(0);
+        let early = self.early.remove(id).unwrap_or_default();
         // A requeued job has several lines with one name. The steps after a line belong to this line.
-        self.latest.remove(id);
-        if let Some(mut used) = self.skipped.job(columns, &cells) {
-            used.job.peak = peak.max(early);
-            self.latest.insert(id.to_owned(), self.jobs.len());
+        let place = self.skipped.job(columns, &cells).map(|mut used| {
+            used.steps.add(early);
+            used.steps.add(steps);
             self.jobs.push(used);
-        }
+            self.jobs.len() - 1
+        });
+        self.latest.insert(id.to_owned(), place);
         Ok(())
     }
 
@@ -177,18 +204,23 @@ impl Reader {
         skipped.steps = early.len();
         let has_tasks = columns.is_some_and(|columns| columns.tasks.is_some());
         let mut table = SacctMemoryTable::default();
-        for UsedJob { mut job, is_spread } in jobs {
-            if job.peak == 0 {
+        for UsedJob { mut job, steps, has_failed, is_spread } in jobs {
+            if has_failed && !steps.is_killed {
+                skipped.failed += 1;
+                continue;
+            }
+            if steps.peak == 0 {
                 skipped.without_peak += 1;
                 continue;
             }
-            if job.is_killed {
-                job.peak = job.peak.max(job.stated.unwrap_or(0));
-            }
+            (job.peak, job.is_killed) = (steps.peak, steps.is_killed);
+            let held = job.stated.filter(|_| job.is_killed).unwrap_or(0);
+            job.needed = job.peak.max(held);
             skipped.without_amount += usize::from(job.stated.is_none());
             skipped.spread += usize::from(is_spread && !has_tasks);
             table.jobs.push(job);
         }
+        table.jobs.sort_by_key(|job| job.ended);
         table.remarks = skipped.remarks();
         table
     }
@@ -197,7 +229,7 @@ impl Reader {
 impl SkippedLines {
     /// Returns the job in these cells, without its peak. Returns `None` if the job has not ended or has no run time.
     fn job(&mut self, columns: &SacctColumns, cells: &[&str]) -> Option<UsedJob> {
-        let state = columns.state.map_or("", |state| cells[state]).split_whitespace().next().unwrap_or_default();
+        let state = state(columns, cells);
         if is_alive(state) {
             self.alive += 1;
             return None;
@@ -218,10 +250,13 @@ impl SkippedLines {
             name: text(columns.name),
             stated: memory.map(|(_, need)| need.total(processors)),
             peak: 0,
+            needed: 0,
             seconds,
-            is_killed: state == KILLED,
+            ended: end(columns, cells, seconds),
+            is_killed: false,
         };
-        Some(UsedJob { job, is_spread: nodes.is_some_and(|nodes| nodes > 1) })
+        let (has_failed, is_spread) = (!matches!(state, "" | SUCCEEDED), nodes.is_some_and(|nodes| nodes > 1));
+        Some(UsedJob { job, steps: UsedSteps::default(), has_failed, is_spread })
     }
 
     /// Returns a sentence for each kind of skipped data.
@@ -230,10 +265,11 @@ impl SkippedLines {
             (self.malformed, "skipped: the number of cells differs from the header, or the job has no name", "line"),
             (self.alive, "skipped: no end yet", "job"),
             (self.untimed, "skipped: no run time", "job"),
+            (self.failed, "skipped: failed, cancelled or ended at the time limit, not for lack of memory", "job"),
             (self.without_peak, "skipped: no MaxRSS in the lines of its steps", "job"),
-            (self.steps, "with steps but without an own line: its steps are ignored", "job"),
+            (self.steps, "with lines of steps but without an own line: these steps are ignored", "job"),
             (self.broken, "of memory ignored, because it cannot be read", "amount"),
-            (self.without_amount, "without a stated amount of memory: no saving is computed for it", "job"),
+            (self.without_amount, "without a stated amount of memory: no saving is computed", "job"),
             (
                 self.spread,
                 "on several nodes: MaxRSS is the peak of one task, so the peak may be too small; add the column NTasks",
@@ -245,6 +281,18 @@ impl SkippedLines {
         };
         remarks.iter().filter_map(remark).collect()
     }
+}
+
+/// Returns the first word of the state, such as `CANCELLED` of `CANCELLED by 5`.
+fn state<'a>(columns: &SacctColumns, cells: &[&'a str]) -> &'a str {
+    columns.state.map_or("", |state| cells[state]).split_whitespace().next().unwrap_or_default()
+}
+
+/// Returns the end of a job with this run time in seconds. Without a known end and start, it is as if the job had
+/// started when it was submitted.
+fn end(columns: &SacctColumns, cells: &[&str], seconds: u64) -> Option<i64> {
+    let submitted = || instant(cells[columns.submit]).ok().flatten();
+    last_of(columns, cells).or_else(|| submitted()?.checked_add_unsigned(seconds))
 }
 
 /// Reads a header line. In addition to the columns of other dumps, it must name the user, the name of the job, and the
