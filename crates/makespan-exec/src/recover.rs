@@ -1,7 +1,7 @@
 //! Settles the tasks that were running when an earlier session died: decides for each task whether it has ended or
 //! runs again.
 
-use makespan_core::{Instance, Outcome, Run, TaskId};
+use makespan_core::{Accounting, Estimate, Instance, Outcome, Run, TaskId};
 
 use crate::clock::{began, since_origin};
 use crate::engine::{Engine, LeftProcesses, is_spread};
@@ -66,8 +66,10 @@ impl Recovery<'_> {
             let left = LeftProcesses { shims: &shims, group: history.group.as_deref().filter(|_| same_boot) };
             self.engine.end_left(&left, self.options.grace, &mut |text| self.observer.message(text));
         }
+        let retries = self.instance.map(|instance| Retries::new(instance, &history.runs, self.options));
         for (task, attempt) in running {
-            self.record(history, task, attempt);
+            let reserved = retries.as_ref().and_then(|retries| self.reserved(retries, task, &attempt));
+            self.record(history, task, attempt, reserved);
         }
         self.journal.commit()?;
         for (run, attempt) in std::mem::take(&mut self.measured) {
@@ -91,7 +93,14 @@ impl Recovery<'_> {
         AttemptStatus::parse(&bytes).filter(|status| claim(status) == (origin, task, attempt.attempt))
     }
 
-    fn record(&mut self, history: &mut History, task: TaskId, attempt: Attempt) {
+    /// Returns the memory in bytes that was reserved for an attempt of a task that states its memory. An amount that an
+    /// earlier session learned or guessed is unknown.
+    fn reserved(&self, retries: &Retries, task: TaskId, attempt: &Attempt) -> Option<u64> {
+        let instance = self.instance.filter(|instance| instance.task(task).memory_estimate == Estimate::Stated)?;
+        Some(retries.bytes(instance, task, &attempt.processors)).filter(|&bytes| bytes > 0)
+    }
+
+    fn record(&mut self, history: &mut History, task: TaskId, attempt: Attempt, reserved: Option<u64>) {
         let name = &self.names[task.index()];
         let status = self.status(task, &attempt, history.origin);
         let settled = status.and_then(|status| {
@@ -100,7 +109,8 @@ impl Recovery<'_> {
             // not recorded, the task is also treated as stopped, because it certainly did not finish.
             let ours = status.asked.then_some(attempt.ending.unwrap_or(Cause::Stop));
             let outcome = outcome(status.exit, ours.or(status.stopped.then_some(Cause::Stop)))?;
-            Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), status.accounting))
+            let accounting = status.accounting.map(|used| Accounting { reserved_memory: reserved, ..used });
+            Some((outcome, since_origin(status.wall(), history.origin).max(attempt.at), accounting))
         });
         if let Some((outcome, end, accounting)) = settled {
             let Attempt { attempt, at: start, processors, .. } = attempt;

@@ -85,7 +85,7 @@ impl Session<'_> {
     /// that the attempt lacked memory.
     fn accounting(&mut self, told: Option<&AttemptStatus>, status: i32) -> Option<Accounting> {
         let mut accounting = told?.accounting?;
-        if status == KILLED && !told?.asked && accounting.memory_kill.is_none() {
+        if status == KILLED && !told?.asked && accounting.memory_kill != Some(MemoryKill::Certain) {
             let kills = self.machine.engine.memory_kills().unwrap_or(0);
             self.machine.unexplained_kills += kills.saturating_sub(self.machine.memory_kills);
             self.machine.memory_kills = kills;

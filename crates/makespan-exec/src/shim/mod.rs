@@ -33,6 +33,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, SystemTime};
 
+use makespan_core::MemoryKill;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{sched_getaffinity, sched_setaffinity};
@@ -43,7 +44,7 @@ use nix::sys::statvfs::{Statvfs, fstatvfs};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, geteuid, setsid};
 
-use accounting::UsedCpu;
+use accounting::{KernelKills, UsedCpu};
 use membership::Membership;
 pub(crate) use order::ShimOrder;
 pub(crate) use small::small;
@@ -54,6 +55,7 @@ use crate::engine::Staging;
 use crate::folder::Folder;
 use crate::machine::pin_thread;
 use crate::process::{Identity, end_orphans, exit_code, exit_status, is_child, signal_descendants};
+use crate::resources::memory_kills;
 use crate::status::{AttemptClaim, AttemptStatus, StatusSlot, nanoseconds};
 use crate::storage::Disk;
 
@@ -141,6 +143,7 @@ struct Shim {
     reason: Option<String>,
     /// CPU time of earlier jobs.
     used: UsedCpu,
+    kills: KernelKills,
     /// True if the status was written and another job may follow.
     is_reusable: bool,
 }
@@ -197,6 +200,7 @@ impl Shim {
             tied: None,
             reason: None,
             used: UsedCpu::default(),
+            kills: KernelKills::read(),
             is_reusable: false,
         }
     }
@@ -207,6 +211,7 @@ impl Shim {
         self.tied = order.is_tied.then(std::io::stdin);
         (self.main, self.status, self.look, self.is_reusable) = (None, None, GLANCE, false);
         self.threads = Threads::default();
+        self.kills.refresh();
     }
 
     /// Closes the files of the job. Returns whether the shim can run another job.
@@ -433,7 +438,16 @@ impl Shim {
         self.heed(0);
         let ended = nanoseconds(SystemTime::now());
         let asked = self.status.map_or(self.asked, |(_, asked)| asked);
-        let accounting = accounting::of_job(self.membership.group(), self.threads.mean(), status != 0, &mut self.used);
+        let mut accounting =
+            accounting::of_job(self.membership.group(), self.threads.mean(), status != 0, &mut self.used);
+        // A session compares the kernel's counts itself, because it knows all jobs.
+        if let Some(accounting) = &mut accounting
+            && !asked
+            && is_alone()
+            && self.kills.explain(status, memory_kills)
+        {
+            accounting.memory_kill.get_or_insert(MemoryKill::Likely);
+        }
         let is_small = accounting.is_some_and(|accounting| accounting.peak_memory <= accounting::own_peak().max(SMALL));
         let (stopped, reason) = (self.stopped, self.reason.take());
         let left_background = !asked && !stopped && self.main.is_some() && self.reap();
