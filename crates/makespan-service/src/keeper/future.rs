@@ -182,7 +182,7 @@ impl<'a> Future<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use makespan_core::{Instance, Platform};
     use proptest::prelude::*;
 
@@ -195,7 +195,14 @@ mod tests {
         ProcSet::from_intervals(vec![(first, first + width - 1)])
     }
 
-    fn outlook(running: Vec<Runs>, tasks: &[(u32, u32, usize)], limit: u32, closed: Vec<ClosedPeriod>) -> Outlook {
+    /// Returns the plan of waiting jobs with the numbers 100, 101 and so on. Each job has a number of processors, a run
+    /// time in seconds, and a user. `limit` is the quota of the first user.
+    pub(in super::super) fn outlook(
+        running: Vec<Runs>,
+        tasks: &[(u32, u32, usize)],
+        limit: u32,
+        closed: Vec<ClosedPeriod>,
+    ) -> Outlook {
         let one = |(at, &(width, length, user)): (usize, &(u32, u32, usize))| ExpectedTask {
             job: JobNumber(100 + at as u64),
             task: 0,

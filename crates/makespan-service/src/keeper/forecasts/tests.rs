@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::super::ahead::LengthPredictor;
 use super::super::follow::Follower;
-use super::super::future::range;
+use super::super::future::{range, tests::outlook};
 use super::super::outlook::PlanInput;
 use super::super::owners::{Owners, tests::handed};
 use super::super::plan::PlanBasis;
@@ -160,24 +160,36 @@ fn shares(count: usize, seed: u64) -> (f64, f64, usize) {
     (simulated, share(known.iter().filter(|one| holds(&one.1, one.2)).count()), known.len())
 }
 
+/// Records forecasts of 60 jobs that start 100 s later than expected. Checks that ranges then include such a delay, also
+/// after the file is opened again.
 #[test]
-fn calibrated_ranges_contain_most_starts() {
-    let (simulated, calibrated, answers) = shares(32, 1);
-    println!("{simulated:.0} % within simulated ranges, {calibrated:.0} % within calibrated ranges, {answers} answers");
-    assert!(
-        answers >= 15 && calibrated >= simulated && (50.0..=100.0).contains(&calibrated),
-        "{simulated} {calibrated} {answers}"
-    );
+fn the_first_forecast_of_each_job_is_compared_with_its_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut forecasts = Forecasts::open(folder.path()).unwrap();
+    let all = outlook(Vec::new(), &[(PROCESSORS, 5, 0); 60], PROCESSORS, Vec::new());
+    for now in 0..4 {
+        forecasts.record(&all, f64::from(now), |_| None).unwrap();
+    }
+    assert_eq!(forecasts.calibration.known, 0);
+    let job = JobNumber(150);
+    let found = range(&all, job, Some(50.0), 0.0).unwrap();
+    assert_eq!(found.calibrated(&forecasts.calibration, job, 0.0), found);
+    let none = outlook(Vec::new(), &[], PROCESSORS, Vec::new());
+    forecasts.record(&none, 200.0, |job| Some(job.0 as f64)).unwrap();
+    assert_eq!(forecasts.calibration.known, 60);
+    let calibrated = found.calibrated(&forecasts.calibration, job, 0.0);
+    assert!(calibrated.early <= 50.0 && 150.0 <= calibrated.late, "{calibrated:?}");
+    assert_eq!(Forecasts::open(folder.path()).unwrap().calibration, forecasts.calibration);
 }
 
 #[test]
 #[ignore = "long: makes several hundred plans"]
 fn calibrated_ranges_contain_the_stated_share_of_starts() {
-    for seed in 1..=2 {
+    for seed in 1..=4 {
         let (simulated, calibrated, answers) = shares(120, seed);
         println!(
             "{simulated:.0} % within simulated ranges, {calibrated:.0} % within calibrated ranges, {answers} answers"
         );
-        assert!((68.0..=95.0).contains(&calibrated), "{simulated} {calibrated} {answers}");
+        assert!(answers >= 60 && (65.0..=95.0).contains(&calibrated), "{simulated} {calibrated} {answers}");
     }
 }
