@@ -83,6 +83,19 @@ fn explain(error: &clap::Error, words: &[String]) -> Option<String> {
             "error: `{name}` needs the feature `service`, but this makespan was built without it; build makespan with the default features"
         ));
     }
+    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+        && words.first() == Some(name)
+        && ["backup", "restore", "user", "reservation"].contains(&name.as_str())
+    {
+        return Some(format!("error: unrecognized subcommand '{name}'; write: makespan service {name}"));
+    }
+    if command == "submit" && unknown_argument(error).is_some_and(|word| word.split('=').next() == Some("--store")) {
+        return Some(
+            "error: submit has no option '--store'; name the store in the variable, as in: MAKESPAN_STORE=FOLDER makespan submit .., \
+             or the service with --url and --token-file"
+                .into(),
+        );
+    }
     match command {
         "run" => explain_run(error, words),
         "queue" => explain_queue(error),

@@ -47,12 +47,12 @@ impl Files {
 
     /// Uses an existing folder.
     pub fn at(folder: PathBuf, instance: &Instance) -> Self {
-        Self {
-            folder,
-            names: RefCell::new(instance.task_ids().map(|task| stem(instance, task)).collect()),
-            scratch: None,
-            begun: RefCell::default(),
-        }
+        Self::of_stems(folder, instance.task_ids().map(|task| stem(instance, task)).collect())
+    }
+
+    /// Uses an existing folder, for tasks with the given file stems.
+    pub fn of_stems(folder: PathBuf, stems: Vec<String>) -> Self {
+        Self { folder, names: RefCell::new(stems), scratch: None, begun: RefCell::default() }
     }
 
     /// Returns these files, with folders on the nodes if `scratch` is given.
@@ -62,12 +62,7 @@ impl Files {
 
     /// Returns the files in this folder for `tasks`, the tasks of an earlier version of the instance.
     pub fn of_earlier(&self, tasks: &TaskList) -> Self {
-        Self {
-            folder: self.folder.clone(),
-            names: RefCell::new(tasks.stems()),
-            scratch: None,
-            begun: RefCell::default(),
-        }
+        Self::of_stems(self.folder.clone(), tasks.stems())
     }
 
     /// Records which tasks earlier sessions started: tasks with a status file or a start in the journal.

@@ -67,6 +67,11 @@ pub trait Observer {
     /// Information for the user, in one sentence.
     fn message(&mut self, _text: &str) {}
 
+    /// A task of an earlier session still runs, and continues. The text is one sentence.
+    fn outlived(&mut self, text: &str) {
+        self.message(text);
+    }
+
     /// Information for the user that explains why no task starts or ends.
     fn warning(&mut self, text: &str) {
         self.message(text);

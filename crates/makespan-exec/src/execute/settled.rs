@@ -108,9 +108,10 @@ fn tell_outlived(taken: &[TaskId], names: &[String], observer: &mut dyn Observer
             "job `{}` is still running after the end of the session that started it, and continues",
             names[task.index()]
         );
-        observer.message(&text);
+        observer.outlived(&text);
     }
     if taken.len() > NAMED {
-        observer.message(&format!("{} more jobs of that session are still running, and continue", taken.len() - NAMED));
+        observer
+            .outlived(&format!("{} more jobs of that session are still running, and continue", taken.len() - NAMED));
     }
 }

@@ -12,7 +12,7 @@ use super::seal::{seal, unseal};
 use super::{FILE, JournalError, JournalRecord, Opening, VERSION, salvage};
 use crate::files::{Files, STATUS};
 use crate::status::{AttemptStatus, is_blank};
-use crate::storage::Storage;
+use crate::storage::{Disk, Storage};
 use crate::tasks::TaskList;
 
 /// Maximum number of edits of an instance. After more edits, status files from before the first edit are not
@@ -236,6 +236,21 @@ impl RecordedRun {
         let has_finished = matches!(records.last(), Some(JournalRecord::Finished { .. }));
         let goes_on = super::is_locked(&folder.join("lock"));
         Ok(Self { names: list.names(), stems: list.stems(), history, goes_on, has_finished, list })
+    }
+
+    /// Reads the run in a folder as [`RecordedRun::read`] does, and checks that its status files agree with the journal,
+    /// so that a journal that lost its end is detected. Status files are read first, because a running session may start
+    /// attempts meanwhile.
+    ///
+    /// # Errors
+    /// [`JournalError`], for example if a status file names an attempt that is not in the journal.
+    pub fn checked(folder: &Path) -> Result<Self, JournalError> {
+        let files = Files::of_stems(folder.to_owned(), Vec::new());
+        let statuses = Statuses::read(&Disk, &files)?;
+        let run = Self::read(folder)?;
+        files.adopt(run.list.stems());
+        statuses.agree(&folder.join(FILE), &run.history, &files)?;
+        Ok(run)
     }
 
     /// Returns the tasks of the run that a list of commands does not name. Tasks correspond if they have the same

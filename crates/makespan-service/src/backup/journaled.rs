@@ -6,11 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use makespan_core::{Outcome, Run, TaskId};
-use makespan_exec::journal::{Progression, RecordedRun};
+use makespan_exec::journal::{JournalError, Progression, RecordedRun};
 
 use super::{BackupError, in_database};
 use crate::keeper::Owners;
-use crate::store::{Reader, Store, TaskEnd, for_service, is_served, round_folder};
+use crate::store::{DATABASE, Reader, Store, TaskEnd, for_service, is_served, round_folder};
 use crate::words::{JobNumber, State};
 
 /// Maximum wait for a running service to write an end of a task to the journal.
@@ -23,7 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// # Errors
 /// [`BackupError`], for example if ends are missing and no service runs.
 pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupError> {
-    let database = in_database(copy.folder());
+    // The copy has a hidden name, and disappears after an error. The message names the store.
+    let database = in_database(&folder.join(DATABASE));
     let round = copy.readers().read(Reader::round).map_err(&database)?;
     let Some(round) = round else { return Ok(()) };
     let path = round_folder(folder, round.number);
@@ -32,16 +33,20 @@ pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupErro
     }
     let mut owners = Owners::default();
     copy.readers().read(|reader| reader.handed(&round, 0)).map_err(&database)?.iter().for_each(|job| owners.push(job));
+    let unreadable = |error: JournalError| BackupError::Journal(for_service(&error.to_string()));
+    RecordedRun::checked(&path).map_err(unreadable)?;
     let begun = Instant::now();
     let recorded = loop {
-        let recorded =
-            RecordedRun::read(&path).map_err(|error| BackupError::Journal(for_service(&error.to_string())))?;
+        let recorded = RecordedRun::read(&path).map_err(unreadable)?;
         let missing = unrecorded(&path, &recorded, &owners);
         if missing.is_empty() {
             break recorded;
         }
-        if !is_served(folder) || begun.elapsed() > PATIENCE {
+        if !is_served(folder) {
             return Err(BackupError::Unrecorded(missing));
+        }
+        if begun.elapsed() > PATIENCE {
+            return Err(BackupError::NotRecording(missing));
         }
         thread::sleep(Duration::from_millis(20));
     };

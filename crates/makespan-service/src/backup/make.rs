@@ -40,7 +40,10 @@ pub fn back_up(folder: &Path, target: &Path) -> Result<BackupSummary, BackupErro
     let new = NewFolder::new(target)?;
     let made = wall();
     snapshot(&folder, &new.path).map_err(BackupError::Database)?;
-    let mut store = Store::open(&new.path).map_err(BackupError::Database)?;
+    // The copy has a hidden name, and disappears after an error. The message names the store.
+    let of_store =
+        |error: String| BackupError::Database(error.replace(&*new.path.to_string_lossy(), &folder.to_string_lossy()));
+    let mut store = Store::open(&new.path).map_err(of_store)?;
     add_ends(&folder, &mut store)?;
     let database = in_database(target);
     let (counts, outputs) = {

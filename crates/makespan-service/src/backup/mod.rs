@@ -70,6 +70,12 @@ pub enum BackupError {
          backup while the service runs", jobs(.0)
     )]
     Unrecorded(Vec<JobNumber>),
+    /// Jobs ended, but the running service has not recorded their ends.
+    #[error(
+        "the running service has not recorded the ends of {}; `makespan queue` and the log of the service show the \
+         cause; solve this problem, and make the backup again", jobs(.0)
+    )]
+    NotRecording(Vec<JobNumber>),
     /// A file of a backup is damaged.
     #[error("{path}: the backup is damaged: {reason}; restore another backup")]
     Damaged {

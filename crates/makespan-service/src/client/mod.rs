@@ -323,13 +323,13 @@ impl Client {
     /// # Errors
     /// [`ClientError`].
     pub fn jobs(&self, query: &str, most: usize) -> Result<Page<JobSummary>, ClientError> {
-        let mut all = Page { items: Vec::new(), next: None, total: 0, others: 0 };
+        let mut all = Page { items: Vec::new(), next: None, total: 0, others: 0, trouble: Vec::new() };
         loop {
             let after = all.next.map_or_else(String::new, |next| format!("&after={next}"));
             let limit = (most - all.items.len()).clamp(1, 1000);
             let part: Page<JobSummary> = self.get(&format!("jobs?limit={limit}{after}&{query}"))?;
             all.items.extend(part.items);
-            (all.next, all.total, all.others) = (part.next, part.total, part.others);
+            (all.next, all.total, all.others, all.trouble) = (part.next, part.total, part.others, part.trouble);
             if all.next.is_none() || all.items.len() >= most {
                 return Ok(all);
             }

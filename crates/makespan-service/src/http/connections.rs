@@ -19,6 +19,9 @@ use crate::log::Log;
 /// Minimum time between two lines of the log about closed or refused connections.
 const LINE_PER: Duration = Duration::from_mins(1);
 
+/// Number of clients above which the counts of clients without a recent line of the log are dropped.
+const CLIENTS: usize = 1000;
+
 /// The maximum numbers of connections of a group of clients.
 #[derive(Clone, Copy, Debug)]
 struct GroupLimits {
@@ -43,6 +46,13 @@ struct OpenConnections {
     next: u64,
     /// The open connections, the oldest first.
     all: BTreeMap<u64, OpenConnection>,
+    /// The counts for the log, by the description of the client.
+    excesses: BTreeMap<String, Excess>,
+}
+
+/// The connections and requests of one client beyond its limits, since the last line of the log about this client.
+#[derive(Debug, Default)]
+struct Excess {
     closed: u64,
     refused: u64,
     /// The instant of the last line of the log.
@@ -103,28 +113,34 @@ impl Connections {
             let is_stranger = |one: &OpenConnection| is_own(one) && one.token.is_none();
             let whom = format!("the address {}", address.map_or_else(String::new, |address| address.to_string()));
             if open.count(is_stranger) > self.limits.strangers {
-                open.close(is_stranger);
-                self.tell(&mut open, &whom);
+                let closed = u64::from(open.close(is_stranger));
+                self.tell(&mut open, &format!("clients without a valid token at {whom}"), (closed, 0));
             }
             if open.count(is_own) > self.limits.address {
                 let is_idle = |one: &OpenConnection| is_own(one) && one.token.is_some() && one.requests == 0;
-                let _ = open.close(is_idle) || open.close(is_stranger);
-                self.tell(&mut open, &whom);
+                let closed = u64::from(open.close(is_idle) || open.close(is_stranger));
+                self.tell(&mut open, &whom, (closed, 0));
             }
         }
         Connection { connections: Arc::clone(self), number, end }
     }
 
-    /// Adds a line to the log, unless there was such a line in the last minute.
-    fn tell(&self, open: &mut OpenConnections, whom: &str) {
-        if open.told.is_some_and(|told| told.elapsed() < LINE_PER) {
+    /// Counts closed connections and refused requests of a client. Adds a line to the log, unless there was a line about
+    /// this client in the last minute.
+    fn tell(&self, open: &mut OpenConnections, whom: &str, (closed, refused): (u64, u64)) {
+        if open.excesses.len() >= CLIENTS {
+            open.excesses.retain(|_, one| one.told.is_some_and(|told| told.elapsed() < LINE_PER));
+        }
+        let own = open.excesses.entry(whom.to_owned()).or_default();
+        (own.closed, own.refused) = (own.closed + closed, own.refused + refused);
+        if own.told.is_some_and(|told| told.elapsed() < LINE_PER) {
             return;
         }
-        let (closed, refused) = (std::mem::take(&mut open.closed), std::mem::take(&mut open.refused));
-        open.told = Some(Instant::now());
+        let Excess { closed, refused, .. } =
+            std::mem::replace(own, Excess { told: Some(Instant::now()), ..Excess::default() });
         self.log.warning(&format!(
-            "{whom} has too many connections; since the last such line, {closed} connections were closed and {refused} \
-             requests refused"
+            "too many connections of {whom}; since the last line about this client, {closed} connections were closed and \
+             {refused} requests refused"
         ));
     }
 }
@@ -139,7 +155,6 @@ impl OpenConnections {
         let Some(oldest) = self.all.values_mut().find(|one| which(one)) else { return false };
         oldest.is_ending = true;
         oldest.end.notify_one();
-        self.closed += 1;
         true
     }
 }
@@ -159,13 +174,10 @@ impl Connection {
             return true;
         }
         let closed = open.close(|one| is_own(one) && one.requests == 0);
-        if !closed {
-            open.refused += 1;
-            if let Some(own) = open.all.get_mut(&self.number) {
-                own.token = None;
-            }
+        if !closed && let Some(own) = open.all.get_mut(&self.number) {
+            own.token = None;
         }
-        self.connections.tell(&mut open, user);
+        self.connections.tell(&mut open, user, (u64::from(closed), u64::from(!closed)));
         closed
     }
 
@@ -239,6 +251,27 @@ mod tests {
 
     /// A client of a random test: its address, and its token if it sends one.
     type Client = (u8, Option<u8>);
+
+    /// The connections of clients without a token are not counted for a user at their address.
+    #[test]
+    fn each_client_has_its_own_counts() {
+        let connections = Connections::new(16, Log::default());
+        let address = Some([10, 0, 0, 1].into());
+        let strangers: Vec<Connection> = (0..9).map(|_| connections.enter(address)).collect();
+        let mut busy = Vec::new();
+        for _ in 0..15 {
+            let connection = Arc::new(connections.enter(None));
+            busy.push(Request::new(Arc::clone(&connection)));
+            connection.is_known("token", "ann");
+        }
+        let open = connections.open.lock().unwrap();
+        let counts = open.excesses.iter().map(|(whom, one)| (whom.as_str(), one.closed, one.refused));
+        // The first excess of a client is in a line of the log, so it is not counted any more.
+        let expected = [("ann", 0, 2), ("clients without a valid token at the address 10.0.0.1", 6, 0)];
+        assert_eq!(counts.collect::<Vec<_>>(), expected);
+        drop(open);
+        drop(strangers);
+    }
 
     proptest! {
         /// Opens random connections of which some are idle, some are busy and some send no token. Checks that no group

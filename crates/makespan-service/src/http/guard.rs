@@ -103,6 +103,10 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     let peer = request.extensions().get::<ConnectionInfo>().cloned().ok_or_else(Problem::internal)?;
     let asker = token(request.headers())?
         .map(|token| app.tokens.who(token).ok_or_else(|| unknown_token("this token is unknown")));
+    // Every refusal of a request with a valid token names the user in the log.
+    if let Some(Ok((who, token))) = &asker {
+        request.extensions_mut().insert(RequestClient { who: who.clone(), token: token.clone() });
+    }
     if let Some(Ok((who, id))) = &asker
         && !peer.connection.is_known(id, &who.user)
     {
@@ -125,14 +129,10 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
             .remedy("read the stream of events at /api/v1/events"));
     }
     match asker {
-        Some(found) => {
-            let (who, token) = found?;
-            request.extensions_mut().insert(RequestClient { who, token });
-        }
-        None if needs_token(request.uri().path()) => return Err(unknown_token("the request has none")),
-        None => {}
+        Some(found) => found.map(drop),
+        None if needs_token(request.uri().path()) => Err(unknown_token("the request has none")),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Returns true if a path requires a token. The page and the `OpenAPI` document need no token, because they contain no

@@ -69,8 +69,7 @@ impl Keeper {
 
     /// Returns the refusal for a request that got no reply. The request may still be executed.
     fn unanswered(&self) -> Refusal {
-        let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let why = trouble.unwrap_or_else(|| "the disk of the store is slow".to_owned());
+        let why = self.shared.present_trouble().unwrap_or_else(|| "the disk of the store is slow".to_owned());
         let message =
             format!("no answer within {} s ({why}); the request may still be executed later", PATIENCE.as_secs());
         let remedy =
@@ -87,8 +86,15 @@ impl Keeper {
     }
 
     /// Adds the expected start and end of a job to its summary. If the start or the end depends on a running task with
-    /// an unknown end, also adds the number of the job of this task. If `who` may not see this job, adds 0 instead.
+    /// an unknown end, also adds the number of the job of this task. If `who` may not see this job, adds 0 instead. If
+    /// the job cannot start at present, adds the reason.
     fn expect(&self, who: &Who, summary: &mut JobSummary) {
+        if summary.state == State::Waiting {
+            summary.blocked = self.shared.present_trouble().or_else(|| {
+                let rules = self.shared.rules.lock().unwrap_or_else(PoisonError::into_inner);
+                explain::exceeded(summary, &rules.processors)
+            });
+        }
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(outlook) = outlook else { return };
         let Expectation { start, end, longer_than, behind } = match summary.state {
@@ -217,6 +223,7 @@ impl Service for Keeper {
         let after = after.map(|after| after.min(i64::MAX as u64));
         let mut page = self.read(|reader| reader.jobs(who, filter, after, limit.clamp(1, MAX_ITEMS)))?;
         page.items.iter_mut().for_each(|summary| self.expect(who, summary));
+        page.trouble = self.shared.present_trouble().into_iter().collect();
         Ok(page)
     }
 
@@ -322,9 +329,17 @@ impl Service for Keeper {
             return Ok(LogPart { bytes: Vec::new(), size: 0, ended });
         };
         let path = round_folder(&self.folder, round).join(format!("{name}.{ending}"));
-        let (bytes, size) = part_of(&path, from, most.min(MAX_BYTES))
+        let part = part_of(&path, from, most.min(MAX_BYTES))
             .map_err(|error| refusal(RefusalKind::Unknown, "", format!("the output cannot be read: {error}"), ""))?;
-        Ok(LogPart { bytes, size, ended })
+        match part {
+            Some((bytes, size)) => Ok(LogPart { bytes, size, ended }),
+            // The file of a task that has just started, or that never started, need not exist.
+            None if kept.state != State::Succeeded => Ok(LogPart { bytes: Vec::new(), size: 0, ended }),
+            None => {
+                let message = format!("the output of job {job} is missing: its file was deleted after the job ended");
+                Err(refusal(RefusalKind::Unknown, "", message, "look for the output in a backup of the service"))
+            }
+        }
     }
 
     fn picture(&self, who: &Who) -> Arc<Picture> {
@@ -357,8 +372,7 @@ impl Service for Keeper {
         let calibration = Arc::clone(&self.shared.calibration.lock().unwrap_or_else(PoisonError::into_inner));
         let prediction = Prediction { outlook: outlook.as_deref(), calibration: &calibration, now: wall() };
         let mut explanation = explain::explain(who, &row, &before, &prediction);
-        let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(text) = trouble.filter(|_| row.summary.state == State::Waiting) {
+        if let Some(text) = self.shared.present_trouble().filter(|_| row.summary.state == State::Waiting) {
             explanation.why_not.insert(0, Reason { text, jobs: Vec::new(), resource: None });
         }
         if who.role == Role::Submitter {
@@ -524,11 +538,10 @@ impl Service for Keeper {
     }
 
     fn health(&self) -> Health {
-        let trouble = self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Health {
             accepts: self.shared.writes.load(Ordering::Relaxed) && !self.shared.is_closing(),
             runs: self.shared.runs.load(Ordering::Relaxed),
-            trouble: trouble.into_iter().collect(),
+            trouble: self.shared.present_trouble().into_iter().collect(),
             since: self.since,
             version: env!("CARGO_PKG_VERSION").into(),
             runs_as: numbers::user_of_this_process(),
@@ -536,17 +549,18 @@ impl Service for Keeper {
     }
 }
 
-/// Reads up to `most` bytes of a file, starting at byte `from`. Returns the bytes and the size of the whole file.
-fn part_of(path: &Path, from: u64, most: usize) -> std::io::Result<(Vec<u8>, u64)> {
+/// Reads up to `most` bytes of a file, starting at byte `from`. Returns the bytes and the size of the whole file, or
+/// `None` if the file does not exist.
+fn part_of(path: &Path, from: u64, most: usize) -> std::io::Result<Option<(Vec<u8>, u64)>> {
     let mut file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     let size = file.metadata()?.len();
     file.seek(SeekFrom::Start(from.min(size)))?;
     let mut bytes = Vec::new();
     file.take(most as u64).read_to_end(&mut bytes)?;
-    Ok((bytes, size))
+    Ok(Some((bytes, size)))
 }
 
 /// Returns the task with the given number in a job. All tasks of a bag are equal.

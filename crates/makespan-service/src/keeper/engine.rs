@@ -154,8 +154,6 @@ impl Runner {
         rules.lock().unwrap_or_else(PoisonError::into_inner).begun = drains.then(begun).transpose()?;
         let mut follower = Follower::new(owners, rules);
         let mut watcher = Watcher::new(Arc::clone(&self.shared), self.asks.clone(), drains, wear);
-        self.shared.runs.store(true, Ordering::Relaxed);
-        self.shared.relief();
         reserved.execute_on(&mut *engine, &mut follower, &mut watcher).map(drop).map_err(|error| error.to_string())
     }
 

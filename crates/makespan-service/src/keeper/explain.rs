@@ -5,10 +5,10 @@ use makespan_history::{Calibration, ENOUGH};
 
 use super::future::range;
 use super::outlook::{ClosedPeriod, JobPlan, Outlook, Runs};
-use super::quota::licence;
+use super::quota::{ProcessorLimits, licence};
 use crate::redact::job_of_name;
 use crate::store::JobRow;
-use crate::words::{Explanation, JobNumber, Reason, State, Who};
+use crate::words::{Explanation, JobNumber, JobSummary, Reason, State, Who};
 
 /// Maximum number of jobs that a reason names.
 const NAMED: usize = 10;
@@ -61,12 +61,17 @@ pub(super) fn explain(
                     // earliest start or its user's limit.
                     let is_open = why_not.is_empty();
                     why_not.extend(lacking(row, outlook));
-                    why_not.extend(reserved(row, outlook, now).filter(|_| is_open));
-                    why_not.extend(busy(row, outlook, now).into_iter().filter(|_| is_open));
-                    why_not.extend(misses_deadline(row, outlook, now));
+                    if is_open {
+                        why_not.extend(reserved(row, outlook, now));
+                        why_not.extend(busy(row, outlook, now));
+                    }
                     if let Some(runs) = expected.behind.filter(|_| planned.is_none()) {
                         why_not.insert(0, behind_unknown(who, runs));
                     }
+                    if why_not.is_empty() {
+                        why_not.push(reason(postponed(row, outlook, now)));
+                    }
+                    why_not.extend(misses_deadline(row, outlook, now));
                 }
                 None => why_not.push(reason("there is no plan yet".into())),
             }
@@ -114,6 +119,14 @@ fn limited(row: &JobRow, outlook: &Outlook) -> Option<Reason> {
         let jobs = own().map(|runs| runs.job).take(NAMED).collect();
         Reason { text, jobs, resource: Some("processors".into()) }
     })
+}
+
+/// Returns the reason why a job cannot start if its user may use fewer processors at once than the job needs.
+pub(super) fn exceeded(summary: &JobSummary, limits: &ProcessorLimits) -> Option<String> {
+    let (user, needs) = (&summary.user, summary.processors);
+    let limit = *limits.get(user)?;
+    (needs > limit)
+        .then(|| format!("{user} may use {} at once, but this job needs {needs}", counted(limit, "processor")))
 }
 
 /// Returns a reason for each resource besides processors of which too little is free for the job.
@@ -235,9 +248,26 @@ fn busy(row: &JobRow, outlook: &Outlook, now: f64) -> Vec<Reason> {
             format!("{count} {what} planned to start before it, because of the weights and the run times of all jobs");
         reasons.push(Reason { text, jobs: ahead.into_iter().take(NAMED).collect(), resource: None });
     }
-    if reasons.is_empty() {
-        let text = "its resources are not free on the same nodes, or they are kept for a job that has waited longer";
-        reasons.push(Reason { text: text.into(), jobs: Vec::new(), resource: None });
-    }
     reasons
+}
+
+/// Returns the reason why a job without any other reason does not run: enough processors are free, and no job is planned
+/// to start before the job.
+fn postponed(row: &JobRow, outlook: &Outlook, now: f64) -> String {
+    let (job, needs) = (row.summary.number, row.summary.processors);
+    let platform = outlook.instance.platform();
+    let start = outlook.jobs.get(&job).map_or(now, |plan| plan.start);
+    let used = outlook.running.iter().fold(ProcSet::new(), |used, runs| used.union(&runs.place));
+    let free = ProcSet::first(platform.processors()).difference(&used);
+    let largest = platform.parts(&free).into_iter().map(|(_, count)| count).max().unwrap_or(0);
+    let oldest = outlook.promise.map(|promise| promise.job).filter(|&oldest| oldest < job);
+    if start <= now + 1.0 {
+        "it is planned to start now".into()
+    } else if platform.node_count() > 1 && largest < needs {
+        format!("it needs {}, and no node has more than {largest} free processors", counted(needs, "processor"))
+    } else if oldest.is_some_and(|oldest| outlook.jobs.contains_key(&oldest)) {
+        "processors are free but kept for a job that has waited longer".into()
+    } else {
+        format!("it is planned to start in {:.0} s", start - now)
+    }
 }

@@ -44,7 +44,7 @@ use makespan_exec::ExecuteOptions;
 use crate::clock::wall;
 use crate::host::Host;
 use crate::log::Log;
-use crate::store::{Reader, Store, check_journal};
+use crate::store::{Reader, Store, check_journal, missing_outputs};
 use crate::words::{Picture, State};
 use engine::Runner;
 use outlook::Outlook;
@@ -162,6 +162,8 @@ impl Keeper {
         {
             check_journal(&folder, round.number)?;
         }
+        let missing = shared.readers.read(|reader| Ok(missing_outputs(&folder, reader)));
+        missing.ok().flatten().iter().for_each(|warning| shared.log.warning(warning));
         let counts = shared.readers.explained(Reader::counts)?;
         let of = |state| counts.get(&state).copied().unwrap_or(0);
         let [running, waiting, held] = [State::Running, State::Waiting, State::Held].map(of);

@@ -188,8 +188,13 @@ impl SharedState {
         let before = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).replace(text.clone());
         if before.as_ref() != Some(&text) {
             self.log.error(&text);
+            self.remark(text);
         }
-        self.remark(text);
+    }
+
+    /// Returns the description of the present problem, if there is one.
+    pub fn present_trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Clears the description of the problem.
@@ -203,6 +208,13 @@ impl SharedState {
     pub fn note(&self, text: &str) {
         let text = redact::message(text);
         self.log.warning(&text);
+        self.remark(text);
+    }
+
+    /// Adds a message about a usual event for all users, without names of jobs.
+    pub fn inform(&self, text: &str) {
+        let text = redact::message(text);
+        self.log.info(&text);
         self.remark(text);
     }
 

@@ -248,8 +248,15 @@ impl Observer for Watcher {
         self.shared.note(text);
     }
 
+    fn outlived(&mut self, text: &str) {
+        self.shared.inform(text);
+    }
+
     fn tick(&mut self, progress: &Progress<'_>) {
         if !self.told {
+            // A session that cannot begin never comes here, so its problem remains.
+            self.shared.runs.store(true, Ordering::Relaxed);
+            self.shared.relief();
             self.tell_found(progress);
         }
         if self.drains && (self.is_drained(progress) || self.wear.is_over()) {

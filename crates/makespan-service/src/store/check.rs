@@ -5,7 +5,7 @@ use std::path::Path;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, access};
 
-use super::fault::{check_database, check_journal, database_fault};
+use super::fault::{check_database, check_journal, database_fault, missing_outputs};
 use super::hand::Round;
 use super::read::Reader;
 use super::snapshot::{check_version, version};
@@ -44,6 +44,7 @@ pub fn examine(folder: &Path) -> Vec<(&'static str, StoreState)> {
     if is_store(folder) {
         found.push(("database", database(folder)));
         found.extend(journal(folder).map(|state| ("journal", state)));
+        found.extend(outputs(folder).map(|state| ("outputs", state)));
     }
     found.push(("disk", disk(folder)));
     found
@@ -106,6 +107,12 @@ fn journal(folder: &Path) -> Option<StoreState> {
         Ok(()) => StoreState::Usable(format!("round {round}, undamaged")),
         Err(error) => StoreState::Unusable(error),
     })
+}
+
+/// Returns a warning if outputs of jobs are missing.
+fn outputs(folder: &Path) -> Option<StoreState> {
+    let connection = open(&folder.join(DATABASE), false).ok()?;
+    missing_outputs(folder, &Reader(connection)).map(StoreState::Doubtful)
 }
 
 fn disk(folder: &Path) -> StoreState {

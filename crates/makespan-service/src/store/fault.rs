@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use makespan_core::counted;
 use makespan_exec::journal::{FILE, JournalError, RecordedRun};
 use rusqlite::{Connection, Error, ErrorCode};
+
+use super::read::Reader;
 
 /// Advice for a damaged database.
 const RESTORE: &str = "make a new store from a backup (makespan service restore BACKUP FOLDER), and start the service on \
@@ -50,17 +53,29 @@ pub(super) fn check_database(path: &Path, connection: &Connection) -> Result<(),
     }
 }
 
-/// Returns an error if the journal of a round is damaged or missing, so that the service could not start jobs.
+/// Returns an error if the journal of a round is damaged or missing, or has lost its end, so that the service could not
+/// start jobs.
 pub(crate) fn check_journal(folder: &Path, round: u64) -> Result<(), String> {
     let folder = round_folder(folder, round);
     let path = folder.join(FILE);
     if fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
-        return RecordedRun::read(&folder).map(drop).map_err(|error| for_service(&error.to_string()));
+        return RecordedRun::checked(&folder).map(drop).map_err(|error| for_service(&error.to_string()));
     }
     let ended = fs::read_dir(folder.join("status")).ok().and_then(|mut all| all.next()?.ok());
     let Some(ended) = ended else { return Ok(()) };
     let job = ended.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Err(for_service(&JournalError::Lost { path, folder, job }.to_string()))
+}
+
+/// Returns a warning if output files of jobs that succeeded are missing, for example because the folder of a round was
+/// deleted. Returns `None` if the database cannot be read.
+pub(crate) fn missing_outputs(folder: &Path, reader: &Reader) -> Option<String> {
+    let missing = reader.missing_outputs(folder).ok().filter(|&missing| missing > 0)?;
+    Some(format!(
+        "{}: the outputs of {} are missing; copy the folders `round-*` from a backup",
+        folder.display(),
+        counted(missing, "job")
+    ))
 }
 
 /// Replaces advice for a run by advice for the service.

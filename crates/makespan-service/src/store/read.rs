@@ -98,6 +98,7 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
         expected_end: None,
         longer_than: None,
         behind: None,
+        blocked: None,
         started: row.get(5)?,
         ended: row.get(6)?,
         processors: row.get(7)?,
@@ -166,7 +167,7 @@ impl Reader {
         let more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().map(|last| last.number.0).filter(|_| more);
-        Ok(Page { items, next, total, others: self.others(who)? })
+        Ok(Page { items, next, total, others: self.others(who)?, trouble: Vec::new() })
     }
 
     /// Returns a job, or `None` if there is no such job or `who` may not see it.

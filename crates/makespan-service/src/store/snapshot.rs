@@ -1,5 +1,7 @@
 //! Copies of the database, and the reset of jobs after a restore.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -7,7 +9,7 @@ use makespan_history::tables::{self, DatabaseKind};
 use rusqlite::{Error, ErrorCode};
 
 use super::change::StoreChange;
-use super::fault::database_fault;
+use super::fault::{check_database, database_fault, round_folder};
 use super::read::Reader;
 use super::schema::{APPLICATION, STEPS};
 use super::{DATABASE, open, private};
@@ -32,8 +34,10 @@ pub fn snapshot(folder: &Path, to: &Path) -> Result<(), String> {
     let (from, to) = (folder.join(DATABASE), to.join(DATABASE));
     check_version(folder)?;
     private(&to).map_err(|error| format!("{}: {error}", to.display()))?;
-    let copied = open(&from, false)
-        .and_then(|connection| connection.execute("VACUUM INTO ?1", [to.display().to_string()]).map(drop));
+    let connection = open(&from, false).map_err(|error| database_fault(&from, &error))?;
+    // The copy contains only pages that the copying reads, so damage in other pages would remain unnoticed.
+    check_database(&from, &connection)?;
+    let copied = connection.execute("VACUUM INTO ?1", [to.display().to_string()]).map(drop);
     copied.map_err(|error| {
         if matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) {
             return database_fault(&from, &error);
@@ -94,10 +98,39 @@ impl Reader {
     /// # Errors
     /// The error of the database.
     pub fn outputs(&self) -> Result<Vec<(u64, String)>, Error> {
-        let sql = "SELECT (SELECT round FROM handed WHERE handed.job = tasks.job ORDER BY position DESC LIMIT 1), output \
-                   FROM tasks WHERE output IS NOT NULL AND state NOT IN ('waiting', 'running') ORDER BY job, task";
-        let mut select = self.0.prepare_cached(sql)?;
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Option<i64>>(0)?.unwrap_or(1) as u64, row.get(1)?));
+        self.outputs_of("state NOT IN ('waiting', 'running')", |(_, round, name)| (round, name))
+    }
+
+    /// Returns the number of jobs with a succeeded task without an output file, in the store in `folder`.
+    ///
+    /// # Errors
+    /// The error of the database.
+    pub fn missing_outputs(&self, folder: &Path) -> Result<u64, Error> {
+        let mut found: BTreeMap<u64, BTreeSet<OsString>> = BTreeMap::new();
+        let mut missing: BTreeSet<u64> = BTreeSet::new();
+        for (job, round, name) in self.outputs_of("state = 'succeeded'", |output| output)? {
+            let names = found.entry(round).or_insert_with(|| {
+                let entries = fs::read_dir(round_folder(folder, round)).into_iter().flatten().flatten();
+                entries.map(|entry| entry.file_name()).collect()
+            });
+            if !name.contains('/') && !names.contains(&OsString::from(format!("{name}.out"))) {
+                missing.insert(job);
+            }
+        }
+        Ok(missing.len() as u64)
+    }
+
+    /// Returns the job, the round and the name of the output files of each task that fulfils a condition.
+    fn outputs_of<T>(&self, condition: &str, act: impl Fn((u64, u64, String)) -> T) -> Result<Vec<T>, Error> {
+        let sql = format!(
+            "SELECT (SELECT round FROM handed WHERE handed.job = tasks.job ORDER BY position DESC LIMIT 1), output, job \
+             FROM tasks WHERE output IS NOT NULL AND {condition} ORDER BY job, task"
+        );
+        let mut select = self.0.prepare_cached(&sql)?;
+        let read = |row: &rusqlite::Row<'_>| {
+            let round = row.get::<_, Option<i64>>(0)?.unwrap_or(1) as u64;
+            Ok(act((row.get::<_, i64>(2)? as u64, round, row.get(1)?)))
+        };
         select.query_map([], read)?.collect()
     }
 }

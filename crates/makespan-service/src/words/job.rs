@@ -96,6 +96,10 @@ pub struct JobSummary {
     /// The number of the job with an unknown end on which the start or the end of this job depends. The number is 0 if
     /// that job belongs to another user.
     pub behind: Option<JobNumber>,
+    /// The reason why the job cannot start at present: a problem of the service, or a limit of the user that the job
+    /// exceeds.
+    #[serde(default)]
+    pub blocked: Option<String>,
     /// The start of the first task.
     pub started: Option<f64>,
     /// The end of the last task.
@@ -203,6 +207,9 @@ pub struct Page<T> {
     /// The number of running, waiting and held jobs of other users, if the client may not see these jobs.
     #[serde(default)]
     pub others: u64,
+    /// Descriptions of the present problems of the service.
+    #[serde(default)]
+    pub trouble: Vec<String>,
 }
 
 /// A part of the output of a task.

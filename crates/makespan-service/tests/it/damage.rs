@@ -5,7 +5,7 @@ use std::path::Path;
 
 use makespan_exec::journal::FILE;
 use makespan_service::backup::back_up;
-use makespan_service::words::{JobNumber, State};
+use makespan_service::words::{JobNumber, State, Stream};
 use makespan_service::{Service, StoreState, examine};
 use proptest::prelude::*;
 
@@ -90,10 +90,74 @@ fn damage_is_reported_with_its_place_and_a_remedy() {
                 prop_assert!(text.contains(&*file.to_string_lossy()) && has_remedy(&text), "{text}");
                 prop_assert!(found.as_ref().is_some_and(|found| has_remedy(found)), "{found:?}");
                 let saved = saved.expect_err("a damaged store was saved");
-                prop_assert!(has_remedy(&saved), "{saved}");
+                prop_assert!(has_remedy(&saved) && !saved.contains(".partial-"), "{saved}");
             }
         }
     });
+}
+
+/// Cuts the journal at random places. Checks that the check, the start and the backup agree: either all report the journal
+/// with a remedy, or the service starts and runs jobs, and no ended job runs again.
+#[test]
+fn a_journal_that_lost_its_end_is_reported() {
+    let temporary = tempfile::tempdir().unwrap();
+    let sound = temporary.path().join("sound");
+    make(&sound);
+    let config = ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() };
+    let reported = std::cell::Cell::new(0);
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let outcome = runner.run(&(0.0..1.0_f64), |part| {
+        let case = tempfile::tempdir().unwrap();
+        let store = case.path().join("store");
+        copy(&sound, &store);
+        let journal = store.join("round-1").join(FILE);
+        let bytes = fs::read(&journal).unwrap();
+        fs::write(&journal, &bytes[..(part * bytes.len() as f64) as usize]).unwrap();
+        let found = problem(&store);
+        let saved = back_up(&store, &case.path().join("backup")).map_err(|error| error.to_string());
+        match (found, start(&options(&store))) {
+            (Some(found), Err(text)) => {
+                let is_named = |text: &str| text.contains("makespan serve --recover") && text.contains("round-1");
+                prop_assert!(is_named(&found) && is_named(&text), "{found}\n{text}");
+                prop_assert!(saved.is_err_and(|saved| is_named(&saved)));
+                reported.set(reported.get() + 1);
+            }
+            (None, Ok(keeper)) => {
+                let next = submit(&keeper, script("true"));
+                until_state(&keeper, next, State::Succeeded);
+                prop_assert_eq!(keeper.job(&admin(), JobNumber(1)).unwrap().task_list[0].attempts, 1);
+                keeper.close();
+            }
+            (found, started) => prop_assert!(false, "{:?} {:?}", found, started.err()),
+        }
+        Ok(())
+    });
+    outcome.unwrap();
+    assert!(reported.get() > 0);
+}
+
+/// After the folder of a round is deleted, the check warns, the service starts, and the output of an ended job is not
+/// shown as empty.
+#[test]
+fn missing_outputs_are_reported() {
+    let temporary = tempfile::tempdir().unwrap();
+    let store = temporary.path().join("store");
+    make(&store);
+    fs::remove_dir_all(store.join("round-1")).unwrap();
+    for again in [false, true] {
+        let warned = examine(&store).into_iter().any(|(topic, state)| {
+            topic == "outputs"
+                && matches!(state, StoreState::Doubtful(text) if text.contains("the outputs of 2 jobs are missing"))
+        });
+        assert!(warned && problem(&store).is_none(), "{again}");
+        let keeper = start(&options(&store)).unwrap();
+        let refused = keeper.log(&admin(), JobNumber(1), 0, Stream::Out, 0, 100).unwrap_err();
+        assert!(refused.message.contains("the output of job 1 is missing"), "{refused:?}");
+        let next = submit(&keeper, script("true"));
+        until_state(&keeper, next, State::Succeeded);
+        assert!(keeper.log(&admin(), next, 0, Stream::Out, 0, 100).unwrap().bytes.is_empty());
+        keeper.close();
+    }
 }
 
 /// With the option `recover`, a service continues with the intact records of a damaged journal. Jobs that have ended do

@@ -302,6 +302,29 @@ fn reservations_and_quotas_are_in_ranges_and_reasons() {
     assert!(expected >= wall() + 30.0);
 }
 
+/// A job that needs more processors than a lowered quota allows is listed with the quota at once. A single waiting job has
+/// one reason.
+#[test]
+fn a_lowered_quota_is_named_in_the_list() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper_on(temporary.path(), 2);
+    let ann = who("ann", Role::Submitter);
+    let demo =
+        Reservation { number: 0, name: "demo".into(), start: wall(), end: wall() + 500.0, processors: vec![(0, 1)] };
+    keeper.reserve(&admin(), demo).unwrap();
+    let wide = Needs { processors: Some(2), time: Some(5.0), ..Needs::default() };
+    let wide = submission(Content::Command { argv: vec!["true".into()], needs: wide });
+    let job = keeper.submit(&ann, wide, None).unwrap().jobs[0];
+    let reasons = || keeper.explain(&ann, job).unwrap().why_not;
+    until("the job is planned", || reasons().first().is_some_and(|reason| reason.text.contains("`demo`")));
+    assert_eq!(reasons().len(), 1, "{:?}", reasons());
+    let listed = || keeper.jobs(&ann, &Filter::default(), None, 10).unwrap().items[0].blocked.clone();
+    assert_eq!(listed(), None);
+    let limit = UserSettings { most_processors: Some(1), ..UserSettings::default() };
+    keeper.set_user(&admin(), "ann", &limit).unwrap();
+    assert_eq!(listed().as_deref(), Some("ann may use 1 processor at once, but this job needs 2"));
+}
+
 /// A licence that a running job holds is named as the reason, with the job.
 #[test]
 fn a_licence_is_named_as_the_reason() {

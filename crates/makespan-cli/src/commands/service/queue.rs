@@ -9,10 +9,12 @@ use serde_json::json;
 
 use super::{ahead, connect, fail, now, relative};
 use crate::args::{AnyState, Format, QueueOptions};
-use crate::output::{emit, shortened, table};
+use crate::output::{emit, shortened, shown, table};
 
 /// Default maximum number of jobs that the text shows.
 const SHOWN: usize = 1000;
+/// Maximum number of jobs with a reason above the table.
+const BLOCKS: usize = 5;
 /// Width of the table, in columns of text.
 const WIDTH: usize = 80;
 
@@ -39,20 +41,48 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
     let mut page = client.jobs(&query, limit.max(1)).map_err(fail)?;
     page.items.truncate(limit);
     if options.format == Format::Json {
-        emit(&format!("{:#}\n", json!({ "total": page.total, "others": page.others, "jobs": page.items })))?;
+        emit(&format!(
+            "{:#}\n",
+            json!({ "total": page.total, "others": page.others, "trouble": page.trouble, "jobs": page.items })
+        ))?;
         return Ok(ExitCode::SUCCESS);
     }
-    emit(&with_others(text(&page.items, page.total, now()), page.total, page.others))?;
+    let table = text(&page.items, page.total, now());
+    emit(
+        &(blocks(&page.trouble, &page.items) + &with_others(table, page.total, page.others, options.user.as_deref())),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds the number of the jobs of others, which a submitter cannot see, to a table of `own` jobs.
-fn with_others(table: String, own: u64, others: u64) -> String {
+/// Returns lines with the problems of the service, and with the reasons why jobs cannot start.
+fn blocks(trouble: &[String], jobs: &[JobSummary]) -> String {
+    let mut lines: Vec<String> = trouble.to_vec();
+    let own = |job: &JobSummary| {
+        let reason = job.blocked.as_ref().filter(|reason| !trouble.contains(reason))?;
+        Some(format!("job {} cannot start: {reason}", job.number))
+    };
+    let own: Vec<String> = jobs.iter().filter_map(own).collect();
+    lines.extend(own.iter().take(BLOCKS).cloned());
+    if own.len() > BLOCKS {
+        let count = own.len() - BLOCKS;
+        lines.push(format!("{} more cannot start; makespan job N prints the reason", counted(count as u64, "job")));
+    }
+    let end = if lines.is_empty() { "" } else { "\n" };
+    lines.iter().fold(String::new(), |text, line| text + &shown(line) + "\n") + end
+}
+
+/// Adds the number of the jobs of others, which a submitter cannot see, to a table of `own` jobs, which may be only the
+/// jobs of `user`.
+fn with_others(table: String, own: u64, others: u64, user: Option<&str>) -> String {
     let jobs = counted(others, "job");
+    let none = || match user {
+        Some(user) => format!("you can see no jobs of {}", shown(user)),
+        None => "you have no jobs".to_owned(),
+    };
     match (own, others) {
         (_, 0) => table,
-        (0, 1) => "you have no jobs\n1 job of other users is running or waiting\n".to_owned(),
-        (0, _) => format!("you have no jobs\n{jobs} of other users are running or waiting\n"),
+        (0, 1) => format!("{}\n1 job of other users is running or waiting\n", none()),
+        (0, _) => format!("{}\n{jobs} of other users are running or waiting\n", none()),
         _ => format!("{table}\nand {jobs} of other users\n"),
     }
 }
@@ -68,7 +98,7 @@ fn text(jobs: &[JobSummary], total: u64, now: f64) -> String {
     }
     let rest = if total > shown { format!("\n{shown} of {}\n", counted(total, "job")) } else { String::new() };
     let soon = if jobs.iter().any(|job| is_planned_now(job, now)) { NOT_YET } else { "" };
-    let long = if jobs.iter().any(has_unknown_end) { LONGER } else { "" };
+    let long = if jobs.iter().any(|job| has_unknown_end(job) && job.blocked.is_none()) { LONGER } else { "" };
     rows(jobs, now) + &rest + soon + long
 }
 
@@ -80,6 +110,8 @@ const SOON: &str = "planning";
 /// Explanation of [`SOON`], printed below the table.
 const NOT_YET: &str = "\nplanning: the service is planning new jobs; ask again in a moment\n";
 
+/// Text for the start and the end of a job that cannot start at present. The lines above the table state the reason.
+const BLOCKED: &str = "blocked";
 /// Text for an unknown start or end. [`LONGER`], printed below the table, explains this text.
 const UNKNOWN: &str = "unknown";
 const LONGER: &str = "\nunknown: the job, or a job that must end before it, runs longer than expected, and no\nsimilar job is known to have run as long\n";
@@ -88,6 +120,7 @@ fn is_planned_now(job: &JobSummary, now: f64) -> bool {
     job.state == State::Waiting
         && job.started.or(job.expected_start).is_none()
         && job.behind.is_none()
+        && job.blocked.is_none()
         && (now - job.submitted).abs() < PLANNING
 }
 
@@ -137,12 +170,14 @@ fn cells(job: &JobSummary, now: f64) -> Vec<String> {
         tasks,
         match job.started {
             Some(started) => relative(Some(started), now),
+            None if job.blocked.is_some() => BLOCKED.into(),
             None if is_planned_now(job, now) => SOON.into(),
             None if job.behind.is_some() && job.expected_start.is_none() => UNKNOWN.into(),
             None => ahead(job.expected_start, now),
         },
         match job.ended {
             Some(ended) => relative(Some(ended), now),
+            None if job.blocked.is_some() => BLOCKED.into(),
             None if has_unknown_end(job) => UNKNOWN.into(),
             None => ahead(job.expected_end, now),
         },
@@ -167,6 +202,7 @@ mod tests {
             expected_end: None,
             longer_than: None,
             behind: None,
+            blocked: None,
             started: None,
             ended: None,
             processors: 1,
@@ -212,6 +248,31 @@ mod tests {
         let partly =
             JobSummary { expected_start: Some(130.0), behind: Some(JobNumber(1)), ..job(2, State::Waiting, 99.0) };
         assert_eq!(cells(&partly, 100.0)[5..7], ["in 30 s", "unknown"]);
+    }
+
+    /// A job that cannot start is never shown as planned, and the reason is above the table.
+    #[test]
+    fn the_reason_why_a_job_cannot_start_is_shown_first() {
+        let trouble = ["jobs cannot be started: the disk is full".to_owned()];
+        for expected_start in [None, Some(99.0), Some(130.0)] {
+            for behind in [None, Some(JobNumber(1))] {
+                let blocked = Some("ann may use 1 processor at once, but this job needs 2".to_owned());
+                let one = JobSummary { blocked, expected_start, behind, ..job(7, State::Waiting, 99.0) };
+                assert_eq!(cells(&one, 100.0)[5..7], ["blocked", "blocked"]);
+                let table = text(std::slice::from_ref(&one), 1, 100.0);
+                assert!(!table.contains("planning") && !table.contains("longer"), "{table}");
+                let above = blocks(&trouble, &[one]);
+                assert!(
+                    above.starts_with("jobs cannot be started: the disk is full\njob 7 cannot start: ann"),
+                    "{above}"
+                );
+            }
+        }
+        let same = JobSummary { blocked: Some(trouble[0].clone()), ..job(7, State::Waiting, 99.0) };
+        assert_eq!(blocks(&trouble, &[same]).lines().count(), 2);
+        assert_eq!(blocks(&[], &[job(1, State::Waiting, 99.0)]), "");
+        assert!(with_others(String::new(), 0, 2, Some("ann")).starts_with("you can see no jobs of ann\n"));
+        assert!(with_others(String::new(), 0, 2, None).starts_with("you have no jobs\n"));
     }
 
     #[test]

@@ -53,7 +53,14 @@ fn requested(options: &ReservationAddOptions) -> Result<Reservation> {
     let start = start.as_ref().map_or(Ok(now), |text| parsed("--start", text, now))?;
     let end = match (end, duration) {
         (Some(text), _) => parsed("--end", text, now)?,
-        (None, Some(text)) => start + seconds("for", text)?,
+        (None, Some(text)) => match seconds("for", text)? {
+            length if length > 0.0 => start + length,
+            _ => {
+                return Err(miette!(
+                    "--for {text}: the reservation would have no length; state a time above 0, such as 2h"
+                ));
+            }
+        },
         (None, None) => start,
     };
     Ok(Reservation { number: 0, name: name.clone(), start, end, processors: set.intervals().to_vec() })

@@ -212,14 +212,17 @@ fn told(what_if: &WhatIf) -> String {
     for after in &what_if.after {
         let before = what_if.before.iter().find(|before| before.objective == after.objective);
         let ratio = |bound: &BoundPicture| bound.ratio.map_or("-".into(), |ratio| format!("{ratio:.3}"));
-        text += &format!(
-            "{}: {}, and {} without the new jobs; at most {} times the best possible, and {} without the new jobs\n",
-            after.objective.replace('_', " "),
-            span(after.plan),
-            before.map_or("-".into(), |before| span(before.plan)),
-            ratio(after),
-            before.map_or("-".into(), ratio),
-        );
+        let (name, plan, best) = (after.objective.replace('_', " "), span(after.plan), ratio(after));
+        text += &match before {
+            Some(before) => format!(
+                "{name}: {plan}, and {} without the new jobs; at most {best} times the best possible, and {} without the \
+                 new jobs\n",
+                span(before.plan),
+                ratio(before),
+            ),
+            // Without the new jobs, no job waits.
+            None => format!("{name}: {plan}; at most {best} times the best possible\n"),
+        };
     }
     text
 }

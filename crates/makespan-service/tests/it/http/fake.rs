@@ -83,6 +83,7 @@ impl Fake {
             expected_end: None,
             longer_than: None,
             behind: None,
+            blocked: None,
             started: None,
             ended: None,
             processors: 1,
@@ -189,7 +190,7 @@ impl Service for Fake {
         let next = items.last().filter(|_| from + items.len() < all.len()).map(|job| job.number.0);
         let is_hidden = |job: &&JobSummary| who.role == Role::Submitter && job.user != who.user;
         let others = inner.jobs.iter().filter(is_hidden).filter(|job| !job.state.is_final()).count() as u64;
-        Ok(Page { items, next, total, others })
+        Ok(Page { items, next, total, others, trouble: Vec::new() })
     }
 
     fn job(&self, who: &Who, job: JobNumber) -> Result<JobDetail, Refusal> {
