@@ -114,7 +114,7 @@ impl Connections {
             let whom = format!("the address {}", address.map_or_else(String::new, |address| address.to_string()));
             if open.count(is_stranger) > self.limits.strangers {
                 let closed = u64::from(open.close(is_stranger));
-                self.tell(&mut open, &format!("clients without a valid token at {whom}"), (closed, 0));
+                self.tell(&mut open, &format!("{whom} without a valid token"), (closed, 0));
             }
             if open.count(is_own) > self.limits.address {
                 let is_idle = |one: &OpenConnection| is_own(one) && one.token.is_some() && one.requests == 0;
@@ -139,7 +139,7 @@ impl Connections {
         let Excess { closed, refused, .. } =
             std::mem::replace(own, Excess { told: Some(Instant::now()), ..Excess::default() });
         self.log.warning(&format!(
-            "too many connections of {whom}; since the last line about this client, {closed} connections were closed and \
+            "{whom} has too many connections; since the last line about this client, {closed} connections were closed and \
              {refused} requests refused"
         ));
     }
@@ -267,7 +267,7 @@ mod tests {
         let open = connections.open.lock().unwrap();
         let counts = open.excesses.iter().map(|(whom, one)| (whom.as_str(), one.closed, one.refused));
         // The first excess of a client is in a line of the log, so it is not counted any more.
-        let expected = [("ann", 0, 2), ("clients without a valid token at the address 10.0.0.1", 6, 0)];
+        let expected = [("ann", 0, 2), ("the address 10.0.0.1 without a valid token", 6, 0)];
         assert_eq!(counts.collect::<Vec<_>>(), expected);
         drop(open);
         drop(strangers);
