@@ -39,12 +39,13 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use makespan_core::counted;
 use makespan_exec::ExecuteOptions;
 
 use crate::clock::wall;
 use crate::host::Host;
 use crate::log::Log;
-use crate::store::{Reader, Store, check_journal, missing_outputs};
+use crate::store::{DATABASE, Reader, Store, check_journal, database_fault, lost_starts, missing_outputs};
 use crate::words::{Picture, State};
 use engine::Runner;
 use outlook::Outlook;
@@ -124,7 +125,7 @@ impl Keeper {
     /// A message, for example if another service uses the store, or if the store cannot be opened.
     pub fn start(options: &KeeperOptions, host: Box<dyn Host>) -> Result<Self, String> {
         let platform = host.platform();
-        let store = Store::open(&options.folder)?.on(platform.processors());
+        let mut store = Store::open(&options.folder)?.on(platform.processors());
         let folder = store.folder().to_owned();
         let log = options.log.clone();
         log.notice(&format!("makespan {} starts on the store {}", env!("CARGO_PKG_VERSION"), folder.display()));
@@ -157,10 +158,24 @@ impl Keeper {
             writes: AtomicBool::new(true),
             runs: AtomicBool::new(false),
         });
-        if let Some(round) = shared.readers.explained(Reader::round)?
-            && !options.recover
-        {
-            check_journal(&folder, round.number)?;
+        if let Some(round) = shared.readers.explained(Reader::round)? {
+            if !options.recover {
+                shared.readers.explained(|reader| Ok(check_journal(&folder, &round, reader)))??;
+            } else if shared.readers.explained(|reader| lost_starts(&folder, &round, reader))? > 0 {
+                // Without the journal, the engine would run ended jobs of the round again.
+                #[expect(
+                    clippy::redundant_closure_for_method_calls,
+                    reason = "the method is not general enough in its lifetime"
+                )]
+                let (again, _) = store
+                    .change(|change| change.reset())
+                    .map_err(|error| database_fault(&folder.join(DATABASE), &error))?;
+                shared.log.warning(&format!(
+                    "the journal of round {} is missing, so a new round begins; {} that had started and not ended run again",
+                    round.number,
+                    counted(again.len() as u64, "job")
+                ));
+            }
         }
         let missing = shared.readers.read(|reader| Ok(missing_outputs(&folder, reader)));
         missing.ok().flatten().iter().for_each(|warning| shared.log.warning(warning));

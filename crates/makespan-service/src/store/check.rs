@@ -102,9 +102,9 @@ fn database(folder: &Path) -> StoreState {
 /// Returns the state of the journal of the current round, if there is a round and the database can be read.
 fn journal(folder: &Path) -> Option<StoreState> {
     let connection = open(&folder.join(DATABASE), false).ok()?;
-    let round = Round::latest(&connection).ok()??.number;
-    Some(match check_journal(folder, round) {
-        Ok(()) => StoreState::Usable(format!("round {round}, undamaged")),
+    let round = Round::latest(&connection).ok()??;
+    Some(match check_journal(folder, &round, &Reader(connection)) {
+        Ok(()) => StoreState::Usable(format!("round {}, undamaged", round.number)),
         Err(error) => StoreState::Unusable(error),
     })
 }

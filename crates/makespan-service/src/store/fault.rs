@@ -7,6 +7,8 @@ use makespan_core::counted;
 use makespan_exec::journal::{FILE, JournalError, RecordedRun};
 use rusqlite::{Connection, Error, ErrorCode};
 
+use super::DATABASE;
+use super::hand::Round;
 use super::read::Reader;
 
 /// Advice for a damaged database.
@@ -54,17 +56,41 @@ pub(super) fn check_database(path: &Path, connection: &Connection) -> Result<(),
 }
 
 /// Returns an error if the journal of a round is damaged or missing, or has lost its end, so that the service could not
-/// start jobs.
-pub(crate) fn check_journal(folder: &Path, round: u64) -> Result<(), String> {
-    let folder = round_folder(folder, round);
-    let path = folder.join(FILE);
+/// start jobs, or would start ended jobs again.
+pub(crate) fn check_journal(folder: &Path, round: &Round, reader: &Reader) -> Result<(), String> {
+    let own = round_folder(folder, round.number);
+    let path = own.join(FILE);
     if fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
-        return RecordedRun::checked(&folder).map(drop).map_err(|error| for_service(&error.to_string()));
+        return RecordedRun::checked(&own).map(drop).map_err(|error| for_service(&error.to_string()));
     }
-    let ended = fs::read_dir(folder.join("status")).ok().and_then(|mut all| all.next()?.ok());
-    let Some(ended) = ended else { return Ok(()) };
-    let job = ended.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Err(for_service(&JournalError::Lost { path, folder, job }.to_string()))
+    let ended = fs::read_dir(own.join("status")).ok().and_then(|mut all| all.next()?.ok());
+    if let Some(ended) = ended {
+        let job = ended.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        return Err(for_service(&JournalError::Lost { path, folder: own, job }.to_string()));
+    }
+    let started = lost_starts(folder, round, reader).map_err(|error| database_fault(&folder.join(DATABASE), &error))?;
+    if started == 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "{}: the journal is missing, although {} of this round (run of the engine) have started; without the journal, they \
+         would run again; copy the folder `round-{}` from a copy of the store, or begin a new round with: makespan serve \
+         --recover (jobs that have started and not ended run again, and outputs of this round are lost)",
+        path.display(),
+        counted(started, "job"),
+        round.number
+    ))
+}
+
+/// Returns the number of jobs that started in a round without a journal and without status files.
+///
+/// # Errors
+/// The error of the database.
+pub(crate) fn lost_starts(folder: &Path, round: &Round, reader: &Reader) -> Result<u64, Error> {
+    let own = round_folder(folder, round.number);
+    let is_empty = |path: &Path| fs::metadata(path).map_or(true, |file| file.len() == 0);
+    let has_status = fs::read_dir(own.join("status")).is_ok_and(|mut all| all.next().is_some());
+    if has_status || !is_empty(&own.join(FILE)) { Ok(0) } else { reader.started_in(round) }
 }
 
 /// Returns a warning if output files of jobs that succeeded are missing, for example because the folder of a round was

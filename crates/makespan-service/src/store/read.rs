@@ -409,6 +409,16 @@ impl Reader {
         Round::latest(&self.0)
     }
 
+    /// Returns the number of jobs that the engine received in a round and that have started in it.
+    ///
+    /// # Errors
+    /// The error of the database.
+    pub fn started_in(&self, round: &Round) -> Result<u64, Error> {
+        let sql = "SELECT count(DISTINCT tasks.job) FROM tasks JOIN handed ON handed.job = tasks.job \
+                   WHERE handed.round = ?1 AND tasks.started >= ?2";
+        self.0.prepare_cached(sql)?.query_row((round.number as i64, round.began), |row| number(row, 0))
+    }
+
     /// Returns the number of the latest round in which the engine received a job.
     ///
     /// # Errors

@@ -136,10 +136,10 @@ fn a_journal_that_lost_its_end_is_reported() {
     assert!(reported.get() > 0);
 }
 
-/// After the folder of a round is deleted, the check warns, the service starts, and the output of an ended job is not
-/// shown as empty.
+/// Deletes the folder of the round. Checks that the service starts only with the option `recover`, that no ended job runs
+/// again, also after a restart, and that the output of an ended job is not shown as empty.
 #[test]
-fn missing_outputs_are_reported() {
+fn a_missing_round_repeats_no_job() {
     let temporary = tempfile::tempdir().unwrap();
     let store = temporary.path().join("store");
     make(&store);
@@ -148,14 +148,27 @@ fn missing_outputs_are_reported() {
         topic == "outputs"
             && matches!(state, StoreState::Doubtful(text) if text.contains("the outputs of 2 jobs are missing"))
     });
-    assert!(warned && problem(&store).is_none());
-    let keeper = start(&options(&store)).unwrap();
-    let refused = keeper.log(&admin(), JobNumber(1), 0, Stream::Out, 0, 100).unwrap_err();
-    assert!(refused.message.contains("the output of job 1 is missing"), "{refused:?}");
-    let next = submit(&keeper, script("true"));
-    until_state(&keeper, next, State::Succeeded);
-    assert!(keeper.log(&admin(), next, 0, Stream::Out, 0, 100).unwrap().bytes.is_empty());
-    keeper.close();
+    let found = problem(&store).unwrap();
+    let error = start(&options(&store)).err().unwrap();
+    assert!(warned && found == error && error.contains("3 jobs") && has_remedy(&error), "{found}\n{error}");
+    let mut recovering = options(&store);
+    recovering.recover = true;
+    for session in 0..2 {
+        let keeper = start(&recovering).unwrap();
+        let next = submit(&keeper, script("true"));
+        until_state(&keeper, next, State::Succeeded);
+        for (job, state) in [(1, State::Succeeded), (2, State::Failed), (3, State::Succeeded)] {
+            let found = keeper.job(&admin(), JobNumber(job)).unwrap();
+            assert_eq!((found.summary.state, found.task_list[0].attempts), (state, 1), "session {session}");
+            assert!(!store.join("round-1").exists());
+        }
+        let refused = keeper.log(&admin(), JobNumber(1), 0, Stream::Out, 0, 100).unwrap_err();
+        assert!(refused.message.contains("the output of job 1 is missing"), "{refused:?}");
+        assert!(keeper.log(&admin(), next, 0, Stream::Out, 0, 100).unwrap().bytes.is_empty());
+        keeper.close();
+        recovering.recover = false;
+        assert_eq!(problem(&store), None);
+    }
 }
 
 /// With the option `recover`, a service continues with the intact records of a damaged journal. Jobs that have ended do
