@@ -32,7 +32,7 @@ enum Relation {
     Rising(f64, f64),
     /// Deviation of the logarithms of the peaks.
     Varying(f64),
-    /// Factor of the larger peaks, which some tasks have.
+    /// Factor by which the peaks of some tasks are larger than the peaks of other tasks.
     TwoLevels(f64),
 }
 

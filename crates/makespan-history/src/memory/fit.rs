@@ -4,13 +4,13 @@ use super::MemoryRun;
 use super::reservation::{FactorRange, RelativePeak, ReservationCosts, deviation};
 use crate::robust::{RobustLine, median};
 
-/// Minimum number of runs for a line, and of different sizes among these runs.
+/// Minimum number of runs for a line, and minimum number of different sizes in these runs.
 const MIN_RUNS: usize = 5;
 const MIN_SIZES: usize = 3;
 /// A line is used if its expected waste is at most this part of the waste of the median.
 const CLEARLY: f64 = 0.95;
-/// A line is also used if its deviation is at most this part of the deviation from the median. Then the line also holds
-/// for sizes outside a narrow range of known sizes.
+/// Maximum ratio of the deviation from the line to the deviation from the median at which the line is used. Such a line
+/// also holds for sizes outside a narrow range of known sizes.
 const HALF: f64 = 0.5;
 /// Maximum number of parts into which the runs are divided for the cross-validation. Up to twice this number of runs
 /// are left out one by one.

@@ -103,7 +103,7 @@ impl ReservationCosts {
         killed + reserved - ratio
     }
 
-    /// Returns the width of the values around an observation, in logarithms.
+    /// Returns the smoothing width around an observation: a difference of natural logarithms of the values.
     fn width(self, peaks: &[RelativePeak]) -> f64 {
         let count = peaks.len() as f64;
         let observed = SMOOTHING * deviation(peaks) * count.powf(-0.2);

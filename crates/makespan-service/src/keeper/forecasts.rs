@@ -30,7 +30,7 @@ pub(super) struct Forecasts {
     pub calibration: Calibration,
 }
 
-/// Returns the calibration without earlier forecasts.
+/// Returns the calibration of a service that has no earlier forecasts.
 pub(super) fn uncalibrated() -> Calibration {
     Calibration::learn(&[], PERCENT, CYCLE)
 }
