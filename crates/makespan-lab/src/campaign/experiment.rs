@@ -73,7 +73,7 @@ pub trait Campaign: Args + Sync {
 /// The key of a campaign's runs.
 pub(super) type KeyOf<C> = <<C as Campaign>::Run as AnyRun>::Key;
 
-/// Object-safe version of [`Campaign`], for the table of all campaigns.
+/// Object-safe version of `Campaign`, for the table of all campaigns.
 pub trait AnyCampaign {
     /// Returns the name on the command line.
     fn name(&self) -> &'static str;
