@@ -117,7 +117,7 @@ impl RunHistory {
     /// Prints nothing if this succeeds.
     pub fn learn(&self, jobs: Vec<Job>, room: Option<&MemoryRoom>) -> Vec<Job> {
         let jobs = self.with_learned_times(jobs);
-        room.map_or_else(|| jobs.clone(), |room| self.with_learned_memory(&jobs, room))
+        if let Some(room) = room { self.with_learned_memory(jobs, room) } else { jobs }
     }
 
     #[cfg(feature = "service")]

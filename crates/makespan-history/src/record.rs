@@ -43,6 +43,40 @@ pub struct RunRecord {
     pub explored: bool,
 }
 
+impl RunRecord {
+    /// Returns the record of a process that succeeded on one pinned processor. The folder and the machine are empty, and
+    /// other measurements are unknown.
+    ///
+    /// ```
+    /// use makespan_core::Time;
+    /// use makespan_history::{Command, RunRecord};
+    ///
+    /// let command = Command::new(vec!["make".into()]);
+    /// let record = RunRecord { memory: Some(1 << 20), ..RunRecord::succeeded(command, Time::from_seconds(5)) };
+    /// assert_eq!((record.processors, record.attempt), (1, 1));
+    /// ```
+    pub const fn succeeded(command: Command, wall: Time) -> Self {
+        Self {
+            command,
+            folder: String::new(),
+            host: String::new(),
+            processors: 1,
+            wall,
+            cpu: None,
+            memory: None,
+            reserved: None,
+            memory_kill: false,
+            attempt: 1,
+            ending: Ending::Succeeded,
+            ended: 0,
+            inputs: None,
+            pinned: true,
+            at_once: None,
+            explored: false,
+        }
+    }
+}
+
 /// The memory that was reserved for a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemoryRequest {

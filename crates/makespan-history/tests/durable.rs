@@ -6,29 +6,19 @@ use std::process::{Child, Command as Program, Stdio};
 use std::time::Duration;
 
 use makespan_core::Time;
-use makespan_history::{Command, Ending, Filter, History, HistoryError, Recorder, RunRecord};
+use makespan_history::{Command, Filter, History, HistoryError, Recorder, RunRecord};
 
 const FILE: &str = "TEST_HISTORY_FILE";
 const COUNT: &str = "TEST_HISTORY_COUNT";
 
 fn record(number: u64) -> RunRecord {
     RunRecord {
-        command: Command::new(vec!["echo".into(), format!("{number} {}", "x".repeat(200))]),
         folder: "/work".into(),
         host: "here".into(),
-        processors: 1,
-        wall: Time::from_seconds(1),
-        cpu: None,
-        memory: None,
-        reserved: None,
-        memory_kill: false,
-        attempt: 1,
-        ending: Ending::Succeeded,
-        ended: 0,
-        inputs: None,
-        pinned: true,
-        at_once: None,
-        explored: false,
+        ..RunRecord::succeeded(
+            Command::new(vec!["echo".into(), format!("{number} {}", "x".repeat(200))]),
+            Time::from_seconds(1),
+        )
     }
 }
 

@@ -22,8 +22,6 @@ pub struct RenewedPolicy<'a> {
     /// Log entries of earlier policies that the caller has not received yet.
     untold: Vec<LogEntry>,
     failed: Vec<TaskId>,
-    /// Whether the next event must create a new policy.
-    is_stale: bool,
 }
 
 impl<'a> RenewedPolicy<'a> {
@@ -36,13 +34,7 @@ impl<'a> RenewedPolicy<'a> {
     ) -> Self {
         let (told, untold, failed) = (Vec::new(), Vec::new(), Vec::new());
         let periods = instance.unavailable().to_vec();
-        Self { policy, make: Box::new(make), periods, told, untold, failed, is_stale: false }
-    }
-
-    /// Replaces the policy at the next event. The new policy knows only the tasks that are waiting in the view of this
-    /// event, so a caller can take tasks back from the policy.
-    pub fn renew(&mut self) {
-        self.is_stale = true;
+        Self { policy, make: Box::new(make), periods, told, untold, failed }
     }
 
     /// Returns whether the periods have changed since the last event.
@@ -75,7 +67,7 @@ impl Policy for RenewedPolicy<'_> {
     fn on(&mut self, events: &[Event], view: &View<'_>, decisions: &mut Vec<Decision>) {
         let failed = events.iter().filter_map(|event| if let Event::Failed(task) = event { Some(*task) } else { None });
         self.failed.extend(failed);
-        if (self.has_other_periods(view) || std::mem::take(&mut self.is_stale))
+        if self.has_other_periods(view)
             && let Some(mut policy) = (self.make)(view.instance)
         {
             let last = self.policy.log();

@@ -79,7 +79,7 @@ impl ProcessorCounts {
         Self { cells: sizes, plan: rows.clone(), rows, known: KnownStarts::default(), held: FxHashMap::default() }
     }
 
-    /// Discards the plans and the past.
+    /// Discards the past.
     pub fn forget(&mut self, now: i64) {
         self.rows.forget(now);
     }

@@ -242,6 +242,6 @@ impl SlurmScheduler {
         self.count_waiting(job, false);
         self.stale += self.model().jobs[job].bids.len();
         let (cycle_before, limited) = (self.last_cycle, self.limited[group]);
-        self.starts.push(JobStart { job, bid, number, granted, cycle_before, limited });
+        self.starts.push(JobStart { job, number, granted, cycle_before, limited });
     }
 }

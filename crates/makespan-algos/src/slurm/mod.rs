@@ -1,8 +1,7 @@
 //! Slurm's scheduler at the level of nodes: the free resources of nodes, reservations, limits, and the two cycles.
 //!
-//! The scheduler decides for the forecast of a queue (crate `makespan-slurm`) and for the policy `slurm`. Each of these
-//! users converts its data to a [`ClusterModel`], tells a [`SlurmScheduler`] about arrivals and ends of jobs, and
-//! receives the starts.
+//! The scheduler decides for the forecast of a queue (crate `makespan-slurm`) and for the policy `slurm`. Each of them
+//! converts its data to a [`ClusterModel`], reports arrivals and ends of jobs to a [`SlurmScheduler`], and receives the starts.
 
 mod bits;
 mod counter;

@@ -103,7 +103,7 @@ pub struct ClusterModel {
     /// The nodes.
     pub sites: Vec<ModelNode>,
     /// For each kind of site, the index of one site of the kind.
-    pub kinds_of_sites: Vec<usize>,
+    kinds_of_sites: Vec<usize>,
     /// Number of kinds of generic resources.
     pub kinds: usize,
     /// The amounts of generic resources: for each site, the amount of each kind.
@@ -184,12 +184,10 @@ impl ClusterModel {
         self.sets.len() - 1
     }
 
-    /// Adds a candidate of a job. Returns its index.
-    pub fn add_bid(&mut self, bid: JobCandidate) -> u32 {
-        let index = self.bids.len() as u32;
+    /// Adds a candidate of a job.
+    pub fn add_bid(&mut self, bid: JobCandidate) {
+        self.jobs[bid.job].bids.push(self.bids.len() as u32);
         self.bids.push(bid);
-        self.jobs[bid.job].bids.push(index);
-        index
     }
 
     /// Groups the sites by the amounts that the requests ask for. Without this call, the model is correct but slower.
@@ -203,7 +201,7 @@ impl ClusterModel {
         let mut bids = std::mem::take(&mut self.bids);
         bids.sort_by_key(|bid| bid.key(bid.pair.priority, 0));
         self.jobs.iter_mut().for_each(|job| job.bids.clear());
-        bids.into_iter().for_each(|bid| _ = self.add_bid(bid));
+        bids.into_iter().for_each(|bid| self.add_bid(bid));
         let bids = &self.bids;
         self.next = vec![bids.len() as u32; bids.len()];
         for at in (1..bids.len()).rev() {

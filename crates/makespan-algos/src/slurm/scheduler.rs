@@ -1,6 +1,5 @@
 //! The scheduler: pending jobs in their order, and the cycles that start them.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,8 +24,6 @@ pub struct LimitDelay {
 pub struct JobStart {
     /// The index of the job.
     pub job: usize,
-    /// The index of the candidate that was started.
-    pub bid: u32,
     /// The number of the running job ([`World::running`]).
     pub number: usize,
     /// The time for which the job may run.
@@ -68,20 +65,22 @@ pub struct SlurmScheduler {
     pub(super) limited_at: Vec<u64>,
     /// For each request, the last cycle in which the request did not fit.
     pub(super) failed: Vec<u64>,
-    /// For each request, the last cycle in which it got a reservation, and the start of this reservation.
+    /// For each request, the last cycle in which a start was searched, and this start. Without a start, an instant that is
+    /// later than all others.
     pub(super) places: Vec<(u64, i64)>,
     /// The number of the current cycles.
     pub(super) look: u64,
     /// An upper bound on the number of candidates in `waiting` of jobs that no longer wait.
     pub(super) stale: usize,
-    /// The number of candidates at the front of `waiting` of jobs that no longer wait.
+    /// A number of candidates at the front of `waiting`, all of jobs that no longer wait.
     pub(super) head: usize,
     /// For each job that did not start although enough nodes were free, the time for which these nodes were free.
     /// `None` if these times are not recorded.
     pub(super) gaps: Option<HashMap<usize, Gap>>,
     pub(super) starts: Vec<JobStart>,
-    /// A position in `waiting`, and for each candidate from this position on, the minimum number of processors of its job
-    /// and of all later jobs. The list is empty for a platform of nodes.
+    /// A position in `waiting`, and for each candidate that a backfill cycle may visit from this position on, the minimum
+    /// number of processors of its job and of the later ones of these jobs. The list may be empty, and is always empty for
+    /// a platform of nodes.
     pub(super) least: (usize, Vec<u64>),
 }
 
@@ -149,7 +148,7 @@ impl SlurmScheduler {
         self.gaps.as_ref()?.get(&job).copied()
     }
 
-    /// Adds a job that already runs. Returns its number.
+    /// Adds a running job. Returns its number.
     pub fn begin(&mut self, running: RunningUsage) -> usize {
         self.world.count(&running, true);
         self.world.take(running)
@@ -162,11 +161,11 @@ impl SlurmScheduler {
         Some(running)
     }
 
-    /// Sets the assumed end of a running job. Returns the new number of the job.
-    pub fn extend(&mut self, number: usize, believed: i64) -> usize {
-        match self.end(number) {
-            Some(running) => self.begin(RunningUsage { believed, ..running }),
-            None => number,
+    /// Sets the assumed end of a running job. The number of the job stays the same.
+    pub fn extend(&mut self, number: usize, believed: i64) {
+        if let Some(running) = self.end(number) {
+            let same = self.begin(RunningUsage { believed, ..running });
+            debug_assert_eq!(same, number);
         }
     }
 
@@ -245,7 +244,7 @@ impl SlurmScheduler {
             self.priorities[bid as usize] = priority(&model.bids[bid as usize]);
         }
         let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.sort_by(|&one, &other| self.compare(one, other));
+        waiting.sort_by_key(|&bid| self.key(bid));
         self.waiting = waiting;
         self.is_in_order = false;
     }
@@ -254,10 +253,6 @@ impl SlurmScheduler {
     pub fn set_priority(&mut self, bid: u32, priority: u64) {
         self.priorities[bid as usize] = priority;
         self.is_in_order = false;
-    }
-
-    fn compare(&self, one: u32, other: u32) -> Ordering {
-        self.key(one).cmp(&self.key(other))
     }
 
     fn key(&self, bid: u32) -> CandidateKey {

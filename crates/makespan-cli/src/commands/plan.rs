@@ -17,7 +17,6 @@ use makespan_formats::gantt::NamedSchedule;
 use makespan_formats::report::{Report, Section};
 use makespan_formats::schedule::{FrontEntry, ScheduleFile, StrategyEntry};
 use makespan_formats::write_swf;
-use makespan_history::memory::ExcessRule;
 use makespan_verify::Bound;
 use miette::{Result, miette};
 
@@ -37,7 +36,7 @@ pub fn plan(options: &PlanOptions) -> Result<ExitCode> {
         let mut taught = past.teach(loaded)?;
         if options.memory == MemorySource::Learned {
             let machines = StatedMachines::of(&options.input.machines, options.input.strict)?.machine()?;
-            let room = MemoryRoom { machines, guesses: true, excess: ExcessRule::Tolerate };
+            let room = MemoryRoom::of(machines, true, false);
             taught = past.teach_memory(taught, &room)?;
         }
         loaded = taught.loaded;

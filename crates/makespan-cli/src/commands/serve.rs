@@ -9,7 +9,6 @@ use std::time::Duration;
 use makespan_core::{Job, Platform, counted};
 use makespan_exec::engine::Engine;
 use makespan_exec::{ExecuteOptions, MeasuredAttempt, Pinning, check_memory_limits};
-use makespan_history::memory::ExcessRule;
 use makespan_service::client::default_store;
 use makespan_service::host::{Host, WakeCallback, local};
 use makespan_service::{Keeper, KeeperOptions, Log, Service, report_failed_start};
@@ -85,16 +84,6 @@ pub fn serve(options: &ServeOptions) -> Result<ExitCode> {
     })
 }
 
-/// Returns the machines for which memory is learned, or `None` if memory is not learned.
-fn memory_room(options: &ServeOptions, platform: &Platform, is_cluster: bool) -> Option<MemoryRoom> {
-    let is_limited = options.limit_memory || is_cluster;
-    (options.memory == MemorySource::Learned).then(|| MemoryRoom {
-        machines: platform.clone(),
-        guesses: !is_cluster,
-        excess: if is_limited { ExcessRule::Kill } else { ExcessRule::Tolerate },
-    })
-}
-
 /// Runs the service until a signal arrives.
 fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     let open = || RunHistory::open(&options.history, None, Pinning::All);
@@ -107,7 +96,8 @@ fn run(options: &ServeOptions, store: &Path) -> Result<ExitCode> {
     if options.limit_memory && cluster.is_none() {
         check_memory_limits().map_err(|error| miette!("{error}"))?;
     }
-    let room = memory_room(options, &platform, cluster.is_some());
+    let is_learned = options.memory == MemorySource::Learned;
+    let room = is_learned.then(|| MemoryRoom::of(platform.clone(), cluster.is_none(), options.limit_memory));
     let memory = Mutex::new(recorder.recorder());
     let place = Place { platform: platform.clone(), cluster, past: Mutex::new(past), room, memory };
     let log = Log::open(options.log.as_deref()).map_err(|error| {

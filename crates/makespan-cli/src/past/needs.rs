@@ -25,6 +25,16 @@ pub struct MemoryRoom {
     pub excess: ExcessRule,
 }
 
+impl MemoryRoom {
+    /// Returns the machines for which memory is learned. A cluster has its own default for jobs that state no memory, so
+    /// guesses are made only if the jobs run on this machine. A cluster kills jobs that use more memory than they
+    /// requested.
+    pub const fn of(machines: Platform, is_here: bool, limits_memory: bool) -> Self {
+        let excess = if limits_memory || !is_here { ExcessRule::Kill } else { ExcessRule::Tolerate };
+        Self { machines, guesses: is_here, excess }
+    }
+}
+
 /// The largest node, and the consequence for a task that uses more memory than predicted.
 #[derive(Clone, Copy)]
 struct LargestNode {
@@ -56,42 +66,44 @@ impl RunHistory {
             taught.loaded.remarks.push(text.to_owned());
             return Ok(taught);
         };
-        let mut jobs = instance.all_submitted();
         let share = Some(share).filter(|_| room.guesses);
-        let place = &self.place;
-        let learn = |history| place.learn_memory(history, &mut jobs, LargestNode { bytes: most, excess: room.excess });
-        let sources = match self.history.as_ref().map(learn) {
-            Some(Ok(sources)) => sources,
-            Some(Err(error)) => {
-                give_up(&error);
-                self.history = None;
-                jobs = instance.all_submitted();
-                MemorySources::default()
-            }
-            None => MemorySources::default(),
-        };
+        let largest = LargestNode { bytes: most, excess: room.excess };
+        let (mut jobs, sources, error) = self.learned_memory(instance.all_submitted(), largest);
+        if let Some(error) = error {
+            give_up(&error);
+            self.history = None;
+        }
         let sources = guess(&mut jobs, share, sources)?;
         let remark = sources.remark(share);
         taught.loaded = rebuilt(taught.loaded, platform, jobs, remark)?;
         taught.learned = true;
         Ok(taught)
     }
+
+    /// Replaces the memory of the tasks for which the history has peaks. If the history cannot be read, returns the
+    /// unchanged jobs and the error.
+    fn learned_memory(&self, jobs: Vec<Job>, largest: LargestNode) -> (Vec<Job>, MemorySources, Option<HistoryError>) {
+        let Some(history) = &self.history else { return (jobs, MemorySources::default(), None) };
+        let mut learned = jobs.clone();
+        match self.place.learn_memory(history, &mut learned, largest) {
+            Ok(sources) => (learned, sources, None),
+            Err(error) => (jobs, MemorySources::default(), Some(error)),
+        }
+    }
 }
 
 #[cfg(feature = "service")]
 impl RunHistory {
     /// Replaces the memory of jobs by memory learned from the history. Prints nothing if this succeeds.
-    pub(super) fn with_learned_memory(&self, jobs: &[Job], room: &MemoryRoom) -> Vec<Job> {
-        let Some((most, share)) = amounts(&room.machines) else { return jobs.to_vec() };
+    pub(super) fn with_learned_memory(&self, jobs: Vec<Job>, room: &MemoryRoom) -> Vec<Job> {
+        let Some((most, share)) = amounts(&room.machines) else { return jobs };
         let largest = LargestNode { bytes: most, excess: room.excess };
-        let mut taught = jobs.to_vec();
-        let learned = self.history.as_ref().map(|history| self.place.learn_memory(history, &mut taught, largest));
-        if let Some(Err(error)) = learned {
+        let (mut taught, sources, error) = self.learned_memory(jobs.clone(), largest);
+        if let Some(error) = error {
             complain(&format!("note: {error}; continuing without learned memory"));
-            taught = jobs.to_vec();
         }
         let share = Some(share).filter(|_| room.guesses);
-        guess(&mut taught, share, MemorySources::default()).map_or_else(|_| jobs.to_vec(), |_| taught)
+        if guess(&mut taught, share, sources).is_ok() { taught } else { jobs }
     }
 }
 

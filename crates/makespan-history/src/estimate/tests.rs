@@ -35,22 +35,10 @@ fn command(line: &str) -> Command {
 
 fn ran(line: &str, processors: u32, seconds: f64) -> RunRecord {
     RunRecord {
-        command: command(line),
         folder: "/work".into(),
         host: "here".into(),
         processors,
-        wall: Time::from_seconds_f64(seconds).unwrap(),
-        cpu: None,
-        memory: None,
-        reserved: None,
-        memory_kill: false,
-        attempt: 1,
-        ending: Ending::Succeeded,
-        ended: 0,
-        inputs: None,
-        pinned: true,
-        at_once: None,
-        explored: false,
+        ..RunRecord::succeeded(command(line), Time::from_seconds_f64(seconds).unwrap())
     }
 }
 

@@ -42,8 +42,7 @@ pub struct MemoryPredictor<'a> {
 
 impl<'a> MemoryPredictor<'a> {
     /// Creates a predictor for tasks that run in this folder. `excess` is the consequence for a task that uses more
-    /// memory than predicted. The predictor uses the records that the history contains
-    /// now.
+    /// memory than predicted. The predictor uses the records that the history contains now.
     ///
     /// # Errors
     /// [`HistoryError`] if the history cannot be read.

@@ -27,9 +27,9 @@ const SMOOTHING: f64 = 0.7;
 const CANDIDATES: usize = 80;
 /// Share of the peaks that a reservation always contains.
 const SHARE: f64 = 0.95;
-/// Largest and smallest margin above the largest peak, in standard errors of the assumed deviation.
-const MOST_MARGIN: f64 = 2.0;
-const LEAST_MARGIN: f64 = 0.5;
+/// Maximum and minimum margin above the largest peak, in standard errors of the assumed deviation.
+const MAX_MARGIN: f64 = 2.0;
+const MIN_MARGIN: f64 = 0.5;
 
 /// The typical peak of a run in bytes, and the peak of the run divided by the typical peak.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,8 +62,8 @@ impl FactorRange {
         let (count, largest) = (ratios.len(), ratios.last().copied().unwrap_or(1.0));
         let error = basis.assumed_deviation() / (count as f64).sqrt();
         let rank = (SHARE * (count + 1) as f64).ceil() as usize;
-        let least = ratios.get(rank - 1).copied().unwrap_or(largest * (LEAST_MARGIN * error).exp());
-        Self { least, most: largest * (MOST_MARGIN * error).exp() }
+        let least = ratios.get(rank - 1).copied().unwrap_or(largest * (MIN_MARGIN * error).exp());
+        Self { least, most: largest * (MAX_MARGIN * error).exp() }
     }
 }
 

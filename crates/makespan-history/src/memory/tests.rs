@@ -207,22 +207,10 @@ fn a_line_through_near_sizes_holds_for_larger_inputs() {
 
 fn ran(line: &str, memory: u64) -> RunRecord {
     RunRecord {
-        command: Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
         folder: "/work".into(),
         host: "here".into(),
-        processors: 1,
-        wall: Time::from_seconds(3600),
-        cpu: None,
         memory: Some(memory),
-        reserved: None,
-        memory_kill: false,
-        attempt: 1,
-        ending: Ending::Succeeded,
-        ended: 0,
-        inputs: None,
-        pinned: true,
-        at_once: None,
-        explored: false,
+        ..RunRecord::succeeded(Command::new(["sh", "-c", line].map(str::to_owned).to_vec()), Time::from_seconds(3600))
     }
 }
 

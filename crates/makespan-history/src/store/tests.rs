@@ -10,22 +10,17 @@ use crate::{Command, Ending, MemoryRequest, RunRecord};
 
 fn record(line: &str, seconds: i64) -> RunRecord {
     RunRecord {
-        command: Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
         folder: "/work".into(),
         host: "here".into(),
         processors: 2,
-        wall: Time::from_seconds(seconds),
         cpu: Some(Time::from_seconds(seconds)),
         memory: Some(1 << 20),
-        reserved: None,
-        memory_kill: false,
-        attempt: 1,
-        ending: Ending::Succeeded,
         ended: 1_000_000 + seconds,
-        inputs: None,
-        pinned: true,
         at_once: Some(1.5),
-        explored: false,
+        ..RunRecord::succeeded(
+            Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
+            Time::from_seconds(seconds),
+        )
     }
 }
 

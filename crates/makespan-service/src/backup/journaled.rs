@@ -34,13 +34,12 @@ pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupErro
     let mut owners = Owners::default();
     copy.readers().read(|reader| reader.handed(&round, 0)).map_err(&database)?.iter().for_each(|job| owners.push(job));
     let unreadable = |error: JournalError| BackupError::Journal(for_service(&error.to_string()));
-    RecordedRun::checked(&path).map_err(unreadable)?;
+    let mut recorded = RecordedRun::checked(&path).map_err(unreadable)?;
     let begun = Instant::now();
-    let recorded = loop {
-        let recorded = RecordedRun::read(&path).map_err(unreadable)?;
+    loop {
         let missing = unrecorded(&path, &recorded, &owners);
         if missing.is_empty() {
-            break recorded;
+            break;
         }
         if !is_served(folder) {
             return Err(BackupError::Unrecorded(missing));
@@ -49,7 +48,8 @@ pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupErro
             return Err(BackupError::NotRecording(missing));
         }
         thread::sleep(Duration::from_millis(20));
-    };
+        recorded = RecordedRun::read(&path).map_err(unreadable)?;
+    }
     let added = copy.change(|change| {
         let ends = recorded.history.runs.iter().filter_map(|run| end_of(run, &recorded, &owners));
         ends.into_iter().try_for_each(|end| change.note(&end))

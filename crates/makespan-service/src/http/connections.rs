@@ -108,18 +108,17 @@ impl Connections {
         let end = Arc::new(Notify::new());
         let new = OpenConnection { address, token: None, requests: 0, end: Arc::clone(&end), is_ending: false };
         open.all.insert(number, new);
-        if address.is_some() {
+        if let Some(from) = address {
             let is_own = |one: &OpenConnection| one.address == address && !one.is_ending;
             let is_stranger = |one: &OpenConnection| is_own(one) && one.token.is_none();
-            let whom = format!("the address {}", address.map_or_else(String::new, |address| address.to_string()));
             if open.count(is_stranger) > self.limits.strangers {
                 let closed = u64::from(open.close(is_stranger));
-                self.tell(&mut open, &format!("{whom} without a valid token"), (closed, 0));
+                self.tell(&mut open, &format!("the address {from} without a valid token"), (closed, 0));
             }
             if open.count(is_own) > self.limits.address {
                 let is_idle = |one: &OpenConnection| is_own(one) && one.token.is_some() && one.requests == 0;
                 let closed = u64::from(open.close(is_idle) || open.close(is_stranger));
-                self.tell(&mut open, &whom, (closed, 0));
+                self.tell(&mut open, &format!("the address {from}"), (closed, 0));
             }
         }
         Connection { connections: Arc::clone(self), number, end }

@@ -106,11 +106,9 @@ fn admit(app: &App, request: &mut Request) -> Result<(), Problem> {
     // Every refusal of a request with a valid token names the user in the log.
     if let Some(Ok((who, token))) = &asker {
         request.extensions_mut().insert(RequestClient { who: who.clone(), token: token.clone() });
-    }
-    if let Some(Ok((who, id))) = &asker
-        && !peer.connection.is_known(id, &who.user)
-    {
-        return Err(too_many_connections());
+        if !peer.connection.is_known(token, &who.user) {
+            return Err(too_many_connections());
+        }
     }
     let counted = match &asker {
         Some(Ok((_, id))) => LimitedGroup::Token(id.clone()),

@@ -85,25 +85,26 @@ impl Keeper {
         self.read(|reader| reader.job(who, job))?.ok_or_else(|| unknown(job))
     }
 
-    /// Adds the expected start and end of a job to its summary. If the start or the end depends on a running task with
-    /// an unknown end, also adds the number of the job of this task. If `who` may not see this job, adds 0 instead. If
-    /// the job cannot start at present, adds the reason.
-    fn expect(&self, who: &Who, summary: &mut JobSummary) {
-        if summary.state == State::Waiting {
-            summary.blocked = self.shared.present_trouble().or_else(|| {
-                let rules = self.shared.rules.lock().unwrap_or_else(PoisonError::into_inner);
-                explain::exceeded(summary, &rules.processors)
-            });
-        }
+    /// Adds the expected starts and ends of jobs to their summaries. If the start or the end of a job depends on a
+    /// running task with an unknown end, also adds the number of the job of this task. If `who` may not see this job,
+    /// adds 0 instead. If a job cannot start at present, adds the reason.
+    fn expect(&self, who: &Who, summaries: &mut [JobSummary]) {
+        let trouble = self.shared.present_trouble();
+        let limits = self.shared.rules.lock().unwrap_or_else(PoisonError::into_inner).processors.clone();
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(outlook) = outlook else { return };
-        let Expectation { start, end, longer_than, behind } = match summary.state {
-            State::Waiting => outlook.of_waiting(summary.number, wall()).unwrap_or_default(),
-            State::Running => outlook.of_running(summary.number, summary.started, wall()),
-            _ => return,
-        };
-        (summary.expected_start, summary.expected_end, summary.longer_than) = (start, end, longer_than);
-        summary.behind = behind.map(|runs| runs.number_for(who));
+        for summary in summaries {
+            if summary.state == State::Waiting {
+                summary.blocked = trouble.clone().or_else(|| explain::exceeded(summary, &limits));
+            }
+            let Some(outlook) = &outlook else { continue };
+            let Expectation { start, end, longer_than, behind } = match summary.state {
+                State::Waiting => outlook.of_waiting(summary.number, wall()).unwrap_or_default(),
+                State::Running => outlook.of_running(summary.number, summary.started, wall()),
+                _ => continue,
+            };
+            (summary.expected_start, summary.expected_end, summary.longer_than) = (start, end, longer_than);
+            summary.behind = behind.map(|runs| runs.number_for(who));
+        }
     }
 
     /// Waits until a plan includes all changes so far, and returns this plan.
@@ -222,14 +223,14 @@ impl Service for Keeper {
     fn jobs(&self, who: &Who, filter: &Filter, after: Option<u64>, limit: usize) -> Result<Page<JobSummary>, Refusal> {
         let after = after.map(|after| after.min(i64::MAX as u64));
         let mut page = self.read(|reader| reader.jobs(who, filter, after, limit.clamp(1, MAX_ITEMS)))?;
-        page.items.iter_mut().for_each(|summary| self.expect(who, summary));
+        self.expect(who, &mut page.items);
         page.trouble = self.shared.present_trouble().into_iter().collect();
         Ok(page)
     }
 
     fn job(&self, who: &Who, job: JobNumber) -> Result<JobDetail, Refusal> {
         let mut row = self.row(who, job)?;
-        self.expect(who, &mut row.summary);
+        self.expect(who, std::slice::from_mut(&mut row.summary));
         let started = self.read(|reader| reader.tasks(job, None, JobDetail::MAX_TASKS))?;
         let spec = job_of(&row.spec, &self.shared.platform);
         let commands = spec.as_ref().map(commands).unwrap_or_default();

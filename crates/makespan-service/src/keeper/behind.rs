@@ -111,10 +111,10 @@ pub(super) fn behind<'a>(
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Instance, Platform, Time};
+    use makespan_core::{Platform, Time};
     use proptest::prelude::*;
 
-    use super::super::outlook::{Outlook, PlanInput, by_job};
+    use super::super::outlook::Outlook;
     use super::*;
 
     fn runs(job: u64, place: (u32, u32), end: f64, longer_than: Option<f64>) -> Runs {
@@ -200,24 +200,7 @@ mod tests {
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
         let causes = behind(expected.iter().map(PlannedTask::from), &running, 4);
         expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
-        let jobs = by_job(&expected, &running);
-        let instance = Instance::new(platform, Vec::new(), Vec::new()).unwrap();
-        let (limits, bounds, closed) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let (now, includes) = (Time::ZERO, PlanInput::default());
-        Outlook {
-            origin: 0.0,
-            now,
-            includes,
-            instance,
-            pending: 0,
-            expected,
-            running,
-            limits,
-            closed,
-            jobs,
-            bounds,
-            promise: None,
-        }
+        Outlook::of_tasks(platform, expected, running)
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Explains why a job does not run now, and predicts its start.
 
-use makespan_core::{Demand, ProcSet, ResourceKind, counted};
+use makespan_core::{Demand, ResourceKind, counted};
 use makespan_history::{Calibration, ENOUGH};
 
 use super::future::range;
@@ -184,9 +184,7 @@ fn misses_deadline(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> 
 fn reserved(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
     let JobPlan { start, end, .. } = outlook.jobs.get(&row.summary.number)?;
     let needs = row.summary.processors;
-    let platform = outlook.instance.platform().processors();
-    let used = outlook.running.iter().fold(ProcSet::new(), |used, runs| used.union(&runs.place));
-    let free = ProcSet::first(platform).difference(&used);
+    let free = outlook.free();
     // The job would run into these periods if it started now.
     let near: Vec<&ClosedPeriod> =
         outlook.closed.iter().filter(|period| period.overlaps(now, now + (end - start).max(0.0))).collect();
@@ -257,9 +255,7 @@ fn postponed(row: &JobRow, outlook: &Outlook, now: f64) -> String {
     let (job, needs) = (row.summary.number, row.summary.processors);
     let platform = outlook.instance.platform();
     let start = outlook.jobs.get(&job).map_or(now, |plan| plan.start);
-    let used = outlook.running.iter().fold(ProcSet::new(), |used, runs| used.union(&runs.place));
-    let free = ProcSet::first(platform.processors()).difference(&used);
-    let largest = platform.parts(&free).into_iter().map(|(_, count)| count).max().unwrap_or(0);
+    let largest = platform.parts(&outlook.free()).into_iter().map(|(_, count)| count).max().unwrap_or(0);
     let oldest = outlook.promise.map(|promise| promise.job).filter(|&oldest| oldest < job);
     if start <= now + 1.0 {
         "it is planned to start now".into()

@@ -122,6 +122,8 @@ impl Follower {
 struct Starts<'a> {
     view: &'a View<'a>,
     room: Room<'a>,
+    /// Whether a task may run on any processors, because only their number matters for its run time.
+    may_move: bool,
     /// The reservations of the tasks that have not started.
     reserved: Vec<Candidate<'a>>,
     started: Vec<(TaskId, ProcSet)>,
@@ -173,9 +175,11 @@ impl Starts<'_> {
         {
             return;
         }
-        let may_move = instance.has_equal_processors() && !instance.platform().restricts_placement();
+        if !self.may_move {
+            return;
+        }
         let end = end_of(instance, task, &slot.processors, now);
-        let Some(others) = self.room.open(width, end, Some(own), &self.reserved).filter(|_| may_move) else { return };
+        let Some(others) = self.room.open(width, end, Some(own), &self.reserved) else { return };
         // If only the number of processors matters, the reservation may use any processors.
         let due = due.filter(|_| self.room.is_counted);
         self.start(task, &slot.user, others, Some(own), due);
@@ -183,13 +187,9 @@ impl Starts<'_> {
 
     /// Starts a task without a slot, if it has only one allotment and delays no reservation.
     fn try_unplanned(&mut self, task: TaskId, user: &str) {
-        let instance = self.view.instance;
-        let profile = instance.profile(task);
+        let profile = self.view.instance.profile(task);
         let width = profile.min_processors();
-        if width != profile.max_processors() || width > self.room.free.len() {
-            return;
-        }
-        if !instance.has_equal_processors() || instance.platform().restricts_placement() {
+        if !self.may_move || width != profile.max_processors() || width > self.room.free.len() {
             return;
         }
         let end = self.view.now + profile.time(width);
@@ -220,7 +220,8 @@ impl Policy for Follower {
         });
         let reserved = reserved.collect();
         let room = Room::of(view, &owners, &rules.processors);
-        let mut starts = Starts { view, room, reserved, started: Vec::new(), wake: None };
+        let may_move = view.instance.has_equal_processors() && !view.instance.platform().restricts_placement();
+        let mut starts = Starts { view, room, may_move, reserved, started: Vec::new(), wake: None };
         for (own, Slot { task, planned }) in self.slots.iter().enumerate() {
             if let Some(task) = task.filter(|_| goes_on(planned.job)) {
                 starts.try_slot(task, planned, own);
@@ -246,4 +247,4 @@ impl Policy for Follower {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -10,9 +10,9 @@ use super::outlook::Outlook;
 use crate::words::JobNumber;
 
 /// File name of the forecasts in the folder of the store.
-pub(crate) const FORECASTS: &str = "forecasts.sqlite";
+const FORECASTS: &str = "forecasts.sqlite";
 /// Percentage of the starts that a range must contain.
-pub(crate) const PERCENT: u32 = 80;
+const PERCENT: u32 = 80;
 /// Name of the service in the file of forecasts.
 const CLUSTER: &str = "service";
 /// Time between two plans, in milliseconds. Forecasts cannot be more precise.

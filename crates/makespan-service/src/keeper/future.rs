@@ -183,10 +183,10 @@ impl<'a> Future<'a> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use makespan_core::{Instance, Platform};
+    use makespan_core::Platform;
     use proptest::prelude::*;
 
-    use super::super::outlook::{ClosedPeriod, PlanInput, Runs, by_job};
+    use super::super::outlook::{ClosedPeriod, Runs};
     use super::*;
 
     const PROCESSORS: u32 = 4;
@@ -217,25 +217,9 @@ pub(super) mod tests {
             after: Vec::new(),
             behind: None,
         };
-        let expected: Vec<ExpectedTask> = tasks.iter().enumerate().map(one).collect();
-        let jobs = by_job(&expected, &running);
-        let instance = Instance::new(Platform::flat(PROCESSORS).unwrap(), Vec::new(), Vec::new()).unwrap();
-        let limits = [("ann".to_owned(), limit)].into();
-        let (now, includes, bounds) = (Time::ZERO, PlanInput::default(), Vec::new());
-        Outlook {
-            origin: 0.0,
-            now,
-            includes,
-            instance,
-            pending: 0,
-            expected,
-            running,
-            limits,
-            closed,
-            jobs,
-            bounds,
-            promise: None,
-        }
+        let expected = tasks.iter().enumerate().map(one).collect();
+        let platform = Platform::flat(PROCESSORS).unwrap();
+        Outlook { limits: [("ann".to_owned(), limit)].into(), closed, ..Outlook::of_tasks(platform, expected, running) }
     }
 
     /// A task has run longer than every similar task. Checks that the jobs that start after it have a range. The range

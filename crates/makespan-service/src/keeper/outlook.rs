@@ -143,6 +143,31 @@ pub(super) struct Outlook {
 }
 
 impl Outlook {
+    /// Returns the processors on which no task runs.
+    pub fn free(&self) -> ProcSet {
+        let used = self.running.iter().fold(ProcSet::new(), |used, runs| used.union(&runs.place));
+        ProcSet::first(self.instance.platform().processors()).difference(&used)
+    }
+
+    /// Returns the outlook of tests: a plan without limits, closed periods and bounds.
+    #[cfg(test)]
+    pub fn of_tasks(platform: makespan_core::Platform, expected: Vec<ExpectedTask>, running: Vec<Runs>) -> Self {
+        Self {
+            origin: 0.0,
+            now: Time::ZERO,
+            includes: PlanInput::default(),
+            instance: Instance::new(platform, Vec::new(), Vec::new()).unwrap(),
+            pending: 0,
+            limits: ProcessorLimits::new(),
+            closed: Vec::new(),
+            jobs: by_job(&expected, &running),
+            bounds: Vec::new(),
+            promise: None,
+            expected,
+            running,
+        }
+    }
+
     /// Returns true if an expected start or end has passed, or if a task has run longer than expected.
     pub fn is_overdue(&self, now: f64) -> bool {
         self.running.iter().any(|runs| runs.is_overdue(now)) || self.expected.first().is_some_and(|one| one.start < now)

@@ -1,7 +1,6 @@
 //! The rules by which the engine starts tasks: the shown plan, and the limits of users.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use makespan_core::{ProcSet, Time};
 
@@ -15,11 +14,19 @@ pub(super) struct StartRules {
     /// The maximum number of processors that a user may use at once, for each user with a limit.
     pub processors: ProcessorLimits,
     /// The slots of the shown plan, by start.
-    pub plan: Arc<Vec<PlannedSlot>>,
+    pub plan: Vec<PlannedSlot>,
     /// The number of plans so far.
     pub version: u64,
     /// The jobs that have started, if the round is being ended. Tasks of other jobs then do not start.
     pub begun: Option<BTreeSet<JobNumber>>,
+}
+
+impl StartRules {
+    /// Takes over the slots of a new plan.
+    pub fn renew(&mut self, plan: Vec<PlannedSlot>) {
+        self.plan = plan;
+        self.version += 1;
+    }
 }
 
 /// A waiting task in the shown plan. Instants are counted from the beginning of the run.

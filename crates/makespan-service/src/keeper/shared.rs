@@ -304,10 +304,7 @@ impl SharedState {
 
     /// Gives the slots of a new plan to the engine.
     pub fn follow(&self, slots: Vec<PlannedSlot>) {
-        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        rules.plan = Arc::new(slots);
-        rules.version += 1;
-        drop(rules);
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).renew(slots);
         if let Some(intake) = &self.delivery.lock().unwrap_or_else(PoisonError::into_inner).intake {
             intake.decide();
         }

@@ -60,15 +60,14 @@ pub(super) fn check_database(path: &Path, connection: &Connection) -> Result<(),
 pub(crate) fn check_journal(folder: &Path, round: &Round, reader: &Reader) -> Result<(), String> {
     let own = round_folder(folder, round.number);
     let path = own.join(FILE);
-    if fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
+    if has_journal(&own) {
         return RecordedRun::checked(&own).map(drop).map_err(|error| for_service(&error.to_string()));
     }
-    let ended = fs::read_dir(own.join("status")).ok().and_then(|mut all| all.next()?.ok());
-    if let Some(ended) = ended {
-        let job = ended.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(ended) = first_status(&own) {
+        let job = ended.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Err(for_service(&JournalError::Lost { path, folder: own, job }.to_string()));
     }
-    let started = lost_starts(folder, round, reader).map_err(|error| database_fault(&folder.join(DATABASE), &error))?;
+    let started = reader.started_in(round).map_err(|error| database_fault(&folder.join(DATABASE), &error))?;
     if started == 0 {
         return Ok(());
     }
@@ -88,9 +87,17 @@ pub(crate) fn check_journal(folder: &Path, round: &Round, reader: &Reader) -> Re
 /// The error of the database.
 pub(crate) fn lost_starts(folder: &Path, round: &Round, reader: &Reader) -> Result<u64, Error> {
     let own = round_folder(folder, round.number);
-    let is_empty = |path: &Path| fs::metadata(path).map_or(true, |file| file.len() == 0);
-    let has_status = fs::read_dir(own.join("status")).is_ok_and(|mut all| all.next().is_some());
-    if has_status || !is_empty(&own.join(FILE)) { Ok(0) } else { reader.started_in(round) }
+    if has_journal(&own) || first_status(&own).is_some() { Ok(0) } else { reader.started_in(round) }
+}
+
+/// Returns true if the folder of a round has a journal that is not empty.
+fn has_journal(round: &Path) -> bool {
+    fs::metadata(round.join(FILE)).is_ok_and(|file| file.len() > 0)
+}
+
+/// Returns a status file of a round, if there is one.
+fn first_status(round: &Path) -> Option<PathBuf> {
+    Some(fs::read_dir(round.join("status")).ok()?.next()?.ok()?.path())
 }
 
 /// Returns a warning if output files of jobs that succeeded are missing, for example because the folder of a round was

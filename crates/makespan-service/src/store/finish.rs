@@ -219,7 +219,7 @@ impl StoreChange<'_> {
             Err(refused) => return Ok(Err(refused)),
         };
         if known.state.is_final() {
-            let message = format!("job {job} has ended: {}", known.state.name().replace('_', " "));
+            let message = format!("job {job} has ended: {}", known.state.words());
             return Ok(Err(refusal(RefusalKind::Conflict, "", message, "")));
         }
         let sql = "UPDATE jobs SET cancelled = 1 WHERE number = ?1";

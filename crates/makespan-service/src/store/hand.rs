@@ -291,8 +291,7 @@ impl StoreChange<'_> {
             State::Held => return Ok(Ok(Vec::new())),
             State::Waiting => {}
             state => {
-                let message =
-                    format!("job {job} is {}; only a waiting job can be held", state.name().replace('_', " "));
+                let message = format!("job {job} is {}; only a waiting job can be held", state.words());
                 return Ok(Err(refusal(RefusalKind::Conflict, "", message, "cancel the job if it must not run")));
             }
         }
@@ -377,8 +376,7 @@ impl StoreChange<'_> {
             Err(refused) => return Ok(Err(refused)),
         };
         if known.state != State::Held {
-            let message =
-                format!("job {job} is {}; only a held job can be released", known.state.name().replace('_', " "));
+            let message = format!("job {job} is {}; only a held job can be released", known.state.words());
             return Ok(Err(refusal(RefusalKind::Conflict, "", message, "")));
         }
         let sql = "UPDATE jobs SET held = 0, state = 'waiting' WHERE number = ?1";

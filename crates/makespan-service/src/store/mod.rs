@@ -206,9 +206,7 @@ impl Readers {
         }
         Ok(done)
     }
-}
 
-impl Readers {
     /// Like [`Readers::read`], but returns errors as messages with place and remedy.
     ///
     /// # Errors

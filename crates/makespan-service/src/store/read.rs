@@ -83,7 +83,8 @@ pub struct PendingRow {
 const SUMMARY: &str = "number, name, user, state, submitted, started, ended, processors, weight, priority, deadline, tasks, \
                        succeeded + failed + timed_out + not_started";
 
-fn number(row: &Row<'_>, at: usize) -> Result<u64, Error> {
+/// Returns a column that contains a number of a job, a round or the like.
+pub(super) fn number(row: &Row<'_>, at: usize) -> Result<u64, Error> {
     Ok(row.get::<_, i64>(at)? as u64)
 }
 

@@ -4,7 +4,7 @@ use makespan_core::ProcSet;
 use rusqlite::{Connection, Error, Row, params};
 
 use super::change::{StoreChange, StoreResult};
-use super::read::Reader;
+use super::read::{Reader, number};
 use crate::clock::{shown_instant, wall};
 use crate::prepare::refusal;
 use crate::words::{RefusalKind, Reservation};
@@ -16,7 +16,7 @@ fn reservations(connection: &Connection, now: f64) -> Result<Vec<Reservation>, E
     let read = |row: &Row<'_>| {
         let processors: String = row.get(4)?;
         Ok(Reservation {
-            number: row.get::<_, i64>(0)? as u64,
+            number: number(row, 0)?,
             name: row.get(1)?,
             start: row.get(2)?,
             end: row.get(3)?,

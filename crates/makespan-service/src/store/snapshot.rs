@@ -10,7 +10,7 @@ use rusqlite::{Error, ErrorCode};
 
 use super::change::StoreChange;
 use super::fault::{check_database, database_fault, round_folder};
-use super::read::Reader;
+use super::read::{Reader, number};
 use super::schema::{APPLICATION, STEPS};
 use super::{DATABASE, open, private};
 use crate::words::{HappeningKind, JobNumber, State};
@@ -129,7 +129,7 @@ impl Reader {
         let mut select = self.0.prepare_cached(&sql)?;
         let read = |row: &rusqlite::Row<'_>| {
             let round = row.get::<_, Option<i64>>(0)?.unwrap_or(1) as u64;
-            Ok(act((row.get::<_, i64>(2)? as u64, round, row.get(1)?)))
+            Ok(act((number(row, 2)?, round, row.get(1)?)))
         };
         select.query_map([], read)?.collect()
     }

@@ -9,7 +9,7 @@ use makespan_service::words::{JobNumber, State, Stream};
 use makespan_service::{Service, StoreState, examine};
 use proptest::prelude::*;
 
-use crate::common::{admin, keeper, options, script, start, submit, until_state};
+use crate::common::{admin, copy, keeper, options, script, start, submit, until_state};
 
 /// Texts of which each error about a damaged store contains one.
 const REMEDIES: [&str; 6] = [
@@ -20,20 +20,6 @@ const REMEDIES: [&str; 6] = [
     "restore both files",
     "continue with the program that started the run",
 ];
-
-/// Copies a folder.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
 
 /// Makes a store in which three jobs have run.
 fn make(store: &Path) {

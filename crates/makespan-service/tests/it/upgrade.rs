@@ -8,20 +8,7 @@ use makespan_service::words::{JobNumber, State, Stream};
 use makespan_service::{Keeper, Service, tokens};
 use rusqlite::Connection;
 
-use crate::common::{admin, keeper, script, state, submit, until_state};
-
-/// Copies the files of a folder and of its folders.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), &to).unwrap();
-        }
-    }
-}
+use crate::common::{admin, copy, keeper, script, state, submit, until_state};
 
 fn output(service: &Keeper, job: u64) -> String {
     String::from_utf8(service.log(&admin(), JobNumber(job), 0, Stream::Out, 0, 100).unwrap().bytes).unwrap()

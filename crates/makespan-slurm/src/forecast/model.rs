@@ -1,5 +1,5 @@
-//! A queue in flat arrays. Nodes are in the order in which Slurm allocates them, and jobs in the order in which the
-//! scheduler considers them.
+//! A queue in flat arrays. Nodes are in the order in which Slurm allocates them, and candidates of jobs in the order in
+//! which the scheduler considers them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,6 +27,8 @@ pub(super) struct Model<'a> {
     pub nodes: Vec<usize>,
     /// For each node of the queue, the index of its site.
     pub site_of: Vec<usize>,
+    /// The sites that accept jobs now, or after the end of a reservation.
+    pub open: NodeBits,
     /// The kinds of generic resources.
     pub kinds: Vec<(String, String)>,
     pub limits: QueueLimits,
@@ -41,9 +43,10 @@ pub(super) struct Model<'a> {
 impl<'a> Model<'a> {
     pub(super) fn of(queue: &'a Queue) -> Self {
         let nodes = queue.nodes_by_weight();
-        let mut site_of = vec![0; nodes.len()];
+        let (mut site_of, mut open) = (vec![0; nodes.len()], NodeBits::new(nodes.len()));
         for (site, &node) in nodes.iter().enumerate() {
             site_of[node] = site;
+            open.set(site, queue.takes_jobs(&queue.nodes[node]));
         }
         let kinds = kinds(&queue.nodes);
         let memory = queue.counts_memory();
@@ -63,19 +66,19 @@ impl<'a> Model<'a> {
         cluster.cycles = cycle_rules(queue, nodes.len());
         let limits = QueueLimits::of(queue);
         (cluster.counters, cluster.groups) = (limits.counters(), limits.groups.clone());
-        let teams = teams(queue);
+        let mut teams = teams(queue);
         let job = |(index, job): (usize, &QueueJob)| ModelJob {
             limit: limit(job),
             deadline: job.deadline,
             bids: Vec::new(),
-            team: teams.get(&index).cloned().unwrap_or_default(),
+            team: teams.remove(&index).unwrap_or_default(),
         };
         cluster.jobs = queue.jobs.iter().enumerate().map(job).collect();
         let latest = queue.jobs.iter().map(|job| job.latest_start().filter(|_| job.run.is_none()).unwrap_or(i64::MAX));
         let latest = latest.collect();
         let never = vec![None; queue.jobs.len()];
         let cluster = Arc::new(cluster);
-        let mut model = Self { queue, cluster, nodes, site_of, kinds, limits, never, latest, memory };
+        let mut model = Self { queue, cluster, nodes, site_of, open, kinds, limits, never, latest, memory };
         model.add_bids();
         let cluster = Arc::make_mut(&mut model.cluster);
         cluster.sort_bids();
@@ -83,7 +86,7 @@ impl<'a> Model<'a> {
         model
     }
 
-    /// Adds a bid for every pending job in each of its partitions, in the scheduler's order.
+    /// Adds a bid for every pending job in each of its partitions.
     fn add_bids(&mut self) {
         let mut interning = Interning::default();
         let (mut users, mut arrays) = (HashMap::new(), HashMap::new());
@@ -240,7 +243,7 @@ impl<'a> Model<'a> {
         let mut set = NodeBits::new(self.nodes.len());
         for site in self.cluster.partitions[partition].iter() {
             let node = self.node(site);
-            let fits = self.queue.takes_jobs(node)
+            let fits = self.open.has(site)
                 && choice.serves(&node.features, nodes)
                 && !request.excluded.contains(&node.name)
                 && (only.is_empty() || only.contains(&node.name))

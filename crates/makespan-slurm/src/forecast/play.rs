@@ -40,7 +40,6 @@ pub(super) type Lasts<'a> = &'a dyn Fn(usize) -> i64;
 pub(super) struct ForecastSimulation<'a> {
     model: &'a Model<'a>,
     links: &'a Links,
-    heeds_deadlines: bool,
     lasts: Lasts<'a>,
     scheduler: SlurmScheduler,
     now: i64,
@@ -79,7 +78,6 @@ impl<'a> ForecastSimulation<'a> {
         let mut play = Self {
             model,
             links,
-            heeds_deadlines,
             lasts,
             scheduler,
             now: model.queue.now,
@@ -140,7 +138,7 @@ impl<'a> ForecastSimulation<'a> {
         }
         for index in (0..queue.jobs.len()).filter(|&index| queue.jobs[index].run.is_none()) {
             let latest = self.model.latest[index];
-            if self.heeds_deadlines && (now..i64::MAX).contains(&latest) {
+            if self.scheduler.heeds_deadlines && (now..i64::MAX).contains(&latest) {
                 self.events.push(Reverse((latest + 1, Event::Expire(index))));
             }
             self.expect(index);
@@ -176,8 +174,9 @@ impl<'a> ForecastSimulation<'a> {
             return;
         }
         if let Some(own) = &self.priorities {
+            let priority = own.of_job(job);
             for &bid in &self.model.cluster.jobs[job].bids {
-                self.scheduler.set_priority(bid, own.of_job(job));
+                self.scheduler.set_priority(bid, priority);
             }
         }
         self.scheduler.enter(job);

@@ -25,7 +25,7 @@ impl Model<'_> {
         let mut away = Vec::new();
         for site in self.wanted_sites(partition, job, only) {
             let node = self.node(site);
-            if !self.queue.takes_jobs(node) {
+            if !self.open.has(site) {
                 let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
                 away.push(format!("{} ({}{reason})", node.name, state(node)));
             }
@@ -94,7 +94,7 @@ impl Model<'_> {
             return Some(WaitReason::new("nodes", brief, text).with("other nodes"));
         };
         let node = self.node(site);
-        if !self.queue.takes_jobs(node) {
+        if !self.open.has(site) {
             let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
             let brief = format!("node {name} is away");
             let text = format!("{asks}, and {name} is away");

@@ -41,9 +41,14 @@ impl Queue {
 
     /// Returns the weight of the fair share in the priorities of jobs, or 0 if priorities do not contain the fair share.
     pub fn fair_share_weight(&self) -> u32 {
-        let is_multifactor = self.config.get("PriorityType").is_some_and(|kind| kind.contains("multifactor"));
-        let weight = self.config.number(WEIGHT).and_then(OptionalLimit::value).filter(|_| is_multifactor);
+        let weight = self.config.number(WEIGHT).and_then(OptionalLimit::value);
+        let weight = weight.filter(|_| self.has_multifactor_priority());
         weight.map_or(0, |weight| u32::try_from(weight).unwrap_or(u32::MAX))
+    }
+
+    /// Returns true if the cluster computes priorities from factors.
+    pub(super) fn has_multifactor_priority(&self) -> bool {
+        self.config.get("PriorityType").is_some_and(|kind| kind.contains("multifactor"))
     }
 
     /// Returns the parameters of the fair share for the policy `slurm`, in seconds.
@@ -117,12 +122,8 @@ impl Queue {
         Err(format!("there is no {what} {name} with shares; shares are known of {}", names.join(", ")))
     }
 
-    /// Returns the fair-share factor that the priorities of the jobs of a user contain, if it is known.
-    pub(super) fn fair_share_factor(&self, job: &QueueJob) -> Option<f64> {
-        self.fair_share_of(job).map(|own| own.factor)
-    }
-
-    fn fair_share_of(&self, job: &QueueJob) -> Option<FairShare> {
+    /// Returns the fair share of the user of a job, if it is known.
+    pub(super) fn fair_share_of(&self, job: &QueueJob) -> Option<FairShare> {
         let is_own = |one: &&Association| {
             one.user.as_deref() == Some(job.user.as_str()) && Some(one.account.as_str()) == job.account.as_deref()
         };

@@ -261,8 +261,8 @@ fn in_megabytes(text: &str) -> String {
 impl Queue {
     /// Adds a job that is submitted now. Returns the new queue, the indices of the job (of its tasks, if it is an
     /// array), and notes about assumptions. The user, the account, the QOS, the partition and the time limit are
-    /// defaults of the cluster if the job does not state them. The job comes after the pending jobs of its user in its
-    /// QOS.
+    /// defaults of the cluster if the job does not state them. If the job states no priority, its priority follows from
+    /// the factors of the cluster, or is the lowest priority of similar pending jobs.
     ///
     /// # Errors
     /// A sentence with a remedy.

@@ -19,8 +19,9 @@ impl Queue {
     /// Returns the weights of the multifactor priority. Returns `None` if the cluster uses another priority, or if the
     /// size factor depends on time limits.
     fn priority_weights(&self) -> Option<PriorityWeights> {
-        self.config.get("PriorityType").filter(|kind| kind.contains("multifactor"))?;
-        if self.config.get("PriorityFlags").unwrap_or_default().contains("SMALL_RELATIVE_TO_TIME") {
+        if !self.has_multifactor_priority()
+            || self.config.get("PriorityFlags").unwrap_or_default().contains("SMALL_RELATIVE_TO_TIME")
+        {
             return None;
         }
         let weight = |name: &str| self.config.number(name).and_then(OptionalLimit::value).unwrap_or(0) as f64;
@@ -29,7 +30,7 @@ impl Queue {
             age: weight("PriorityWeightAge"),
             size: weight("PriorityWeightJobSize"),
             partition: weight("PriorityWeightPartition"),
-            fair_share: weight("PriorityWeightFairShare"),
+            fair_share: f64::from(self.fair_share_weight()),
             max_age: max_age.filter(|&age| age > 0).unwrap_or(7 * 86_400) as f64,
             favors_small: self.config.get("PriorityFavorSmall").is_some_and(|text| text.eq_ignore_ascii_case("yes")),
         })
@@ -46,14 +47,14 @@ impl Queue {
         // Prefer a job of the user, because its fair share needs no data.
         let mut alike: Vec<&QueueJob> = self.jobs.iter().filter(is_alike).collect();
         alike.sort_by_key(|job| (job.user != new.user, job.partitions != new.partitions, job.id));
+        let own = self.factors(new, &weights, 0.0)?;
         alike.into_iter().find_map(|job| {
-            let own = self.factors(new, &weights, 0.0)?;
             let age = (self.now - job.eligible.or(job.submitted)?).max(0) as f64;
             let other = self.factors(job, &weights, age)?;
             let shares = if job.user == new.user || weights.fair_share <= 0.0 {
                 0.0
             } else {
-                weights.fair_share * (self.fair_share_factor(new)? - self.fair_share_factor(job)?)
+                weights.fair_share * (self.fair_share_of(new)?.factor - self.fair_share_of(job)?.factor)
             };
             Some((job.priority as f64 + own - other + shares).max(1.0) as u64)
         })
@@ -61,7 +62,7 @@ impl Queue {
 
     /// Returns the sum of the weighted factors of a job that has waited for `age` seconds, without the fair share.
     fn factors(&self, job: &QueueJob, weights: &PriorityWeights, age: f64) -> Option<f64> {
-        let highest = self.partitions.iter().map(partition_factor).max().unwrap_or(0).max(1) as f64;
+        let highest = f64::from(self.partitions.iter().map(partition_factor).max().unwrap_or(0).max(1));
         let own = self.partition(job.partitions.first()?)?;
         let (nodes, cpus) = (self.nodes.len().max(1) as f64, self.all_cpus().max(1) as f64);
         let shares = (job.request.min_nodes as f64 / nodes).midpoint(job.request.all_cpus() as f64 / cpus);
@@ -69,7 +70,7 @@ impl Queue {
         Some(
             weights.age * (age / weights.max_age).min(1.0)
                 + weights.size * size.clamp(0.0, 1.0)
-                + weights.partition * (partition_factor(own) as f64 / highest),
+                + weights.partition * (f64::from(partition_factor(own)) / highest),
         )
     }
 
@@ -78,7 +79,8 @@ impl Queue {
     }
 }
 
-fn partition_factor(partition: &crate::Partition) -> u64 {
+/// Returns the factor by which a partition raises the priorities of its jobs.
+pub(super) fn partition_factor(partition: &crate::Partition) -> u32 {
     partition.record.get("PriorityJobFactor").and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 

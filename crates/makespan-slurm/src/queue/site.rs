@@ -8,6 +8,7 @@ use makespan_core::{
     Submission, Time,
 };
 
+use super::new_priority::partition_factor;
 use super::{Queue, QueueJob, SlurmLimits, SlurmReservation};
 
 /// The time limit, in seconds, that is assumed for a job without one: a year.
@@ -56,16 +57,15 @@ impl Queue {
 
     fn site_partitions(&self, number: &HashMap<&str, usize>) -> Vec<Part> {
         let open = self.nodes.iter().filter(|node| self.takes_jobs(node)).map(|node| node.name.as_str());
-        let open: BTreeSet<&str> = open.collect();
+        let open: HashMap<&str, usize> = open.filter_map(|name| Some((name, *number.get(name)?))).collect();
         let part = |own: &crate::Partition| {
-            let names = own.nodes.iter().map(String::as_str).filter(|name| open.contains(name));
-            let nodes: BTreeSet<usize> = names.filter_map(|name| number.get(name).copied()).collect();
+            let nodes: BTreeSet<usize> = own.nodes.iter().filter_map(|name| open.get(name.as_str()).copied()).collect();
             let says = |key: &str| own.record.get(key).filter(|text| !matches!(*text, "N/A" | "(null)" | ""));
             Part {
                 is_default: own.is_default,
                 is_up: own.state == "UP",
                 tier: u32::try_from(own.priority_tier).unwrap_or(u32::MAX),
-                job_factor: says("PriorityJobFactor").and_then(|text| text.parse().ok()).unwrap_or(1),
+                job_factor: partition_factor(own),
                 max_time: own.max_time.value().map(seconds),
                 default_time: own.default_time.and_then(crate::OptionalLimit::value).map(seconds),
                 min_nodes: u32::try_from(own.min_nodes).unwrap_or(u32::MAX),

@@ -130,7 +130,8 @@ impl Waits {
             let (mut before, mut from): (Vec<usize>, i64) = (Vec::new(), 0);
             let conditions: Vec<_> = job.waits_for.iter().map(|wait| places.before(wait, by, notes)).collect();
             // If one alternative is sufficient, leave out alternatives that are impossible.
-            let is_one_possible = job.waits_for.iter().any(|wait| wait.any) && conditions.iter().any(Result::is_ok);
+            let is_any = job.waits_for.iter().any(|wait| wait.any);
+            let is_one_possible = is_any && conditions.iter().any(Result::is_ok);
             for condition in conditions {
                 match condition {
                     Ok(condition) => {
@@ -142,10 +143,9 @@ impl Waits {
                 }
             }
             if from > 0 {
-                let release = works[by].release.max(Time::from_seconds(from));
-                works[by] = works[by].clone().with_release(release);
+                works[by].release = works[by].release.max(Time::from_seconds(from));
             }
-            if job.waits_for.len() > 1 && job.waits_for.iter().any(|wait| wait.any) {
+            if job.waits_for.len() > 1 && is_any {
                 notes.add(job, "a dependency on one of several jobs is treated as a dependency on all of them");
             }
             if job.together.is_some() {

@@ -68,7 +68,6 @@ pub struct Slurm {
 struct Runs {
     /// The number of the job in the scheduler.
     number: usize,
-    user: usize,
     processors: u32,
     /// The expected end, in ticks.
     until: i64,
@@ -206,7 +205,7 @@ impl State {
         let Some(runs) = self.running.remove(&task) else { return self.leave(task) };
         self.ends.remove(&(runs.until, task));
         self.scheduler.end(runs.number);
-        self.shares.change(runs.user, -f64::from(runs.processors), view.now);
+        self.shares.change(runs.data.user, -f64::from(runs.processors), view.now);
         let uses = runs.data.group.map_or(&[][..], |group| &self.scheduler.model().groups[group]).to_vec();
         for own in uses.iter().filter(|own| self.nodes.is_used_up(view.instance, own.counter)) {
             *self.used_up.entry(own.counter).or_default() += own.amount;
@@ -315,10 +314,10 @@ impl State {
         }
         decisions.push(Decision::Start { task, processors });
         let data = RunningTask { user: job.user, group, whole_limit: start.granted, exclusive };
-        let (user, processors) = (job.user, job.processors);
+        let processors = job.processors;
         self.waiting.remove(&task);
         self.ends.insert((until, task));
-        self.running.insert(task, Runs { number: start.number, user, processors, until, data });
+        self.running.insert(task, Runs { number: start.number, processors, until, data });
     }
 }
 

@@ -52,10 +52,11 @@ impl State {
                 self.begin(run, data, view);
             }
         }
-        let change = |(user, processors): (usize, u32)| (user, -f64::from(processors));
-        let mut gone: Vec<(usize, u32)> = before.into_values().map(|runs| (runs.user, runs.processors)).collect();
+        let mut gone: Vec<(usize, u32)> = before.into_values().map(|runs| (runs.data.user, runs.processors)).collect();
         gone.sort_unstable();
-        gone.into_iter().map(change).for_each(|(user, processors)| self.shares.change(user, processors, view.now));
+        for (user, processors) in gone {
+            self.shares.change(user, -f64::from(processors), view.now);
+        }
     }
 
     /// Returns the data of a running task that another policy started. Adds the task to the usage of its user.
@@ -81,8 +82,7 @@ impl State {
         let holds = self.nodes.holds(instance, &run.processors, instance.demands(run.task), data.exclusive);
         let number = self.scheduler.begin(RunningUsage { job: None, group: data.group, believed: until, holds });
         self.ends.insert((until, run.task));
-        let (user, processors) = (data.user, run.processors.len());
-        self.running.insert(run.task, Runs { number, user, processors, until, data });
+        self.running.insert(run.task, Runs { number, processors: run.processors.len(), until, data });
     }
 
     /// Gives later expected ends to tasks that run longer than expected.
@@ -93,7 +93,7 @@ impl State {
             let Some(runs) = self.running.get_mut(&task) else { continue };
             let start = view.running.iter().find(|run| run.task == task).map_or(view.now, |run| run.start);
             runs.until = makespan_core::believed_end(start, Time::from_ticks(until), view.now).ticks();
-            runs.number = self.scheduler.extend(runs.number, runs.until);
+            self.scheduler.extend(runs.number, runs.until);
             self.ends.insert((runs.until, task));
         }
     }

@@ -1,7 +1,6 @@
 //! The options of a run for the working folder, the niceness, the delay of starts and the source of memory.
 
 use makespan_exec::{ExecuteOptions, JobSetting};
-use makespan_history::memory::ExcessRule;
 use miette::{Result, miette};
 
 use super::place::RunPlace;
@@ -35,12 +34,9 @@ pub fn make_folder(setting: &JobSetting) -> Result<()> {
         .map_err(|error| miette!("--wd {}: cannot make the folder: {error}", folder.display()))
 }
 
-/// Returns the machines for which memory is learned. A cluster has its own default for jobs that state no memory, so
-/// guesses are made only for this machine. A cluster kills jobs that use more memory than they requested.
+/// Returns the machines for which memory is learned.
 pub fn memory_room(options: &RunOptions, place: &dyn RunPlace) -> Result<MemoryRoom> {
     let machines = StatedMachines::of(&options.source.machines, options.source.strict)?;
     let machines = machines.or(place.platform()).machine()?;
-    let is_limited = options.failures.limit_memory || !place.is_here();
-    let excess = if is_limited { ExcessRule::Kill } else { ExcessRule::Tolerate };
-    Ok(MemoryRoom { machines, guesses: place.is_here(), excess })
+    Ok(MemoryRoom::of(machines, place.is_here(), options.failures.limit_memory))
 }

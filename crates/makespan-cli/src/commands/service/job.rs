@@ -110,28 +110,21 @@ fn explained(explanation: &Explanation) -> String {
     if let (Some(early), Some(late)) = (explanation.early, explanation.late) {
         let from_now = |instant: f64| span((instant - now).max(0.0));
         let (early, late, known) = (from_now(early), from_now(late), explanation.known_starts);
-        text += &if explanation.calibrated {
+        let range = if explanation.calibrated {
             let held = explanation.held.map_or_else(String::new, |held| {
                 format!("; the latest such ranges contained {:.0} % of the starts", held * 100.0)
             });
-            wrapped(
-                "",
-                0,
-                &format!(
-                    "it starts {early} to {late} from now; the range is calibrated to contain 80 % of the starts, from \
+            format!(
+                "it starts {early} to {late} from now; the range is calibrated to contain 80 % of the starts, from \
                  {known} known starts{held}"
-                ),
             )
         } else {
-            wrapped(
-                "",
-                0,
-                &format!(
-                    "in at least 80 % of the simulations, it starts {early} to {late} from now; the range is not yet \
+            format!(
+                "in at least 80 % of the simulations, it starts {early} to {late} from now; the range is not yet \
                  calibrated: {known} of {ENOUGH} starts are known"
-                ),
             )
         };
+        text += &wrapped("", 0, &range);
     }
     let waits = matches!(explanation.state, State::Waiting | State::Held);
     for reason in explanation.why_not.iter().filter(|_| waits) {

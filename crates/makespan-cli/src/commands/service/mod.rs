@@ -82,7 +82,7 @@ pub fn change(options: &JobsOptions, what: &str) -> Result<ExitCode> {
         match client.change(JobNumber(job), what) {
             // The engine cancels a job a moment later.
             Ok(state) if what == "cancel" && !state.is_final() => emit(&format!("job {job} is being cancelled\n"))?,
-            Ok(state) => emit(&format!("job {job} is {}\n", state.name().replace('_', " ")))?,
+            Ok(state) => emit(&format!("job {job} is {}\n", state.words()))?,
             Err(error) => {
                 let report = miette!("job {job}: {error}");
                 match &first {

@@ -165,7 +165,7 @@ fn cells(job: &JobSummary, now: f64) -> Vec<String> {
     vec![
         job.number.to_string(),
         crate::output::shown(&job.user).into_owned(),
-        job.state.name().replace('_', " "),
+        job.state.words(),
         job.processors.to_string(),
         tasks,
         match job.started {

@@ -72,6 +72,6 @@ fn ended(ends: &mut BTreeMap<JobNumber, Option<State>>, job: JobNumber, state: S
     if is_new {
         ends.insert(job, Some(state));
         // Write errors are ignored, because the exit status also states the result.
-        let _ = emit(&format!("job {job} {}\n", state.name().replace('_', " ")));
+        let _ = emit(&format!("job {job} {}\n", state.words()));
     }
 }

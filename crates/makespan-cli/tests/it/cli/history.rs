@@ -8,22 +8,14 @@ use crate::cli::sandbox::Sandbox;
 
 fn record(line: &str, seconds: f64) -> RunRecord {
     RunRecord {
-        command: Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
         folder: "/work".into(),
         host: "here".into(),
         processors: 2,
-        wall: Time::from_seconds_f64(seconds).unwrap(),
-        cpu: None,
-        memory: None,
-        reserved: None,
-        memory_kill: false,
-        attempt: 1,
-        ending: Ending::Succeeded,
         ended: now() - 7000,
-        inputs: None,
-        pinned: true,
-        at_once: None,
-        explored: false,
+        ..RunRecord::succeeded(
+            Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
+            Time::from_seconds_f64(seconds).unwrap(),
+        )
     }
 }
 

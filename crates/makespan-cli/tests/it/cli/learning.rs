@@ -2,7 +2,7 @@
 
 use makespan_core::Time;
 use makespan_exec::host;
-use makespan_history::{Command, Ending, Filter, History, RunRecord, StoredRecord, folder_here};
+use makespan_history::{Command, Filter, History, RunRecord, StoredRecord, folder_here};
 
 use crate::cli::sandbox::{Sandbox, unwrapped};
 
@@ -15,22 +15,13 @@ fn entries(sandbox: &Sandbox) -> Vec<StoredRecord> {
 /// Returns the record of a shell command that succeeded on this machine.
 fn ran(line: &str, processors: u32, seconds: f64) -> RunRecord {
     RunRecord {
-        command: Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
         folder: folder_here(),
         host: host(),
         processors,
-        wall: Time::from_seconds_f64(seconds).unwrap(),
-        cpu: None,
-        memory: None,
-        reserved: None,
-        memory_kill: false,
-        attempt: 1,
-        ending: Ending::Succeeded,
-        ended: 0,
-        inputs: None,
-        pinned: true,
-        at_once: None,
-        explored: false,
+        ..RunRecord::succeeded(
+            Command::new(["sh", "-c", line].map(str::to_owned).to_vec()),
+            Time::from_seconds_f64(seconds).unwrap(),
+        )
     }
 }
 

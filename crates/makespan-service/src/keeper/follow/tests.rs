@@ -5,6 +5,7 @@ use super::super::ahead::LengthPredictor;
 use super::super::outlook::{Outlook, PlanInput};
 use super::super::owners::tests::handed;
 use super::super::plan::PlanBasis;
+use super::super::promise::Promise;
 use super::super::quota::ProcessorLimits;
 use super::super::shared::Snapshot;
 use super::*;
@@ -73,6 +74,41 @@ impl Queue {
     }
 }
 
+/// The data of a plan that do not depend on the state of the cluster.
+pub(in super::super) struct PlanSetting {
+    /// The beginning of the run, in seconds since 1970.
+    pub origin: f64,
+    pub limits: ProcessorLimits,
+    pub promise: Option<Promise>,
+}
+
+impl PlanSetting {
+    /// Makes a plan as the service does.
+    pub fn plan(self, view: &View<'_>, owners: &Mutex<Owners>) -> Outlook {
+        let Self { origin, limits, promise } = self;
+        let ahead = |run: &Running| LengthPredictor {
+            expected: view.instance.time(run.task, &run.processors),
+            walltime: None,
+            lengths: Vec::new(),
+        };
+        let end = |run: &Running| run.start + ahead(run).length(view.now - run.start).0;
+        let snapshot = Snapshot {
+            origin,
+            now: view.now,
+            part: view.instance.residual_until(view, Time::MAX, &end),
+            request: 0,
+            tasks: view.instance.tasks(),
+            running: view.running.iter().map(|run| (run.clone(), ahead(run))).collect(),
+            resources: BTreeMap::new(),
+            left_out: 0,
+            down: Vec::new(),
+            changes: 0,
+        };
+        let (includes, closed, pending) = (PlanInput::default(), Vec::new(), Vec::new());
+        PlanBasis { snapshot: &snapshot, includes, closed, pending, limits, promise }.outlook(owners).unwrap()
+    }
+}
+
 /// A run in virtual time.
 struct Driven<'a> {
     queue: &'a Queue,
@@ -97,35 +133,9 @@ impl<'a> Driven<'a> {
 
     /// Makes a plan as the service does, and gives it to the follower.
     fn plan(&mut self) -> Outlook {
-        let view = self.cluster.view();
-        let ahead = |run: &Running| LengthPredictor {
-            expected: view.instance.time(run.task, &run.processors),
-            walltime: None,
-            lengths: Vec::new(),
-        };
-        let end = |run: &Running| run.start + ahead(run).length(view.now - run.start).0;
-        let part = view.instance.residual_until(&view, Time::MAX, &end);
-        let running = view.running.iter().map(|run| (run.clone(), ahead(run))).collect();
-        let (down, tasks) = (Vec::new(), view.instance.tasks());
-        let snapshot = Snapshot {
-            origin: 0.0,
-            now: view.now,
-            part,
-            request: 0,
-            tasks,
-            running,
-            resources: BTreeMap::new(),
-            left_out: 0,
-            down,
-            changes: 0,
-        };
-        let (includes, limits) = (PlanInput::default(), self.queue.limits.clone());
-        let basis =
-            PlanBasis { snapshot: &snapshot, includes, closed: Vec::new(), pending: Vec::new(), limits, promise: None };
-        let outlook = basis.outlook(&self.owners).unwrap();
-        let mut rules = self.rules.lock().unwrap();
-        rules.plan = Arc::new(outlook.expected.iter().map(PlannedSlot::from).collect());
-        rules.version += 1;
+        let setting = PlanSetting { origin: 0.0, limits: self.queue.limits.clone(), promise: None };
+        let outlook = setting.plan(&self.cluster.view(), &self.owners);
+        self.rules.lock().unwrap().renew(outlook.expected.iter().map(PlannedSlot::from).collect());
         outlook
     }
 
@@ -194,7 +204,7 @@ impl<'a> Driven<'a> {
         panic!("the run does not end");
     }
 
-    /// Returns whether a waiting task could start now without a delay of a running task or a reservation, checked second
+    /// Returns a waiting task that could start now without a delay of a running task or a reservation, checked second
     /// by second for each set of processors.
     fn startable(&self) -> Option<TaskId> {
         let view = self.cluster.view();

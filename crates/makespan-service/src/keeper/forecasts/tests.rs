@@ -4,15 +4,11 @@ use makespan_core::{Cluster, Decision, Event, Instance, Job, Platform, Policy, P
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::super::ahead::LengthPredictor;
-use super::super::follow::Follower;
+use super::super::follow::{Follower, tests::PlanSetting};
 use super::super::future::{range, tests::outlook};
-use super::super::outlook::PlanInput;
 use super::super::owners::{Owners, tests::handed};
-use super::super::plan::PlanBasis;
 use super::super::promise::Promise;
 use super::super::rules::{PlannedSlot, StartRules};
-use super::super::shared::Snapshot;
 use super::*;
 
 const PROCESSORS: u32 = 4;
@@ -78,16 +74,14 @@ impl RandomQueue {
             }
             let instant = ORIGIN + now.seconds();
             if !events.is_empty() {
-                let outlook = self.plan(&cluster, &owners, promise);
+                let setting = PlanSetting { origin: ORIGIN, limits: [("ann".to_owned(), 2)].into(), promise };
+                let outlook = setting.plan(&cluster.view(), &owners);
                 let first = outlook.expected.iter().min_by_key(|one| one.job);
                 promise = first.map(|one| {
                     let submitted = self.instance.release(TaskId(one.job.0 - 1));
                     Promise::renewed(outlook.promise, one.job, submitted, one.slot.0)
                 });
-                let mut shown = rules.lock().unwrap();
-                shown.plan = Arc::new(outlook.expected.iter().map(PlannedSlot::from).collect());
-                shown.version += 1;
-                drop(shown);
+                rules.lock().unwrap().renew(outlook.expected.iter().map(PlannedSlot::from).collect());
                 forecasts.record(&outlook, instant, |job| starts[job.0 as usize - 1]).unwrap();
                 if let Some(one) = outlook.expected.get(random.random_range(0..outlook.expected.len().max(1))) {
                     let planned = outlook.of_waiting(one.job, instant).and_then(|expected| expected.start);
@@ -115,35 +109,6 @@ impl RandomQueue {
         }
         let start = |job: JobNumber| starts[job.0 as usize - 1].unwrap();
         asked.into_iter().map(|(job, found, calibrated)| (found, calibrated, start(job))).collect()
-    }
-
-    fn plan(&self, cluster: &Cluster<'_>, owners: &Mutex<Owners>, promise: Option<Promise>) -> Outlook {
-        let view = cluster.view();
-        let ahead = |run: &Running| LengthPredictor {
-            expected: self.instance.time(run.task, &run.processors),
-            walltime: None,
-            lengths: Vec::new(),
-        };
-        let end = |run: &Running| run.start + ahead(run).length(view.now - run.start).0;
-        let part = self.instance.residual_until(&view, Time::MAX, &end);
-        let running = view.running.iter().map(|run| (run.clone(), ahead(run))).collect();
-        let (down, tasks) = (Vec::new(), self.instance.tasks());
-        let snapshot = Snapshot {
-            origin: ORIGIN,
-            now: view.now,
-            part,
-            request: 0,
-            tasks,
-            running,
-            resources: BTreeMap::new(),
-            left_out: 0,
-            down,
-            changes: 0,
-        };
-        let (includes, limits) = (PlanInput::default(), [("ann".to_owned(), 2)].into());
-        let basis =
-            PlanBasis { snapshot: &snapshot, includes, closed: Vec::new(), pending: Vec::new(), limits, promise };
-        basis.outlook(owners).unwrap()
     }
 }
 

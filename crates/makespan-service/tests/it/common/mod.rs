@@ -1,6 +1,7 @@
 //! Functions for tests of a service.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -163,5 +164,18 @@ pub fn until_state(keeper: &Keeper, job: JobNumber, state: State) {
             "job {job} is to be {state:?}: {now:?} {said:?}"
         );
         std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Copies the files of a folder and of its folders.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), &to).unwrap();
+        }
     }
 }

@@ -178,13 +178,14 @@ impl ScenarioDifferences {
     }
 
     pub fn json(&self) -> Value {
-        let start = |(name, own): &(String, Vec<Option<Difference>>)| json!({ "job": name, "start": own.iter().map(|one| one.map(|one| one.json())).collect::<Vec<_>>() });
+        let all = |own: &[Option<Difference>]| own.iter().map(|one| one.map(|one| one.json())).collect::<Vec<_>>();
+        let start = |(name, own): &(String, Vec<Option<Difference>>)| json!({ "job": name, "start": all(own) });
         json!({
             "from": self.base,
             "scenarios": self.names,
             "draws": self.draws,
             "percent": self.percent,
-            "mean_wait": self.waits.iter().map(|one| one.map(|one| one.json())).collect::<Vec<_>>(),
+            "mean_wait": all(&self.waits),
             "jobs": self.starts.iter().map(start).collect::<Vec<_>>(),
         })
     }
