@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from makespan import _check, _native
-from makespan._errors import AlgorithmError, InputError
+from makespan._errors import InputError
 from makespan._model import Instance, Time, _instance
 from makespan._plan import Progress
 from makespan._simulate import _threads
@@ -198,9 +198,5 @@ def simulate_tree(
         "changes": told,
     }
     _check.function(progress, "progress")
-    try:
-        made = _native.simulate_tree(instance._native, specs, rules, _threads(threads), progress)
-    except AlgorithmError as error:
-        # Replace the command line option in the message by the argument of the function.
-        raise AlgorithmError(str(error).replace("use --buffer ", "use buffer=")) from None
+    made = _native.simulate_tree(instance._native, specs, rules, _threads(threads), progress)
     return TreeSimulations([TreeSimulation(one) for one in made])
