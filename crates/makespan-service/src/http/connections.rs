@@ -138,8 +138,8 @@ impl Connections {
         let Excess { closed, refused, .. } =
             std::mem::replace(own, Excess { told: Some(Instant::now()), ..Excess::default() });
         self.log.warning(&format!(
-            "{whom} has too many connections; since the last line about this client, {closed} connections were closed and \
-             {refused} requests refused"
+            "{whom} has too many connections; since the last line about this client: closed connections {closed}, refused \
+             requests {refused}"
         ));
     }
 }

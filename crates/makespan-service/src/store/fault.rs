@@ -51,7 +51,11 @@ pub(super) fn check_database(path: &Path, connection: &Connection) -> Result<(),
     let found = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     match found.map_err(|error| database_fault(path, &error))?.as_str() {
         "ok" => Ok(()),
-        damage => Err(format!("{}: the database is damaged: {damage}; {RESTORE}", path.display())),
+        damage => {
+            // `SQLite` begins with a line that names the database, then lists one fault per line.
+            let damage = damage.lines().filter(|line| !line.starts_with("***")).collect::<Vec<_>>().join("; ");
+            Err(format!("{}: the database is damaged: {damage}; {RESTORE}", path.display()))
+        }
     }
 }
 

@@ -1,31 +1,29 @@
 //! Implements the operations of the service ([`Service`]) for `Keeper`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+mod detail;
+mod output;
+mod submitted;
+
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use makespan_core::Estimate;
 use nix::sys::statvfs::statvfs;
-use sha2::{Digest, Sha256};
 
 use super::explain::Prediction;
 use super::outlook::{Expectation, Outlook};
 use super::shared::{Reply, StoreRequest};
-use super::writer::at_position;
-use super::{Keeper, explain, numbers, what_if};
+use super::{Keeper, explain, numbers};
 use crate::Service;
 use crate::clock::wall;
-use crate::prepare::{check_count, commands, job_of, refusal};
-use crate::store::{JobRow, Reader, database_size, round_folder};
+use crate::prepare::refusal;
+use crate::store::{JobRow, Reader, database_size};
 use crate::words::{
     Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Reason,
-    Receipt, Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserChange,
-    UserSummary, WhatIf, Who,
+    Receipt, Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, UserChange, UserSummary, WhatIf,
+    Who,
 };
 
 /// Maximum wait for a reply of the thread that writes the store.
@@ -38,18 +36,12 @@ const POLL: Duration = Duration::from_millis(20);
 const SPANS: usize = 1000;
 /// Maximum length of the name of a reservation, in characters.
 const LONGEST_NAME: usize = 1000;
-/// Maximum size of a part of the output of a task, in bytes.
-const MAX_BYTES: usize = 1 << 20;
 /// Maximum number of elements on a page of a list.
 const MAX_ITEMS: usize = 1000;
-/// Maximum number of tasks of a submission for which the effect is predicted.
-const MAX_TRIED: u64 = 2000;
 /// Maximum time from now to the end of a reservation, in seconds: about 30 years.
 const FARTHEST: f64 = 1e9;
 /// Maximum distance of the start and the end of a history from 1970, in seconds.
 const MAX_INSTANT: f64 = 1e11;
-/// Maximum length of an idempotency key, in bytes.
-const LONGEST_KEY: usize = 200;
 
 impl Keeper {
     /// Sends a request to the thread that writes the store, and waits for the reply.
@@ -175,37 +167,7 @@ impl Service for Keeper {
     }
 
     fn submit_many(&self, who: &Who, submissions: Vec<Submission>, key: Option<&str>) -> Result<Vec<Receipt>, Refusal> {
-        if who.role == Role::Reader {
-            return Err(refusal(
-                RefusalKind::Forbidden,
-                "",
-                "a reader may not submit jobs",
-                "use the token of a submitter",
-            ));
-        }
-        if key.is_some_and(|key| key.is_empty() || key.len() > LONGEST_KEY) {
-            let message = format!("the key is empty, or has more than {LONGEST_KEY} characters");
-            return Err(refusal(
-                RefusalKind::BadInput,
-                "Idempotency-Key",
-                message,
-                &format!("write a key of 1 to {LONGEST_KEY} characters"),
-            ));
-        }
-        let digest = key.map(|_| {
-            let text = serde_json::to_vec(&submissions).unwrap_or_default();
-            Sha256::digest(text).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-        });
-        check_count(submissions.len())?;
-        let (count, mut jobs, mut all) = (submissions.len(), 0, Vec::with_capacity(submissions.len()));
-        for (at, submission) in submissions.into_iter().enumerate() {
-            let (submission, prepared) = self.checked(submission).map_err(|refused| at_position(refused, at, count))?;
-            jobs += prepared.jobs.len();
-            check_count(jobs)?;
-            all.push((submission, prepared));
-        }
-        let key = key.map(str::to_owned).zip(digest);
-        self.ask(|reply| StoreRequest::Submit { who: who.clone(), all, key, reply })
+        self.submit_all(who, submissions, key)
     }
 
     fn cancel(&self, who: &Who, job: JobNumber) -> Result<State, Refusal> {
@@ -229,77 +191,7 @@ impl Service for Keeper {
     }
 
     fn job(&self, who: &Who, job: JobNumber) -> Result<JobDetail, Refusal> {
-        let mut row = self.row(who, job)?;
-        self.expect(who, std::slice::from_mut(&mut row.summary));
-        let started = self.read(|reader| reader.tasks(job, None, JobDetail::MAX_TASKS))?;
-        let spec = job_of(&row.spec, &self.shared.platform);
-        let commands = spec.as_ref().map(commands).unwrap_or_default();
-        let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let now = wall();
-        let planned: BTreeMap<u64, f64> = outlook
-            .iter()
-            .flat_map(|outlook| {
-                let own = outlook.expected.iter().filter(move |one| one.job == job);
-                let known = own.filter(move |one| outlook.unknown(one.behind, now).is_none());
-                known.map(move |one| (one.task, one.start.max(now)))
-            })
-            .collect();
-        let known_length = |task: u64| outlook.as_ref().and_then(|outlook| outlook.length_of(job, task));
-        let mut known: BTreeMap<u64, crate::store::TaskRow> = started.into_iter().map(|row| (row.task, row)).collect();
-        let order: Vec<u64> = known.keys().copied().collect();
-        let rest = (0..row.summary.tasks).filter(|task| !known.contains_key(task)).take(JobDetail::MAX_TASKS);
-        let all: Vec<u64> = order.into_iter().chain(rest).take(JobDetail::MAX_TASKS).collect();
-        let mut task_list: Vec<TaskDetail> = Vec::with_capacity(all.len());
-        let task = |number: u64| spec.as_ref().ok().and_then(|job| task_of(job, number));
-        for number in all {
-            let kept = known.remove(&number);
-            let (name, command) = match commands.len() {
-                1 if row.summary.tasks > 1 => (number.to_string(), commands[0].1.clone()),
-                _ => commands.get(number as usize).cloned().unwrap_or_default(),
-            };
-            let stated = task(number);
-            let own_length = stated.as_ref().map(|task| task.profile.longest().seconds());
-            let length = known_length(number).or(own_length).unwrap_or(0.0);
-            let is_guess = stated.as_ref().is_none_or(|task| task.estimate.is_guess());
-            // If the length differs by more than 1 %, a length learned from ended tasks has replaced the guess.
-            let is_replaced = own_length.is_some_and(|own| (length - own).abs() > own / 100.0);
-            let waiting = if row.summary.state.is_final() { State::NotStarted } else { State::Waiting };
-            let waiting = if row.summary.state == State::Held { State::Held } else { waiting };
-            task_list.push(TaskDetail {
-                task: number,
-                name,
-                state: kept.as_ref().map_or(waiting, |kept| kept.state),
-                command,
-                expected_start: planned
-                    .get(&number)
-                    .copied()
-                    .filter(|_| kept.as_ref().is_none_or(|kept| kept.started.is_none())),
-                started: kept.as_ref().and_then(|kept| kept.started),
-                ended: kept.as_ref().and_then(|kept| kept.ended),
-                processors: kept.as_ref().and_then(|kept| kept.processors.clone()),
-                nodes: kept.as_ref().and_then(|kept| kept.nodes.as_ref()).map_or_else(Vec::new, |nodes| {
-                    nodes.split(',').filter(|node| !node.is_empty()).map(str::to_owned).collect()
-                }),
-                exit: kept.as_ref().and_then(|kept| kept.exit),
-                memory: kept.as_ref().and_then(|kept| kept.memory),
-                attempts: kept.as_ref().map_or(0, |kept| kept.attempts),
-                estimate: length,
-                estimated_by: match &stated {
-                    Some(_) if is_guess && is_replaced => "history".into(),
-                    Some(task) => source_of(task.estimate).into(),
-                    None => "guess".into(),
-                },
-                needs: stated.as_ref().map(needs_of).unwrap_or_default(),
-                reason: kept.and_then(|kept| kept.reason),
-            });
-        }
-        task_list.sort_by_key(|task| (order_of(task.state), task.task));
-        let JobRow { summary, after, directory, mut environment, begin, reason, .. } = row;
-        // Only the owner and admins see the environment, because it may contain keys and tokens.
-        if who.role != Role::Admin && who.user != summary.user {
-            environment.clear();
-        }
-        Ok(JobDetail { summary, task_list, after, directory, environment, begin, reason })
+        self.detail(who, job)
     }
 
     fn log(
@@ -311,36 +203,7 @@ impl Service for Keeper {
         from: u64,
         most: usize,
     ) -> Result<LogPart, Refusal> {
-        let row = self.row(who, job)?;
-        if task >= row.summary.tasks {
-            let message = format!("job {job} has {} tasks, numbered from 0", row.summary.tasks);
-            return Err(refusal(RefusalKind::Unknown, "", message, ""));
-        }
-        let kept = self.read(|reader| reader.tasks(job, Some(task), 1))?.into_iter().next();
-        let Some(kept) = kept else {
-            return Ok(LogPart { bytes: Vec::new(), size: 0, ended: row.summary.state.is_final() });
-        };
-        let ended = kept.state.is_final();
-        let round = self.read(|reader| reader.round_of(job))?.unwrap_or(1);
-        let ending = match stream {
-            Stream::Out => "out",
-            Stream::Err => "err",
-        };
-        let Some(name) = kept.output.filter(|name| !name.contains('/')) else {
-            return Ok(LogPart { bytes: Vec::new(), size: 0, ended });
-        };
-        let path = round_folder(&self.folder, round).join(format!("{name}.{ending}"));
-        let part = part_of(&path, from, most.min(MAX_BYTES))
-            .map_err(|error| refusal(RefusalKind::Unknown, "", format!("the output cannot be read: {error}"), ""))?;
-        match part {
-            Some((bytes, size)) => Ok(LogPart { bytes, size, ended }),
-            // The file of a task that has just started, or that never started, need not exist.
-            None if kept.state != State::Succeeded => Ok(LogPart { bytes: Vec::new(), size: 0, ended }),
-            None => {
-                let message = format!("the output of job {job} is missing: its file was deleted after the job ended");
-                Err(refusal(RefusalKind::Unknown, "", message, "look for the output in a backup of the service"))
-            }
-        }
+        self.output(who, job, task, stream, from, most)
     }
 
     fn picture(&self, who: &Who) -> Arc<Picture> {
@@ -386,58 +249,7 @@ impl Service for Keeper {
     }
 
     fn what_if(&self, who: &Who, submission: Submission) -> Result<WhatIf, Refusal> {
-        if who.role == Role::Reader {
-            return Err(refusal(
-                RefusalKind::Forbidden,
-                "",
-                "a reader may not submit jobs",
-                "use the token of a submitter",
-            ));
-        }
-        let (submission, prepared) = self.checked(submission)?;
-        if submission.hold {
-            let message = "a held submission starts only after its release";
-            return Err(refusal(
-                RefusalKind::BadInput,
-                "hold",
-                message,
-                "to predict the effect of an immediate release, remove `hold`",
-            ));
-        }
-        let mut after = Vec::with_capacity(submission.after.len());
-        for &job in &submission.after {
-            let row = self.row(who, job).map_err(|refused| Refusal { place: Some("after".into()), ..refused })?;
-            if row.summary.state == State::Held {
-                let message = format!("job {job} is held, so its end is unknown");
-                return Err(refusal(
-                    RefusalKind::BadInput,
-                    "after",
-                    message,
-                    "release this job first, or remove it from `after`",
-                ));
-            }
-            match row.summary.state {
-                State::Succeeded => {}
-                state if state.is_final() => {
-                    let message =
-                        format!("job {job} has ended: {}; so this submission would never start", state.words());
-                    return Err(refusal(RefusalKind::BadInput, "after", message, "remove this job from `after`"));
-                }
-                _ => after.push(job),
-            }
-        }
-        let tasks: u64 = prepared.jobs.iter().map(|one| one.tasks).sum();
-        if tasks > MAX_TRIED {
-            let message =
-                format!("there are {tasks} tasks, and the effect of at most {MAX_TRIED} tasks can be predicted");
-            return Err(refusal(RefusalKind::BadInput, "content", message, "submit fewer tasks at once"));
-        }
-        let (jobs, begin) = (prepared.jobs.clone(), submission.begin);
-        let submitted = Box::new((submission, prepared));
-        let weights = self.ask(|reply| StoreRequest::Weigh(who.clone(), submitted, reply))?;
-        let outlook = self.current_outlook()?;
-        let asked = what_if::WhatIfSubmission { prepared: &jobs, weights: &weights, who, begin, after: &after };
-        what_if::what_if(&outlook, &asked, &self.shared.platform)
+        self.effect_of(who, submission)
     }
 
     fn happenings(&self, who: &Who, after: u64, limit: usize) -> Result<Vec<Happening>, Refusal> {
@@ -547,52 +359,5 @@ impl Service for Keeper {
             version: env!("CARGO_PKG_VERSION").into(),
             runs_as: numbers::user_of_this_process(),
         }
-    }
-}
-
-/// Reads up to `most` bytes of a file, starting at byte `from`. Returns the bytes and the size of the whole file, or
-/// `None` if the file does not exist.
-fn part_of(path: &Path, from: u64, most: usize) -> std::io::Result<Option<(Vec<u8>, u64)>> {
-    let mut file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
-    let size = file.metadata()?.len();
-    file.seek(SeekFrom::Start(from.min(size)))?;
-    let mut bytes = Vec::new();
-    file.take(most as u64).read_to_end(&mut bytes)?;
-    Ok(Some((bytes, size)))
-}
-
-/// Returns the task with the given number in a job. All tasks of a bag are equal.
-fn task_of(job: &makespan_core::Job, number: u64) -> Option<makespan_core::Task> {
-    match &job.work {
-        makespan_core::Work::Task(task) | makespan_core::Work::Bag(task, _) => Some(task.clone()),
-        makespan_core::Work::Graph(graph) => graph.tasks().get(number as usize).map(|one| one.task.clone()),
-    }
-}
-
-fn source_of(estimate: Estimate) -> &'static str {
-    match estimate {
-        Estimate::Stated => "stated",
-        Estimate::Learned { .. } => "history",
-        Estimate::Guessed => "guess",
-    }
-}
-
-/// Returns the amount of each resource that a task needs on its minimum number of processors.
-fn needs_of(task: &makespan_core::Task) -> BTreeMap<String, u64> {
-    let fewest = task.profile.min_processors();
-    task.needs.iter().map(|(name, need)| (name.to_owned(), need.total(fewest))).collect()
-}
-
-/// Returns the rank of a state in the list of tasks: running tasks come first, then tasks that did not succeed.
-const fn order_of(state: State) -> u8 {
-    match state {
-        State::Running => 0,
-        State::Failed | State::TimedOut => 1,
-        State::Cancelled | State::NotStarted => 2,
-        State::Waiting | State::Held => 3,
-        State::Succeeded => 4,
     }
 }
