@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// A small instance as plain figures. A time of 0 means that the machine cannot run the job.
 #[derive(Clone, Debug)]
-struct Draft {
+pub struct Draft {
     /// The number of processors and the speed of each node.
     nodes: Vec<(u32, f64)>,
     /// Either a separate time on each node, or one time for all nodes.
@@ -25,7 +25,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn instance(&self, factor: i64) -> Instance {
+    pub fn instance(&self, factor: i64) -> Instance {
         let ticks = |ticks: i64| Time::from_ticks(ticks * factor);
         let node = |(at, &(processors, speed)): (usize, &(u32, f64))| Node {
             speed,
@@ -52,7 +52,7 @@ impl Draft {
     }
 }
 
-fn drafts() -> impl Strategy<Value = Draft> {
+pub fn drafts() -> impl Strategy<Value = Draft> {
     let nodes = prop::collection::vec((1_u32..=2, prop::sample::select(vec![0.5, 1.0, 2.0, 4.0])), 1..=3)
         .prop_filter("three machines at most", |nodes| nodes.iter().map(|node| node.0).sum::<u32>() <= 3);
     (nodes, any::<bool>(), 0_i64..3).prop_flat_map(|(nodes, unrelated, release)| {

@@ -10,6 +10,7 @@ mod mapping;
 mod moldable_graphs;
 mod needs;
 mod optimise;
+mod plan_files;
 mod policies;
 mod published;
 mod shelves;

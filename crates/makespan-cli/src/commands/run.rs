@@ -272,14 +272,24 @@ impl<'a> Session<'a> {
 
     /// Returns the plan of an earlier session, if there is one.
     fn earlier(&self) -> Option<BegunPlan> {
-        self.options.failures.resume.then(|| folder::planned(&self.execution.folder, &self.instance)).flatten()
+        let begun = self.options.failures.resume.then(|| folder::planned(&self.execution.folder, &self.instance));
+        let mut begun = begun.flatten()?;
+        if !self.is_proved() {
+            begun.bounds.clear();
+        }
+        Some(begun)
     }
 
-    /// Returns a new plan. Proves its bounds only if the report or `--verbose` will show them.
-    fn plan(&self, place: &dyn RunPlace) -> Result<BegunPlan> {
+    /// Returns true if the bounds of the plan are proved, because the report or `--verbose` will show them. Otherwise,
+    /// the plan file contains only bounds that need no search.
+    fn is_proved(&self) -> bool {
         let is_shown = knows_times(&self.instance) || self.options.printing.verbose;
-        let is_proved = is_shown && !has_shared_times(&self.instance, self.execution.pinning);
-        place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone(), is_proved)
+        is_shown && !has_shared_times(&self.instance, self.execution.pinning)
+    }
+
+    /// Returns a new plan.
+    fn plan(&self, place: &dyn RunPlace) -> Result<BegunPlan> {
+        place.plan(&self.decider, &self.instance, self.options.seed, self.remarks.clone(), self.is_proved())
     }
 
     /// Returns the plan of an earlier session, or else a new plan. Returns an error if `place` cannot execute the
@@ -475,9 +485,16 @@ fn write_begun(folder: &Path, instance: &Instance, planned: &BegunPlan, learned:
 }
 
 fn write_plan(folder: &Path, instance: &Instance, begun: &BegunPlan) -> Result<()> {
-    let mut file = ScheduleFile::new(instance, begun.algorithm.clone(), begun.schedule.clone());
+    // If other jobs occupy processors of a cluster, the plan and its bounds are for a platform with closed periods. The
+    // file states only the values that the certificates prove for the instance without these periods.
+    let proved = |bound: &Bound| match bound.verify(instance) {
+        Ok(()) => Some(bound.clone()),
+        Err(_) => Bound::proved_by(bound.objective, bound.proof.clone(), instance).ok(),
+    };
+    let bounds: Vec<Bound> = begun.bounds.iter().filter_map(proved).collect();
+    let file = ScheduleFile::new(instance, begun.algorithm.clone(), begun.schedule.clone());
+    let mut file = file.with_bounds(instance, &bounds);
     file.seed = Some(begun.seed);
-    file.bounds.clone_from(&begun.bounds);
     file.remarks.clone_from(&begun.remarks);
     write_file(&folder::own(folder, folder::PLAN)?, |out| file.write(instance, out))
 }

@@ -4,7 +4,7 @@
 
 mod cost;
 mod critical_jobs;
-mod draft;
+pub mod draft;
 mod optimum;
 
 use draft::{Draft, drafts};

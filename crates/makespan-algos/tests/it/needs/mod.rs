@@ -1,7 +1,7 @@
 //! Tests of needs, dependencies between jobs, parallel tasks in graphs and nodes of different speeds, over the whole
 //! catalogue.
 
-mod draft;
+pub mod draft;
 mod insertion;
 mod limits;
 mod online;

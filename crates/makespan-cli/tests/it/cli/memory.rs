@@ -24,6 +24,7 @@ fn learned_memory_is_reserved_and_recorded() {
     let instance = sandbox.json("third/instance.json");
     let jobs = instance["jobs"].as_array().unwrap();
     assert!(jobs.iter().all(|job| job["memory_estimate"]["runs"] == 2), "{instance:#}");
+    sandbox.makespan("verify third/instance.json third/plan.json").succeeds();
     let json: Value = serde_json::from_str(&sandbox.makespan("history --format json").succeeds()).unwrap();
     let sources: Vec<&str> = json["records"]
         .as_array()
@@ -39,6 +40,27 @@ fn learned_memory_is_reserved_and_recorded() {
     assert!(text.contains("memory: 2 jobs learned from 3 runs each"), "{text}");
     sandbox.makespan("plan list.txt --memory learned").misused(&["--history"]);
     sandbox.makespan("run list.txt --memory learned --no-history").misused(&["--no-history"]);
+}
+
+/// The plan of a run states all bounds that `verify` requires, also if times are unknown or were learned from jobs that
+/// shared cores.
+#[test]
+fn the_plan_of_a_run_with_memory_is_verified() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "list.txt",
+        "sleep 0.01 #: memory=1MiB\nsleep 0.02 #: memory=2MiB time=0.2\nsleep 0.03 #: memory=3MiB\n",
+    );
+    for folder in ["a", "b", "c"] {
+        sandbox.makespan(&format!("run list.txt --folder {folder} --pin")).succeeds();
+        let learned = sandbox.path(&format!("{folder}/instance.json"));
+        let instance = if learned.exists() { format!("{folder}/instance.json") } else { "list.txt".to_owned() };
+        sandbox.makespan(&format!("verify {instance} {folder}/plan.json")).succeeds();
+    }
+    sandbox.makespan("run list.txt --folder d").succeeds();
+    sandbox.makespan("verify d/instance.json d/plan.json").succeeds();
+    let plan = sandbox.json("d/plan.json");
+    assert!(plan["bounds"]["weighted_completion"]["certificate"]["kind"].is_string(), "{plan:#}");
 }
 
 /// A resumed run keeps its identity, although the predictions have changed.

@@ -19,7 +19,8 @@ pub use strategy::{StrategyEntry, VariantEntry};
 
 use std::collections::BTreeMap;
 
-use crate::Bound;
+use crate::proof::Paths;
+use crate::{Bound, Proof};
 use makespan_core::{Instance, Objective, Schedule};
 
 /// A schedule, with all other data in its file.
@@ -79,13 +80,27 @@ impl ScheduleFile {
         }
     }
 
-    /// Sets the bounds. If an objective has a bound but no stated value, computes and adds the value.
+    /// Sets the bounds: for each objective, the best of `bounds` that may stand at the top level of a file. Adds a bound
+    /// by [`Paths`] on each standard objective without a bound, because `verify` rejects a file without a bound on the
+    /// makespan or on the weighted completion. If an objective has a bound but no stated value, computes and adds the
+    /// value.
     #[must_use]
     pub fn with_bounds(mut self, instance: &Instance, bounds: &[Bound]) -> Self {
-        self.bounds = bounds.to_vec();
-        for objective in Objective::OF_SCHEDULES {
-            if self.stated(objective).is_none() && self.bound(objective).is_some() {
-                self.others.insert(objective, objective.value(instance, &self.schedule));
+        let may_stand = |bound: &&Bound| match bound.makespan_at_most {
+            None => true,
+            Some(_) => bound.objective == Objective::Cost && bound.speaks_of(&self.schedule),
+        };
+        let best = |objective: Objective| {
+            let on_it = bounds.iter().filter(|bound| bound.objective == objective).filter(may_stand);
+            on_it.max_by(|one, other| one.value.cmp(&other.value)).cloned().or_else(|| {
+                let paths = || Bound::proved_by(objective, Proof::Paths(Paths::default()), instance).ok();
+                objective.is_standard(instance).then(paths).flatten()
+            })
+        };
+        self.bounds = Objective::OF_SCHEDULES.into_iter().filter_map(best).collect();
+        for bound in &self.bounds {
+            if self.stated(bound.objective).is_none() {
+                self.others.insert(bound.objective, bound.objective.value(instance, &self.schedule));
             }
         }
         self
