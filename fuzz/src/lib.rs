@@ -7,7 +7,7 @@ use makespan_formats::list::{Arguments, MakeOutput, Template, read_make, read_sn
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     FormatOption, Language, PlanFile, ReadOptions, ReplayOptions, SpeedupSpec, parse_bandwidth, parse_failures,
-    parse_instance, parse_replay, parse_sacct_memory, write_instance,
+    parse_instance, parse_job_log, parse_replay, parse_sacct_memory, write_instance,
 };
 use makespan_verify::check::{problems, verdict};
 
@@ -43,8 +43,12 @@ pub fn of(format: Format, bytes: &[u8]) {
     }
 }
 
-/// A log or an instance for simulation.
+/// A log or an instance for simulation, and a log for statistics.
 pub fn replay(bytes: &[u8]) {
+    match parse_job_log(bytes, "x", false) {
+        Ok(log) => assert!(log.jobs.iter().all(|job| job.started.is_none_or(|started| started >= job.submitted))),
+        Err(error) => assert_one_line(&error),
+    }
     for processors in [None, Some(8)] {
         let options = ReplayOptions { processors, ..ReplayOptions::default() };
         match parse_replay(bytes, "x", &options) {

@@ -16,6 +16,7 @@ mod operate;
 mod printing;
 mod project;
 mod queue;
+mod report;
 mod run_help;
 #[cfg(feature = "service")]
 mod service;
@@ -54,6 +55,7 @@ pub use operate::{
 pub use printing::PrintingOptions;
 pub use project::GenerateProjectOptions;
 pub use queue::{KnownTimes, QueueOptions};
+pub use report::{ReportFormat, ReportOptions, ReportProperty};
 #[cfg(feature = "service")]
 pub use service::{
     AnyState, ConnectionOptions, JobsOptions, ServeHttpOptions, ServeOptions, SubmitOptions, TokenAction, TokenCommands,
@@ -121,6 +123,8 @@ pub enum Command {
     Compare(CompareOptions),
     /// Simulate a log or an instance under one or several policies
     Simulate(SimulateOptions),
+    /// Report core hours, waits and lost work of a log by account, user, partition and month
+    Report(ReportOptions),
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm
     #[command(after_help = run_help::MORE, after_long_help = EXIT_STATUS, override_usage = run_help::USAGE)]
     #[command(mut_args(run_help::placed), disable_help_flag = true, arg(run_help::option()))]

@@ -20,6 +20,7 @@ pub mod gantt;
 mod ignored;
 mod input;
 pub mod instance;
+mod job_log;
 pub mod jobs_csv;
 mod lines;
 pub mod list;
@@ -61,14 +62,16 @@ pub use format::sacct::{SacctMemory, SacctMemoryTable, parse_sacct_memory, read_
 pub use format::{Format, FormatOption};
 use format::{batsim, workflow};
 pub use instance::{Language, ReadMachines, parse_machines, read_machines, read_platform, write_instance};
+pub use job_log::{JobLog, LoggedJob};
 pub use look::{Lists, states_shell};
 pub use moldable_set::read_moldable_set;
 pub use names::CsvNames;
 pub use policy_log::{LogRow, write_log_csv};
 pub use read::{
-    ReadInstance, ReadOptions, is_list, parse_instance, parse_replay, read_instance, read_replay, read_task_files,
+    ReadInstance, ReadOptions, is_list, parse_instance, parse_job_log, parse_replay, read_instance, read_job_log,
+    read_replay, read_task_files,
 };
-pub use replay::{Estimates, LoggedStarts, Replay, ReplayOptions};
+pub use replay::{Estimates, LoggedEnd, LoggedStarts, Replay, ReplayOptions};
 pub use schedule::ScheduleFile;
 pub use speedup::{SpeedupSpec, SpeedupSpecError};
 pub use swf::{write_swf, write_swf_log, write_swf_trace};

@@ -14,6 +14,7 @@ use crate::error::{FilePlace, FormatError};
 use crate::format::head::{Head, WANTED, ending_of};
 use crate::format::{Format, FormatOption, ReadLog, Reader};
 use crate::input::{Input, filled, open, without_mark};
+use crate::job_log::{JobLog, job_log};
 use crate::list::{bash_lines, is_plain_shell, shell_of, with_shell};
 use crate::look::{Lists, states_shell};
 use crate::replay::record::planned;
@@ -84,6 +85,36 @@ pub fn read_replay(path: &Path, options: &ReplayOptions) -> Result<Replay, Forma
 /// As for [`read_replay`].
 pub fn parse_replay(bytes: &[u8], file_name: &str, options: &ReplayOptions) -> Result<Replay, FormatError> {
     read_replay_from(bytes, file_name, options)
+}
+
+/// Reads the jobs of a log that ran. The file may be compressed, and the format is recognised mainly by the content. If
+/// `strict` is true, a log with a record that would be skipped or changed is refused.
+///
+/// # Errors
+/// [`FormatError`] with the file, the place, the problem and its remedy.
+pub fn read_job_log(path: &Path, strict: bool) -> Result<JobLog, FormatError> {
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|source| FormatError::io(&name, "open", source))?;
+    job_log_from(file, &name, strict)
+}
+
+/// Reads the jobs of a log from the bytes of a file, like [`read_job_log`].
+///
+/// # Errors
+/// As for [`read_job_log`].
+pub fn parse_job_log(bytes: &[u8], file_name: &str, strict: bool) -> Result<JobLog, FormatError> {
+    job_log_from(bytes, file_name, strict)
+}
+
+fn job_log_from(raw: impl Read, name: &str, strict: bool) -> Result<JobLog, FormatError> {
+    let (mut input, format) = opened(raw, name, ReadOptions::default().max_bytes, Lists::Refused)?;
+    let Reader::Log(read) = &format.row().reader else {
+        let problem = format!(
+            "this file is {format}, not a log of jobs that ran; name a dump of sacct, an SWF log or a workload of Batsim"
+        );
+        return Err(FormatError::content(name, FilePlace::default(), problem));
+    };
+    job_log(name, format, read(name, &mut input, batsim::SPEED, Lines::Short)?, strict)
 }
 
 fn read_from(raw: impl Read, name: &str, options: &ReadOptions) -> Result<ReadInstance, FormatError> {

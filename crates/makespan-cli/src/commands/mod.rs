@@ -12,6 +12,7 @@ pub mod inspect;
 pub mod plan;
 pub mod profile;
 pub mod queue;
+pub mod report;
 pub mod run;
 #[cfg(feature = "service")]
 pub mod serve;

@@ -196,8 +196,9 @@ pub(crate) fn read_batsim(file: &str, input: &mut dyn BufRead, speed: f64) -> Re
         report.add_machine(FilePlace::field("nb_res"), format!("nb_res: {text}"));
     }
     let processors = stated.and_then(|(_, count)| count.ok()).filter(|&count| count > 0);
-    let (untold, remarks) = ("the workload does not state its number of processors (`nb_res`)", Vec::new());
-    Ok(LogContent { records, report, processors, untold, remarks, week: None, clock: None, now: None })
+    let untold = "the workload does not state its number of processors (`nb_res`)";
+    let (remarks, plan_remarks) = (Vec::new(), Vec::new());
+    Ok(LogContent { records, report, processors, untold, remarks, plan_remarks, week: None, clock: None, now: None })
 }
 
 #[cfg(test)]

@@ -37,9 +37,9 @@ pub(crate) fn replay(
     log.accept(file, options.strict)?;
     check_queues(file, &log, &options.queues)?;
     let fitted = log.fittable(file, options.speedup)?;
-    let LogContent { records, report, remarks: said, week, clock, now, .. } = log;
+    let LogContent { records, report, remarks: said, plan_remarks, week, clock, now, .. } = log;
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
-    let mut remarks: Vec<String> = report.remarks().chain(said).collect();
+    let mut remarks: Vec<String> = report.remarks().chain(plan_remarks).chain(said).collect();
     remarks.extend(options.speedup.map(|spec| moldable(spec, fitted, records.len(), processors)));
     if !platform.has_unit_speed() {
         remarks.push(

@@ -1,6 +1,7 @@
 //! Reads logs for replays, and separates the data that a policy may use from the real run times and starts.
 
 mod build;
+mod logged_end;
 pub(crate) mod record;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use crate::clock::Clock;
 use crate::format::Format;
 
 pub(crate) use build::{BOTH_STATED, given, replay};
+pub use logged_end::LoggedEnd;
 
 /// Run times that a policy receives as estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

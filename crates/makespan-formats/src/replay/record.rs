@@ -16,6 +16,8 @@ use crate::needs::{UNSTATED, UnstatedNeeds};
 use crate::speedup::Laws;
 use crate::swf::{Log, SwfLogOptions};
 
+use super::logged_end::LoggedEnd;
+
 /// A record that can become a job. The number of processors and the needs are not checked yet.
 #[derive(Default)]
 pub(crate) struct LogRecord {
@@ -45,6 +47,8 @@ pub(crate) struct LogRecord {
     pub submission: Option<Arc<Submission>>,
     /// True if the job had not ended when the log was written.
     pub is_alive: bool,
+    /// How the job ended, if the log states it.
+    pub end: Option<LoggedEnd>,
 }
 
 /// Content of a log.
@@ -57,6 +61,8 @@ pub(crate) struct LogContent {
     pub untold: &'static str,
     /// Other remarks for the user.
     pub remarks: Vec<String>,
+    /// Remarks that matter only if the jobs are planned or simulated.
+    pub plan_remarks: Vec<String>,
     /// Second of the week at instant 0, counted from Monday, 0:00, in the time zone of the log. `None` if the log does
     /// not state the date.
     pub week: Option<i64>,
@@ -203,6 +209,7 @@ impl LogRecord {
             measured,
             started,
             is_alive,
+            end,
             ..
         } = *self;
         let (name, needs, submission) = (String::new(), Needs::NONE, None);
@@ -222,6 +229,7 @@ impl LogRecord {
             started,
             submission,
             is_alive,
+            end,
         }
     }
 
@@ -264,7 +272,8 @@ pub(crate) fn planned(
     log.equip(&platform);
     log.accept(file, options.strict)?;
     log.fittable(file, options.speedup)?;
-    let LogContent { records, report, remarks, .. } = log;
+    let LogContent { records, report, remarks, plan_remarks, .. } = log;
+    let remarks = [plan_remarks, remarks].concat();
     let mut laws = options.speedup.map(|spec| Laws::new(spec, options.seed, processors));
     let job = |record: LogRecord| {
         let law = laws.as_mut().and_then(|laws| laws.next(record.processors, record.efficiency));

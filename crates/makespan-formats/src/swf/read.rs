@@ -13,6 +13,7 @@ use super::log::{Log, SwfLogOptions};
 use crate::anomaly::{Anomaly, LogStatistics, Unit};
 use crate::error::{FilePlace, FormatError};
 use crate::lines::each;
+use crate::replay::LoggedEnd;
 use crate::replay::record::{LogContent, LogRecord, guessed_run, planned};
 
 /// Lines that are read as records.
@@ -43,7 +44,8 @@ pub(crate) fn records(file: &str, input: &mut dyn BufRead, lines: Lines) -> Resu
     let (clock, unknown) = header.clock();
     let remarks = header.remarks().chain(unknown).collect();
     let week = header.week();
-    Ok(LogContent { records, report, processors: header.processors(), untold, remarks, week, clock, now: None })
+    let (processors, plan_remarks) = (header.processors(), Vec::new());
+    Ok(LogContent { records, report, processors, untold, remarks, plan_remarks, week, clock, now: None })
 }
 
 struct Reader<'a> {
@@ -136,6 +138,7 @@ impl Reader<'_> {
             started: wait.unwrap_or_default().map(|wait| submit + wait),
             submission,
             is_alive: false,
+            end: LoggedEnd::of_swf(whole(fields[10]), requested.unwrap_or_default().is_some_and(|limit| run >= limit)),
         }))
     }
 

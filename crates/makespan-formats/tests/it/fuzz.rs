@@ -7,8 +7,8 @@ use makespan_core::{Instance, Job, Link, Platform, Profile, Resources, Time};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     Estimates, Format, FormatOption, Language, NextflowTrace, ReadOptions, ReplayOptions, ScheduleFile, SpeedupSpec,
-    TreePlanFile, parse_bandwidth, parse_failures, parse_instance, parse_replay, parse_sacct_memory, write_instance,
-    write_swf,
+    TreePlanFile, parse_bandwidth, parse_failures, parse_instance, parse_job_log, parse_replay, parse_sacct_memory,
+    write_instance, write_swf,
 };
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -311,6 +311,10 @@ fn broken_logs_are_refused_without_panic() {
             }
             Err(error) if case >= seeds.len() => assert_clear(&error.to_string(), &bytes),
             Err(error) => panic!("the file is valid before it is broken: {error}"),
+        }
+        match parse_job_log(&bytes, "x", false) {
+            Ok(log) => assert!(log.jobs.iter().all(|job| job.started.is_none_or(|started| started >= job.submitted))),
+            Err(error) => assert_clear(&error.to_string(), &bytes),
         }
     }
     // Few mutated compressed files pass the check sum.

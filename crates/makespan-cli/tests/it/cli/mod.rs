@@ -38,6 +38,7 @@ mod outputs;
 mod parallel;
 mod prints;
 mod queue;
+mod report;
 mod reports;
 mod resources;
 mod resume;

@@ -15,6 +15,7 @@ use crate::anomaly::{Anomaly, LogStatistics, Unit};
 use crate::error::{FilePlace, FormatError};
 use crate::lines::each;
 use crate::needs::Pool;
+use crate::replay::LoggedEnd;
 use crate::replay::record::{LogContent, LogRecord, guessed_run};
 
 /// States of waiting jobs, and states of jobs that have started and not ended.
@@ -79,7 +80,9 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<LogConte
     });
     let clock = Clock::local(first + east.unwrap_or(0));
     let shown = clock.as_ref().map_or_else(String::new, |clock| clock.shows(Time::ZERO));
-    let mut remarks = vec![format!("time 0 is the first submission ({shown} in the local time of the dump)")];
+    let mut plan_remarks = vec![format!("time 0 is the first submission ({shown} in the local time of the dump)")];
+    plan_remarks.extend(columns.map(|columns| submissions.remarks(&columns)).unwrap_or_default());
+    let mut remarks = Vec::new();
     if eligible_later > 0 {
         remarks.push(format!(
             "{} waited for other jobs or for a begin time after the submission; their submit time is replaced by the \
@@ -87,11 +90,11 @@ pub(crate) fn read_sacct(file: &str, input: &mut dyn BufRead) -> Result<LogConte
             counted(eligible_later, "job")
         ));
     }
-    remarks.extend(columns.map(|columns| submissions.remarks(&columns)).unwrap_or_default());
     let untold = "a dump of sacct does not state the number of processors of the machine";
     let now = (alive > 0).then(|| since(last));
     let week = clock.as_ref().map(Clock::week);
-    Ok(LogContent { records: records.collect(), report, processors: None, untold, remarks, week, clock, now })
+    let (records, processors) = (records.collect(), None);
+    Ok(LogContent { records, report, processors, untold, remarks, plan_remarks, week, clock, now })
 }
 
 impl Reader {
@@ -253,6 +256,7 @@ fn record(
             requested,
             started: start.map(Time::from_seconds),
             is_alive: waits || runs,
+            end: LoggedEnd::of_slurm(state).filter(|_| !waits && !runs),
             ..LogRecord::default()
         },
     ))
