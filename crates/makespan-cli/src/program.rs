@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use miette::Result;
+use nix::sys::signal::{SigSet, Signal};
 
 use crate::args::{Arguments, Command};
 use crate::entry::{enter, unknown_argument};
@@ -13,6 +14,9 @@ use crate::{commands, makefile};
 
 /// Runs the command line of `makespan` and returns the exit status.
 pub fn main() -> ExitCode {
+    // A write beyond `ulimit -f` then fails, as on a full disk, and does not kill this process. Threads inherit the blocked
+    // signal. Jobs begin without blocked signals.
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
     enter(explain, error_status, carry_out)
 }
 

@@ -152,6 +152,13 @@ impl Local {
         shim.signal(Signal::SIGCONT);
     }
 
+    /// Ends all processes that an earlier session on this machine left running in the folder of a run. The folder need
+    /// not exist any more. Returns when these processes have ended.
+    pub fn end_left_in(folder: &Path, grace: Duration) {
+        let (name, value) = mark(folder);
+        Traces { marks: vec![format!("{name}={value}")], ..Traces::default() }.end(grace);
+    }
+
     /// Kills the remaining processes of the task with this name on this machine, after its shim has ended. Returns
     /// when all these processes have ended.
     pub fn end_strays(&self, name: &str) {

@@ -4,7 +4,7 @@ use makespan_core::{Instance, TaskId};
 
 use super::Machine;
 use super::check::opening;
-use crate::engine::{EarlierAttempt, Engine, TakenAttempt};
+use crate::engine::{EarlierAttempt, Engine, LeftProcesses, TakenAttempt};
 use crate::files::Files;
 use crate::journal::{History, Journal, OpenedJournal, Progression, TaskList, TasksBeforeEdit};
 use crate::recover::Recovery;
@@ -26,6 +26,12 @@ pub(super) fn settled(
 ) -> Result<SettledRun, ExecuteError> {
     let Machine { storage, engine, files, lock } = machine;
     let (storage, files) = (*storage, &**files);
+    if Journal::needs_recovery(storage, files, instance, opening(options)) {
+        // The records of running attempts may be lost. Without its record, an attempt cannot be taken over, and its task
+        // would run twice at the same time. The attempts end first, because their status files are read afterwards.
+        let left = LeftProcesses { shims: &[], group: None };
+        engine.end_left(&left, options.grace, &mut |text| observer.message(text));
+    }
     let mut begun = Journal::begin(storage, files, instance, opening(options), engine.wall(), lock.take())?;
     files.prepare(storage)?;
     begun.notes.iter().for_each(|note| observer.message(note));

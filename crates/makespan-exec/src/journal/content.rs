@@ -1,5 +1,6 @@
 //! Reads the folder of a run: the records of its journal and the status files.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -281,6 +282,26 @@ pub fn task_names(folder: &Path) -> Vec<String> {
         _ => None,
     });
     lists.flat_map(|list| list.names()).collect()
+}
+
+/// Returns the tasks whose ends are known in the folder of a run: from legible records of its journal, even if the journal
+/// is damaged or too short, or from status files. Recovery repeats no task that it returns.
+///
+/// # Errors
+/// [`JournalError::Io`] if the folder cannot be read.
+pub fn ended_tasks(folder: &Path) -> Result<BTreeSet<TaskId>, JournalError> {
+    let statuses = Statuses::read(&Disk, &Files::of_stems(folder.to_owned(), Vec::new()))?;
+    let mut ended: BTreeSet<TaskId> = statuses.of_tasks().map(|status| status.claim.task).collect();
+    let path = folder.join(FILE);
+    let bytes = Disk.read(&path).map_err(|source| JournalError::Io { path, source })?.unwrap_or_default();
+    // Recovery ignores the records of another run.
+    if !matches!(RecordedRun::checked(folder), Err(JournalError::OtherRun { .. })) {
+        ended.extend(lines(&bytes).filter_map(|(_, line)| match parse(line.ok()?).ok()?.1 {
+            JournalRecord::Ended { task, .. } => Some(task),
+            _ => None,
+        }));
+    }
+    Ok(ended)
 }
 
 /// Returns whether jobs could arrive during the run in a folder ([`crate::Intake`]). Returns `None` without a legible

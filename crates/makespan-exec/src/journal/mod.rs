@@ -25,7 +25,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use makespan_core::Instance;
 
-pub use content::{RecordedRun, UnnamedTasks, grows, task_names};
+pub use content::{RecordedRun, UnnamedTasks, ended_tasks, grows, task_names};
 pub use error::JournalError;
 pub use estimates::{EqualTimes, RecordedTimes};
 pub use history::{Attempt, History, Progression};
@@ -195,6 +195,12 @@ impl Journal {
     /// Checks the journal while the caller holds the lock. Returns true if the journal has no records yet.
     pub(crate) fn inspect(files: &Files, instance: &Instance, how: Opening) -> Result<bool, JournalError> {
         JournalContent::inspect(&Disk, files, instance, how).map(|found| found.records.is_empty())
+    }
+
+    /// Returns whether [`Journal::open`] would replace a damaged journal by its valid records.
+    pub(crate) fn needs_recovery(storage: &dyn Storage, files: &Files, instance: &Instance, how: Opening) -> bool {
+        let strict = Opening { recover: false, ..how };
+        how.recover && JournalContent::inspect(storage, files, instance, strict).is_err_and(|error| error.is_damage())
     }
 
     /// Checks that the file is still at the path of the journal.

@@ -61,8 +61,8 @@ pub enum BackupError {
     /// The database cannot be read or written.
     #[error("{0}")]
     Database(String),
-    /// The journal of the current round cannot be read.
-    #[error("the journal of the current round cannot be read, so ends of jobs may be missing: {0}")]
+    /// The journal of the current round is missing, damaged, or older than the database.
+    #[error("the backup would lack ends of jobs: {0}")]
     Journal(String),
     /// Jobs ended while no service was running.
     #[error(

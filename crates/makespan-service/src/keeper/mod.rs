@@ -40,12 +40,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use makespan_core::counted;
-use makespan_exec::ExecuteOptions;
+use makespan_exec::{ExecuteOptions, Local};
 
 use crate::clock::wall;
 use crate::host::Host;
 use crate::log::Log;
-use crate::store::{DATABASE, Reader, Store, check_journal, database_fault, lost_starts, missing_outputs};
+use crate::store::{
+    DATABASE, JournalFault, Reader, Round, Store, database_fault, journal_fault, missing_outputs, round_folder,
+};
 use crate::words::{Picture, State};
 use engine::Runner;
 use outlook::Outlook;
@@ -159,22 +161,11 @@ impl Keeper {
             runs: AtomicBool::new(false),
         });
         if let Some(round) = shared.readers.explained(Reader::round)? {
-            if !options.recover {
-                shared.readers.explained(|reader| Ok(check_journal(&folder, &round, reader)))??;
-            } else if shared.readers.explained(|reader| lost_starts(&folder, &round, reader))? > 0 {
-                // Without the journal, the engine would run ended jobs of the round again.
-                #[expect(
-                    clippy::redundant_closure_for_method_calls,
-                    reason = "the method is not general enough in its lifetime"
-                )]
-                let (again, _) = store
-                    .change(|change| change.reset())
-                    .map_err(|error| database_fault(&folder.join(DATABASE), &error))?;
-                shared.log.warning(&format!(
-                    "the journal of round {} is missing, so a new round begins; {} that had started and not ended run again",
-                    round.number,
-                    counted(again.len() as u64, "job")
-                ));
+            let fault = shared.readers.explained(|reader| Ok(journal_fault(&folder, &round, reader)))??;
+            match fault {
+                Some(fault) if !options.recover => return Err(fault.text()),
+                Some(JournalFault::Lost(fault)) => begin_again(&mut store, &round, &fault, options)?,
+                Some(JournalFault::Damaged(_)) | None => {}
             }
         }
         let missing = shared.readers.read(|reader| Ok(missing_outputs(&folder, reader)));
@@ -260,6 +251,20 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Begins a new round, because the engine would repeat jobs of the present round. Ends all tasks of the present round that
+/// still run on this machine, since they run again.
+fn begin_again(store: &mut Store, round: &Round, fault: &str, options: &KeeperOptions) -> Result<(), String> {
+    options.log.warning(fault);
+    Local::end_left_in(&round_folder(store.folder(), round.number), options.grace);
+    let database = store.folder().join(DATABASE);
+    let reset = store.change(|change| change.reset()).map_err(|error| database_fault(&database, &error));
+    let again = reset?.0.len() as u64;
+    options
+        .log
+        .warning(&format!("a new round begins; {} that had started and not ended run again", counted(again, "job")));
+    Ok(())
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, String> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, access};
 
-use super::fault::{check_database, check_journal, database_fault, missing_outputs};
+use super::fault::{check_database, database_fault, journal_fault, missing_outputs};
 use super::hand::Round;
 use super::read::Reader;
 use super::snapshot::{check_version, version};
@@ -103,8 +103,9 @@ fn database(folder: &Path) -> StoreState {
 fn journal(folder: &Path) -> Option<StoreState> {
     let connection = open(&folder.join(DATABASE), false).ok()?;
     let round = Round::latest(&connection).ok()??;
-    Some(match check_journal(folder, &round, &Reader(connection)) {
-        Ok(()) => StoreState::Usable(format!("round {}, undamaged", round.number)),
+    Some(match journal_fault(folder, &round, &Reader(connection)) {
+        Ok(None) => StoreState::Usable(format!("round {}, undamaged", round.number)),
+        Ok(Some(fault)) => StoreState::Unusable(fault.text()),
         Err(error) => StoreState::Unusable(error),
     })
 }

@@ -1,15 +1,17 @@
 //! Messages about damaged databases and journals, with their places and remedies.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use makespan_core::counted;
-use makespan_exec::journal::{FILE, JournalError, RecordedRun};
+use makespan_exec::journal::{FILE, JournalError, RecordedRun, ended_tasks};
 use rusqlite::{Connection, Error, ErrorCode};
 
 use super::DATABASE;
 use super::hand::Round;
 use super::read::Reader;
+use crate::words::JobNumber;
 
 /// Advice for a damaged database.
 const RESTORE: &str = "make a new store from a backup (makespan service restore BACKUP FOLDER), and start the service on \
@@ -59,39 +61,79 @@ pub(super) fn check_database(path: &Path, connection: &Connection) -> Result<(),
     }
 }
 
-/// Returns an error if the journal of a round is damaged or missing, or has lost its end, so that the service could not
-/// start jobs, or would start ended jobs again.
-pub(crate) fn check_journal(folder: &Path, round: &Round, reader: &Reader) -> Result<(), String> {
-    let own = round_folder(folder, round.number);
-    let path = own.join(FILE);
-    if has_journal(&own) {
-        return RecordedRun::checked(&own).map(drop).map_err(|error| for_service(&error.to_string()));
-    }
-    if let Some(ended) = first_status(&own) {
-        let job = ended.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        return Err(for_service(&JournalError::Lost { path, folder: own, job }.to_string()));
-    }
-    let started = reader.started_in(round).map_err(|error| database_fault(&folder.join(DATABASE), &error))?;
-    if started == 0 {
-        return Ok(());
-    }
-    Err(format!(
-        "{}: the journal is missing, although {} of this round (run of the engine) have started; without the journal, they \
-         would run again; copy the folder `round-{}` from a copy of the store, or begin a new round with: makespan serve \
-         --recover (jobs that have started and not ended run again, and outputs of this round are lost)",
-        path.display(),
-        counted(started, "job"),
-        round.number
-    ))
+/// A fault of the journal of a round, with its place and remedy.
+#[derive(Debug)]
+pub(crate) enum JournalFault {
+    /// The engine can continue with the legible records and the status files.
+    Damaged(String),
+    /// The engine would repeat ended jobs, or jobs that still run. Only a new round prevents this.
+    Lost(String),
 }
 
-/// Returns the number of jobs that started in a round without a journal and without status files.
+impl JournalFault {
+    pub fn text(self) -> String {
+        match self {
+            Self::Damaged(text) | Self::Lost(text) => text,
+        }
+    }
+}
+
+/// Returns the fault of the journal of a round, if the journal is damaged, missing or older than the database.
 ///
 /// # Errors
-/// The error of the database.
-pub(crate) fn lost_starts(folder: &Path, round: &Round, reader: &Reader) -> Result<u64, Error> {
+/// A message, if the database cannot be read.
+pub(crate) fn journal_fault(folder: &Path, round: &Round, reader: &Reader) -> Result<Option<JournalFault>, String> {
+    let lost = lost_ends(folder, round, reader)?;
+    if lost.is_some() {
+        return Ok(lost.map(JournalFault::Lost));
+    }
     let own = round_folder(folder, round.number);
-    if has_journal(&own) || first_status(&own).is_some() { Ok(0) } else { reader.started_in(round) }
+    let error = if has_journal(&own) {
+        RecordedRun::checked(&own).err()
+    } else {
+        first_status(&own).map(|ended| {
+            let job = ended.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            JournalError::Lost { path: own.join(FILE), folder: own.clone(), job }
+        })
+    };
+    Ok(error.map(|error| JournalFault::Damaged(for_service(&error.to_string()))))
+}
+
+/// Returns a message if the engine would repeat jobs of a round, because its folder has lost records that the database
+/// has: the folder is missing, or is an older copy.
+///
+/// # Errors
+/// A message, if the database or the folder cannot be read.
+pub(crate) fn lost_ends(folder: &Path, round: &Round, reader: &Reader) -> Result<Option<String>, String> {
+    let in_database = |error: Error| database_fault(&folder.join(DATABASE), &error);
+    let own = round_folder(folder, round.number);
+    let path = own.join(FILE);
+    let recover = "begin a new round with: makespan serve --recover (jobs that have started and not ended run again)";
+    if !has_journal(&own) && first_status(&own).is_none() {
+        let started = reader.started_in(round).map_err(in_database)?;
+        return Ok((started > 0).then(|| {
+            format!(
+                "{}: the journal is missing, although {} of this round (run of the engine) have started; without the \
+                 journal, they would run again; copy the folder `round-{}` from a copy that is as new as the database, or \
+                 {recover}",
+                path.display(),
+                counted(started, "job"),
+                round.number
+            )
+        }));
+    }
+    let recorded = ended_tasks(&own).map_err(|error| for_service(&error.to_string()))?;
+    let ended = reader.ended_in(round).map_err(in_database)?;
+    let lost: BTreeSet<JobNumber> =
+        ended.into_iter().filter(|(task, _)| !recorded.contains(task)).map(|(_, job)| job).collect();
+    Ok((!lost.is_empty()).then(|| {
+        format!(
+            "{}: the journal is older than the database: it lacks the ends of {} that have ended; with this journal, they \
+             would run again; {recover}",
+            path.display(),
+            counted(lost.len() as u64, "job")
+        )
+    }))
 }
 
 /// Returns true if the folder of a round has a journal that is not empty.

@@ -27,7 +27,9 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 pub use change::{CommitEffects, JobEvent, LogEvent, StoreChange};
 pub use check::{StoreState, examine};
-pub(crate) use fault::{check_journal, database_fault, for_service, lost_starts, missing_outputs, round_folder};
+pub(crate) use fault::{
+    JournalFault, database_fault, for_service, journal_fault, lost_ends, missing_outputs, round_folder,
+};
 pub use finish::TaskEnd;
 pub use hand::Round;
 pub use handed::HandedJob;

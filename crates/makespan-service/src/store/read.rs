@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use makespan_core::TaskId;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params, params_from_iter};
 
@@ -418,6 +419,23 @@ impl Reader {
         let sql = "SELECT count(DISTINCT tasks.job) FROM tasks JOIN handed ON handed.job = tasks.job \
                    WHERE handed.round = ?1 AND tasks.started >= ?2";
         self.0.prepare_cached(sql)?.query_row((round.number as i64, round.began), |row| number(row, 0))
+    }
+
+    /// Returns the tasks that have started and ended in a round, by their numbers in the engine, with their jobs.
+    ///
+    /// # Errors
+    /// The error of the database.
+    pub fn ended_in(&self, round: &Round) -> Result<Vec<(TaskId, JobNumber)>, Error> {
+        // The engine numbers tasks in the order in which it received them. If it received a job several times, only the
+        // latest tasks can have started.
+        let sql = "WITH received AS (SELECT job, position, sum(tasks) OVER (ORDER BY position) - tasks AS first, \
+                   max(position) OVER (PARTITION BY job) AS latest FROM handed WHERE round = ?1) \
+                   SELECT first + task, tasks.job FROM received JOIN tasks ON tasks.job = received.job \
+                   WHERE position = latest AND ended IS NOT NULL AND started >= ?2 \
+                   AND state IN ('succeeded', 'failed', 'timed_out')";
+        let mut select = self.0.prepare_cached(sql)?;
+        let read = |row: &rusqlite::Row<'_>| Ok((TaskId(number(row, 0)?), JobNumber(number(row, 1)?)));
+        select.query_map((round.number as i64, round.began), read)?.collect()
     }
 
     /// Returns the number of the latest round in which the engine received a job.

@@ -9,7 +9,7 @@ use makespan_service::words::{JobNumber, State, Stream};
 use makespan_service::{Service, StoreState, examine};
 use proptest::prelude::*;
 
-use crate::common::{admin, copy, keeper, options, script, start, submit, until_state};
+use crate::common::{admin, copy, keeper, options, script, start, submit, until, until_state};
 
 /// Texts of which each error about a damaged store contains one.
 const REMEDIES: [&str; 6] = [
@@ -82,44 +82,118 @@ fn damage_is_reported_with_its_place_and_a_remedy() {
     });
 }
 
-/// Cuts the journal at random places. Checks that the check, the start and the backup agree: either all report the journal
-/// with a remedy, or the service starts and runs jobs, and no ended job runs again.
+/// Cuts the journal at random places, and deletes random status files. Checks that the check, the start and the backup
+/// agree: either all report the journal with a remedy, or the service starts. Checks that no ended job runs again, also
+/// after a recovery.
 #[test]
 fn a_journal_that_lost_its_end_is_reported() {
     let temporary = tempfile::tempdir().unwrap();
     let sound = temporary.path().join("sound");
     make(&sound);
-    let config = ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() };
     let reported = std::cell::Cell::new(0);
     let mut runner = proptest::test_runner::TestRunner::new(config);
-    let outcome = runner.run(&(0.0..1.0_f64), |part| {
+    let outcome = runner.run(&(0.0..1.0_f64, any::<[bool; 3]>()), |(part, kept)| {
         let case = tempfile::tempdir().unwrap();
         let store = case.path().join("store");
         copy(&sound, &store);
         let journal = store.join("round-1").join(FILE);
         let bytes = fs::read(&journal).unwrap();
         fs::write(&journal, &bytes[..(part * bytes.len() as f64) as usize]).unwrap();
+        for (job, _) in (1..).zip(kept).filter(|(_, kept)| !kept) {
+            let _ = fs::remove_file(store.join("round-1/status").join(format!("{job}.1")));
+        }
         let found = problem(&store);
         let saved = back_up(&store, &case.path().join("backup")).map_err(|error| error.to_string());
-        match (found, start(&options(&store))) {
+        let started = start(&options(&store));
+        let keeper = match (found, started) {
             (Some(found), Err(text)) => {
                 let is_named = |text: &str| text.contains("makespan serve --recover") && text.contains("round-1");
                 prop_assert!(is_named(&found) && is_named(&text), "{found}\n{text}");
                 prop_assert!(saved.is_err_and(|saved| is_named(&saved)));
                 reported.set(reported.get() + 1);
+                let mut recovering = options(&store);
+                recovering.recover = true;
+                start(&recovering).unwrap()
             }
-            (None, Ok(keeper)) => {
-                let next = submit(&keeper, script("true"));
-                until_state(&keeper, next, State::Succeeded);
-                prop_assert_eq!(keeper.job(&admin(), JobNumber(1)).unwrap().task_list[0].attempts, 1);
-                keeper.close();
-            }
-            (found, started) => prop_assert!(false, "{:?} {:?}", found, started.err()),
+            (None, Ok(keeper)) => keeper,
+            (found, started) => return Err(TestCaseError::fail(format!("{found:?} {:?}", started.err()))),
+        };
+        let next = submit(&keeper, script("true"));
+        until_state(&keeper, next, State::Succeeded);
+        for job in (1..=3).map(JobNumber) {
+            prop_assert_eq!(keeper.job(&admin(), job).unwrap().task_list[0].attempts, 1);
         }
+        keeper.close();
         Ok(())
     });
     outcome.unwrap();
     assert!(reported.get() > 0);
+}
+
+/// Replaces the folder of the round by an older copy, in which two jobs have not ended. Checks that the service, the check
+/// and a backup report it, and that no ended job runs again after a recovery.
+#[test]
+fn an_older_copy_of_a_round_repeats_no_job() {
+    let temporary = tempfile::tempdir().unwrap();
+    let [store, earlier] = ["store", "earlier"].map(|name| temporary.path().join(name));
+    make(&store);
+    copy(&store, &earlier);
+    let keeper = keeper(&store);
+    for text in ["echo four", "echo five"] {
+        let job = submit(&keeper, script(text));
+        until_state(&keeper, job, State::Succeeded);
+    }
+    keeper.close();
+    fs::remove_dir_all(store.join("round-1")).unwrap();
+    copy(&earlier.join("round-1"), &store.join("round-1"));
+    let error = start(&options(&store)).err().unwrap();
+    let saved = back_up(&store, &temporary.path().join("backup")).unwrap_err().to_string();
+    assert!(error.contains("older than the database: it lacks the ends of 2 jobs") && has_remedy(&error), "{error}");
+    assert!(problem(&store).as_ref() == Some(&error) && saved.contains(&error), "{saved}");
+    let mut recovering = options(&store);
+    recovering.recover = true;
+    let keeper = start(&recovering).unwrap();
+    let next = submit(&keeper, script("true"));
+    until_state(&keeper, next, State::Succeeded);
+    for job in (1..=5).map(JobNumber) {
+        assert_eq!(keeper.job(&admin(), job).unwrap().task_list[0].attempts, 1);
+    }
+}
+
+/// Damages the journal while a job is running and no service runs. Checks that the recovery ends the job before it starts
+/// the job again.
+#[test]
+fn a_recovery_runs_no_job_twice_at_once() {
+    let damages: [fn(&Path); 3] = [
+        |round| fs::write(round.join(FILE), "").unwrap(),
+        |round| fs::remove_file(round.join(FILE)).unwrap(),
+        |round| fs::remove_dir_all(round).unwrap(),
+    ];
+    for damage in damages {
+        let temporary = tempfile::tempdir().unwrap();
+        let [store, notes, free] = ["store", "notes", "free"].map(|name| temporary.path().join(name));
+        make(&store);
+        let keeper = keeper(&store);
+        // The job leaves a lock if it is ended, and its second run checks the process that wrote the lock.
+        let text = format!(
+            "if [ -e {notes} ]; then kill -0 $(cat {notes}) 2>/dev/null && echo twice >> {notes}; touch {free}; fi; \
+             echo $$ >> {notes}; until [ -e {free} ]; do sleep 0.02; done",
+            notes = notes.display(),
+            free = free.display()
+        );
+        let job = submit(&keeper, script(&text));
+        until("the job has started", || notes.exists());
+        keeper.close();
+        damage(&store.join("round-1"));
+        let mut recovering = options(&store);
+        recovering.recover = true;
+        let keeper = start(&recovering).unwrap();
+        until_state(&keeper, job, State::Succeeded);
+        let lines = fs::read_to_string(&notes).unwrap();
+        assert!(lines.lines().count() == 2 && !lines.contains("twice"), "{lines}");
+        keeper.close();
+    }
 }
 
 /// Deletes the folder of the round. Checks that the service starts only with the option `recover`, that no ended job runs

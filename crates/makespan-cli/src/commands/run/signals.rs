@@ -30,9 +30,6 @@ pub fn listen() -> Result<Stop> {
     let signals: SigSet = ENDING.into_iter().filter(|&signal| ignored & bit(signal) == 0).collect();
     let fail = |error: &dyn std::fmt::Display| miette!("cannot listen for signals: {error}");
     signals.thread_block().map_err(|error| fail(&error))?;
-    // A write beyond `ulimit -f` then fails, as on a full disk, and does not kill this process. Jobs begin without
-    // blocked signals.
-    SigSet::from(Signal::SIGXFSZ).thread_block().map_err(|error| fail(&error))?;
     let stop = Stop::default();
     let requested = stop.clone();
     let receive = move || {
