@@ -41,8 +41,8 @@ impl Keeper {
     }
 }
 
-/// Returns the expected starts of the tasks of `job`, in seconds after 1970, by the number of the task. Leaves out tasks
-/// whose start depends on a running task with an unknown end.
+/// Returns the expected starts of the tasks of `job`, in seconds after 1970, by the number of the task. Leaves out a task
+/// if its start depends on a running task with an unknown end.
 fn planned_starts(outlook: &Outlook, job: JobNumber) -> BTreeMap<u64, f64> {
     let now = wall();
     let own = outlook.expected.iter().filter(|one| one.job == job);
