@@ -10,6 +10,11 @@ impl World {
         self.model.groups[group].iter().find(|own| self.is_beyond(own)).map(|own| own.counter)
     }
 
+    /// Returns true if the limit of a counter delays a job of a group.
+    pub fn is_reached(&self, group: usize, counter: usize) -> bool {
+        self.model.groups[group].iter().any(|own| own.counter == counter && self.is_beyond(own))
+    }
+
     fn is_beyond(&self, own: &LimitUse) -> bool {
         self.taken(own.counter).saturating_add(own.needed) > self.model.counters[own.counter].total
     }

@@ -24,6 +24,7 @@
 //! ```
 
 mod counters;
+mod dependent;
 mod drawing;
 mod looks;
 mod model;
@@ -32,6 +33,7 @@ mod play;
 mod priorities;
 mod ready;
 mod reason;
+mod resources;
 mod times;
 mod too_few;
 mod usual;

@@ -16,7 +16,7 @@ use crate::{Node, OptionalLimit, Partition};
 use super::counters::QueueLimits;
 use super::looks::cycle_rules;
 use super::times::{FOR_EVER, limit};
-use super::why::{self, PermanentReason};
+use super::why::{self, PartitionObstacle, PermanentReason};
 
 /// A queue, and its data in flat arrays for the scheduler. Each job of the queue has the same index in both.
 #[derive(Debug)]
@@ -103,14 +103,14 @@ impl<'a> Model<'a> {
                 .or_else(barred)
                 .or_else(|| beyond().map(|own| why::beyond(&counters[own.counter], own.needed)))
                 .or_else(late);
-            let mut obstacle = None;
+            let mut obstacles: Vec<PartitionObstacle> = Vec::new();
             let mut found = false;
             let (next_user, next_array) = (users.len(), arrays.len());
             let user = *users.entry(job.user.as_str()).or_insert(next_user);
             let array = job.array.map(|member| *arrays.entry(member.array).or_insert(next_array));
             for name in &job.partitions {
                 let Some(&partition) = by_name.get(name.as_str()) else {
-                    obstacle = obstacle.or_else(|| Some(why::no_partition(job, name)));
+                    obstacles.push(why::no_partition(job, name).into());
                     continue;
                 };
                 let choices =
@@ -139,12 +139,14 @@ impl<'a> Model<'a> {
                             });
                             found = true;
                         }
-                        Err(why) => obstacle = obstacle.or(Some(why)),
+                        Err(obstacle) => obstacles.push(obstacle),
                     }
                 }
             }
             if !found && self.never[index].is_none() {
-                self.never[index] = obstacle;
+                // The return of nodes in one partition is enough, so this partition comes first.
+                let obstacle = obstacles.into_iter().min_by_key(|obstacle| !obstacle.is_away);
+                self.never[index] = obstacle.map(|obstacle| obstacle.why);
             }
         }
     }
@@ -157,18 +159,18 @@ impl<'a> Model<'a> {
         partition: usize,
         choice: &FeatureChoice,
         interning: &mut Interning,
-    ) -> Result<usize, PermanentReason> {
+    ) -> Result<usize, PartitionObstacle> {
         let queue = self.queue;
         let (request, part) = (&job.request, &queue.partitions[partition]);
         let lasts = limit(job);
         if let OptionalLimit::At(most) = part.max_time
             && job.limit.is_none_or(|limit| limit > most)
         {
-            return Err(why::too_long(part, job.limit, most));
+            return Err(why::too_long(part, job.limit, most).into());
         }
         let most = part.max_nodes.value();
         if most.is_some_and(|most| request.min_nodes > most) {
-            return Err(why::too_many(part, request.min_nodes));
+            return Err(why::too_many(part, request.min_nodes).into());
         }
         let reservation = match &request.reservation {
             None => None,
@@ -177,10 +179,10 @@ impl<'a> Model<'a> {
                 let found = found.ok_or_else(|| why::no_reservation(name))?;
                 let kept = &queue.reservations[found];
                 if !kept.admits(&job.user, job.account.as_deref()) {
-                    return Err(why::not_admitted(kept));
+                    return Err(why::not_admitted(kept).into());
                 }
                 if lasts > kept.end - kept.start.max(queue.now) {
-                    return Err(why::longer_than(kept, queue.now));
+                    return Err(why::longer_than(kept, queue.now).into());
                 }
                 Some(found)
             }

@@ -14,13 +14,21 @@ pub(super) struct ForecastOutcome {
     pub sites: Vec<Vec<(u32, u32)>>,
     /// For each job, the jobs that must end before it starts.
     pub after: Vec<Vec<usize>>,
-    /// For each job, the number of jobs at the front of `after` that ended after the previous scheduling cycle. Only
-    /// these ends let the job start.
-    pub decisive: Vec<usize>,
+    /// For each job, the previous scheduling cycle of the kind that started the job.
+    pub cycle_before: Vec<i64>,
     /// For each job, a reservation of Slurm on its nodes that ended after the previous scheduling cycle.
     pub reservation: Vec<Option<usize>>,
     /// For each job, the counter of the limit for which it last waited. `None` if it last waited for nodes.
     pub limit: Vec<Option<usize>>,
     /// Number of nodes that were examined for jobs. It is a measure of the cost of the simulation.
     pub looked: u64,
+}
+
+impl ForecastOutcome {
+    /// Returns the jobs that ended after the scheduling cycle before the start of a job. Only these ends let the job
+    /// start.
+    pub fn decisive(&self, job: usize) -> &[usize] {
+        let is_recent = |other: &&usize| self.ended[**other] > Some(self.cycle_before[job]);
+        &self.after[job][..self.after[job].iter().take_while(is_recent).count()]
+    }
 }

@@ -68,7 +68,7 @@ impl<'a> ForecastSimulation<'a> {
             expired: vec![None; jobs],
             sites: vec![Vec::new(); jobs],
             after: vec![Vec::new(); jobs],
-            decisive: vec![0; jobs],
+            cycle_before: vec![i64::MIN; jobs],
             reservation: vec![None; jobs],
             limit: vec![None; jobs],
             looked: 0,
@@ -372,7 +372,7 @@ impl<'a> ForecastSimulation<'a> {
             if let Some((_, other)) = waited {
                 after = vec![(now, other)];
             }
-            self.outcome.decisive[job] = after.iter().take_while(|one| one.0 > start.cycle_before).count();
+            self.outcome.cycle_before[job] = start.cycle_before;
             self.outcome.after[job] = after.into_iter().map(|one| one.1).collect();
             self.outcome.reservation[job] = self.ended_reservation(&sites, start.cycle_before);
             self.outcome.sites[job] = sites;

@@ -19,6 +19,24 @@ pub(super) struct Link {
     pub any: bool,
 }
 
+impl Link {
+    /// Returns the instant at which this dependency is satisfied. Returns `None` if a required event has not occurred.
+    pub(super) fn instant(
+        &self,
+        started: &[Option<i64>],
+        ended: &[Option<i64>],
+        expired: &[Option<i64>],
+    ) -> Option<i64> {
+        let at = |&other: &usize| match self.condition {
+            Condition::Started(delay) => started[other].map(|at| at.saturating_add(delay)),
+            Condition::Ended | Condition::Singleton => ended[other].or(expired[other]),
+            _ => ended[other],
+        };
+        let all: Option<Vec<i64>> = self.jobs.iter().map(at).collect();
+        all.map(|all| all.into_iter().max().unwrap_or(i64::MIN))
+    }
+}
+
 /// The dependencies of all jobs.
 #[derive(Debug)]
 pub(super) struct Links {
@@ -71,16 +89,8 @@ impl Links {
         ended: &[Option<i64>],
         expired: &[Option<i64>],
     ) -> Ready {
-        let mut when = Vec::new();
-        for link in &self.of[job] {
-            let at = |&other: &usize| match link.condition {
-                Condition::Started(delay) => started[other].map(|at| at.saturating_add(delay)),
-                Condition::Ended | Condition::Singleton => ended[other].or(expired[other]),
-                _ => ended[other],
-            };
-            let all: Option<Vec<i64>> = link.jobs.iter().map(at).collect();
-            when.push((link.any, all.map(|all| all.into_iter().max().unwrap_or(i64::MIN))));
-        }
+        let links = self.of[job].iter();
+        let when: Vec<_> = links.map(|link| (link.any, link.instant(started, ended, expired))).collect();
         let any = when.iter().any(|one| one.0);
         let instant = if any {
             when.iter().filter_map(|one| one.1).min()

@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use makespan_algos::slurm::{Gap, JobCandidate, PartitionRequest, World};
-use makespan_core::{WaitReason, counted};
+use makespan_algos::slurm::{Gap, JobCandidate, PartitionRequest};
+use makespan_core::WaitReason;
 
-use crate::queue::{Condition, QueueJob};
+use crate::queue::QueueJob;
 
 use super::model::Model;
 use super::outcome::ForecastOutcome;
 use super::play::ForecastSimulation;
-use super::ready::{Link, Links, Ready};
-use super::why::{hopeless, is_for_any_nodes, span, wanted};
+use super::ready::{Links, Ready};
+use super::why::{hopeless, span};
 
 /// Formats a time of day.
 pub(super) type Clock<'a> = &'a (dyn Fn(i64) -> String + Sync);
@@ -46,20 +46,69 @@ pub(super) struct Reasons<'a> {
 #[derive(Clone)]
 pub(super) struct Free {
     /// Number of nodes with enough free resources for the request.
-    nodes: usize,
+    pub nodes: usize,
     /// A text about the resources that are missing on the nodes without enough free resources.
-    lack: String,
+    pub lack: String,
     /// True if enough nodes are free for the request now. They may be free for less than the run time.
-    fits: bool,
+    pub fits: bool,
     /// The time for which these nodes are free, if it is limited.
-    gap: Option<Gap>,
+    pub gap: Option<Gap>,
 }
 
 impl Reasons<'_> {
     /// Returns the reason why a job waits.
     pub(super) fn of(&self, index: usize) -> WaitReason {
-        let why = self.now(index);
-        if self.outcome.expired[index].is_some() { self.deadline(index, why) } else { why }
+        let why = self.until_start(index, self.now(index));
+        let is_permanent = self.model.never[index].is_some() || self.links.hopeless[index].is_some();
+        if self.outcome.expired[index].is_some() && !is_permanent { self.deadline(index, why) } else { why }
+    }
+
+    /// Returns a reason with the jobs and the reservation that end at the predicted start, if the reason does not name
+    /// them and the job still waits after its first obstacle.
+    fn until_start(&self, index: usize, mut why: WaitReason) -> WaitReason {
+        let (told, job) = (self.told(index), &self.model.queue.jobs[index]);
+        if told.started[index].is_none() && told.expired[index].is_none() {
+            return self.reservation_ends(index, why);
+        }
+        let ready = match self.links.ready(index, &told.started, &told.ended, &told.expired) {
+            Ready::At(at) => at.max(job.eligible.unwrap_or(i64::MIN)),
+            Ready::Later => i64::MAX,
+        };
+        let waits_on = told.started[index].is_some() && ready <= told.cycle_before[index];
+        if let Some(last) = self.last_ends(index).filter(|_| waits_on) {
+            let last = format!("the end of {last}");
+            if !why.text.contains(&last) {
+                why.text += &format!("; it starts after {last}");
+            }
+        }
+        why
+    }
+
+    /// Adds the end of its reservation to the reason of a job, if the job cannot start because the reservation ends too
+    /// early.
+    fn reservation_ends(&self, index: usize, why: WaitReason) -> WaitReason {
+        let kept = self.bids[index].and_then(|bid| self.model.cluster.shapes[bid.shape].reservation);
+        let is_permanent = self.model.never[index].is_some() || self.links.hopeless[index].is_some();
+        let ForecastOutcome { started, ended, expired, .. } = self.outcome;
+        let is_ready = self.links.ready(index, started, ended, expired) != Ready::Later;
+        let Some(kept) = kept.filter(|_| is_ready && !is_permanent) else { return why };
+        let kept = &self.model.queue.reservations[kept];
+        let end = format!("its reservation {} ends at {}, before the job can start", kept.name, (self.clock)(kept.end));
+        let brief = format!("reservation {} ends too early", kept.name);
+        WaitReason::new("reservation", brief, format!("{end}; {}", why.text))
+            .with("another reservation, or none, or a later end of the reservation")
+    }
+
+    /// Names the jobs and the reservation that end at the predicted start of a job, or between this start and the
+    /// scheduling cycle before.
+    pub(super) fn last_ends(&self, index: usize) -> Option<String> {
+        let told = self.told(index);
+        let after = told.decisive(index);
+        let jobs = (!after.is_empty()).then(|| self.names(after));
+        let kept =
+            told.reservation[index].map(|kept| format!("reservation {}", self.model.queue.reservations[kept].name));
+        let ends: Vec<String> = jobs.into_iter().chain(kept).collect();
+        (!ends.is_empty()).then(|| ends.join(" and "))
     }
 
     /// Returns the reason for a job that cannot start early enough to meet its deadline.
@@ -112,66 +161,6 @@ impl Reasons<'_> {
             .unwrap_or_else(|| self.resources(index, job, bid))
     }
 
-    /// If the job depends on other jobs, returns this as the reason.
-    fn others(&self, index: usize) -> Option<WaitReason> {
-        if self.links.of_job(index).is_empty() {
-            return None;
-        }
-        match self.links.ready(index, &self.started, &self.ended, &self.expired) {
-            Ready::At(at) if at > self.model.queue.now => return Some(self.delay(index, at)),
-            Ready::At(_) => return None,
-            Ready::Later => {}
-        }
-        let mut open: Vec<usize> = self.links.of_job(index).iter().flat_map(|link| link.jobs.iter().copied()).collect();
-        open.sort_unstable();
-        open.dedup();
-        let how = match self.links.of_job(index).first().map(|link| link.condition) {
-            Some(Condition::Succeeded | Condition::SameTask) => "to succeed",
-            Some(Condition::Started(delay)) if delay > 0 => {
-                &format!("to start, and {} more", span(delay.unsigned_abs()))
-            }
-            Some(Condition::Started(_)) => "to start",
-            _ => "to end",
-        };
-        let ForecastOutcome { started, ended, expired, .. } = self.outcome;
-        let expected = match self.links.ready(index, started, ended, expired) {
-            Ready::At(at) => format!("expected at {}", (self.clock)(at)),
-            Ready::Later if open.iter().any(|&other| expired[other].is_some()) => {
-                "which its deadline prevents".to_owned()
-            }
-            Ready::Later => "at an unknown time".to_owned(),
-        };
-        let one_of =
-            if open.len() > 1 && self.links.of_job(index).iter().any(|link| link.any) { "one of " } else { "" };
-        let brief = format!("waits for {one_of}{} {how}", self.brief_names(&open));
-        let text = format!("it waits for {one_of}{} {how} ({expected})", self.names(&open));
-        Some(WaitReason::new("dependency", brief, text))
-    }
-
-    /// Returns the reason for a job that may start only some time after other jobs have started, at the instant `at`.
-    fn delay(&self, index: usize, at: i64) -> WaitReason {
-        let ends = |link: &Link, other: usize| match link.condition {
-            Condition::Started(delay) => self.started[other].map(|started| started.saturating_add(delay)),
-            _ => None,
-        };
-        let links = self.links.of_job(index).iter();
-        let last = links.flat_map(|link| link.jobs.iter().map(move |&other| (link, other)));
-        let last = last.filter(|&(link, other)| ends(link, other) == Some(at));
-        let (mut others, mut wait) = (Vec::new(), 0);
-        for (link, other) in last {
-            others.push(other);
-            if let Condition::Started(delay) = link.condition {
-                wait = delay;
-            }
-        }
-        others.sort_unstable();
-        others.dedup();
-        let (time, whose) = (span(wait.unsigned_abs()), self.names(&others));
-        let brief = format!("{time} after the start of {}", self.brief_names(&others));
-        let text = format!("it may start {time} after the start of {whose}, at {}", (self.clock)(at));
-        WaitReason::new("dependency", brief, text)
-    }
-
     fn later(&self, job: &QueueJob) -> Option<WaitReason> {
         let queue = self.model.queue;
         if let Some(at) = job.eligible.filter(|&at| at > queue.now) {
@@ -214,9 +203,12 @@ impl Reasons<'_> {
     }
 
     fn limit(&self, index: usize) -> Option<WaitReason> {
-        let counter = self.play.world().limit_reached(self.model.limits.group_of[index])?;
+        // If several limits are reached, the limit that delays the job longest is the reason.
+        let (world, group) = (self.play.world(), self.model.limits.group_of[index]);
+        let last = self.told(index).limit[index].filter(|&counter| world.is_reached(group, counter));
+        let counter = last.or_else(|| world.limit_reached(group))?;
         let of = &self.model.limits.counters[counter];
-        let used = self.play.world().taken(counter);
+        let used = world.taken(counter);
         let holders = self.holders.get(&counter).map_or(&[][..], Vec::as_slice);
         let unseen =
             if of.unseen > 0 { ", some of them by jobs that have just ended or that you may not see" } else { "" };
@@ -237,164 +229,17 @@ impl Reasons<'_> {
 
     /// Returns the outcome from which the reason is derived. If the job misses its deadline, this is the outcome of a
     /// simulation without deadlines.
-    fn told(&self, index: usize) -> &ForecastOutcome {
+    pub(super) fn told(&self, index: usize) -> &ForecastOutcome {
         self.without_deadlines.filter(|_| self.outcome.expired[index].is_some()).unwrap_or(self.outcome)
     }
 
-    /// Returns a reason for a job that waits because its nodes are in use or reserved for other jobs.
-    fn resources(&self, index: usize, job: &QueueJob, bid: JobCandidate) -> WaitReason {
-        let (world, shape) = (self.play.world(), &self.model.cluster.shapes[bid.shape]);
-        let position = self.positions[index];
-        let free = self.free(world, shape);
-        // When the scheduler considered this job, nodes may have been free that were then given to later, shorter
-        // jobs.
-        if let Some(gap) = self.play.gap(index) {
-            return self.kept(shape, position, Some(gap));
-        }
-        if free.fits {
-            return self.kept(shape, position, free.gap);
-        }
-        let (set, fits, mut lack) = (&self.model.cluster.sets[shape.set], free.nodes, free.lack);
-        let busy = self.model.lacking(job, shape, |site| world.room_now(shape, site).is_some());
-        if !busy.is_empty() {
-            lack += &format!(", and not {}", busy.join(","));
-        } else if shape.counted.is_some() && fits >= shape.min_nodes as usize {
-            lack += ", but too few nodes of the same kind";
-        }
-        let partition = &self.model.queue.partitions[bid.partition].name;
-        let free = match (fits, is_for_any_nodes(job, shape)) {
-            (0, true) => "none are".to_owned(),
-            (0, false) => "none is".to_owned(),
-            (fits, true) => format!("{fits} of {} nodes have some", set.count()),
-            (fits, false) => format!("{fits} of {} are", set.count()),
-        };
-        let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model.queue, job, shape));
-        let told = self.told(index);
-        let after = &told.after[index][..told.decisive[index]];
-        let reservation = told.reservation[index].map(|kept| &self.model.queue.reservations[kept].name);
-        let ends =
-            [(!after.is_empty()).then(|| self.names(after)), reservation.map(|name| format!("reservation {name}"))];
-        let ends: Vec<String> = ends.into_iter().flatten().collect();
-        // Put the most important part first, because tables truncate the text.
-        let mut text = if ends.is_empty() {
-            asks
-        } else {
-            format!("it waits for the end of {}, because {asks}", ends.join(" and "))
-        };
-        if position > 0 {
-            text += &format!("; {position} {} before it", if position == 1 { "comes" } else { "come" });
-        }
-        let kind = if after.is_empty() && reservation.is_some() { "reservation" } else { "resources" };
-        let brief = match (position, after, reservation) {
-            (0, [], None) => "its nodes are in use".to_owned(),
-            (0, [], Some(name)) => format!("waits for the end of reservation {name}"),
-            (0, after, _) => format!("waits for the end of {}", self.brief_names(after)),
-            (position, ..) => before(position),
-        };
-        let why = WaitReason::new(kind, brief, text);
-        match smaller(world, shape, fits) {
-            Some(nodes) => {
-                why.with(format!("with {nodes} node{} it could start now", if nodes == 1 { "" } else { "s" }))
-            }
-            None => why,
-        }
-    }
-
-    fn free(&self, world: &World, shape: &PartitionRequest) -> Free {
-        // A request for only one second excludes the nodes that are reserved now, and no other node.
-        let short = PartitionRequest { lasts: 1, ..shape.clone() };
-        if let Some(known) = self.free.borrow().get(&short) {
-            return known.clone();
-        }
-        let nodes = self.roomy(world, shape);
-        let fits = world.find(&short, None, false).is_some();
-        let lack = if fits { String::new() } else { self.lack(world, shape, nodes) };
-        let gap = if fits { world.gap_of(shape) } else { None };
-        let found = Free { nodes, lack, fits, gap };
-        self.free.borrow_mut().insert(short, found.clone());
-        found
-    }
-
-    /// Returns the reason for a job for which enough nodes are free, but not for long enough.
-    fn kept(&self, shape: &PartitionRequest, position: usize, gap: Option<Gap>) -> WaitReason {
-        let earlier = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
-        let Some(Gap { time: gap, kept, closed }) = gap else {
-            return match position {
-                0 => WaitReason::new("priority", LATER_BRIEF, LATER),
-                _ => WaitReason::new("priority", before(position), earlier),
-            };
-        };
-        let brief = match (kept, closed) {
-            (Some(kept), _) => format!("reserved for job {}", self.model.queue.jobs[kept.job].shown),
-            (None, Some(closed)) => {
-                let kept = &self.model.queue.reservations[closed];
-                format!("reserved ({}) from {} on", kept.name, (self.clock)(kept.start))
-            }
-            (None, None) if position == 0 => LATER_BRIEF.to_owned(),
-            (None, None) => before(position),
-        };
-        let text = match (kept, closed) {
-            (Some(kept), _) => {
-                let name = &self.model.queue.jobs[kept.job].shown;
-                let at = (self.clock)(kept.from);
-                let latest = if self.outcome.started[kept.job].is_some_and(|start| start <= kept.from) {
-                    " and starts at this time at the latest, because the running jobs end by their time limits"
-                } else {
-                    ""
-                };
-                format!("its nodes are free, but reserved from {at} on for job {name}, which comes before it{latest}")
-            }
-            (None, Some(closed)) => {
-                let kept = &self.model.queue.reservations[closed];
-                format!("its nodes are free, but reserved ({}) from {} on", kept.name, (self.clock)(kept.start))
-            }
-            (None, None) if position == 0 => LATER.to_owned(),
-            (None, None) => format!("nodes are free, and {earlier}: the scheduler keeps to their order"),
-        };
-        let why = WaitReason::new(if closed.is_some() { "reservation" } else { "priority" }, brief, text);
-        if gap >= 60 && gap < shape.lasts {
-            why.with(format!("with a time limit of at most {} it could start now", span(gap as u64)))
-        } else {
-            why
-        }
-    }
-
-    /// Returns the number of nodes with enough free resources for a request now.
-    fn roomy(&self, world: &World, shape: &PartitionRequest) -> usize {
-        *self.roomy.borrow_mut().entry(shape.of_node()).or_insert_with(|| world.roomy(shape))
-    }
-
-    /// Describes the resources that are missing on nodes with free processors. `nodes` is the number of nodes with
-    /// enough free resources for the request.
-    fn lack(&self, world: &World, shape: &PartitionRequest, nodes: usize) -> String {
-        let without_memory = PartitionRequest { memory: None, ..shape.clone() };
-        let without_gres = PartitionRequest { gres: Vec::new(), ..shape.clone() };
-        // A node that fits a request also fits a smaller request. So the difference is the number of nodes on which
-        // only the omitted resource is missing.
-        let more = |other: &PartitionRequest| self.roomy(world, other).saturating_sub(nodes);
-        let (memory, gres) = (more(&without_memory), more(&without_gres));
-        match (memory, gres) {
-            (0, 0) => String::new(),
-            (memory, 0) => format!(", {memory} lack only memory"),
-            (0, gres) => format!(", {gres} lack only {}", self.kinds(shape)),
-            (memory, gres) => format!(", {memory} lack only memory and {gres} only {}", self.kinds(shape)),
-        }
-    }
-
-    fn kinds(&self, shape: &PartitionRequest) -> String {
-        let mut names: Vec<&str> =
-            shape.gres.iter().flat_map(|one| &one.0).map(|&kind| self.model.kinds[kind].0.as_str()).collect();
-        names.dedup();
-        names.join(", ")
-    }
-
     /// Formats job names, such as `job 12` or `jobs 12, 13 and 4 more`.
-    fn names(&self, jobs: &[usize]) -> String {
+    pub(super) fn names(&self, jobs: &[usize]) -> String {
         self.some_names(jobs, 3)
     }
 
     /// Formats a single job name and the number of other jobs.
-    fn brief_names(&self, jobs: &[usize]) -> String {
+    pub(super) fn brief_names(&self, jobs: &[usize]) -> String {
         self.some_names(jobs, 1).replacen("jobs", "job", 1)
     }
 
@@ -409,15 +254,7 @@ impl Reasons<'_> {
     }
 }
 
-/// The reason for the first job of the queue if nodes are free for it.
-const LATER: &str = "its nodes are free, and no job comes before it: the scheduler will consider the job again later";
-const LATER_BRIEF: &str = "considered again later";
 const NO_PARTITION: &str = "no partition accepts the job";
-
-/// Formats the number of jobs that the scheduler considers before a job, such as `10 jobs before it`.
-fn before(position: usize) -> String {
-    format!("{} before it", counted(position, "job"))
-}
 
 /// Reasons of Slurm that say only that the job is pending.
 const PLAIN: [&str; 5] = ["", "None", "Priority", "Resources", "(null)"];
@@ -432,13 +269,4 @@ fn next(job: &QueueJob) -> WaitReason {
     let brief = format!("Slurm says {}", job.reason.trim());
     let text = format!("{brief}; no other reason is known");
     WaitReason::new("slurm", brief, text).with("check the reason that Slurm states: it may be older than the change")
-}
-
-/// Returns a smaller number of nodes with which the job could start now. Returns `None` if its processors do not fit
-/// on fewer nodes.
-fn smaller(world: &World, shape: &PartitionRequest, fits: usize) -> Option<u32> {
-    let nodes = u32::try_from(fits).ok().filter(|&nodes| nodes > 0 && nodes < shape.min_nodes)?;
-    let cpus = shape.cpus.div_ceil(u64::from(shape.min_nodes)) * u64::from(nodes);
-    let small = PartitionRequest { min_nodes: nodes, max_nodes: Some(nodes), cpus, ..shape.clone() };
-    world.find(&small, None, true).map(|_| nodes)
 }

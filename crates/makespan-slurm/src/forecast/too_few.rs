@@ -4,7 +4,7 @@ use makespan_algos::slurm::PartitionRequest;
 use makespan_core::WaitReason;
 
 use super::model::Model;
-use super::why::{state, wanted};
+use super::why::{PartitionObstacle, state, wanted};
 use crate::queue::QueueJob;
 
 impl Model<'_> {
@@ -15,7 +15,7 @@ impl Model<'_> {
         partition: usize,
         shape: &PartitionRequest,
         there: usize,
-    ) -> WaitReason {
+    ) -> PartitionObstacle {
         let queue = self.queue;
         if let Some(why) = self.without_required(job, partition, shape) {
             return why;
@@ -49,11 +49,13 @@ impl Model<'_> {
         let hidden = away.len().saturating_sub(3);
         away.truncate(3);
         let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
-        if away.is_empty() || !is_enough {
-            WaitReason::new("nodes", brief, text).with("a smaller request, or another partition")
+        let is_away = !away.is_empty() && is_enough;
+        let remedy = if is_away {
+            format!("these nodes come back: {}{more}", away.join(", "))
         } else {
-            WaitReason::new("nodes", brief, text).with(format!("these nodes come back: {}{more}", away.join(", ")))
-        }
+            "a smaller request, or another partition".to_owned()
+        };
+        PartitionObstacle { why: WaitReason::new("nodes", brief, text).with(remedy), is_away }
     }
 
     /// Returns the nodes of a partition that the job names and that have its features, in any state.
@@ -83,7 +85,12 @@ impl Model<'_> {
     }
 
     /// Returns an explanation if the job requires a certain node that is not available.
-    fn without_required(&self, job: &QueueJob, partition: usize, shape: &PartitionRequest) -> Option<WaitReason> {
+    fn without_required(
+        &self,
+        job: &QueueJob,
+        partition: usize,
+        shape: &PartitionRequest,
+    ) -> Option<PartitionObstacle> {
         let name = *self.lacking(job, shape, |site| self.cluster.capacity(shape, site).is_some()).first()?;
         let part = &self.queue.partitions[partition].name;
         let asks = format!("it asks for {}", wanted(self.queue, job, shape));
@@ -91,7 +98,7 @@ impl Model<'_> {
         let Some(site) = site else {
             let brief = format!("there is no node {name}");
             let text = format!("{asks}, and {brief}");
-            return Some(WaitReason::new("nodes", brief, text).with("other nodes"));
+            return Some(WaitReason::new("nodes", brief, text).with("other nodes").into());
         };
         let node = self.node(site);
         if !self.open.has(site) {
@@ -99,10 +106,10 @@ impl Model<'_> {
             let brief = format!("node {name} is away");
             let text = format!("{asks}, and {name} is away");
             let remedy = format!("nodes that are away come back: {name} ({}{reason})", state(node));
-            return Some(WaitReason::new("nodes", brief, text).with(remedy));
+            return Some(PartitionObstacle { why: WaitReason::new("nodes", brief, text).with(remedy), is_away: true });
         }
         let brief = format!("{name} in {part} cannot run it");
         let text = format!("{asks}, and {brief}");
-        Some(WaitReason::new("nodes", brief, text).with("other nodes, a smaller request, or another partition"))
+        Some(WaitReason::new("nodes", brief, text).with("other nodes, a smaller request, or another partition").into())
     }
 }

@@ -11,6 +11,19 @@ use super::counters::Counter;
 /// A reason that only a person can remove.
 pub(super) type PermanentReason = WaitReason;
 
+/// The reason why a job can never start in a partition.
+pub(super) struct PartitionObstacle {
+    pub why: PermanentReason,
+    /// True if the job can start when nodes that are away come back.
+    pub is_away: bool,
+}
+
+impl From<PermanentReason> for PartitionObstacle {
+    fn from(why: PermanentReason) -> Self {
+        Self { why, is_away: false }
+    }
+}
+
 /// Returns a reason that follows from the job alone, without a simulation.
 pub(super) fn at_once(job: &QueueJob) -> Option<WaitReason> {
     if job.is_held {

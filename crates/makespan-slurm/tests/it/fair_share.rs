@@ -4,7 +4,8 @@ use makespan_slurm::Config;
 use makespan_slurm::forecast::{ForecastOptions, RunTimes, forecast};
 use makespan_slurm::queue::{ClusterOutput, Queue, Texts};
 
-use super::one_future::{random, starts};
+use super::one_future::starts;
+use super::random_queue::random;
 
 /// Returns the output of `scontrol show assoc_mgr` for users of the account `a`, with their usage and their factor.
 fn associations(users: &[(&str, u64, &str)]) -> String {

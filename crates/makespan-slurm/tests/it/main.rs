@@ -1,5 +1,6 @@
 //! Integration tests of this crate. They are one program, because one program links faster than several.
 
+mod audit;
 mod cluster;
 mod commands;
 mod doctor;
@@ -8,6 +9,7 @@ mod fair_share;
 mod fakes;
 mod one_future;
 mod queue;
+mod random_queue;
 mod reading;
 mod real;
 mod reasons;

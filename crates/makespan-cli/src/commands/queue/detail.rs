@@ -1,6 +1,7 @@
 //! `makespan queue --job 123`: one job, with details of its predicted start.
 
 use makespan_core::counted;
+use makespan_slurm::JobState;
 use makespan_slurm::forecast::{ExpectedJob, NodeCountStart, PredictionSource};
 
 use super::rows::{between, clocked, head, nodes, remarks, width};
@@ -29,11 +30,12 @@ pub fn text(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, limit: Option<u
             };
             let since = seen.clock.words(run.started);
             let ends = seen.clock.words(*end);
-            text += &format!(
-                "\njob {} ({}) has run since {since} and is expected to end at {ends}, {latest}\n",
-                shown(&of.shown),
-                shown(&of.name)
-            );
+            let (job, name) = (shown(&of.shown), shown(&of.name));
+            text += &if of.state == JobState::Suspended {
+                format!("\njob {job} ({name}) is suspended; if it continued now, it would end at {ends}\n")
+            } else {
+                format!("\njob {job} ({name}) has run since {since} and is expected to end at {ends}, {latest}\n")
+            };
         }
     }
     for one in waiting.iter().take(limit) {

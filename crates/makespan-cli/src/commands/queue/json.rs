@@ -1,5 +1,6 @@
 //! The queue as JSON.
 
+use makespan_slurm::JobState;
 use makespan_slurm::forecast::{ExpectedJob, PredictionSource};
 use serde_json::{Value, json};
 
@@ -80,6 +81,7 @@ fn running(seen: &ForecastQueue<'_>, job: usize, end: i64) -> Value {
         "name": of.name,
         "user": of.user,
         "partitions": of.partitions,
+        "is_suspended": of.state == JobState::Suspended,
         "nodes": run.map_or(0, |run| run.holds.len()),
         "started": run.map(|run| instant(seen, run.started)),
         "end": instant(seen, end),

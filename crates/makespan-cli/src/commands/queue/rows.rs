@@ -55,9 +55,17 @@ pub fn head(seen: &ForecastQueue<'_>) -> String {
     let away = if away == 0 { String::new() } else { format!(" ({away} away)") };
     let instant = seen.clock.full(seen.queue.now);
     let (of_nodes, of_free) = (counted(nodes.len() as u64, "node"), counted(free, "processor"));
+    let waits = jobs.len() - runs;
+    let suspended = jobs.iter().filter(|job| job.state == JobState::Suspended).count();
+    let runs = runs - suspended;
     let run = format!("{} {}", counted(runs, "job"), if runs == 1 { "runs" } else { "run" });
-    let wait = if jobs.len() - runs == 1 { "waits" } else { "wait" };
-    format!("{instant}\n{of_nodes}{away}, {of_free} free; {run}, {} {wait}\n", jobs.len() - runs)
+    let suspended = match suspended {
+        0 => String::new(),
+        1 => ", 1 is suspended".to_owned(),
+        count => format!(", {count} are suspended"),
+    };
+    let wait = if waits == 1 { "waits" } else { "wait" };
+    format!("{instant}\n{of_nodes}{away}, {of_free} free; {run}{suspended}, {waits} {wait}\n")
 }
 
 fn free(node: &makespan_slurm::Node) -> u64 {

@@ -34,8 +34,11 @@ fn what_is_suspended_and_whose_a_job_is_are_said() {
     };
     save("scontrol.jobs-d.txt", &(job(1, "RUNNING") + &job(2, "SUSPENDED")));
     let text = said(&sandbox, &["--from", "saved"], 100).out;
-    let row = |id: &str| text.lines().find(|line| line.starts_with(&format!("{id} "))).unwrap().to_owned();
+    let row = |id: &str| text.lines().find(|line| line.starts_with(&format!("{id}  "))).unwrap().to_owned();
     assert!(row("2").contains("suspended") && !row("1").contains("suspended"), "{text}");
+    assert!(text.contains("1 job runs, 1 is suspended, 0 wait"), "{text}");
+    let one = said(&sandbox, &["--from", "saved", "--job", "2"], 100).out;
+    assert!(one.contains("job 2 (j) is suspended; if it continued now"), "{one}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("as if they continued now"), "{text}");
     let said = said(&sandbox, &["--from", "saved", "--job", "2", "--user", "bob"], 100);
