@@ -20,6 +20,8 @@ use crate::words::{Role, Who};
 const MAX_ADDRESS: usize = 8192;
 /// Maximum length of the value of a header `Authorization`, in bytes.
 const MAX_TOKEN: usize = 256;
+/// Title of the problem of a client with too many connections.
+const TOO_MANY_CONNECTIONS: &str = "Too many connections";
 /// Content security policy: a page loads only files of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -72,7 +74,10 @@ pub(super) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
         Err(problem) => problem.into_response(),
     };
     app.counts.answered(response.status());
-    if let Some(LoggedProblem(problem)) = response.extensions().get() {
+    // The table of connections writes its own line for each client.
+    if let Some(LoggedProblem(problem)) = response.extensions().get()
+        && problem != TOO_MANY_CONNECTIONS
+    {
         let from = from.map_or_else(String::new, |from| from.to_string());
         let user = user.unwrap_or_else(|| "a client without a valid token".into());
         app.log.refused(&format!(
@@ -165,8 +170,8 @@ fn too_many(seconds: u32) -> Problem {
 
 fn too_many_connections() -> Problem {
     let detail = "this token has too many connections, and none of them is idle";
-    let title = "Too many connections";
-    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_connections", title, detail);
+    let status = StatusCode::TOO_MANY_REQUESTS;
+    let problem = Problem::new(status, "too_many_connections", TOO_MANY_CONNECTIONS, detail);
     problem.retry(10).remedy("close streams of events or other connections of this token")
 }
 

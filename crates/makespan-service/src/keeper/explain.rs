@@ -58,12 +58,14 @@ pub(super) fn explain(
                 Some(outlook) => {
                     why_not.extend(limited(row, outlook));
                     // The reasons about processors are stated only if the job does not wait for other jobs, its
-                    // earliest start or its user's limit.
+                    // earliest start or its user's limit. After these, a closed period may still delay the job.
                     let is_open = why_not.is_empty();
                     why_not.extend(lacking(row, outlook));
                     if is_open {
                         why_not.extend(reserved(row, outlook, now));
                         why_not.extend(busy(row, outlook, now));
+                    } else {
+                        why_not.extend(after_period(row, outlook, now));
                     }
                     if let Some(runs) = expected.behind.filter(|_| planned.is_none()) {
                         why_not.insert(0, behind_unknown(who, runs));
@@ -189,15 +191,21 @@ fn reserved(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
     let near: Vec<&ClosedPeriod> =
         outlook.closed.iter().filter(|period| period.overlaps(now, now + (end - start).max(0.0))).collect();
     let open = near.iter().fold(free.clone(), |open, period| open.difference(&period.processors));
-    let text = if open.len() < needs && needs <= free.len() {
-        let named = near.iter().filter(|one| !one.processors.is_disjoint(&free));
-        let named: Vec<String> = named.map(|one| described(one, now)).collect();
-        format!("it needs {needs} of the {} free processors, but {}", free.len(), named.join(", and "))
-    } else {
-        // The plan starts the job when a period ends.
-        let follows = |one: &&ClosedPeriod| one.end > now && (0.0..1.0).contains(&(start - one.end));
-        format!("its planned start follows a closed period: {}", described(outlook.closed.iter().find(follows)?, now))
-    };
+    if open.len() >= needs || needs > free.len() {
+        return after_period(row, outlook, now);
+    }
+    let named = near.iter().filter(|one| !one.processors.is_disjoint(&free));
+    let named: Vec<String> = named.map(|one| described(one, now)).collect();
+    let text = format!("it needs {needs} of the {} free processors, but {}", free.len(), named.join(", and "));
+    Some(Reason { text, jobs: Vec::new(), resource: Some("processors".into()) })
+}
+
+/// Returns a reason if the plan starts the job when a closed period ends.
+fn after_period(row: &JobRow, outlook: &Outlook, now: f64) -> Option<Reason> {
+    let start = outlook.jobs.get(&row.summary.number)?.start;
+    let follows = |one: &&ClosedPeriod| one.end > now && (0.0..1.0).contains(&(start - one.end));
+    let period = described(outlook.closed.iter().find(follows)?, now);
+    let text = format!("its planned start follows a closed period: {period}");
     Some(Reason { text, jobs: Vec::new(), resource: Some("processors".into()) })
 }
 

@@ -259,8 +259,8 @@ fn begin_again(store: &mut Store, round: &Round, fault: &str, options: &KeeperOp
     options.log.warning(fault);
     Local::end_left_in(&round_folder(store.folder(), round.number), options.grace);
     let database = store.folder().join(DATABASE);
-    let reset = store.change(|change| change.reset()).map_err(|error| database_fault(&database, &error));
-    let again = reset?.0.len() as u64;
+    let reset = store.change(|change| Ok(change.reset()?.len() as u64));
+    let (again, _) = reset.map_err(|error| database_fault(&database, &error))?;
     options
         .log
         .warning(&format!("a new round begins; {} that had started and not ended run again", counted(again, "job")));

@@ -141,9 +141,11 @@ fn has_journal(round: &Path) -> bool {
     fs::metadata(round.join(FILE)).is_ok_and(|file| file.len() > 0)
 }
 
-/// Returns a status file of a round, if there is one.
+/// Returns a complete status file of a round, if there is one. The name of a complete file ends with the number of the
+/// attempt.
 fn first_status(round: &Path) -> Option<PathBuf> {
-    Some(fs::read_dir(round.join("status")).ok()?.next()?.ok()?.path())
+    let is_complete = |path: &PathBuf| path.extension().is_some_and(|end| end.to_string_lossy().parse::<u32>().is_ok());
+    fs::read_dir(round.join("status")).ok()?.filter_map(|entry| Some(entry.ok()?.path())).find(is_complete)
 }
 
 /// Returns a warning if output files of jobs that succeeded are missing, for example because the folder of a round was

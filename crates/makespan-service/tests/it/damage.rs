@@ -165,17 +165,19 @@ fn an_older_copy_of_a_round_repeats_no_job() {
 /// the job again.
 #[test]
 fn a_recovery_runs_no_job_twice_at_once() {
-    let damages: [fn(&Path); 3] = [
+    let [empty, missing, gone]: [fn(&Path); 3] = [
         |round| fs::write(round.join(FILE), "").unwrap(),
         |round| fs::remove_file(round.join(FILE)).unwrap(),
         |round| fs::remove_dir_all(round).unwrap(),
     ];
-    for damage in damages {
+    for (has_ended_jobs, damage) in [(true, empty), (true, missing), (false, missing), (false, gone)] {
         let temporary = tempfile::tempdir().unwrap();
         let [store, notes, free] = ["store", "notes", "free"].map(|name| temporary.path().join(name));
-        make(&store);
+        if has_ended_jobs {
+            make(&store);
+        }
         let keeper = keeper(&store);
-        // The job leaves a lock if it is ended, and its second run checks the process that wrote the lock.
+        // The second run of the job checks whether the process of the first run still exists.
         let text = format!(
             "if [ -e {notes} ]; then kill -0 $(cat {notes}) 2>/dev/null && echo twice >> {notes}; touch {free}; fi; \
              echo $$ >> {notes}; until [ -e {free} ]; do sleep 0.02; done",

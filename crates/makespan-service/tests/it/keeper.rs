@@ -291,12 +291,17 @@ fn reservations_and_quotas_are_in_ranges_and_reasons() {
         keeper.cancel(&admin(), job).unwrap();
         until_state(&keeper, job, State::Cancelled);
     }
-    let number = keeper.reservations(&admin()).unwrap()[0].number;
-    keeper.unreserve(&admin(), number).unwrap();
     let limit = UserSettings { most_processors: Some(1), ..UserSettings::default() };
     keeper.set_user(&admin(), "root", &limit).unwrap();
     let first = submit(&keeper, sleeping(1, 50.0));
     until_state(&keeper, first, State::Running);
+    // This job waits for the quota first, and does not fit before the reservation.
+    let both = submit(&keeper, sleeping(1, 300.0));
+    explained(both, "may use 1 processor at once");
+    explained(both, "follows a closed period: processors 0-1 are reserved for `demo`");
+    keeper.cancel(&admin(), both).unwrap();
+    let number = keeper.reservations(&admin()).unwrap()[0].number;
+    keeper.unreserve(&admin(), number).unwrap();
     let second = submit(&keeper, sleeping(1, 50.0));
     let (_, expected) = explained(second, "root may use 1 processor at once, and uses 1");
     assert!(expected >= wall() + 30.0);

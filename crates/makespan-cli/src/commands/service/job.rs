@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use makespan_history::ENOUGH;
 use makespan_service::client::ClientError;
-use makespan_service::words::{Explanation, JobNumber, JobSummary, State, TaskDetail};
+use makespan_service::words::{Explanation, JobNumber, JobSummary, Reason, State, TaskDetail};
 use miette::Result;
 use serde_json::Value;
 
@@ -128,7 +128,20 @@ fn explained(explanation: &Explanation) -> String {
     }
     let waits = matches!(explanation.state, State::Waiting | State::Held);
     for reason in explanation.why_not.iter().filter(|_| waits) {
-        text += &wrapped("why not now: ", 2, &reason.text);
+        text += &wrapped("why not now: ", 2, &with_jobs(reason));
     }
     text
+}
+
+/// Returns the text of a reason, with the numbers of those of its jobs that the text does not name.
+fn with_jobs(reason: &Reason) -> String {
+    let is_named = |job: &JobNumber| {
+        reason.text.split(|sign: char| !sign.is_ascii_digit()).any(|number| number.parse() == Ok(job.0))
+    };
+    let others: Vec<String> = reason.jobs.iter().filter(|job| !is_named(job)).map(ToString::to_string).collect();
+    match others.len() {
+        0 => reason.text.clone(),
+        1 => format!("{} (job {})", reason.text, others[0]),
+        _ => format!("{} (jobs {})", reason.text, others.join(", ")),
+    }
 }

@@ -113,13 +113,9 @@ fn many_connections_of_one_token_lock_nobody_out() {
     assert!(begun.elapsed() < LIMIT / 4, "{:?}", begun.elapsed());
     let job = site.submit(&site.alice, "a");
     assert_eq!(stream.happening()["job"], job);
-    let lines = || {
-        std::fs::read_to_string(site.store.path().join("log"))
-            .unwrap()
-            .matches("alice has too many connections")
-            .count()
-    };
-    eventually("the log has a line", || lines() == 1);
+    let log = || std::fs::read_to_string(site.store.path().join("log")).unwrap();
+    let lines = |user: &str| log().matches(&format!("{user} has too many connections")).count();
+    eventually("the log has a line", || lines("alice") == 1);
     // If all connections of a token are busy, its next request is refused.
     let streams: Vec<_> = (0..48)
         .map(|_| {
@@ -130,6 +126,9 @@ fn many_connections_of_one_token_lock_nobody_out() {
         .collect();
     let refused = site.get(&site.bob, "/api/v1/whoami").problem(429);
     assert!(refused.detail.contains("too many connections"), "{refused:?}");
+    site.get(&site.bob, "/api/v1/whoami").problem(429);
+    eventually("the log has a line", || lines("bob") == 1);
+    assert!(!log().contains("refused GET /api/v1/whoami of bob"), "{}", log());
     assert_eq!(site.get(&site.admin, "/api/v1/whoami").status, 200);
     drop((idle, streams));
 }
