@@ -40,6 +40,14 @@ peers-accasim *ARGS:
 peers-python *ARGS:
     benches/peers/python/run {{ARGS}}
 
+# Compare `pytest --dist makespan` with pytest-xdist and pytest-split (benches/peers/README.md); the first run needs the network
+peers-pytest *ARGS:
+    benches/peers/pytest/run {{ARGS}}
+
+# Compare the scheduler plugin with Snakemake's schedulers (benches/peers/README.md); the first run needs the network
+peers-snakemake *ARGS:
+    benches/peers/snakemake/run {{ARGS}}
+
 # Compare SimGrid with makespan on the same trees (benches/peers/README.md); the first run needs the network
 peers-simgrid *ARGS:
     benches/peers/simgrid/run {{ARGS}}
