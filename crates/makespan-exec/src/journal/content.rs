@@ -284,7 +284,7 @@ pub fn task_names(folder: &Path) -> Vec<String> {
     lists.flat_map(|list| list.names()).collect()
 }
 
-/// Returns the tasks whose ends are known in the folder of a run: from legible records of its journal, even if the journal
+/// Returns the tasks with a known end in the folder of a run: from legible records of its journal, even if the journal
 /// is damaged or too short, or from status files. Recovery repeats no task that it returns.
 ///
 /// # Errors
