@@ -36,6 +36,12 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         help="Add the run times of this run to FILE after the run. FILE also gets the times of --makespan-times. "
         "Default for `--dist makespan` without --makespan-times: pytest's cache.",
     )
+    group.addoption(
+        "--makespan-split",
+        action="store_true",
+        help="With `--dist makespan`, run tests of one class or module on different workers if none of them uses a fixture of "
+        "its class or module.",
+    )
     pluginmanager.register(_DistMode(parser), "makespan-dist-mode")
 
 

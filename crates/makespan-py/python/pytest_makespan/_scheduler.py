@@ -17,6 +17,10 @@ from xdist.workermanage import WorkerController, parse_tx_spec_config
 
 #: A worker runs a test only after it has received the next test or the shutdown. So it needs two tests.
 _NEEDED = 2
+#: A worker receives further groups if its tests are predicted to end within this number of seconds. Otherwise, it would wait for
+#: the main process after each short test. The number of these tests is limited, because predictions may be wrong.
+_AHEAD = 0.1
+_MOST_AHEAD = 50
 
 
 @dataclass(order=True)
@@ -146,7 +150,8 @@ class MakespanScheduling:
         load = self._loads[node]
         if node.shutting_down or node not in self._collections or self.collection is None:
             return
-        while len(load.tests) < needed and self._queue:
+        most = _MOST_AHEAD if needed == _NEEDED else 0
+        while self._queue and (len(load.tests) < needed or (load.seconds < _AHEAD and len(load.tests) < most)):
             group = self._queue.pop(self._next(node))
             if not load.tests:
                 load.since = time.monotonic()

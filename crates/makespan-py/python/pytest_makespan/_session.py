@@ -78,7 +78,12 @@ class Session:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         times = self._shard_times() if self._shard is not None else None
-        node.workerinput["makespan"] = {"dist": self._dist, "shard": self._shard, "times": times}
+        node.workerinput["makespan"] = {
+            "dist": self._dist,
+            "split": self._config.option.makespan_split,
+            "shard": self._shard,
+            "times": times,
+        }
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

@@ -46,7 +46,7 @@ class Worker:
         if not self._sent["dist"] or sender is None:
             yield
             return
-        names = groups(session.items)
+        names = groups(session.items, split=self._sent["split"])
         send = sender.sendevent
 
         def sendevent(name: str, **values: Any) -> None:
@@ -61,11 +61,19 @@ class Worker:
             del sender.sendevent
 
 
-def groups(items: list[pytest.Item]) -> list[str]:
+def groups(items: list[pytest.Item], *, split: bool = False) -> list[str]:
     """Returns the name of the group of each test: its marks ``xdist_group``, or else its class or module. All tests of a module
-    form one group if one of them uses a fixture of the module, so that the fixture is set up once."""
-    sharing = {_module(item) for item in items if _uses_module_fixture(item)}
-    return [_marks(item) or (_module(item) if _module(item) in sharing else _parent(item)) for item in items]
+    form one group if one of them uses a fixture of the module, so that the fixture is set up once. With ``split``, each test is
+    a group if no test of its class or module uses a fixture of the class or module."""
+    modules = {_module(item) for item in items if _uses(item, "module")}
+    parents = {_parent(item) for item in items if _uses(item, "class") or not hasattr(item, "_fixtureinfo")}
+
+    def name(item: pytest.Item) -> str:
+        if _module(item) in modules:
+            return _module(item)
+        return item.nodeid if split and _parent(item) not in parents else _parent(item)
+
+    return [_marks(item) or name(item) for item in items]
 
 
 def _marks(item: pytest.Item) -> str:
@@ -84,7 +92,7 @@ def _module(item: pytest.Item) -> str:
     return _parent(item).partition("::")[0]
 
 
-def _uses_module_fixture(item: pytest.Item) -> bool:
+def _uses(item: pytest.Item, scope: str) -> bool:
     # pytest has no public way to find the scope of a fixture. If the attribute is missing, classes are separate groups.
     definitions = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    return any(definition.scope == "module" for several in definitions.values() for definition in several[-1:])
+    return any(definition.scope == scope for several in definitions.values() for definition in several[-1:])

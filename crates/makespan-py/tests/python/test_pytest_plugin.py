@@ -156,6 +156,8 @@ def test_a_group_runs_on_one_worker_in_order(case: Any) -> None:
 @given(suites())
 def test_correct_times_give_short_runs(case: Any) -> None:
     """Checks Graham's bound for list scheduling. A worker may also have to run the shortest group after a long test."""
+    from pytest_makespan import _scheduler
+
     suite, workers, _, actual = case
     clock = SimpleNamespace(cluster=None)
     with pytest.MonkeyPatch.context() as patch:
@@ -168,7 +170,7 @@ def test_correct_times_give_short_runs(case: Any) -> None:
     groups: dict[str, float] = {}
     for index, (_, group) in enumerate(suite):
         groups[group] = groups.get(group, 0.0) + actual[index]
-    assert makespan <= sum(actual.values()) / workers + max(groups.values()) + min(groups.values()) + 1e-6
+    assert makespan <= sum(actual.values()) / workers + max(groups.values()) + min(groups.values()) + _scheduler._AHEAD + 1e-6
 
 
 @needs_xdist
@@ -437,13 +439,40 @@ def test_a_run_with_workers_has_the_outcomes_of_a_run_without(suite: pytest.Pyte
     assert again["test_long.py::TestOne::test_a"][0] == 2
 
 
+def test_only_tests_without_shared_fixtures_are_split(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        test_class="""
+        import pytest
+        @pytest.fixture(scope="class")
+        def shared(): pass
+        class TestShared:
+            def test_c(self, shared): pass
+            def test_d(self): pass
+        class TestFree:
+            def test_e(self): pass
+            def test_f(self): pass
+        """
+    )
+    items, _ = suite.inline_genitems()
+    from pytest_makespan._worker import groups
+
+    whole, split = groups(items), groups(items, split=True)
+    by_name = {item.name: (whole[index], split[index]) for index, item in enumerate(items)}
+    assert by_name["test_c"] == by_name["test_d"] == ("test_class.py::TestShared",) * 2
+    assert by_name["test_e"] == ("test_class.py::TestFree", "test_class.py::TestFree::test_e")
+    assert by_name["test_a"] == by_name["test_b"] == ("test_long.py",) * 2
+    assert by_name["test_first"] == by_name["test_second"] == ("@pair",) * 2
+    assert by_name["test_old"] == ("test_mixed.py::Old",) * 2
+    assert by_name["test_fails"] == ("test_mixed.py", "test_mixed.py::test_fails")
+
+
 @needs_xdist
 def test_workers_select_the_shard_of_the_main_process(suite: pytest.Pytester) -> None:
     suite.runpytest_inprocess("--makespan-store=times")
     everything = outcomes(log(suite))
     lines = []
     for number, workers in ((1, "-n0"), (2, "-n1")):
-        options = (QUICK, f"--makespan-shard={number}/2", "--makespan-times=times", "--dist=makespan", workers)
+        options = (QUICK, f"--makespan-shard={number}/2", "--makespan-times=times", "--dist=makespan", "--makespan-split", workers)
         result = suite.runpytest_subprocess(*options)
         lines += [line for line in result.outlines if line.startswith("makespan: shard")]
     assert outcomes(log(suite)) == everything
