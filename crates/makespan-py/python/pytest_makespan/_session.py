@@ -22,6 +22,8 @@ class Session:
         self._config = config
         self._shard: tuple[int, int] | None = config.option.makespan_shard
         self._dist = getattr(config.option, "dist", None) == "makespan"
+        if self._dist:
+            _require_xdist()
         # A test may change the working directory, so the path is absolute.
         self._store = Path(config.option.makespan_store).absolute() if config.option.makespan_store else None
         self._files = [Path(name) for name in config.option.makespan_times]
@@ -172,6 +174,14 @@ def _unknown(report: dict[str, Any]) -> str:
     if not report["unknown"]:
         return ""
     return f" ({report['unknown']} of {_count(report.get('collected', report['tests']), 'test')} without a run time)"
+
+
+def _require_xdist() -> None:
+    try:
+        import pytest_makespan._scheduler  # noqa: F401
+    except ImportError as error:
+        problem = f"--dist makespan needs pytest-xdist 3.7 or later ({error})"
+        raise pytest.UsageError(f"{problem}; install it (pip install --upgrade pytest-xdist)") from None
 
 
 def _stored(path: Path) -> Times:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unittest
 from collections.abc import Generator
 from typing import Any
 
@@ -66,12 +67,13 @@ def groups(items: list[pytest.Item], *, split: bool = False) -> list[str]:
     form one group if one of them uses a fixture of the module, so that the fixture is set up once. With ``split``, each test is
     a group if no test of its class or module uses a fixture of the class or module."""
     modules = {_module(item) for item in items if _uses(item, "module")}
-    parents = {_parent(item) for item in items if _uses(item, "class") or not hasattr(item, "_fixtureinfo")}
+    parents = {_parent(item) for item in items if _uses(item, "class")}
 
     def name(item: pytest.Item) -> str:
         if _module(item) in modules:
             return _module(item)
-        return item.nodeid if split and _parent(item) not in parents else _parent(item)
+        alone = split and _parent(item) not in parents and hasattr(item, "_fixtureinfo")
+        return item.nodeid if alone else _parent(item)
 
     return [_marks(item) or name(item) for item in items]
 
@@ -95,4 +97,18 @@ def _module(item: pytest.Item) -> str:
 def _uses(item: pytest.Item, scope: str) -> bool:
     # pytest has no public way to find the scope of a fixture. If the attribute is missing, classes are separate groups.
     definitions = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    return any(definition.scope == scope for several in definitions.values() for definition in several[-1:])
+    return any(
+        definition.scope == scope and not (name.startswith("_unittest_setUpClass_fixture") and _sets_up_nothing(item))
+        for name, several in definitions.items()
+        for definition in several[-1:]
+    )
+
+
+def _sets_up_nothing(item: pytest.Item) -> bool:
+    """Returns true if the class of the test inherits the empty `setUpClass` and `tearDownClass` of `unittest`. pytest makes a
+    fixture of these methods for each class of `unittest`."""
+    cls = getattr(item, "cls", None)
+    return all(
+        getattr(getattr(cls, name, None), "__func__", None) is getattr(unittest.TestCase, name).__func__
+        for name in ("setUpClass", "tearDownClass")
+    )

@@ -451,6 +451,13 @@ def test_only_tests_without_shared_fixtures_are_split(suite: pytest.Pytester) ->
         class TestFree:
             def test_e(self): pass
             def test_f(self): pass
+        import unittest
+        class Prepared(unittest.TestCase):
+            @classmethod
+            def tearDownClass(cls): pass
+            def test_g(self): pass
+            def test_h(self): pass
+        class Inheriting(Prepared): pass
         """
     )
     items, _ = suite.inline_genitems()
@@ -462,7 +469,8 @@ def test_only_tests_without_shared_fixtures_are_split(suite: pytest.Pytester) ->
     assert by_name["test_e"] == ("test_class.py::TestFree", "test_class.py::TestFree::test_e")
     assert by_name["test_a"] == by_name["test_b"] == ("test_long.py",) * 2
     assert by_name["test_first"] == by_name["test_second"] == ("@pair",) * 2
-    assert by_name["test_old"] == ("test_mixed.py::Old",) * 2
+    assert by_name["test_old"] == ("test_mixed.py::Old", "test_mixed.py::Old::test_old")
+    assert by_name["test_g"] == by_name["test_h"] == ("test_class.py::Inheriting",) * 2
     assert by_name["test_fails"] == ("test_mixed.py", "test_mixed.py::test_fails")
 
 
