@@ -18,6 +18,7 @@ mod past;
 mod present;
 mod program;
 mod progress;
+mod slurm_policy;
 mod snakefile;
 mod summary;
 

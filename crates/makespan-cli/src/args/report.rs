@@ -27,6 +27,8 @@ pub struct ReportOptions {
     /// Maximum number of groups in each table of the text [default: 20]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    #[command(flatten)]
+    pub advice: BackfillOptions,
     /// Refuse a log if a record would be skipped or changed
     #[arg(long)]
     pub strict: bool,
@@ -39,6 +41,23 @@ pub struct ReportOptions {
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: ReportFormat,
+}
+
+/// Options of the advice about backfill.
+#[derive(Args)]
+pub struct BackfillOptions {
+    /// Instead of a report, simulate the log with other parameters of Slurm's backfill, and print which parameter binds
+    ///
+    /// The differences of waits and slowdowns have ranges. See docs/report.md
+    #[arg(long, conflicts_with_all = ["by", "month", "limit", "raw_names"])]
+    pub backfill: bool,
+    /// With --backfill, the present policy, such as `slurm[bf_window=2880]` [default: slurm, with the parameters of the
+    /// cluster that --from names]
+    #[arg(long, value_name = "SPEC", requires = "backfill")]
+    pub policy: Option<String>,
+    /// With --backfill, the seed of the resamples
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, requires = "backfill")]
+    pub seed: u64,
 }
 
 /// A property by which jobs are grouped.

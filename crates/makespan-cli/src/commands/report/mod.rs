@@ -1,5 +1,7 @@
 //! `makespan report`: core hours, waits and lost work of the jobs of a log, by account, user, partition and month.
 
+mod backfill;
+mod effect;
 mod periods;
 mod print;
 mod sections;
@@ -31,6 +33,9 @@ struct Report {
 }
 
 pub fn report(options: &ReportOptions) -> Result<ExitCode> {
+    if options.advice.backfill {
+        return backfill::advise(options);
+    }
     if options.limit.is_some() && options.format != ReportFormat::Text {
         return Err(miette!("--limit: JSON and CSV always contain all groups; remove --limit or --format"));
     }

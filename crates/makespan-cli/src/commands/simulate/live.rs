@@ -15,6 +15,7 @@ use super::log::{LiveQueue, Log};
 use super::words::{left_out, named};
 use crate::args::{EstimatesName, SimulateOptions};
 use crate::present;
+use crate::slurm_policy::merged;
 
 /// Reads the queue of a cluster as a log. Running jobs continue. The run times of all jobs are predicted from ended
 /// jobs.
@@ -128,20 +129,7 @@ impl LiveQueue {
     /// Returns the policy `slurm` with the parameters of the cluster, except those that `spec` states. Returns `None` if
     /// `spec` is another policy.
     pub fn policy(&self, spec: &str) -> Option<String> {
-        let stated = match spec.trim().strip_prefix("slurm")?.trim() {
-            "" => "",
-            more => more.strip_prefix('[')?.strip_suffix(']')?,
-        };
-        let (own, _) = policy(&self.queue);
-        let own = own.strip_prefix("slurm[").and_then(|own| own.strip_suffix(']')).unwrap_or_default();
-        let parts = |text: &str| text.split(',').map(str::trim).map(str::to_owned).collect::<Vec<_>>();
-        let name = |part: &str| part.split('=').next().unwrap_or_default().trim().to_owned();
-        let new = parts(stated);
-        let is_replaced = |part: &String| new.iter().any(|other| name(other) == name(part));
-        let mut all: Vec<String> = parts(own).into_iter().filter(|part| !is_replaced(part)).collect();
-        all.extend(new.iter().cloned());
-        all.retain(|part| !part.is_empty());
-        Some(if all.is_empty() { "slurm".to_owned() } else { format!("slurm[{}]", all.join(",")) })
+        merged(&policy(&self.queue).0, spec)
     }
 
     /// Returns the run times that `times` draws for the jobs of `instance` in simulation `number`.

@@ -7,7 +7,7 @@ mod log;
 mod logged;
 mod outputs;
 mod page;
-mod play;
+pub mod play;
 mod question;
 mod rooms;
 mod row;

@@ -1,5 +1,6 @@
 //! Tests of the `makespan` command from the view of its users, including malicious ones.
 
+mod backfill;
 mod bad_commands;
 mod bad_files;
 mod bad_words;
