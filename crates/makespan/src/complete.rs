@@ -243,7 +243,8 @@ pub(crate) fn improve(
 /// The rule for best-effort bags, as it appears in a remark. The complete search ignores this rule.
 const BEST_EFFORT: &str = "the rule that best-effort bags must not delay other jobs";
 
-/// Returns a remark that states why the plan is not proved optimal for the objective `aim.sought`. `reasons` contains
+/// Returns a remark that states why the plan is not proved optimal for the objective `aim.sought`, and by which kind of
+/// proof its bound is proved. `reasons` contains
 /// the reasons that two complete searches returned: before and after the main part of planning. Returns `None` if the
 /// plan is proved optimal, or if the instance has too many tasks for a complete search.
 pub(crate) fn remark(
@@ -255,8 +256,9 @@ pub(crate) fn remark(
 ) -> Option<String> {
     let sought = aim.sought?;
     let value = sought.value(instance, schedule).into();
-    let proves = |bound: &Bound| bound.objective == sought && bound.speaks_of(schedule) && bound.value >= value;
-    if bounds.iter().any(proves) {
+    let speaks = |bound: &&Bound| bound.objective == sought && bound.speaks_of(schedule);
+    let best = bounds.iter().filter(speaks).max_by(|one, other| one.value.cmp(&other.value));
+    if best.is_some_and(|best| best.value >= value) {
         return None;
     }
     let is_limit = |reason: &Unproved| matches!(reason, Unproved::TimeLimit | Unproved::ConflictLimit);
@@ -267,7 +269,8 @@ pub(crate) fn remark(
         unsupported.into_iter().chain(reasons.into_iter().flatten()).partition(is_limit);
     let reason = others.into_iter().chain(limits).next().or_else(ignored)?;
     let is_small = !matches!(reason, Unproved::TooManyTasks(_));
-    is_small.then(|| format!("the {sought} is not proved optimal: {reason}"))
+    let by = best.map_or_else(String::new, |best| format!("; its bound is proved by {}", best.proof.words()));
+    is_small.then(|| format!("the {sought} is not proved optimal: {reason}{by}"))
 }
 
 /// Replaces the bound at index `at` by `best` if `best` is larger. The new bound may then prove larger bounds on other

@@ -378,8 +378,8 @@ impl Engine {
             let before = self.trail.len();
             for at in 0..self.scarce.len() {
                 let supply = self.scarce[at];
-                if supply >= self.log.own_supplies {
-                    break;
+                if !self.has_table(supply) {
+                    continue;
                 }
                 self.by_table(supply)?;
                 if self.trail.len() > before {

@@ -5,13 +5,16 @@
 //! certificate ([`Refutation`]) states the nogoods, and for each nogood the propagations that prove it.
 //! `makespan-verify` checks every bound before this module returns the bound.
 
+mod assign;
 mod engine;
+mod lifted;
 mod model;
 mod scales;
 mod search;
 mod table;
 #[cfg(test)]
 mod tests;
+mod together;
 mod trim;
 mod unproved;
 
@@ -23,12 +26,15 @@ use makespan_verify::{Bound, Proof};
 
 use crate::Clock;
 use model::Model;
+use scales::Scale;
 use search::{Outcome, Search, Solution, Work};
 use unproved::{DIGITS, ignored};
 
 /// The fraction of the work that may be used to find a better schedule, or to prove that there is none. The remaining
 /// work is used to refute smaller values of the objective.
 const WHOLE: f64 = 0.7;
+/// Maximum number of scales. The certificate supports 64 scales.
+const MAX_SCALES: usize = 60;
 /// Maximum number of attempts to refute a smaller value.
 const MAX_SMALLER: usize = 8;
 
@@ -120,9 +126,9 @@ fn search_in(
     if lower >= upper {
         return completed;
     }
-    let scales = scales::all(model);
-    let begin = |schedule: &Schedule, most: i64, attempt: usize, work: &Work| {
-        let mut search = Search::begin(model, &scales, most, attempt, work)?;
+    let mut scales = lifted::with_best(model, scales::all(model));
+    let begin = |scales: &[Scale], schedule: &Schedule, most: i64, attempt: usize, work: &Work| {
+        let mut search = Search::begin(model, scales, most, attempt, work)?;
         search.stay_near(starts(model, schedule));
         Ok(search)
     };
@@ -130,7 +136,7 @@ fn search_in(
     let all = (work.conflicts as f64 * WHOLE) as u64;
     let mut part = Work { clock: &whole, conflicts: all };
     let mut attempt = 0;
-    let mut search = begin(known, open, attempt, &part);
+    let mut search = begin(&scales, known, open, attempt, &part);
     completed.unproved = loop {
         let outcome = match &mut search {
             Ok(search) => search.go_on(&mut part),
@@ -149,6 +155,14 @@ fn search_in(
                 let Some((schedule, reached)) =
                     better.and_then(|better| units.of(&better).map(|units| (better, units)))
                 else {
+                    // Begin again with a scale that excludes the solution.
+                    if scales.len() < MAX_SCALES
+                        && let Some(scale) = together::violated(model, &solution.starts)
+                    {
+                        scales.push(scale);
+                        search = begin(&scales, completed.schedule.as_ref().unwrap_or(known), open, attempt, &part);
+                        continue;
+                    }
                     open = open.min(solution.value);
                     break Some(Unproved::Relaxed(ignored(instance, objective)));
                 };
@@ -167,7 +181,7 @@ fn search_in(
             // A search with another number of conflicts between restarts may yield a shorter proof.
             Outcome::TooLong if attempt + 1 < search::RESTARTS.len() => {
                 attempt += 1;
-                search = begin(completed.schedule.as_ref().unwrap_or(known), open, attempt, &part);
+                search = begin(&scales, completed.schedule.as_ref().unwrap_or(known), open, attempt, &part);
             }
             Outcome::TooLong => break Some(Unproved::TooLong),
             Outcome::Unsupported => break Some(Unproved::feature(DIGITS)),
@@ -221,7 +235,9 @@ fn built(instance: &Instance, model: &Model, solution: &Solution) -> Option<Sche
         let allotment = model.tasks[task.index()].allotments[mode];
         builder.place_earliest(task, allotment, Time::from_ticks(start.checked_mul(model.grid)?));
     }
-    Some(builder.finish()).filter(|schedule| validate(instance, schedule).is_ok())
+    let is_valid = |schedule: &Schedule| validate(instance, schedule).is_ok();
+    let on_nodes = || assign::assigned(instance, model, &solution.starts).filter(is_valid);
+    Some(builder.finish()).filter(is_valid).or_else(on_nodes)
 }
 
 /// The unit in which a search counts values of an objective.
@@ -254,10 +270,13 @@ impl Units {
                 late.max().unwrap_or(0).max(0)
             }
             _ => {
-                let end = |placement: &makespan_core::Placement| {
-                    i128::from(placement.end.ticks()) * i128::from(self.weights[placement.task.index()])
+                let cost = |placement: &makespan_core::Placement| {
+                    let task = placement.task.index();
+                    let due = self.dues[task].filter(|_| self.objective.is_lateness()).unwrap_or(0);
+                    let late = i128::from(placement.end.ticks()) - i128::from(due);
+                    late.max(0) * i128::from(self.weights[task])
                 };
-                placements.iter().map(end).sum()
+                placements.iter().map(cost).sum()
             }
         };
         i64::try_from(ticks.div_euclid(self.grid.into()) + i128::from(ticks.rem_euclid(self.grid.into()) > 0)).ok()
@@ -267,7 +286,7 @@ impl Units {
     fn of_bound(&self, bound: &Bound) -> i64 {
         let unit = match self.objective {
             Objective::Makespan | Objective::MaxLateness => 1,
-            Objective::WeightedCompletion => self.unit.max(1),
+            Objective::WeightedCompletion | Objective::WeightedLateness => self.unit.max(1),
             _ => return 0,
         };
         let whole = bound.value.integer() / (i128::from(unit) * i128::from(self.grid));

@@ -16,6 +16,8 @@ const LIMIT: i64 = 1 << 58;
 const MAX_MODES: usize = 4096;
 /// Maximum number of processors of a task.
 const MAX_PROCESSORS: u32 = 1 << 16;
+/// Maximum number of nodes on which lifted scales distribute tasks. The checker has the same limit.
+const MAX_NODES: usize = 64;
 /// Maximum number of resources, including the processors.
 const MAX_SUPPLIES: usize = 64;
 
@@ -28,11 +30,17 @@ pub(super) struct Model {
     pub(super) tasks: Vec<ModelTask>,
     /// The processors, then the renewable resources, then the dual-feasible scales.
     pub(super) supplies: Vec<Supply>,
+    /// The number of supplies without scales.
+    pub(super) own: usize,
+    /// The index of the first lifted scale.
+    pub(super) lifted: usize,
+    /// For each node, the amount of each supply on this node. Empty if the platform has only one node.
+    pub(super) nodes: Vec<Vec<i64>>,
     pub(super) waits: Vec<Wait>,
-    /// True if the objective is a weighted sum of ends.
+    /// True if the objective is a sum of weighted ends or of weighted latenesses.
     pub(super) is_sum: bool,
-    /// The sum, over all tasks, of the weight times the earliest end. An objective that is a weighted sum of ends is at
-    /// least this sum.
+    /// The sum, over all tasks, of the cost of the earliest end. An objective that is a sum over jobs is at least this
+    /// sum.
     base: i128,
     horizon: i64,
 }
@@ -47,7 +55,13 @@ pub(super) struct ModelTask {
     pub(super) weight: i64,
     /// The deadline, if the task has one.
     due: Option<i64>,
+    /// The instant from which the end costs its weight for each unit of time: the deadline for the weighted lateness,
+    /// and 0 for other objectives.
+    pub(super) free_until: i64,
     pub(super) allotments: Vec<u32>,
+    /// For each mode, the first larger allotment that does not belong to the mode. The allotments between the mode and
+    /// this allotment are not faster than the mode.
+    pub(super) until: Vec<u32>,
     /// The time in each mode.
     pub(super) times: Vec<i64>,
     /// The latest start in each mode.
@@ -75,7 +89,7 @@ pub(super) struct Supply {
 }
 
 impl Supply {
-    fn new(total: i64, used: &[(i64, i64, i64)]) -> Self {
+    pub(super) fn new(total: i64, used: &[(i64, i64, i64)]) -> Self {
         let mut changes = vec![(0, 0)];
         for &(from, until, amount) in used.iter().filter(|used| used.0.max(0) < used.1) {
             changes.extend([(from.max(0), amount), (until, -amount)]);
@@ -137,6 +151,11 @@ impl ModelTask {
     pub(super) fn shortest(&self) -> i64 {
         self.times[self.times.len() - 1]
     }
+
+    /// Returns the weight times the lateness of an end.
+    pub(super) fn cost(&self, end: i64) -> i64 {
+        self.weight * (end - self.free_until).max(0)
+    }
 }
 
 impl Model {
@@ -149,8 +168,10 @@ impl Model {
         let tasks = tasks(instance, objective, grid)?;
         let supplies = supplies(instance, grid)?;
         let waits = waits(instance, grid);
-        let is_sum = objective.is_sum_of_ends();
-        let mut model = Self { objective, grid, tasks, supplies, waits, is_sum, base: 0, horizon: 0 };
+        let is_sum = Refutation::is_sum(objective);
+        let (own, nodes) = (supplies.len(), nodes(instance));
+        let mut model =
+            Self { objective, grid, tasks, supplies, own, lifted: own, nodes, waits, is_sum, base: 0, horizon: 0 };
         model.find_heads();
         model.horizon = model.find_horizon().ok_or_else(|| Unproved::feature(DIGITS))?;
         model.base = model.tasks.iter().map(least).sum();
@@ -168,8 +189,10 @@ impl Model {
             Objective::Makespan => value,
             Objective::MaxLateness => task.due.map_or(self.horizon, |due| due.saturating_add(value)).min(self.horizon),
             _ if task.weight == 0 => self.horizon,
-            _ => (left + least(task)).div_euclid(task.weight.into()).clamp(-i128::from(LIMIT), self.horizon.into())
-                as i64,
+            _ => {
+                let due = (left + least(task)).div_euclid(task.weight.into()) + i128::from(task.free_until);
+                due.clamp(-i128::from(LIMIT), self.horizon.into()) as i64
+            }
         };
         let mut dues: Vec<i64> = self.tasks.iter().map(due).collect();
         loop {
@@ -242,7 +265,7 @@ impl Model {
 }
 
 fn least(task: &ModelTask) -> i128 {
-    i128::from(task.weight) * i128::from(task.head + task.shortest())
+    i128::from(task.weight) * i128::from((task.head + task.shortest() - task.free_until).max(0))
 }
 
 fn down(time: Time, grid: i64) -> i64 {
@@ -252,6 +275,24 @@ fn down(time: Time, grid: i64) -> i64 {
 fn renewable(instance: &Instance) -> impl Iterator<Item = ResourceId> + '_ {
     let all = instance.platform().resources().iter().zip(0..);
     all.filter(|(resource, _)| resource.kind != ResourceKind::Consumable).map(|(_, number)| ResourceId(number))
+}
+
+/// Returns, for each node, the amount of each supply on this node. Returns no nodes if the platform has only one node or
+/// too many nodes.
+fn nodes(instance: &Instance) -> Vec<Vec<i64>> {
+    let platform = instance.platform();
+    if !(2..=MAX_NODES).contains(&platform.node_count()) {
+        return Vec::new();
+    }
+    let amount = |node: usize, resource| match platform.resource_of(resource).kind {
+        ResourceKind::OfNodes => i64::try_from(platform.amount(node, resource)).unwrap_or(i64::MAX),
+        _ => i64::MAX,
+    };
+    let amounts = |node: usize| {
+        let processors = i64::from(platform.processors_of(node).len());
+        std::iter::once(processors).chain(renewable(instance).map(|resource| amount(node, resource))).collect()
+    };
+    (0..platform.node_count()).map(amounts).collect()
 }
 
 fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<ModelTask>, Unproved> {
@@ -267,7 +308,8 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
             )));
         }
         let ends = allotments.iter().skip(1).copied().chain([profile.max_processors() + 1]);
-        let ranges: Vec<(u32, u32)> = allotments.iter().copied().zip(ends).collect();
+        let until: Vec<u32> = ends.collect();
+        let ranges: Vec<(u32, u32)> = allotments.iter().copied().zip(until.iter().copied()).collect();
         let mut amounts = vec![allotments.iter().map(|&processors| i64::from(processors)).collect::<Vec<_>>()];
         for resource in renewable(instance) {
             amounts.push(ranges.iter().map(|&range| need(instance, task, resource, range)).collect::<Result<_, _>>()?);
@@ -275,7 +317,19 @@ fn tasks(instance: &Instance, objective: Objective, grid: i64) -> Result<Vec<Mod
         let release = down(instance.release(task), grid);
         let due = instance.job_of(task).deadline.map(|due| -(-due.ticks()).div_euclid(grid));
         let times = allotments.iter().map(|&processors| down(profile.time(processors), grid)).collect();
-        tasks.push(ModelTask { release, head: release, weight, due, allotments, times, latest: Vec::new(), amounts });
+        let free_until = due.filter(|_| objective.is_lateness()).unwrap_or(0);
+        tasks.push(ModelTask {
+            release,
+            head: release,
+            weight,
+            due,
+            free_until,
+            allotments,
+            until,
+            times,
+            latest: Vec::new(),
+            amounts,
+        });
     }
     if tasks.iter().any(|task| task.release < 0 || task.shortest() < 0) {
         return Err(Unproved::feature("times before 0"));

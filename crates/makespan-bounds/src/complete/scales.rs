@@ -1,8 +1,8 @@
-//! Scales of supplies. A scale of a supply S is an additional supply with its own amount for each task and mode. If
+//! Scales: additional supplies that follow from other supplies. A scale of a supply S is an additional supply with its own amount for each task and mode. If
 //! tasks fit into S together, these tasks also fit into each scale of S.
 
 use super::engine::log::Log;
-use super::model::{Model, ModelTask};
+use super::model::{Model, ModelTask, Supply};
 
 /// Supplies with a larger amount than this maximum get no scales.
 const MAX_AMOUNT: i64 = 64;
@@ -12,15 +12,22 @@ const MAX_SCALES: (usize, usize) = (12, 16);
 const MAX_STEPS: i64 = 5;
 
 /// The amount that each task holds in each mode.
-type Held = Vec<Vec<i64>>;
+pub(super) type Held = Vec<Vec<i64>>;
 
-/// A scale of a supply.
+/// A scale of a supply, or a lifted scale, which follows from all supplies, nodes and waits together.
 pub(super) struct Scale {
-    /// The supply to which this scale belongs.
-    supply: usize,
-    /// The capacity of the scale for each amount of the supply ([`most_within`]).
+    /// The supply to which this scale belongs, or `None` for a lifted scale.
+    supply: Option<usize>,
+    /// The capacity of the scale for each amount of the supply ([`most_within`]). A lifted scale has only one capacity.
     most: Vec<i64>,
     held: Held,
+}
+
+impl Scale {
+    /// Creates a lifted scale with the capacity `most`.
+    pub(super) fn lifted(held: Held, most: i64) -> Self {
+        Self { supply: None, most: vec![most], held }
+    }
 }
 
 /// Returns, for each supply, the scales that prove the largest bounds. Let m be the capacity of the supply. A scale is
@@ -38,11 +45,15 @@ pub(super) fn all(model: &Model) -> Vec<Scale> {
     (0..own).flat_map(|supply| best(model, supply, count)).collect()
 }
 
-/// Adds scales as supplies to a model.
+/// Adds scales as supplies to a model. Lifted scales come last.
 pub(super) fn add(scales: &[Scale], model: &mut Model, log: &mut Log) {
+    model.lifted = model.own + scales.iter().filter(|scale| scale.supply.is_some()).count();
     for Scale { supply, most, held } in scales {
         log.scale(*supply, held);
-        let scaled = model.supplies[*supply].mapped(|amount| most[amount as usize]);
+        let scaled = match *supply {
+            Some(supply) => model.supplies[supply].mapped(|amount| most[amount as usize]),
+            None => Supply::new(most[0], &[]),
+        };
         model.supplies.push(scaled);
         model.tasks.iter_mut().zip(held).for_each(|(task, held)| task.amounts.push(held.clone()));
     }
@@ -77,7 +88,7 @@ fn best(model: &Model, supply: usize, count: usize) -> Vec<Scale> {
         }
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
-    found.into_iter().take(count).map(|(_, most, held)| Scale { supply, most, held }).collect()
+    found.into_iter().take(count).map(|(_, most, held)| Scale { supply: Some(supply), most, held }).collect()
 }
 
 /// Raises the amounts of the scale for one task after the other, as far as possible without raising the capacity of the
@@ -111,7 +122,7 @@ fn most_within(held: &Held, own: &Held, most: usize, except: Option<usize>) -> V
 
 /// Returns the sum over all tasks of their least areas. The least area of a task is the minimum over its modes of the
 /// time multiplied by the amount of the scale.
-fn area(model: &Model, held: &Held) -> f64 {
+pub(super) fn area(model: &Model, held: &Held) -> f64 {
     let least = |(task, held): (&ModelTask, &Vec<i64>)| {
         task.times.iter().zip(held).map(|(time, held)| time * held).min().unwrap_or(0) as f64
     };

@@ -83,7 +83,7 @@ impl Search {
         if !model.limit(most) {
             return Err(Outcome::Refuted(Vec::new()));
         }
-        let mut log = Log::new(model.supplies.len());
+        let mut log = Log::new();
         // Find the equal tasks before scales are added, because equal tasks may hold different amounts of a scale.
         let ordered = pairs(&model);
         ordered.iter().for_each(|&(first, second)| log.pair(first, second));

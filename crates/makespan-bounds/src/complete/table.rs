@@ -52,6 +52,12 @@ impl Engine {
         premises
     }
 
+    /// Returns true if tasks that hold too much of a supply at an instant may hold only permitted amounts of all other
+    /// supplies. This is not the case for scales, except for lifted scales if there are several nodes.
+    pub(super) fn has_table(&self, supply: usize) -> bool {
+        supply < self.model.own || supply >= self.model.lifted && !self.model.nodes.is_empty()
+    }
+
     pub(super) fn by_table(&mut self, supply: usize) -> Propagated {
         let segments = self.segments(supply);
         if let Some(full) = segments.iter().find(|segment| segment.held > segment.supply) {

@@ -14,7 +14,7 @@ pub(super) fn trim(engine: &Engine, clock: &Clock) -> Log {
     let log = &engine.log;
     let uses = log.uses();
     let mut replay = Replay::new(engine);
-    let mut trimmed = Log::new(log.own_supplies);
+    let mut trimmed = Log::new();
     let mut root = replay.windows.clone();
     let (mut literals, mut steps) = (0, 0);
     for record in &log.records {

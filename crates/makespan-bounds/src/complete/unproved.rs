@@ -3,6 +3,7 @@
 use std::fmt;
 
 use makespan_core::{Instance, Objective, ResourceKind};
+use makespan_verify::proof::Refutation;
 
 /// The reason why a complete search did not prove that the best schedule is optimal.
 ///
@@ -68,8 +69,7 @@ pub fn unsupported(instance: &Instance, objective: Objective) -> Option<Unproved
     if !(1..=most).contains(&instance.tasks()) {
         return Some(Unproved::TooManyTasks(most));
     }
-    let is_meant = matches!(objective, Objective::Makespan | Objective::MaxLateness) || objective.is_sum_of_ends();
-    let feature = if !is_meant {
+    let feature = if !Objective::OF_TIME.contains(&objective) {
         format!("the objective {objective}")
     } else if instance.has_machine_times() {
         "times that depend on the machine".to_owned()
@@ -93,7 +93,7 @@ pub(super) fn ignored(instance: &Instance, objective: Objective) -> Vec<&'static
     let has_nodes = platform.node_count() > 1;
     let has_parts = instance.has_bags() || instance.has_compound_jobs();
     let conditions = [
-        ("the rule that a job ends with its last task", has_parts && objective.is_sum_of_ends()),
+        ("the rule that a job ends with its last task", has_parts && Refutation::is_sum(objective)),
         ("amounts of consumables", has(ResourceKind::Consumable)),
         ("the nodes on which tasks need resources", has_nodes && has(ResourceKind::OfNodes)),
         ("transfers between nodes", has_nodes && instance.has_transfers()),

@@ -159,11 +159,10 @@ fn cheapest(
                 paid.iter_mut().zip(&until[from..end]).for_each(|(paid, sum)| *paid += amount * sum);
             }
         }
-        let weight = task.weight as f64;
         if intervals.length == 1 {
             for start in window.earliest..=latest {
                 let at = start as usize - from;
-                let cost = weight * (start + time) as f64 + paid[at + time as usize] - paid[at];
+                let cost = task.cost(start + time) as f64 + paid[at + time as usize] - paid[at];
                 if cost < best.0 {
                     best = (cost, mode, start);
                 }
@@ -177,8 +176,8 @@ fn cheapest(
             let share = (instant - begin) as f64 / (end - begin).max(1) as f64;
             paid[number - from] + (next - paid[number - from]) * share
         };
-        for start in intervals.starts(window.earliest, latest, time) {
-            let cost = weight * (start + time) as f64 + at(start + time) - at(start);
+        for start in intervals.starts((window.earliest, latest), time, task.free_until) {
+            let cost = task.cost(start + time) as f64 + at(start + time) - at(start);
             if cost < best.0 {
                 best = (cost, mode, start);
             }

@@ -44,10 +44,10 @@ impl Intervals {
         (from, (from + self.length).min(self.end))
     }
 
-    /// Consider the cost of a run of length `time` as a function of its start. Returns, in ascending order, `from`,
-    /// `until`, and all starts between them at which the slope of this function can change. The result is empty if
-    /// `from` is after `until`.
-    pub(super) fn starts(self, from: i64, until: i64, time: i64) -> Vec<i64> {
+    /// Consider the cost of a run of length `time` as a function of its start. Up to `free_until`, its end costs
+    /// nothing. Returns, in ascending order, `from`, `until`, and all starts between them at which the slope of this
+    /// function can change. The result is empty if `from` is after `until`.
+    pub(super) fn starts(self, (from, until): (i64, i64), time: i64, free_until: i64) -> Vec<i64> {
         if from > until {
             return Vec::new();
         }
@@ -58,7 +58,8 @@ impl Intervals {
             let changes = (from + shift).div_euclid(self.length)..=(until + shift).div_euclid(self.length) + 1;
             changes.map(move |change| (change * self.length).min(self.end) - shift)
         };
-        let mut starts: Vec<i64> = inner(0).chain(inner(time)).filter(|start| (from..=until).contains(start)).collect();
+        let all = inner(0).chain(inner(time)).chain([free_until - time]);
+        let mut starts: Vec<i64> = all.filter(|start| (from..=until).contains(start)).collect();
         starts.extend([from, until]);
         starts.sort_unstable();
         starts.dedup();
@@ -226,7 +227,7 @@ mod tests {
         let line = PriceLine::new(intervals, &prices);
         let (time, head, latest) = (3, 2, 19);
         let cost = |start: i64| 5 * (start + time) + 2 * (line.until(start + time) - line.until(start));
-        let starts = intervals.starts(head, latest, time);
+        let starts = intervals.starts((head, latest), time, 0);
         assert!(starts.len() < 18, "{starts:?}");
         let costs = Costs::new(starts, cost);
         for from in 0..23 {

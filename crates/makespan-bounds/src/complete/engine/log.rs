@@ -26,8 +26,6 @@ pub(in crate::complete) struct Log {
     pub(in crate::complete) steps: Vec<Step>,
     pub(in crate::complete) nogoods: usize,
     pub(in crate::complete) prices: usize,
-    /// The number of supplies of the model, without the supplies that are scales.
-    pub(in crate::complete) own_supplies: usize,
     /// The number of recorded changes that were made without any decision.
     pub(in crate::complete) root_changes: usize,
 }
@@ -38,9 +36,9 @@ fn signed(number: i64) -> u64 {
 }
 
 impl Log {
-    pub(in crate::complete) fn new(own_supplies: usize) -> Self {
+    pub(in crate::complete) fn new() -> Self {
         let (records, literals, steps) = (Vec::new(), Vec::new(), Vec::new());
-        Self { records, literals, steps, nogoods: 0, prices: 0, own_supplies, root_changes: 0 }
+        Self { records, literals, steps, nogoods: 0, prices: 0, root_changes: 0 }
     }
 
     /// Returns the number of steps of all nogoods.
@@ -48,13 +46,13 @@ impl Log {
         self.steps.len()
     }
 
-    /// Adds the record of a scale of a supply. `held` contains the amount of the scale that each task holds in each
-    /// mode.
-    pub(in crate::complete) fn scale(&mut self, supply: usize, held: &[Vec<i64>]) {
+    /// Adds the record of a scale of a supply, or of a lifted scale if `supply` is `None`. `held` contains the amount of
+    /// the scale that each task holds in each mode.
+    pub(in crate::complete) fn scale(&mut self, supply: Option<usize>, held: &[Vec<i64>]) {
         let amounts = held.iter().flatten().map(|amount| amount.cast_unsigned());
-        let mut numbers = vec![32, supply as u64, 0];
+        let mut numbers = supply.map_or_else(|| vec![33], |supply| vec![32, supply as u64]);
+        numbers.push(held.iter().map(Vec::len).sum::<usize>() as u64);
         numbers.extend(amounts);
-        numbers[2] = numbers.len() as u64 - 3;
         self.records.push(Record::Other(numbers));
     }
 

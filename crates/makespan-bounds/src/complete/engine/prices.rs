@@ -67,9 +67,9 @@ impl Prices {
                     let paid = lines.iter().zip(&task.amounts);
                     let paid =
                         paid.map(|(line, amounts)| amounts[mode] * (line.until(start + time) - line.until(start)));
-                    SCALE * task.weight * (start + time) + paid.sum::<i64>()
+                    SCALE * task.cost(start + time) + paid.sum::<i64>()
                 };
-                Costs::new(intervals.starts(task.head, task.latest[mode], time), cost)
+                Costs::new(intervals.starts((task.head, task.latest[mode]), time, task.free_until), cost)
             };
             (0..task.modes()).map(in_mode).collect()
         };

@@ -39,8 +39,11 @@ fn set(
             }
         }
         _ => {
-            for (task, weight) in relaxation.tasks.iter_mut().zip(weights_in_units(instance, objective).0) {
+            let weights = weights_in_units(instance, objective).0;
+            for ((task, id), weight) in relaxation.tasks.iter_mut().zip(instance.task_ids()).zip(weights) {
                 task.weight = weight;
+                let deadline = instance.job_of(id).deadline.filter(|_| objective.is_lateness());
+                task.free_until = deadline.map_or(0, |deadline| grid.up(deadline));
             }
             return by_weight(relaxation, horizon);
         }
@@ -63,13 +66,20 @@ pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Ve
     (weights(instance, objective).into_iter().map(weight).collect(), unit.cast_signed())
 }
 
-/// Returns the weight of the end of each task, in millionths. A last task of a job is a task for which no other task of
+/// Returns the weight of the end of each task, in millionths. For a lateness, a job without a deadline has no weight. A last task of a job is a task for which no other task of
 /// the job waits. The last tasks of a job share its weight equally, rounded down. So the weighted sum of their ends is
 /// at most the job's weight times the job's end. If the job has only one last task, the two values are equal.
 fn weights(instance: &Instance, objective: Objective) -> Vec<u64> {
     let mut weights = Vec::new();
     for (id, job) in instance.ids().zip(instance.jobs()) {
-        let whole = if objective.is_weighted() { job.weight.millionths() } else { Weight::ONE.millionths() };
+        let has_cost = !objective.is_lateness() || job.deadline.is_some();
+        let whole = if !has_cost {
+            0
+        } else if objective.is_weighted() {
+            job.weight.millionths()
+        } else {
+            Weight::ONE.millionths()
+        };
         let mut is_last = vec![true; usize::try_from(job.tasks()).unwrap_or(0)];
         for edge in instance.edges_of(id) {
             is_last[number(job, edge.from)] = false;
@@ -85,10 +95,9 @@ fn number(job: &Job<Rows>, task: TaskId) -> usize {
     task.index() - job.first().index()
 }
 
-/// Sets the deadlines of the tasks if the objective is a weighted sum of ends. The deadline of a task is its latest end
-/// for which the sum satisfies the claim if all other tasks end as early as possible.
+/// Sets the deadlines of the tasks if the objective is a sum over jobs. The deadline of a task is its latest end for which the sum satisfies the claim if all other tasks end as early as possible.
 fn by_weight(relaxation: &mut Relaxation, horizon: i64) -> Result<(), CertificateError> {
-    let least = |task: &RelaxedTask| i128::from(task.weight) * (i128::from(task.head) + i128::from(task.shortest()));
+    let least = |task: &RelaxedTask| task.cost(task.head.saturating_add(task.shortest()));
     let base = relaxation.tasks.iter().try_fold(0_i128, |sum, task| sum.checked_add(least(task)));
     let base = base.ok_or(CertificateError::Overflow)?;
     if relaxation.tasks.iter().all(|task| task.weight == 0) {
@@ -99,7 +108,7 @@ fn by_weight(relaxation: &mut Relaxation, horizon: i64) -> Result<(), Certificat
     for task in &mut relaxation.tasks {
         task.due = horizon;
         if task.weight > 0 {
-            let due = (left + least(task)).div_euclid(task.weight.into());
+            let due = (left + least(task)).div_euclid(task.weight.into()) + i128::from(task.free_until);
             task.due = i64::try_from(due.clamp(i128::from(-LIMIT), horizon.into())).unwrap_or(horizon);
         }
     }

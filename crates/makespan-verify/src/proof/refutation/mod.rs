@@ -4,6 +4,7 @@ mod bytes;
 mod code;
 mod curve;
 mod deadlines;
+mod lift;
 mod meter;
 mod place;
 mod price_vector;
@@ -53,14 +54,15 @@ const LIMIT: i64 = 1 << 58;
 /// * Modes: [`makespan_core::Profile::allotments`], numbered from 0.
 /// * Supplies: numbered from 0, in this order: the processors, the resources of [`makespan_core::Platform::resources`]
 ///   except the consumables, and the scales in the order of their records. A scale is an additional supply. The record
-///   of a scale states an amount for each mode of each task.
+///   of a scale states an amount for each mode of each task. A scale follows from one supply. A lifted scale follows
+///   from all supplies and all waits together.
 /// * Weights: the weights of the ends of tasks in millionths, divided by their greatest common divisor.
 ///   [`Refutation::weights`] returns them.
 ///
 /// # Objectives
 /// For [`Objective::Makespan`] and [`Objective::MaxLateness`], the unit of `value` is the grid. For
-/// [`Objective::WeightedCompletion`] and [`Objective::MeanFlow`], the unit is the grid times the greatest common
-/// divisor of the weights. For the mean flow, `value` is a bound on the sum of the ends.
+/// [`Objective::WeightedCompletion`], [`Objective::MeanFlow`] and [`Objective::WeightedLateness`], the unit is the grid
+/// times the greatest common divisor of the weights. For the mean flow, `value` is a bound on the sum of the ends.
 ///
 /// Sources: lazy clause generation, O. Ohrimenko, P. J. Stuckey, M. Codish, Constraints 14(3), 2009,
 /// DOI 10.1007/s10601-008-9064-x; energetic reasoning, J. Erschler, P. Lopez (PMS 1990).
@@ -86,11 +88,16 @@ impl Refutation {
         code::encoded(numbers)
     }
 
+    /// Returns true if the objective is a sum over jobs: the weighted completion, the mean flow or the weighted lateness.
+    pub fn is_sum(objective: Objective) -> bool {
+        objective.of_jobs().is_some_and(|shape| shape.is_sum)
+    }
+
     /// Returns the integer weights of the ends of all tasks, and the divisor. The weights are the stated weights
     /// divided by their greatest common divisor. The divisor is in millionths. The divisor is 0 if no task has a
-    /// weight. All weights are 0 unless the objective is a sum of ends ([`Objective::is_sum_of_ends`]).
+    /// weight. All weights are 0 unless the objective is a sum over jobs ([`Refutation::is_sum`]).
     pub fn weights(objective: Objective, instance: &Instance) -> (Vec<i64>, i64) {
-        if !objective.is_sum_of_ends() {
+        if !Self::is_sum(objective) {
             return (vec![0; usize::try_from(instance.tasks()).unwrap_or(0)], 0);
         }
         deadlines::weights_in_units(instance, objective)
@@ -99,7 +106,7 @@ impl Refutation {
 
 impl Kind for Refutation {
     fn objectives(&self) -> &'static [Objective] {
-        &[Objective::Makespan, Objective::WeightedCompletion, Objective::MeanFlow, Objective::MaxLateness]
+        &Objective::OF_TIME
     }
 
     fn scope(&self) -> Scope {
@@ -123,7 +130,7 @@ impl Kind for Refutation {
         }
         let value = i128::from(self.value).checked_mul(self.grid.into()).ok_or(CertificateError::Overflow)?;
         Ok(Value::Integer(match objective {
-            Objective::WeightedCompletion => weighted(value, objective, instance)?,
+            Objective::WeightedCompletion | Objective::WeightedLateness => weighted(value, objective, instance)?,
             Objective::MeanFlow => {
                 let ends = weighted(value, objective, instance)?;
                 let whole = i128::from(Weight::ONE.millionths());

@@ -11,7 +11,7 @@ const STEPS: u64 = 4;
 const FIRST: u64 = 5;
 const SECOND: u64 = 6;
 const MIRRORED: u64 = 7;
-/// Fields of a scale: its supply, the count of its amounts, and an amount.
+/// Fields of a scale: its supply (unless the scale is lifted), the count of its amounts, and an amount.
 const SCALED: u64 = 8;
 const AMOUNTS: u64 = 9;
 const AMOUNT: u64 = 10;
@@ -79,6 +79,7 @@ impl Place {
             (RECORD, 23) => self.then(MIRRORED, 1),
             (RECORD, 31) => self.then(LINES, 1),
             (RECORD, 32) => self.follow.extend([(AMOUNTS, 1), (SCALED, 1)]),
+            (RECORD, 33) => self.then(AMOUNTS, 1),
             (LITERALS, _) => self.then(BOUND, number),
             (BOUND, _) => self.then(VALUE, 1),
             (STEPS, _) => self.then(KIND, number),

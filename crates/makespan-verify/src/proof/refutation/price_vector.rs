@@ -18,7 +18,7 @@ const MAX_PRICE: i64 = 1 << 36;
 /// A price of each supply at each instant, and the resulting costs of all tasks.
 #[derive(Clone, Debug)]
 pub(super) struct PriceVector {
-    /// The cost of each task in each mode: its weighted end plus its payments.
+    /// The cost of each task in each mode: the cost of its end plus its payments.
     curves: Vec<Vec<Curve>>,
     /// The price of all available amounts of all supplies, over all instants.
     sold: i128,
@@ -106,7 +106,7 @@ impl PriceVector {
         changes.sort_unstable();
         changes.dedup();
         let mut curve = |task: &RelaxedTask, mode: &Mode| {
-            let starts = starts(&changes, task.head, mode);
+            let starts = starts(&changes, task, mode);
             meter.store(starts.len())?;
             meter.spend(starts.len().saturating_mul(lines.len()))?;
             let cost = |start: i64| Some((start, cost(&lines, task, mode, start)?));
@@ -118,9 +118,9 @@ impl PriceVector {
             let own: Result<Vec<Curve>, _> = task.modes.iter().map(|mode| curve(task, mode)).collect();
             curves.push(own?);
         }
-        // The payments of all tasks sum to at most `sold`. If the objective is not a sum of ends, all costs are
-        // payments. Otherwise, a cost also contains the weighted end of the task. In every schedule that satisfies the
-        // claim, the weighted ends sum to at most the claimed value.
+        // The payments of all tasks sum to at most `sold`. If the objective is not a sum over jobs, all costs are
+        // payments. Otherwise, a cost also contains the cost of the task's end. In every schedule that satisfies the
+        // claim, these costs sum to at most the claimed value.
         let limit = if relaxation.is_sum { SCALE * i128::from(relaxation.value) + 1 } else { 1 };
         let known = vec![None; relaxation.tasks.len()];
         Ok(Self { curves, sold, limit, known })
@@ -222,12 +222,13 @@ impl PriceVector {
 }
 
 /// Returns the starts between which the cost of a task in a mode is linear.
-fn starts(changes: &[i64], head: i64, mode: &Mode) -> Vec<i64> {
+fn starts(changes: &[i64], task: &RelaxedTask, mode: &Mode) -> Vec<i64> {
+    let head = task.head;
     if head > mode.latest {
         return Vec::new();
     }
     let begins = changes.iter().copied();
-    let ends = changes.iter().map(|change| change - mode.time);
+    let ends = changes.iter().copied().chain([task.free_until]).map(|change| change.saturating_sub(mode.time));
     let inner = begins.chain(ends).filter(|&start| head < start && start < mode.latest);
     let mut starts: Vec<i64> = inner.chain([head, mode.latest]).collect();
     starts.sort_unstable();
@@ -235,10 +236,10 @@ fn starts(changes: &[i64], head: i64, mode: &Mode) -> Vec<i64> {
     starts
 }
 
-/// Returns the weighted end of a task that starts at `start`, plus its payments. Returns `None` on overflow.
+/// Returns the cost of the end of a task that starts at `start`, plus its payments. Returns `None` on overflow.
 fn cost(lines: &[Line], task: &RelaxedTask, mode: &Mode, start: i64) -> Option<i128> {
     let end = start.checked_add(mode.time)?;
-    let weighted = SCALE.checked_mul(task.weight.into())?.checked_mul(end.into())?;
+    let weighted = SCALE.checked_mul(task.cost(end))?;
     lines.iter().zip(&mode.amounts).try_fold(weighted, |sum, (line, &amount)| {
         sum.checked_add(amount.checked_mul(line.until(end) - line.until(start))?)
     })

@@ -7,7 +7,7 @@ use crate::proof::CertificateError;
 use crate::proof::error::unproved;
 
 use super::supply::Supply;
-use super::{LIMIT, MAX_TASKS};
+use super::{LIMIT, MAX_TASKS, Refutation};
 
 /// Maximum number of allotments of all tasks, including dominated ones.
 const MAX_ALLOTMENTS: u64 = 1 << 20;
@@ -18,7 +18,10 @@ const MAX_WAITS: usize = 1 << 16;
 /// Maximum of a sum: the number of closed periods, plus the number of amounts that work outside the instance holds.
 const MAX_PERIODS: usize = 1 << 12;
 
-/// The relaxed problem: tasks that need amounts of renewable resources. The problem does not place tasks on nodes.
+/// Maximum number of nodes on which lifted scales distribute tasks.
+const MAX_NODES: usize = 64;
+
+/// The relaxed problem: tasks that need amounts of renewable resources. Only lifted scales place tasks on nodes.
 /// Times are in units of the grid. Times, releases, delays and ends of closed periods are rounded down to the grid, and
 /// deadlines are rounded up. So every schedule of the instance yields a schedule of this problem in which no task ends
 /// later.
@@ -28,12 +31,15 @@ pub(super) struct Relaxation {
     /// The supplies, in this order: the processors, the renewable resources of the platform, and the scales. A scale
     /// is an additional supply. The record of the scale states the amount that each task holds in each mode.
     pub(super) supplies: Vec<Supply>,
+    /// For each node, the amount of each supply on this node. Licences belong to no node, so no node limits them. Empty
+    /// if the platform has only one node, or more than [`MAX_NODES`] nodes.
+    pub(super) nodes: Vec<Vec<i128>>,
     /// For each pair of a task and a task that waits for it, the minimum time from the end of the first task to the
     /// start of the second task.
     pub(super) waits: FxHashMap<(usize, usize), i64>,
     /// The largest value that is to be refuted, in the unit of the claim: one less than the claimed bound.
     pub(super) value: i64,
-    /// True if the objective is a sum of weighted ends.
+    /// True if the objective is a sum of weighted ends or of weighted latenesses.
     pub(super) is_sum: bool,
     /// True if the longest paths of tasks refute the claim without any step.
     pub(super) is_refuted: bool,
@@ -47,8 +53,11 @@ pub(super) struct RelaxedTask {
     pub(super) head: i64,
     /// The latest end that follows from the claim for this task alone.
     pub(super) due: i64,
-    /// Weight of the end, in the unit of the claim. The weight is 0 unless the objective is a sum of ends.
+    /// Weight of the end, in the unit of the claim. The weight is 0 unless the objective is a sum over jobs.
     pub(super) weight: i64,
+    /// The instant from which the end costs its weight for each unit of time: the deadline for the weighted lateness,
+    /// and 0 for other objectives.
+    pub(super) free_until: i64,
     /// The modes. Times never increase from one mode to the next.
     pub(super) modes: Vec<Mode>,
 }
@@ -61,11 +70,18 @@ pub(super) struct Mode {
     pub(super) latest: i64,
     /// The amount of each supply that the task holds while it runs.
     pub(super) amounts: Vec<i128>,
+    /// True if the task runs on a single processor in this mode, so that it holds all amounts on the same node.
+    pub(super) is_on_one_node: bool,
 }
 
 impl RelaxedTask {
     pub(super) fn shortest(&self) -> i64 {
         self.modes[self.modes.len() - 1].time
+    }
+
+    /// Returns the cost of an end in the unit of the claim.
+    pub(super) fn cost(&self, end: i64) -> i128 {
+        i128::from(self.weight) * i128::from(end.saturating_sub(self.free_until).max(0))
     }
 }
 
@@ -103,11 +119,11 @@ impl Relaxation {
                 "a certificate `refutation` supports no release before 0, but job `{name}` has such a release"
             ));
         }
-        let supplies = supplies(instance, grid)?;
+        let (supplies, nodes) = (supplies(instance, grid)?, nodes(instance));
         let tasks = tasks(instance, grid, supplies.len())?;
         let waits = waits(instance, grid)?;
-        let is_sum = objective.is_sum_of_ends();
-        let mut relaxation = Self { tasks, supplies, waits, value, is_sum, is_refuted: false };
+        let is_sum = Refutation::is_sum(objective);
+        let mut relaxation = Self { tasks, supplies, nodes, waits, value, is_sum, is_refuted: false };
         relaxation.find_heads();
         Ok(relaxation)
     }
@@ -164,6 +180,23 @@ fn supplies(instance: &Instance, grid: Grid) -> Result<Vec<Supply>, CertificateE
     Ok(supplies)
 }
 
+/// Returns [`Relaxation::nodes`].
+fn nodes(instance: &Instance) -> Vec<Vec<i128>> {
+    let platform = instance.platform();
+    if !(2..=MAX_NODES).contains(&platform.node_count()) {
+        return Vec::new();
+    }
+    let amount = |node: usize, resource| match platform.resource_of(resource).kind {
+        ResourceKind::OfNodes => platform.amount(node, resource).into(),
+        _ => i128::MAX,
+    };
+    let amounts = |node: usize| {
+        let processors = i128::from(platform.processors_of(node).len());
+        std::iter::once(processors).chain(renewable(instance).map(|resource| amount(node, resource))).collect()
+    };
+    (0..platform.node_count()).map(amounts).collect()
+}
+
 /// Returns the resources that tasks return, in the order of the platform.
 fn renewable(instance: &Instance) -> impl Iterator<Item = makespan_core::ResourceId> + '_ {
     let all = instance.platform().resources().iter().zip(0..);
@@ -195,7 +228,7 @@ fn tasks(instance: &Instance, grid: Grid, supplies: usize) -> Result<Vec<Relaxed
                  supplies (processors and resources), may be at most {MAX_AMOUNTS}"
             ));
         }
-        tasks.push(RelaxedTask { release, head: release, due: LIMIT, weight: 0, modes });
+        tasks.push(RelaxedTask { release, head: release, due: LIMIT, weight: 0, free_until: 0, modes });
     }
     Ok(tasks)
 }
@@ -214,7 +247,8 @@ fn modes(instance: &Instance, task: TaskId, grid: Grid) -> Vec<Mode> {
         };
         let needs = renewable(instance).map(|resource| need(resource).unwrap_or(0));
         let amounts = std::iter::once(i128::from(processors)).chain(needs).collect();
-        Mode { time: grid.down(profile.time(processors)), latest: LIMIT, amounts }
+        let is_on_one_node = processors == 1 && end == 2;
+        Mode { time: grid.down(profile.time(processors)), latest: LIMIT, amounts, is_on_one_node }
     };
     allotments.iter().zip(ends).map(mode).collect()
 }
@@ -253,7 +287,7 @@ pub(super) fn are_equal(relaxation: &Relaxation, first: usize, second: usize) ->
         });
         beside.collect::<FxHashSet<_>>()
     };
-    (one.release, one.due, one.weight) == (other.release, other.due, other.weight)
+    (one.release, one.due, one.weight, one.free_until) == (other.release, other.due, other.weight, other.free_until)
         && one.modes == other.modes
         && neighbours(first) == neighbours(second)
 }

@@ -6,12 +6,14 @@ use crate::proof::CertificateError;
 use crate::proof::error::{invalid, malformed, unproved};
 
 use super::code::Reader;
+use super::lift::most_together;
 use super::meter::Meter;
 use super::price_vector::PriceVector;
 use super::relaxation::{Relaxation, are_equal};
 use super::rules::Rules;
 use super::state::{Literal, State};
 use super::step::{Counts, RefutationStep};
+use super::supply::Supply;
 
 /// Maximum number of scales, and maximum number of price vectors.
 const MAX_LISTS: usize = 64;
@@ -74,6 +76,7 @@ impl Replay {
             22 => self.pair(reader),
             23 => self.reflect(reader),
             32 => self.scale(reader),
+            33 => self.lifted_scale(reader),
             31 => self.prices(reader),
             kind => malformed(format!("the steps contain a record of the unknown kind {kind}")),
         }
@@ -149,12 +152,13 @@ impl Replay {
     /// holds.
     fn scale(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
         let supply = reader.position(self.rules.relaxation.supplies.len())?;
-        let count = self.capacity_of_scale(supply)?;
-        let Rules { relaxation, meter, .. } = &mut self.rules;
-        let modes: usize = relaxation.tasks.iter().map(|task| task.modes.len()).sum();
-        if reader.unsigned()? != u64::try_from(modes).unwrap_or(u64::MAX) {
-            return malformed("a scale does not have an amount for each mode of each task");
+        let most = self.rules.relaxation.supplies[supply].most();
+        if most > MAX_SCALED {
+            return invalid(format!("the supply of a scale is more than {MAX_SCALED}"));
         }
+        let count = usize::try_from(most).unwrap_or(0);
+        self.begin_scale(reader)?;
+        let Rules { relaxation, meter, .. } = &mut self.rules;
         let (mut most, mut held) = (vec![0_i128; count + 1], Vec::new());
         for task in &relaxation.tasks {
             meter.spend((count + 1) * (task.modes.len() + 1))?;
@@ -173,17 +177,35 @@ impl Replay {
         self.add_scale(supply, &most, held)
     }
 
-    /// Returns the maximum amount of a supply over time. Returns an error if no scale of this supply is permitted.
-    fn capacity_of_scale(&self, supply: usize) -> Result<usize, CertificateError> {
-        let supplies = &self.rules.relaxation.supplies;
-        let most = supplies[supply].most();
-        if most > MAX_SCALED || supplies.len() - self.own_supplies >= MAX_LISTS || supplies.len() >= MAX_SUPPLIES {
-            return invalid(format!("there are more than {MAX_LISTS} scales, or the supply of a scale is too large"));
+    /// Reads a lifted scale: an additional supply that never changes. For each mode of each task, the record states the
+    /// amount that the task holds. The supply is the maximum sum of these amounts over all sets of tasks that can run
+    /// at the same time.
+    fn lifted_scale(&mut self, reader: &mut Reader<'_>) -> Result<(), CertificateError> {
+        let modes = self.begin_scale(reader)?;
+        let held: Vec<i128> =
+            (0..modes).map(|_| Ok(reader.amount()?.into())).collect::<Result<_, CertificateError>>()?;
+        let Rules { relaxation, meter, .. } = &mut self.rules;
+        let most = most_together(relaxation, self.own_supplies, &held, meter)?;
+        relaxation.supplies.push(Supply::new(most, &[])?);
+        hold(relaxation, held);
+        Ok(())
+    }
+
+    /// Reads the number of amounts of a scale, which is the number of modes of all tasks. Returns an error if no
+    /// further scale is permitted.
+    fn begin_scale(&self, reader: &mut Reader<'_>) -> Result<usize, CertificateError> {
+        let Relaxation { supplies, tasks, .. } = &self.rules.relaxation;
+        if supplies.len() - self.own_supplies >= MAX_LISTS || supplies.len() >= MAX_SUPPLIES {
+            return invalid(format!("there are more than {MAX_LISTS} scales, or too many supplies"));
         }
         if !self.rules.prices.is_empty() {
             return invalid("a scale follows prices, but scales must come first");
         }
-        Ok(usize::try_from(most).unwrap_or(0))
+        let modes: usize = tasks.iter().map(|task| task.modes.len()).sum();
+        if reader.unsigned()? != u64::try_from(modes).unwrap_or(u64::MAX) {
+            return malformed("a scale does not have an amount for each mode of each task");
+        }
+        Ok(modes)
     }
 
     /// Adds a supply. Its amount is `most[x]` while the supply with the index `of` has the amount x. `held` contains
@@ -192,8 +214,7 @@ impl Replay {
         let relaxation = &mut self.rules.relaxation;
         let supply = relaxation.supplies[of].mapped(|open| entry(most, open))?;
         relaxation.supplies.push(supply);
-        let modes = relaxation.tasks.iter_mut().flat_map(|task| &mut task.modes);
-        modes.zip(held).for_each(|(mode, amount)| mode.amounts.push(amount));
+        hold(relaxation, held);
         Ok(())
     }
 
@@ -205,6 +226,12 @@ impl Replay {
         prices.push(PriceVector::read(reader, relaxation, meter)?);
         Ok(())
     }
+}
+
+/// Adds the amount of a new supply to each mode of each task.
+fn hold(relaxation: &mut Relaxation, held: Vec<i128>) {
+    let modes = relaxation.tasks.iter_mut().flat_map(|task| &mut task.modes);
+    modes.zip(held).for_each(|(mode, amount)| mode.amounts.push(amount));
 }
 
 /// Returns an entry of a list, or 0 if there is no such entry.

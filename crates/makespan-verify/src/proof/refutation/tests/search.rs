@@ -19,6 +19,8 @@ pub struct Extras {
     /// The supply of a scale, and its amounts for the modes of all tasks. If there are more than three modes, the
     /// amounts are repeated.
     of_tasks: Option<(u64, [u64; 3])>,
+    /// The amounts of a lifted scale.
+    lifted: Option<[u64; 3]>,
     prices: Vec<Vec<(u64, i64)>>,
 }
 
@@ -32,9 +34,10 @@ impl Extras {
         let run = |rng: &mut ChaCha8Rng| (rng.random_range(0..4), 256 * rng.random_range(0..8));
         let prices = (0..3).map(|_| (0..count).map(|_| run(rng)).collect()).collect();
         let of_tasks = rng.random::<bool>().then(|| (rng.random_range(0..2), [(); 3].map(|()| rng.random_range(0..4))));
+        let lifted = rng.random::<bool>().then(|| [(); 3].map(|()| rng.random_range(0..4)));
         // If the instance has mirror symmetry, `has_mirror` mirrors task 0: the middle of its run is in the first half
         // of the time until the deadline.
-        Self { has_pairs: rng.random(), has_mirror: rng.random(), of_tasks, prices }
+        Self { has_pairs: rng.random(), has_mirror: rng.random(), of_tasks, lifted, prices }
     }
 }
 
@@ -98,7 +101,13 @@ pub fn refutation(
         steps.extend([32, supply.min(relaxation.supplies.len() as u64 - 1), modes as u64]);
         steps.extend(amounts.iter().cycle().take(modes));
     }
-    let supplies = relaxation.supplies.len() + usize::from(extras.of_tasks.is_some());
+    if let Some(amounts) = extras.lifted {
+        let modes = relaxation.tasks.iter().flat_map(|task| &task.modes).count();
+        steps.extend([33, modes as u64]);
+        steps.extend(amounts.iter().cycle().take(modes));
+    }
+    let scales = usize::from(extras.of_tasks.is_some()) + usize::from(extras.lifted.is_some());
+    let supplies = relaxation.supplies.len() + scales;
     steps.extend([31, supplies as u64]);
     for supply in 0..supplies {
         let runs = extras.prices.get(supply).map_or(&[][..], Vec::as_slice);

@@ -33,6 +33,13 @@ struct TinyJob {
     licences: u64,
 }
 
+impl TinyJob {
+    /// Returns the weight of the lateness, which is 0 without a deadline.
+    fn late_weight(&self) -> u64 {
+        self.due.map_or(0, |_| self.weight)
+    }
+}
+
 impl Tiny {
     pub fn draw(rng: &mut ChaCha8Rng) -> Self {
         let processors = rng.random_range(1..4_u32);
@@ -122,6 +129,10 @@ impl Tiny {
                 let weights = if self.is_compound { vec![2] } else { self.jobs.iter().map(|job| job.weight).collect() };
                 ticks * i128::from(weights.into_iter().fold(0, gcd)) * 500_000
             }
+            Objective::WeightedLateness => {
+                let unit = if self.is_compound { 2 } else { self.jobs.iter().map(TinyJob::late_weight).fold(0, gcd) };
+                ticks * i128::from(unit) * 500_000
+            }
             Objective::MeanFlow => {
                 let released: i64 = self.jobs.iter().map(|job| job.release * self.grid).sum();
                 let jobs = if self.is_compound { 1 } else { self.jobs.len() as i128 };
@@ -175,6 +186,7 @@ impl Tiny {
             return match objective {
                 Objective::Makespan => last,
                 Objective::MaxLateness => (last - 3).max(0),
+                Objective::WeightedLateness if sinks.len() == 1 => (last - 3).max(0),
                 _ if sinks.len() > 1 => 0,
                 _ => end(&sinks[0]),
             };
@@ -184,6 +196,10 @@ impl Tiny {
         match objective {
             Objective::Makespan => last,
             Objective::MaxLateness => placed.iter().map(late).max().unwrap_or(0).max(0),
+            Objective::WeightedLateness => {
+                let unit = self.jobs.iter().map(TinyJob::late_weight).fold(0, gcd).max(1) as i64;
+                placed.iter().map(|one| self.jobs[one.0].late_weight() as i64 * late(one).max(0)).sum::<i64>() / unit
+            }
             Objective::WeightedCompletion => {
                 placed.iter().map(|one| self.jobs[one.0].weight as i64 * one.2).sum::<i64>() / unit
             }
