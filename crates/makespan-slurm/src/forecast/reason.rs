@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use makespan_algos::slurm::{Gap, JobCandidate, PartitionRequest};
 use makespan_core::WaitReason;
 
-use crate::queue::QueueJob;
+use crate::queue::{Condition, Dependency, QueueJob};
 
 use super::model::Model;
 use super::outcome::ForecastOutcome;
@@ -60,7 +60,11 @@ impl Reasons<'_> {
     pub(super) fn of(&self, index: usize) -> WaitReason {
         let why = self.until_start(index, self.now(index));
         let is_permanent = self.model.never[index].is_some() || self.links.hopeless[index].is_some();
-        if self.outcome.expired[index].is_some() && !is_permanent { self.deadline(index, why) } else { why }
+        let why = if self.outcome.expired[index].is_some() && !is_permanent { self.deadline(index, why) } else { why };
+        // A job that has not been submitted has no id, and another job will get the id that it has in the queue.
+        let is_for_job = |remedy: &String| remedy.contains("JobId=");
+        let remedy = why.remedy.filter(|remedy| !(self.model.queue.jobs[index].is_new() && is_for_job(remedy)));
+        WaitReason { remedy, ..why }
     }
 
     /// Returns a reason with the jobs and the reservation that end at the predicted start, if the reason does not name
@@ -164,6 +168,11 @@ impl Reasons<'_> {
     fn later(&self, job: &QueueJob) -> Option<WaitReason> {
         let queue = self.model.queue;
         if let Some(at) = job.eligible.filter(|&at| at > queue.now) {
+            if let Some(Dependency { condition: Condition::Started(delay), job: other, .. }) = job.after_start_of {
+                let after = format!("{} after the start of", span(delay.unsigned_abs()));
+                let text = format!("it may start {after} job {other}, at {}", (self.clock)(at));
+                return Some(WaitReason::new("dependency", format!("{after} {other}"), text));
+            }
             let brief = format!("not before {}", (self.clock)(at));
             let text = format!("it may not start before {}", (self.clock)(at));
             let remedy = format!("scontrol update JobId={} StartTime=now", job.id);

@@ -11,6 +11,9 @@ use super::array::{known_of_cut, task_name};
 use super::holding::holdings;
 use super::{Dependency, JobRequest, Member, NodeHolding, members};
 
+/// The displayed id of a job that has not been submitted, and the beginning of the ids of its tasks.
+pub(super) const NEW: &str = "new";
+
 /// The data of a running job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunningJobData {
@@ -59,6 +62,8 @@ pub struct QueueJob {
     pub request: JobRequest,
     /// The dependencies of the job.
     pub waits_for: Vec<Dependency>,
+    /// The dependency on the start of an ended job that decides [`QueueJob::eligible`], if there is one.
+    pub after_start_of: Option<Dependency>,
     /// The array and the task number, if the job is a task of an array.
     pub array: Option<Member>,
     /// The id of the first component, if the job is a component of a heterogeneous job.
@@ -70,6 +75,11 @@ pub struct QueueJob {
 }
 
 impl QueueJob {
+    /// Returns true if the job has not been submitted ([`super::Queue::with_new_job`]).
+    pub fn is_new(&self) -> bool {
+        self.shown.starts_with(NEW)
+    }
+
     /// Returns the latest start with which the job can meet its deadline, in seconds since 1970.
     pub fn latest_start(&self) -> Option<i64> {
         // If a job has a deadline but no limit, Slurm assumes a minimum run time of one minute.
@@ -161,6 +171,7 @@ impl JobContext<'_> {
             deadline: time(["Deadline", "deadline"]),
             request,
             waits_for,
+            after_start_of: None,
             array: None,
             together,
             slurm_start: job.start.filter(|_| run.is_none()),

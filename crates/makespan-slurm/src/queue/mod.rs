@@ -9,6 +9,7 @@ mod beside;
 mod change;
 mod dependency;
 mod doubts;
+mod ended;
 mod fair_share;
 mod grown;
 mod holding;
@@ -33,6 +34,7 @@ pub use barred::Bar;
 pub use change::{NumberChange, QueueChange};
 pub(crate) use dependency::DependencyTargets;
 pub use dependency::{Condition, Dependency};
+pub use ended::EndedJob;
 pub(crate) use fair_share::FairShareRules;
 pub use holding::NodeHolding;
 pub use job::{QueueJob, RunningJobData};
@@ -76,6 +78,8 @@ pub struct Queue {
     pub adds_fair_share: bool,
     /// Pending and running jobs in Slurm's order. Each task of an array is a separate job.
     pub jobs: Vec<QueueJob>,
+    /// Jobs that have ended and that the controller still lists.
+    pub ended: Vec<EndedJob>,
     /// Resources that jobs hold which this user cannot see.
     pub hidden: Vec<NodeHolding>,
     /// Ended jobs, from which run times are learned.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::text::{Kind, records, requested_time};
 use crate::{Job, Partition};
 
-use super::job::JobContext;
+use super::job::{JobContext, NEW};
 use super::{Queue, QueueJob};
 
 /// The request of a job that has not been submitted: options of `sbatch` by their long names.
@@ -314,7 +314,7 @@ impl Queue {
         }
         let priority = job.count("priority").unwrap_or_else(|| self.priority_of_new(&entries, &mut remarks));
         for entry in &mut entries {
-            entry.shown = entry.array.map_or_else(|| "new".to_owned(), |member| format!("new_{}", member.task));
+            entry.shown = entry.array.map_or_else(|| NEW.to_owned(), |member| format!("{NEW}_{}", member.task));
             if job.get("job-name").is_none() {
                 "not submitted".clone_into(&mut entry.name);
             }
@@ -328,8 +328,15 @@ impl Queue {
         let mut queue = self.clone();
         let first = queue.jobs.len();
         queue.jobs.extend(entries);
-        let own = (first..queue.jobs.len()).collect();
-        Ok((queue, own, remarks))
+        let own = first..queue.jobs.len();
+        queue.settle_dependencies(own.clone());
+        for unknown in queue.drop_unknown_dependencies(own.clone()) {
+            remarks.push(format!(
+                "job {unknown}, on which the new job depends, is not in the queue; the answer assumes that it has ended \
+                 as required"
+            ));
+        }
+        Ok((queue, own.collect(), remarks))
     }
 
     /// Adds the account and the QOS that the cluster assumes for a user.

@@ -8,7 +8,7 @@ use crate::{Config, Job, JobState, Node, Partition, jobs_of_json};
 use super::holding::hidden;
 use super::job::JobContext;
 use super::listed::{OutputRecords, once};
-use super::{Licence, PastRun, Queue, QueueJob, SlurmReservation, doubts, limits, now};
+use super::{EndedJob, Licence, PastRun, Queue, QueueJob, SlurmReservation, doubts, limits, now};
 
 /// An output that describes a part of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,9 +144,11 @@ impl Texts {
             associations,
             adds_fair_share: false,
             jobs,
+            ended: listed.iter().filter_map(EndedJob::of).collect(),
             hidden,
             remarks,
         };
+        queue.settle_dependencies(0..queue.jobs.len());
         queue.remarks.extend(queue.fair_share_note());
         Ok(queue)
     }

@@ -2,7 +2,7 @@
 
 use makespan_core::WaitReason;
 use makespan_slurm::forecast::{ExpectedJob, ForecastOptions, RunTimes, forecast};
-use makespan_slurm::queue::{ClusterOutput, Texts};
+use makespan_slurm::queue::{ClusterOutput, NewJob, Texts};
 use proptest::prelude::*;
 
 const NOW: i64 = 10_000;
@@ -48,19 +48,46 @@ fn expected(nodes: &str, jobs: &str, more: &[(ClusterOutput, &str)]) -> Vec<Expe
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// `after:J+5` is a delay after the start of job J, not a wait for the end of a job.
+    /// `after:J+5` is a delay after the start of job J, not a wait for the end of a job, and also holds after the end of
+    /// job J.
     #[test]
-    fn a_delay_after_a_start_is_named(ran in 0_i64..1200, minutes in 0_i64..30) {
-        let jobs = held(1, "RUNNING", ran, 1, "") + &pending(2, 1, 1, &format!("Dependency=after:1+{minutes}(unfulfilled)"));
-        let found = expected(&node(0, "MIXED", 1), &jobs, &[]).remove(0);
+    fn a_delay_after_a_start_is_named(ran in 0_i64..1200, minutes in 0_i64..30, has_ended in any::<bool>()) {
+        let dependency = format!("Dependency=after:1+{minutes}(unfulfilled)");
+        let (state, end) = if has_ended { ("COMPLETED", format!("EndTime={NOW}")) } else { ("RUNNING", String::new()) };
+        let jobs = held(1, state, ran, 1, &end) + &pending(2, 1, 1, &dependency);
+        let nodes = if has_ended { node(0, "IDLE", 0) } else { node(0, "MIXED", 1) };
+        let found = expected(&nodes, &jobs, &[]).remove(0);
         let start = (NOW - ran + 60 * minutes).max(NOW);
         prop_assert_eq!(found.outlook.start, Some(start));
         if start > NOW {
             prop_assert_eq!(found.why().kind, "dependency");
             prop_assert!(found.why().text.contains("after the start of job 1") && found.why().text.ends_with(&start.to_string()), "{}", found.why().text);
+            prop_assert_eq!(&found.why().remedy, &None);
         } else {
             prop_assert_eq!(found.why().kind, "next");
         }
+    }
+
+    /// A job that is not submitted may depend on ended jobs. No remedy names the id that another job will get.
+    #[test]
+    fn a_new_job_may_depend_on_ended_jobs(
+        condition in prop::sample::select(vec!["afterok", "afterany", "afternotok", "after"]),
+        other in prop::sample::select(vec![1, 2, 7]),
+        later in any::<bool>(),
+    ) {
+        let end = format!("EndTime={NOW}");
+        let jobs = held(1, "COMPLETED", 60, 1, &end) + &held(2, "FAILED", 60, 1, &end);
+        let texts = Texts::default().with(ClusterOutput::Nodes, node(0, "IDLE", 0)).with(ClusterOutput::Jobs, jobs);
+        let begin = if later { " begin=2030-01-01T00:00:00" } else { "" };
+        let words = format!("nodes=1 time=5 partition=p dependency={condition}:{other}{begin}");
+        let (queue, _, remarks) =
+            texts.queue(Some(NOW)).unwrap().with_new_job(&NewJob::of_words(&words).unwrap().0).unwrap();
+        let found = forecast(&queue, &ForecastOptions::default()).expected.remove(0);
+        let never = matches!((condition, other), ("afterok", 2) | ("afternotok", 1));
+        prop_assert_eq!(found.outlook.start.is_none(), never, "{:?}", found.why());
+        prop_assert!(never || later || found.outlook.start == Some(NOW));
+        prop_assert_eq!(remarks.iter().any(|remark| remark.starts_with("job 7, on which the new job depends")), other == 7);
+        prop_assert!(found.why().remedy.as_ref().is_none_or(|remedy| !remedy.contains("JobId=")), "{:?}", found.why());
     }
 
     /// The return of nodes is a remedy only if the partition then has enough nodes.
