@@ -28,6 +28,7 @@ mod source;
 mod target;
 mod time_limit;
 mod trees;
+mod where_first;
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +55,7 @@ pub use operate::{
 };
 pub use printing::PrintingOptions;
 pub use project::GenerateProjectOptions;
-pub use queue::{KnownTimes, QueueOptions};
+pub use queue::{KnownTimes, QueueFormat, QueueOptions};
 pub use report::{ReportFormat, ReportOptions, ReportProperty};
 #[cfg(feature = "service")]
 pub use service::{
@@ -68,6 +69,7 @@ pub use source::{SOURCES, STANDARD_INPUT, SourceOptions, TemplateOptions};
 pub use target::{JobOptions, JobTarget, LogsOptions};
 pub use time_limit::{TimeLimit, WaitTime};
 pub use trees::{GenerateTreeOptions, PeriodOptions, TreeRules};
+pub use where_first::WhereOptions;
 
 /// Examples at the end of the help of `makespan`.
 const EXAMPLES: &str = "\
@@ -123,6 +125,8 @@ pub enum Command {
     Compare(CompareOptions),
     /// Simulate a log or an instance under one or several policies
     Simulate(SimulateOptions),
+    /// Find the Slurm cluster and the size with which a job would end first
+    Where(WhereOptions),
     /// Report core hours, waits and lost work of a log by account, user, partition and month
     Report(ReportOptions),
     /// Run a list of commands, or the jobs of an instance, on this machine or on Slurm

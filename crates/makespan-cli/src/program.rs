@@ -33,6 +33,7 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
         Command::Verify(options) => commands::verify::verify(options),
         Command::Compare(options) => commands::compare::compare(options),
         Command::Simulate(options) => commands::simulate::simulate(options),
+        Command::Where(options) => commands::where_first::find(options),
         Command::Report(options) => commands::report::report(options),
         Command::Run(options) => commands::run::run(options),
         Command::Status(options) => commands::run::show_status(options),

@@ -36,6 +36,7 @@ pub mod performance_profile;
 pub mod picture;
 pub mod plot;
 mod policy_log;
+pub mod prometheus;
 mod read;
 mod replay;
 pub mod report;

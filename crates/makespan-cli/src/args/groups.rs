@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Serve", &["serve", "submit", "job", "cancel", "hold", "release", "logs", "wait", "token", "service"]),
     ("Plan and prove", &["plan", "bound", "verify", "convert"]),
     ("Simulate", &["simulate"]),
-    ("Clusters", &["queue", "report", "slurm"]),
+    ("Clusters", &["queue", "where", "report", "slurm"]),
     ("Research", &["compare", "generate", "algorithms"]),
 ];
 

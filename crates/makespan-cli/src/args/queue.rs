@@ -6,13 +6,13 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use makespan_slurm::forecast::RunTimes;
 
-use super::Format;
-
 #[derive(Args)]
 pub struct QueueOptions {
     /// Instead of the queue of a service, read the queue of Slurm (slurm), or a folder with saved output of Slurm's
-    /// commands
-    #[arg(long, value_name = "slurm|FOLDER")]
+    /// commands; a list such as slurm:a,slurm:b prints sums
+    ///
+    /// slurm:NAME is the cluster of `sbatch -M NAME`, and `slurm:/PATH/slurm.conf` is the cluster of this file
+    #[arg(long, value_name = "slurm[:CLUSTER]|FOLDER")]
     #[cfg_attr(feature = "service", arg(conflicts_with_all = ["url", "token_file", "ca"]))]
     pub from: Option<String>,
     /// For a cluster: show one job, such as 123 or `123_4`, and details of its expected start
@@ -69,7 +69,7 @@ pub struct QueueOptions {
     pub limit: Option<usize>,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
+    pub format: QueueFormat,
     #[cfg(feature = "service")]
     #[command(flatten)]
     pub connection: super::ConnectionOptions,
@@ -90,6 +90,7 @@ impl QueueOptions {
             (self.range.is_some(), "--range"),
             (self.history.is_some(), "--history"),
             (self.no_history, "--no-history"),
+            (self.format == QueueFormat::Prometheus, "--format prometheus"),
         ];
         given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
     }
@@ -103,6 +104,17 @@ impl QueueOptions {
             && ca.is_none()
             && variables.iter().all(|name| std::env::var_os(name).is_none())
     }
+}
+
+/// The format of a queue.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum QueueFormat {
+    /// Text for people
+    Text,
+    /// JSON for programs; stable and documented in docs/formats.md
+    Json,
+    /// For a cluster: metrics in the text format of Prometheus; see docs/queue.md
+    Prometheus,
 }
 
 /// The source of the predicted run times of a cluster's jobs.

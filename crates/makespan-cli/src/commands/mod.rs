@@ -29,3 +29,4 @@ pub mod slurm;
 #[cfg(feature = "service")]
 mod unit;
 pub mod verify;
+pub mod where_first;

@@ -1,13 +1,12 @@
 //! Handlers for the health and the metrics of the service.
 
-use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use makespan_formats::prometheus::metrics_text;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -15,7 +14,7 @@ use super::app::{App, RequestDuration};
 use super::guard::RequestClient;
 use super::problem::Problem;
 use super::query::Query;
-use crate::words::{Health, Metric, MetricKind, Role, Who};
+use crate::words::{Health, Role, Who};
 
 /// The health of the service. Without a token, the response contains only the first two fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -97,78 +96,5 @@ pub(super) async fn metrics(
     let mut metrics = app.ask(RequestDuration::Quick, &asker.who, |service, _| Ok(service.metrics())).await?;
     metrics.extend(app.counts.metrics());
     let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    Ok(([(header::CONTENT_TYPE, content_type)], text(&metrics)).into_response())
-}
-
-/// Returns metrics in the text format of Prometheus. Each name is written once, with all its values.
-fn text(metrics: &[Metric]) -> String {
-    let (mut text, mut names) = (String::new(), BTreeSet::new());
-    for metric in metrics {
-        if !names.insert(metric.name) {
-            continue;
-        }
-        let (kind, suffix) = match metric.kind {
-            MetricKind::Gauge => ("gauge", ""),
-            MetricKind::Counter => ("counter", ""),
-            MetricKind::Histogram { .. } => ("histogram", "_bucket"),
-        };
-        let help = metric.help.replace('\\', "\\\\").replace('\n', "\\n");
-        let _ = write!(text, "# HELP {0} {help}\n# TYPE {0} {kind}\n", metric.name);
-        for (labels, value) in metrics.iter().filter(|other| other.name == metric.name).flat_map(|other| &other.values)
-        {
-            let labels: Vec<String> =
-                labels.iter().map(|(name, label)| format!("{name}=\"{}\"", escaped(label))).collect();
-            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-            let _ = writeln!(text, "{}{suffix}{labels} {}", metric.name, number(*value));
-        }
-        if let MetricKind::Histogram { sum, count } = metric.kind {
-            let _ = write!(text, "{0}_sum {1}\n{0}_count {count}\n", metric.name, number(sum));
-        }
-    }
-    text
-}
-
-fn escaped(label: &str) -> String {
-    label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
-fn number(value: f64) -> String {
-    if value.is_nan() {
-        "NaN".into()
-    } else if value.is_infinite() {
-        if value > 0.0 { "+Inf".into() } else { "-Inf".into() }
-    } else {
-        value.to_string()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_histogram_has_buckets_a_sum_and_a_count() {
-        let values = [("1", 2.0), ("+Inf", 3.0)].map(|(le, count)| (vec![("le", le.to_owned())], count));
-        let kind = MetricKind::Histogram { sum: 4.5, count: 3 };
-        assert_eq!(
-            text(&[Metric { name: "wait", help: "Waits.", kind, values: values.to_vec() }]),
-            "# HELP wait Waits.\n# TYPE wait histogram\nwait_bucket{le=\"1\"} 2\nwait_bucket{le=\"+Inf\"} 3\n\
-             wait_sum 4.5\nwait_count 3\n"
-        );
-    }
-
-    #[test]
-    fn labels_cannot_end_a_line_or_a_quotation() {
-        let metric = Metric {
-            name: "makespan_jobs",
-            help: "Jobs\nin all.",
-            kind: MetricKind::Gauge,
-            values: vec![(vec![("user", "a\"} 1\nb\\".to_owned())], 2.5), (Vec::new(), f64::INFINITY)],
-        };
-        assert_eq!(
-            text(&[metric]),
-            "# HELP makespan_jobs Jobs\\nin all.\n# TYPE makespan_jobs gauge\n\
-             makespan_jobs{user=\"a\\\"} 1\\nb\\\\\"} 2.5\nmakespan_jobs +Inf\n"
-        );
-    }
+    Ok(([(header::CONTENT_TYPE, content_type)], metrics_text(&metrics)).into_response())
 }

@@ -15,8 +15,9 @@ use utoipa::ToSchema;
 
 pub use happening::{Happening, HappeningKind};
 pub use job::{Filter, JobDetail, JobSummary, LogPart, Page, State, Stream, TaskDetail};
+pub use makespan_formats::prometheus::{Metric, MetricKind};
 pub use plan::{BoundPicture, BoxPicture, ClosedPicture, Delay, Explanation, NodePicture, Picture, Reason, WhatIf};
-pub use service::{Health, Metric, MetricKind, Reservation, Span, UserChange, UserSettings, UserSummary};
+pub use service::{Health, Reservation, Span, UserChange, UserSettings, UserSummary};
 pub use submission::{Content, Needs, Receipt, Submission};
 
 /// The number of a job. Jobs are numbered from 1, and no number is used twice.

@@ -150,33 +150,3 @@ pub struct Health {
     /// The system user as which commands run.
     pub runs_as: String,
 }
-
-/// A metric for a monitoring system.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Metric {
-    /// The name of the metric, with the prefix `makespan_`.
-    pub name: &'static str,
-    /// The description of the metric.
-    pub help: &'static str,
-    /// The kind of the metric.
-    pub kind: MetricKind,
-    /// The values of the metric, each with its labels. The values of a histogram are the numbers of measurements up to
-    /// the bound in the label `le`.
-    pub values: Vec<(Vec<(&'static str, String)>, f64)>,
-}
-
-/// The kind of a metric, as Prometheus distinguishes kinds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MetricKind {
-    /// A value that may increase and decrease.
-    Gauge,
-    /// A value that only increases while the service runs.
-    Counter,
-    /// The distribution of measurements since the service started.
-    Histogram {
-        /// The sum of all measurements.
-        sum: f64,
-        /// The number of measurements.
-        count: u64,
-    },
-}

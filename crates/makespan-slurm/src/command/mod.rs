@@ -43,6 +43,8 @@ pub struct Commands {
     /// A function that receives a message if the controller does not answer.
     teller: Option<fn(&str)>,
     environment: Vec<(OsString, OsString)>,
+    /// The cluster that the programs use, if it is not the usual one (`-M`).
+    cluster: Option<OsString>,
     /// The instant at which each program is killed, and the instant after which no request is repeated.
     deadlines: Option<Deadlines>,
 }
@@ -76,7 +78,14 @@ impl Commands {
     /// Creates commands with a time limit of one minute for each program. If the controller does not answer, requests
     /// are repeated for half a minute.
     pub fn new() -> Self {
-        Self { limit: Self::LIMIT, patience: Self::PATIENCE, teller: None, environment: Vec::new(), deadlines: None }
+        Self {
+            limit: Self::LIMIT,
+            patience: Self::PATIENCE,
+            teller: None,
+            environment: Vec::new(),
+            cluster: None,
+            deadlines: None,
+        }
     }
 
     /// Sets the time after which a program is killed.
@@ -127,6 +136,13 @@ impl Commands {
         self
     }
 
+    /// Makes all programs use another cluster of the accounting database (`-M`), except `sacctmgr`, which shows all
+    /// clusters.
+    #[must_use]
+    pub fn with_cluster(self, name: impl Into<OsString>) -> Self {
+        Self { cluster: Some(name.into()), ..self }
+    }
+
     /// Returns a command with the environment of the programs. It is for callers that start a program themselves, such
     /// as an `srun` that runs for a long time.
     pub fn process(&self, program: Program) -> Command {
@@ -134,6 +150,9 @@ impl Commands {
         let mut command = Command::new(program.name());
         program.prepare(&mut command);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(cluster) = self.cluster.as_ref().filter(|_| program != Program::Sacctmgr) {
+            command.arg("-M").arg(cluster);
+        }
         command
     }
 
@@ -216,7 +235,13 @@ impl Commands {
         let ended = capture::run(&mut command, input, limit)
             .map_err(|problem| CommandError::of_capture(problem, program, &line, limit))?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        let (out, warnings) = (text(ended.out), text(ended.err));
+        let (mut out, warnings) = (text(ended.out), text(ended.err));
+        // With `-M`, `squeue` and `sinfo` print the name of the cluster on the first line.
+        if self.cluster.is_some()
+            && let Some((_, rest)) = out.split_once('\n').filter(|(first, _)| first.starts_with("CLUSTER: "))
+        {
+            out = rest.to_owned();
+        }
         if ended.status.success() && !program.fails_in_silence(&warnings) {
             return Ok(ProgramOutput { out, warnings });
         }

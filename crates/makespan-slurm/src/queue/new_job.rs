@@ -178,8 +178,21 @@ impl NewJob {
         Ok(())
     }
 
-    fn get(&self, name: &str) -> Option<&str> {
+    /// Returns the value of an option, by its long name, if the job states it.
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.options.get(name).map(String::as_str)
+    }
+
+    /// Replaces the number of nodes.
+    #[must_use]
+    pub fn with_nodes(mut self, nodes: u32) -> Self {
+        self.options.insert("nodes", nodes.to_string());
+        self
+    }
+
+    /// Returns the minimum number of nodes, if the job states a number.
+    pub fn stated_nodes(&self) -> Option<u32> {
+        self.get("nodes")?.split('-').next()?.parse().ok()
     }
 
     fn count(&self, name: &str) -> Option<u64> {

@@ -25,6 +25,14 @@ fn what_is_printed_is_returned_with_warnings() {
 }
 
 #[test]
+fn another_cluster_is_named_to_every_program_but_sacctmgr() {
+    let fakes = Fakes::new().with("squeue", "echo CLUSTER: b; echo \"$@\"").with("sacctmgr", "echo \"$@\"");
+    let commands = fakes.commands().with_cluster("b");
+    assert_eq!(commands.run(Program::Squeue, ["--me"]).unwrap().out, "-M b --me\n");
+    assert_eq!(commands.run(Program::Sacctmgr, ["-P", "show", "qos"]).unwrap().out, "-P show qos\n");
+}
+
+#[test]
 fn output_of_any_size_is_read_while_the_program_runs() {
     let fakes =
         Fakes::new().with("scontrol", "/usr/bin/head -c 3000000 /dev/zero; /usr/bin/head -c 300000 /dev/zero >&2");

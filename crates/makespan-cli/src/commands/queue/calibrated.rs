@@ -28,7 +28,7 @@ impl RangeShare {
     /// A forecast from saved outputs uses a history only if the options name it, so its result depends only on stated
     /// files.
     pub fn of(queue: &Queue, forecast: &mut Forecast, from: &str, options: &QueueOptions, percent: u32) -> Self {
-        let default = || default_path().filter(|_| from == source::SLURM);
+        let default = || default_path().filter(|_| source::is_running(from));
         let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
         let path = if options.no_history || !learns { None } else { options.history.clone().or_else(default) };
         let history = path.map(|path| History::open(&path));

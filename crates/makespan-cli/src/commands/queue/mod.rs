@@ -2,12 +2,14 @@
 
 mod calibrated;
 pub mod clock;
+mod clusters;
 mod detail;
 mod json;
 mod page;
+mod prometheus;
 mod rows;
 pub mod source;
-mod what_if;
+pub mod what_if;
 
 use std::io::{IsTerminal, Write, stdout};
 use std::os::fd::AsFd;
@@ -22,7 +24,7 @@ use miette::{Result, miette};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::args::{Format, KnownTimes, QueueOptions};
+use crate::args::{KnownTimes, QueueFormat, QueueOptions};
 #[cfg(feature = "service")]
 use crate::output::complain;
 use crate::output::{check_kind, emit, write_file};
@@ -88,13 +90,16 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
         Ok(from) => from,
         Err(answered) => return Ok(answered),
     };
-    if from == source::SLURM && options.at.is_some() {
+    if let Some(names) = clusters::listed(&from) {
+        return clusters::queues(&names, options);
+    }
+    if source::is_running(&from) && options.at.is_some() {
         return Err(miette!(
             "--at applies only to saved outputs (--from FOLDER); a running Slurm has only its present queue; remove \
              --at"
         ));
     }
-    if from != source::SLURM && options.past.is_some() {
+    if !source::is_running(&from) && options.past.is_some() {
         return Err(miette!(
             "--past: the outputs in {from} cover fixed days (sacct.history.txt); --past is only for --from slurm"
         ));
@@ -119,8 +124,22 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
              range; remove one of the two options"
         ));
     }
+    if options.format == QueueFormat::Prometheus {
+        let given = [
+            (options.job.is_some(), "--job"),
+            (options.what_if.is_some(), "--what-if"),
+            (options.user.is_some(), "--user"),
+            (options.limit.is_some(), "--limit"),
+            (options.watch.is_some(), "--watch"),
+        ];
+        if let Some((_, option)) = given.into_iter().find(|one| one.0) {
+            return Err(miette!(
+                "{option}: the metrics of --format prometheus describe the whole queue once; remove {option}"
+            ));
+        }
+    }
     let Some(pause) = options.watch else { return once(&from, options) };
-    if from != source::SLURM {
+    if !source::is_running(&from) {
         return Err(miette!("--watch: the outputs in {from} do not change; --watch is only for --from slurm"));
     }
     if pause < MIN_PAUSE {
@@ -219,15 +238,18 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     }
     let sizes = |expected: &ExpectedJob| makespan_slurm::forecast::sizes(&queue, expected.job, &play);
     let text = match (options.format, &options.job) {
-        (Format::Json, _) => format!("{:#}\n", json::document(&seen, &chosen, options.job.is_some().then_some(&sizes))),
-        (Format::Text, Some(_)) => detail::text(&seen, &chosen, options.limit, &sizes),
-        (Format::Text, None) => {
+        (QueueFormat::Json, _) => {
+            format!("{:#}\n", json::document(&seen, &chosen, options.job.is_some().then_some(&sizes)))
+        }
+        (QueueFormat::Prometheus, _) => prometheus::text(&seen),
+        (QueueFormat::Text, Some(_)) => detail::text(&seen, &chosen, options.limit, &sizes),
+        (QueueFormat::Text, None) => {
             let limit = options.limit.unwrap_or(rows::SHOWN);
             let running_limit = options.limit.unwrap_or(rows::SHOWN_RUNNING);
             rows::text(&seen, &SelectedJobs { limit, running_limit, ..chosen })
         }
     };
-    if options.watch.is_some() && stdout().is_terminal() && options.format == Format::Text {
+    if options.watch.is_some() && stdout().is_terminal() && options.format == QueueFormat::Text {
         clear_screen()?;
     }
     emit(&text)?;

@@ -68,7 +68,8 @@ pub fn head(seen: &ForecastQueue<'_>) -> String {
     format!("{instant}\n{of_nodes}{away}, {of_free} free; {run}{suspended}, {waits} {wait}\n")
 }
 
-fn free(node: &makespan_slurm::Node) -> u64 {
+/// Returns the number of processors of a node that no job holds.
+pub fn free(node: &makespan_slurm::Node) -> u64 {
     node.usable_cpus.saturating_sub(node.allocated_cpus).into()
 }
 

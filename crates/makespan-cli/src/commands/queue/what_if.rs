@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::calibrated::RangeShare;
 use super::clock::QueueClock;
 use super::{ForecastQueue, SelectedJobs, detail, forecast_options, json, rows};
-use crate::args::{Format, QueueOptions};
+use crate::args::{QueueFormat, QueueOptions};
 use crate::difference::Difference;
 use crate::output::{emit, shown, wrapped};
 
@@ -29,6 +29,11 @@ struct Delays {
     earlier: usize,
     /// The difference of the mean wait of the other jobs.
     wait: Difference,
+}
+
+/// Returns the name of the user of this process, or an empty text if the user has no name.
+pub fn user() -> String {
+    User::from_uid(Uid::effective()).ok().flatten().map_or(String::new(), |user| user.name)
 }
 
 /// Prints the predicted start of the job that `stated` describes.
@@ -47,8 +52,7 @@ pub fn answer(
         NewJob::of_words(stated)
     }
     .map_err(failed)?;
-    let user = User::from_uid(Uid::effective()).ok().flatten().map_or(String::new(), |user| user.name);
-    let (mut queue, own, mut notes) = before.with_new_job(&job.of_user(&user)).map_err(failed)?;
+    let (mut queue, own, mut notes) = before.with_new_job(&job.of_user(&user())).map_err(failed)?;
     if !ignored.is_empty() {
         notes.push(format!("ignored: {}", ignored.join(", ")));
     }
@@ -64,7 +68,7 @@ pub fn answer(
     let new: Vec<&ExpectedJob> = with.expected.iter().filter(|one| own.contains(&one.job)).collect();
     let of_sizes = |expected: &ExpectedJob| sizes(&queue, expected.job, &play);
     let text = match options.format {
-        Format::Json => {
+        QueueFormat::Json => {
             let chosen = SelectedJobs {
                 waiting: new,
                 running: Vec::new(),
@@ -76,7 +80,7 @@ pub fn answer(
             document["others"] = delays.json(&queue);
             format!("{document:#}\n")
         }
-        Format::Text => {
+        QueueFormat::Text | QueueFormat::Prometheus => {
             let mut text = rows::head(&seen);
             new.iter().take(detail::SHOWN).for_each(|one| text += &detail::job(&seen, one, &of_sizes));
             if new.len() > detail::SHOWN {

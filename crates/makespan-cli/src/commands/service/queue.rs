@@ -8,7 +8,7 @@ use miette::Result;
 use serde_json::json;
 
 use super::{ahead, connect, fail, now, relative};
-use crate::args::{AnyState, Format, QueueOptions};
+use crate::args::{AnyState, QueueFormat, QueueOptions};
 use crate::output::{emit, shortened, shown, table};
 
 /// Default maximum number of jobs that the text shows.
@@ -36,11 +36,11 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
         let bytes = user.bytes().map(|byte| format!("%{byte:02X}"));
         query += &format!("&user={}", bytes.collect::<String>());
     }
-    let limit = options.limit.unwrap_or(if options.format == Format::Json { usize::MAX } else { SHOWN });
+    let limit = options.limit.unwrap_or(if options.format == QueueFormat::Json { usize::MAX } else { SHOWN });
     // The service returns at least one job, so this command applies a limit of 0 itself.
     let mut page = client.jobs(&query, limit.max(1)).map_err(fail)?;
     page.items.truncate(limit);
-    if options.format == Format::Json {
+    if options.format == QueueFormat::Json {
         emit(&format!(
             "{:#}\n",
             json!({ "total": page.total, "others": page.others, "trouble": page.trouble, "jobs": page.items })

@@ -1,10 +1,12 @@
 //! `makespan queue --from FOLDER`: the queue of a cluster from saved output. Each file tests an option.
 
+mod clusters;
 mod columns;
 mod formats;
 mod from;
 mod history;
 mod job;
+mod prometheus;
 mod scenario;
 mod times;
 mod verbs;
