@@ -1,8 +1,6 @@
 //! The free processors of a platform that only counts processors. Plans on such a platform reserve processors instead
 //! of whole nodes.
 
-use rustc_hash::FxHashMap;
-
 use super::request::PartitionRequest;
 use super::usage::{Hold, RunningUsage};
 use crate::free_time::Rows;
@@ -26,8 +24,6 @@ pub(super) struct ProcessorCounts {
     /// `rows` without the processors that the plans of the current cycle reserve.
     plan: Rows<i64>,
     known: KnownStarts,
-    /// The amounts that running jobs hold, by the number of the job.
-    held: FxHashMap<usize, (Vec<i64>, i64)>,
 }
 
 /// Starts that were found earlier in a cycle. During a cycle, jobs are only added to the plan. So a job that requests at
@@ -76,7 +72,7 @@ impl ProcessorCounts {
                 rows.change(start, end, |left| left[at] -= i64::from(cell.processors));
             }
         }
-        Self { cells: sizes, plan: rows.clone(), rows, known: KnownStarts::default(), held: FxHashMap::default() }
+        Self { cells: sizes, plan: rows.clone(), rows, known: KnownStarts::default() }
     }
 
     /// Discards the past.
@@ -103,11 +99,8 @@ impl ProcessorCounts {
         if shape.whole && free < self.cells.iter().map(|&size| i64::from(size)).sum() {
             return 0;
         }
-        let room = u32::try_from(free).unwrap_or(u32::MAX).min(shape.most_per_node).min(all);
-        shape.shares.iter().fold(room, |room, (kind, need)| match room {
-            0 => 0,
-            room => need.fitting(row[self.cells.len() + kind].max(0) as u64, room, all),
-        })
+        let room = u32::try_from(free).unwrap_or(u32::MAX).min(all);
+        shape.with_shares(room, |kind| row[self.cells.len() + kind].max(0) as u64)
     }
 
     fn fits(&self, shape: &PartitionRequest, row: &[i64]) -> bool {
@@ -155,19 +148,19 @@ impl ProcessorCounts {
     }
 
     /// Subtracts the amounts that a running job holds.
-    pub fn take(&mut self, number: usize, running: &RunningUsage, now: i64) {
+    pub fn take(&mut self, running: &RunningUsage, now: i64) {
         let Some(hold) = running.holds.first() else { return };
         let row = self.row(hold);
         for rows in [&mut self.rows, &mut self.plan] {
             change(rows, (now, running.believed), &row, -1);
         }
-        self.held.insert(number, (row, running.believed));
     }
 
     /// Adds the amounts of a job that no longer runs.
-    pub fn give_back(&mut self, number: usize, now: i64) {
-        if let Some((row, until)) = self.held.remove(&number) {
-            change(&mut self.rows, (now, until), &row, 1);
+    pub fn give_back(&mut self, running: &RunningUsage, now: i64) {
+        if let Some(hold) = running.holds.first() {
+            let row = self.row(hold);
+            change(&mut self.rows, (now, running.believed), &row, 1);
         }
     }
 

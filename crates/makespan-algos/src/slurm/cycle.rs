@@ -138,8 +138,9 @@ impl CycleQueue for SlurmScheduler {
             return false;
         }
         if let Some(counts) = &mut self.world.counts {
-            let Some(from) = counts.earliest(shape, not_before.max(self.world.now), window) else { return false };
-            self.places[index] = (self.look, from);
+            let found = counts.earliest(shape, not_before.max(self.world.now), window);
+            self.places[index] = (self.look, found.unwrap_or(i64::MAX));
+            let Some(from) = found else { return false };
             counts.reserve(shape, from, self.world.model.rounded(from.saturating_add(shape.lasts)));
             return true;
         }

@@ -40,11 +40,12 @@ impl World {
             if held == 0 || room < 0 {
                 return None;
             }
-            // The limit is in whole minutes. So find the first instant at which the remaining minutes, after rounding,
-            // are few enough.
+            // The limit is in whole minutes, and Slurm's clock in whole seconds. So find the first second at which the
+            // remaining minutes, after rounding, are few enough.
             let passed = (ends - (room * minute + minute - 1)).max(0) as u128;
-            let at = i64::try_from(passed.div_ceil(u128::from(held))).ok()?;
-            latest = latest.max(Some(self.model.begins.saturating_add(at).max(self.now + 1)));
+            let second = (self.model.minute / 60).max(1);
+            let at = i64::try_from(passed.div_ceil(u128::from(held)).next_multiple_of(second as u128)).ok()?;
+            latest = latest.max(Some(self.model.begins.saturating_add(at).max(self.now + second)));
         }
         latest
     }

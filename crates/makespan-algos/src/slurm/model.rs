@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use makespan_core::{CyclePair, CycleRules};
+use makespan_core::{CyclePair, CycleRules, FeatureChoice};
 
 use super::bits::NodeBits;
 use super::counter::{LimitCounter, LimitUse};
@@ -19,8 +19,6 @@ pub struct ModelNode {
     pub memory: u64,
     /// The number of processors that are always allocated together, such as the hardware threads of a core.
     pub grain: u32,
-    /// The number of the site's kind. All sites of a kind have the same amount of each resource.
-    pub kind: usize,
     /// The reserved or unavailable periods.
     pub closed: Vec<ReservedPeriod>,
 }
@@ -49,6 +47,27 @@ pub struct NodeConditions {
     pub parts: Vec<u64>,
     /// The job may request a number of nodes with a feature. For each such feature, the requested number of nodes.
     pub counts: Vec<u32>,
+}
+
+impl NodeConditions {
+    /// Returns the conditions of a choice of features and of required nodes. `required` contains the number of required
+    /// nodes, and a function that returns true for required sites. `features` returns the features of a site. Returns
+    /// `None` if there are no conditions.
+    pub fn of<'a, S: AsRef<str> + 'a>(
+        sites: usize,
+        choice: &FeatureChoice,
+        required: (usize, impl Fn(usize) -> bool),
+        features: impl Fn(usize) -> &'a [S],
+    ) -> Option<Self> {
+        let (required_count, is_required) = required;
+        if choice.counted.is_empty() && required_count == 0 {
+            return None;
+        }
+        let mut required = NodeBits::new(sites);
+        (0..sites).for_each(|site| required.set(site, required_count > 0 && is_required(site)));
+        let parts = (0..sites).map(|site| choice.parts_of(features(site))).collect();
+        Some(Self { required, required_count, parts, counts: choice.counted.iter().map(|part| part.1).collect() })
+    }
 }
 
 /// A job, a partition in which the job may start, and one way to satisfy the features that it requests.
@@ -102,6 +121,8 @@ pub struct ClusterModel {
     pub minute: i64,
     /// The nodes.
     pub sites: Vec<ModelNode>,
+    /// For each site, the number of its kind. All sites of a kind have the same amount of each resource.
+    kind_of: Vec<usize>,
     /// For each kind of site, the index of one site of the kind.
     kinds_of_sites: Vec<usize>,
     /// Number of kinds of generic resources.
@@ -146,12 +167,13 @@ pub struct ClusterModel {
 impl ClusterModel {
     /// Returns a model without jobs. `gres` contains, for each site, the amount of each of `kinds` generic resources.
     /// `minute` is the length of a minute in the unit of all times.
-    pub fn new(mut sites: Vec<ModelNode>, (kinds, gres): (usize, Vec<u64>), begins: i64, minute: i64) -> Self {
-        let kinds_of_sites = tell_apart(&mut sites, &gres, kinds);
+    pub fn new(sites: Vec<ModelNode>, (kinds, gres): (usize, Vec<u64>), begins: i64, minute: i64) -> Self {
+        let (kind_of, kinds_of_sites) = tell_apart(&sites, &gres, kinds);
         Self {
             begins,
             minute,
             sites,
+            kind_of,
             kinds_of_sites,
             kinds,
             gres,
@@ -177,7 +199,7 @@ impl ClusterModel {
     /// Adds a set of nodes. Returns its index.
     pub fn add_set(&mut self, set: NodeBits) -> usize {
         let mut counts = vec![0_u64; self.kinds_of_sites.len()];
-        set.iter().for_each(|site| counts[self.sites[site].kind] += 1);
+        set.iter().for_each(|site| counts[self.kind_of[site]] += 1);
         self.kinds_of_sets.push(counts.into_iter().enumerate().filter(|kind| kind.1 > 0).collect());
         self.spans.push(set.span());
         self.sets.push(set);
@@ -311,26 +333,23 @@ impl ClusterModel {
         if !shape.gres.iter().all(enough) {
             return None;
         }
-        let all = u32::try_from(shape.cpus).unwrap_or(u32::MAX).max(1);
-        let cpus = shape.shares.iter().fold(cpus.min(shape.most_per_node), |cpus, (kind, need)| match cpus.min(all) {
-            0 => 0,
-            cpus => need.fitting(gres[*kind], cpus, all),
-        });
+        let cpus = shape.with_shares(cpus, |kind| gres[kind]);
         (cpus >= shape.cpus_of_node()).then_some(cpus)
     }
 }
 
-/// Numbers the kinds of sites. Two sites are of one kind if they have equal amounts of every resource. Returns one
-/// site of each kind.
-fn tell_apart(sites: &mut [ModelNode], gres: &[u64], kinds: usize) -> Vec<usize> {
+/// Numbers the kinds of sites. Two sites are of one kind if they have equal amounts of every resource. Returns the kind
+/// of each site, and one site of each kind.
+fn tell_apart(sites: &[ModelNode], gres: &[u64], kinds: usize) -> (Vec<usize>, Vec<usize>) {
     let mut known: HashMap<(u32, u64, u32, &[u64]), usize> = HashMap::new();
     let mut first = Vec::new();
-    for (at, site) in sites.iter_mut().enumerate() {
+    let kind = |(at, site): (usize, &ModelNode)| {
         let key = (site.cpus, site.memory, site.grain, &gres[at * kinds..(at + 1) * kinds]);
-        site.kind = *known.entry(key).or_insert_with(|| {
+        *known.entry(key).or_insert_with(|| {
             first.push(at);
             first.len() - 1
-        });
-    }
-    first
+        })
+    };
+    let kind_of = sites.iter().enumerate().map(kind).collect();
+    (kind_of, first)
 }

@@ -72,6 +72,16 @@ impl PartitionRequest {
         }
     }
 
+    /// Returns the number of processors that a node can provide if it has this number of free processors and, of each
+    /// shared resource, the amount `free`.
+    pub(super) fn with_shares(&self, cpus: u32, free: impl Fn(usize) -> u64) -> u32 {
+        let all = u32::try_from(self.cpus).unwrap_or(u32::MAX).max(1);
+        self.shares.iter().fold(cpus.min(self.most_per_node), |cpus, (kind, need)| match cpus.min(all) {
+            0 => 0,
+            cpus => need.fitting(free(*kind), cpus, all),
+        })
+    }
+
     /// Returns the request for nodes and processors.
     pub fn nodes(&self) -> NodeRequest {
         NodeRequest {

@@ -1,9 +1,11 @@
 //! Finds nodes on which jobs can start now, and the time for which nodes are free.
 
+use makespan_core::NodeRequest;
+
 use super::bits::{Common, NodeBits};
 use super::model::ReservedPeriod;
 use super::request::{Memory, PartitionRequest};
-use super::usage::{Gap, Hold};
+use super::usage::{Gap, Hold, NodeReservation};
 use super::world::{WORDS_AS_A_LOOK, World};
 
 impl World {
@@ -52,6 +54,13 @@ impl World {
         latest
     }
 
+    /// Returns the first period that is closed for a job of this shape, and the first reservation for a pending job, that
+    /// have not ended.
+    fn next_taken(&self, shape: &PartitionRequest, site: usize) -> (Option<&ReservedPeriod>, Option<&NodeReservation>) {
+        let closed = self.closed_for(shape, site).filter(|period| period.end > self.now);
+        (closed.min_by_key(|period| period.start), self.kept[site].iter().find(|kept| kept.until > self.now))
+    }
+
     /// Returns the instant until which a job that starts now may hold these nodes.
     pub(super) fn free_until(&self, shape: &PartitionRequest, holds: &[Hold], heeds_kept: bool) -> i64 {
         let of = |hold: &Hold| {
@@ -59,10 +68,9 @@ impl World {
             if let Some(counts) = &self.counts {
                 return counts.free_until(hold, self.now.saturating_add(shape.lasts), heeds_kept);
             }
-            let closed = self.closed_for(shape, site).filter(|period| period.end > self.now);
-            let closed = closed.map(|period| period.start).min();
-            let kept = self.kept[site].iter().find(|kept| heeds_kept && kept.until > self.now);
-            closed.into_iter().chain(kept.map(|kept| kept.from)).min().unwrap_or(i64::MAX)
+            let (closed, kept) = self.next_taken(shape, site);
+            let kept = kept.filter(|_| heeds_kept).map(|kept| kept.from);
+            closed.map(|period| period.start).into_iter().chain(kept).min().unwrap_or(i64::MAX)
         };
         let own = shape.reservation.map(|index| self.model.reservations[index].1);
         holds.iter().map(of).chain(own).min().unwrap_or(i64::MAX)
@@ -90,12 +98,22 @@ impl World {
             let room = self.room_now(shape, site)?;
             self.conflict(shape, site, self.now, heeds_kept).is_none().then_some((site, room))
         });
-        let conditions = |rooms: &mut [(usize, u32)]| self.model.put_counted_first(shape, rooms, |one| one.0);
-        let found = match shape.counted {
-            None => shape.nodes().choose(rooms, None),
-            Some(_) => shape.nodes().choose(rooms, Some(&conditions)),
-        }?;
+        let found = self.chosen(shape, &shape.nodes(), rooms)?;
         Some(found.into_iter().map(|(site, cpus)| self.hold_of(shape, site, cpus)).collect())
+    }
+
+    /// Chooses nodes for a request, with the number of processors on each. `rooms` are the free nodes.
+    pub(super) fn chosen(
+        &self,
+        shape: &PartitionRequest,
+        request: &NodeRequest,
+        rooms: impl Iterator<Item = (usize, u32)>,
+    ) -> Option<Vec<(usize, u32)>> {
+        let conditions = |rooms: &mut [(usize, u32)]| self.model.put_counted_first(shape, rooms, |one| one.0);
+        match shape.counted {
+            None => request.choose(rooms, None),
+            Some(_) => request.choose(rooms, Some(&conditions)),
+        }
     }
 
     /// Returns the resources that a job takes on a node on which it gets `own` processors. Processors of a core are
@@ -158,9 +176,7 @@ impl World {
     /// site has too little of a requested resource.
     fn gap(&self, shape: &PartitionRequest, site: usize) -> Option<(Gap, u32)> {
         let room = self.room_now(shape, site)?;
-        let closed = self.closed_for(shape, site).filter(|period| period.end > self.now);
-        let closed = closed.min_by_key(|period| period.start);
-        let kept = self.kept[site].iter().find(|kept| kept.until > self.now);
+        let (closed, kept) = self.next_taken(shape, site);
         let ahead = |from: i64| from.saturating_sub(self.now).max(0);
         let gap = match (closed, kept) {
             (None, None) => Gap { time: i64::MAX, kept: None, closed: None },

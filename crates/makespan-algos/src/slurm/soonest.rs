@@ -62,8 +62,7 @@ impl World {
     /// end, the node provides more processors.
     fn with_growing_room(&self, shape: &PartitionRequest, not_before: i64, before: i64) -> Option<(i64, Vec<usize>)> {
         let most = shape.most_nodes();
-        let opens = shape.reservation.map_or(self.now, |kept| self.model.reservations[kept].0.max(self.now));
-        let opens = opens.max(not_before);
+        let opens = self.opens(shape, not_before);
         let mut steps: Vec<(i64, usize, u32)> = Vec::new();
         for site in self.model.sets[shape.set].iter() {
             if let Some(room) = self.room_now(shape, site) {
@@ -111,6 +110,12 @@ impl World {
         }
     }
 
+    /// Returns the first instant, not before `not_before`, at which the reservation of a job has begun.
+    fn opens(&self, shape: &PartitionRequest, not_before: i64) -> i64 {
+        let begins = shape.reservation.map_or(self.now, |kept| self.model.reservations[kept].0);
+        begins.max(self.now).max(not_before)
+    }
+
     /// Returns the nodes that are first to have enough free resources. For each node, counts the processors that it
     /// has at that instant.
     fn with_first_room(&self, shape: &PartitionRequest, not_before: i64) -> Option<(i64, Vec<usize>)> {
@@ -140,8 +145,7 @@ impl World {
         enough: usize,
         times: &mut Vec<(i64, usize, u32)>,
     ) -> i64 {
-        let opens = shape.reservation.map_or(self.now, |kept| self.model.reservations[kept].0.max(self.now));
-        let opens = opens.max(not_before);
+        let opens = self.opens(shape, not_before);
         let open = self.open_for(shape);
         let mut soonest: BinaryHeap<i64> = BinaryHeap::new();
         let mut add = |site: usize, found: Option<(i64, u32)>, soonest: &mut BinaryHeap<i64>| {
@@ -240,11 +244,7 @@ impl World {
     /// for the job, returns the nodes with the most processors instead.
     fn enough_of(&self, shape: &PartitionRequest, free: Vec<(usize, u32)>) -> Option<Vec<usize>> {
         let request = NodeRequest { takes_all: false, ..shape.nodes() };
-        let conditions = |rooms: &mut [(usize, u32)]| self.model.put_counted_first(shape, rooms, |one| one.0);
-        let found = match shape.counted {
-            None => request.choose(free.into_iter(), None),
-            Some(_) => request.choose(free.into_iter(), Some(&conditions)),
-        }?;
+        let found = self.chosen(shape, &request, free.into_iter())?;
         Some(found.into_iter().map(|one| one.0).collect())
     }
 
@@ -318,7 +318,7 @@ mod tests {
             let (cpus, megabytes) = if at.is_multiple_of(3) { (8, 8000) } else { (4, 6000) };
             let reserved = ReservedPeriod { start: 2000, end: 2500, reservation: Some(0) };
             let closed = if at == 0 { vec![reserved] } else { Vec::new() };
-            ModelNode { cpus, memory: megabytes << 20, grain: 1, kind: 0, closed }
+            ModelNode { cpus, memory: megabytes << 20, grain: 1, closed }
         };
         let mut model = ClusterModel::new((0..nodes).map(node).collect(), (0, Vec::new()), 1000, 60);
         model.reservations.push((2000, 2500));

@@ -131,7 +131,7 @@ impl World {
         let number = self.vacant.pop().unwrap_or(self.running.len());
         self.looked.set(self.looked.get() + running.holds.len() as u64 * NODE_AS_LOOKS);
         if let Some(counts) = &mut self.counts {
-            counts.take(number, &running, self.now);
+            counts.take(&running, self.now);
         }
         let only_counts = self.counts.is_some();
         for hold in running.holds.iter().filter(|_| !only_counts) {
@@ -161,7 +161,7 @@ impl World {
         self.vacant.push(number);
         let only_counts = self.counts.is_some();
         if let Some(counts) = &mut self.counts {
-            counts.give_back(number, self.now);
+            counts.give_back(&running, self.now);
         }
         let kinds = self.model.kinds;
         for hold in running.holds.iter().filter(|_| !only_counts) {

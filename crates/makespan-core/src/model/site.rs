@@ -32,6 +32,8 @@ pub struct Submission {
     pub only: Vec<Arc<str>>,
     /// Nodes on which the job must not run.
     pub except: Vec<Arc<str>>,
+    /// Nodes that the job must get. The job may get other nodes in addition.
+    pub among: Vec<Arc<str>>,
     /// The job array that the job belongs to, and the maximum number of jobs of the array that may run at the same
     /// time.
     pub array: Option<(Arc<str>, Option<u32>)>,
@@ -115,7 +117,8 @@ impl Partition {
     }
 }
 
-/// Limits on the number of jobs that run at the same time, and on the resources that these jobs hold.
+/// Limits on the number of jobs that run at the same time, on the resources that these jobs hold, and on their remaining
+/// time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of running jobs.
@@ -123,12 +126,14 @@ pub struct Limits {
     /// Maximum amounts of [`Site::CPUS`], [`Site::NODES`] and of resources by name. A resource that is not listed has
     /// no limit.
     pub held: Resources,
+    /// Maximum sums over running jobs, of the held amount times the remaining minutes until the job's time limit.
+    pub minutes: Resources,
 }
 
 impl Limits {
     /// Returns true if there is no limit.
     pub fn is_none(&self) -> bool {
-        self.jobs.is_none() && self.held.is_empty()
+        self.jobs.is_none() && self.held.is_empty() && self.minutes.is_empty()
     }
 }
 

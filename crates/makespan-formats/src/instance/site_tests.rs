@@ -7,14 +7,14 @@ const FILE: &str = r#"{"version": 2, "platform": {"nodes": 4, "processors_per_no
         {"name": "all", "default": true, "max_time": "2h", "tier": 2, "qos": "p"},
         {"name": "ib", "nodes": ["n[0-1]"], "exclusive": true, "max_nodes": 1, "job_factor": 7, "up": false}],
     "features": {"n[0-1]": ["ib", "ssd"]},
-    "qos": [{"name": "p", "priority": 5, "group": {"jobs": 9, "held": {"cpu": 16}}, "per_job": {"node": 2}}],
+    "qos": [{"name": "p", "priority": 5, "group": {"jobs": 9, "held": {"cpu": 16}, "minutes": {"cpu": 600}}, "per_job": {"node": 2}}],
     "accounts": [
         {"name": "root"},
         {"name": "lab", "parent": "root", "shares": 3, "group": {"held": {"memory": "64GiB"}},
          "users": [{"name": "ann", "usage": 12.5, "own": {"jobs": 2}, "max_time": 60}]}],
     "reservations": [{"name": "r", "nodes": ["n3"], "start": 10, "end": "1h", "users": ["ann"]}]}},
     "jobs": [{"name": "a", "time": 5, "submission": {"user": "ann", "account": "lab", "partitions": ["all", "ib"],
-        "constraint": "ib&ssd", "nodes": [1, 2], "per_node": 4, "least_per_node": 2, "exclusive": true, "only": ["n0", "n1"], "except": ["n2"],
+        "constraint": "ib&ssd", "nodes": [1, 2], "per_node": 4, "least_per_node": 2, "exclusive": true, "only": ["n0", "n1"], "except": ["n2"], "among": ["n1"],
         "array": "7", "at_a_time": 2, "reservation": "r", "nice": -3, "priority": 99, "held": "JobHeldUser", "qos": "p",
         "least_time": "90s", "deadline": "2h"}},
         {"name": "b", "time": 5}]}"#;

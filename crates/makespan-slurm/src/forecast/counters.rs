@@ -2,40 +2,32 @@
 
 use std::collections::HashMap;
 
-use makespan_algos::slurm::{LimitCounter, LimitUse};
+use makespan_algos::slurm::{ClusterModel, LimitCounter, LimitUse};
 
 use crate::queue::{Queue, QueueJob, SlurmLimits};
 
-/// A limited quantity: jobs of a user, processors of an account, or licences.
+/// The words for a limited quantity: jobs of a user, processors of an account, or licences.
 #[derive(Clone, Debug)]
-pub(super) struct Counter {
+pub(super) struct CounterWords {
     /// The name of the quantity and its user, account or array, for messages.
     pub what: String,
     /// A change that would let a job start although this limit delays it. For messages.
     pub remedy: String,
-    pub total: u64,
-    /// The used amount that no visible running job holds.
-    pub unseen: u64,
-    /// True if the counter limits the remaining minutes of running jobs. The amount in this counter decreases while
-    /// jobs run.
-    pub falls: bool,
-    /// True if the counter limits the number of nodes.
-    pub is_of_nodes: bool,
 }
 
-/// The limits of a queue.
+/// The words for the limits of a queue, and the groups of jobs with equal limits.
 #[derive(Debug, Default)]
 pub(super) struct QueueLimits {
-    pub counters: Vec<Counter>,
-    /// For each group of jobs with equal limits, the counters to which each job of the group adds while it runs.
-    pub groups: Vec<Vec<LimitUse>>,
-    /// For each job, the index of its group.
+    /// The words for each counter of the model.
+    pub words: Vec<CounterWords>,
+    /// For each job, the index of its group in the model.
     pub group_of: Vec<usize>,
 }
 
 impl QueueLimits {
-    pub fn of(queue: &Queue) -> Self {
-        let mut table = Table { queue, counters: Vec::new(), by_name: HashMap::new() };
+    /// Adds the limits of a queue to a model.
+    pub fn of(queue: &Queue, model: &mut ClusterModel) -> Self {
+        let mut table = Table { queue, words: Vec::new(), counters: &mut model.counters, by_name: HashMap::new() };
         for licence in &queue.licences {
             // Jobs cannot get licences that are reserved, or that are used outside Slurm.
             let total = licence.total.saturating_sub(licence.reserved);
@@ -59,66 +51,36 @@ impl QueueLimits {
                 let sum = held.entry(own.counter).or_default();
                 *sum = sum.saturating_add(own.amount);
             }
-            let next = limits.groups.len();
+            let next = model.groups.len();
             let group = *known.entry(uses.clone()).or_insert(next);
             if group == next {
-                limits.groups.push(uses);
+                model.groups.push(uses);
             }
             limits.group_of.push(group);
         }
         for licence in &queue.licences {
             if let Some(&counter) = table.by_name.get(&format!("licence {}", licence.name)) {
                 let seen = held.get(&counter).copied().unwrap_or(0);
-                table.counters[counter].unseen = licence.used.saturating_sub(seen);
+                table.counters[counter].used = licence.used.saturating_sub(seen);
             }
         }
-        limits.counters = table.counters;
+        limits.words = table.words;
         limits
-    }
-
-    /// Returns the counters for the scheduler.
-    pub fn counters(&self) -> Vec<LimitCounter> {
-        let of = |own: &Counter| LimitCounter {
-            used: own.unseen,
-            falls: own.falls,
-            is_of_nodes: own.is_of_nodes,
-            ..LimitCounter::new(own.total)
-        };
-        self.counters.iter().map(of).collect()
-    }
-
-    /// Returns the counters to which a job adds while it runs.
-    pub fn of_job(&self, job: usize) -> &[LimitUse] {
-        &self.groups[self.group_of[job]]
-    }
-
-    /// Returns the running jobs of each counter.
-    pub fn holders(&self, queue: &Queue) -> HashMap<usize, Vec<usize>> {
-        let mut holders: HashMap<usize, Vec<usize>> = HashMap::new();
-        for index in (0..queue.jobs.len()).filter(|&index| queue.jobs[index].run.is_some()) {
-            self.of_job(index).iter().for_each(|own| holders.entry(own.counter).or_default().push(index));
-        }
-        holders
     }
 }
 
 struct Table<'a> {
     queue: &'a Queue,
-    counters: Vec<Counter>,
+    words: Vec<CounterWords>,
+    counters: &'a mut Vec<LimitCounter>,
     by_name: HashMap<String, usize>,
 }
 
 impl Table<'_> {
     fn counter(&mut self, what: String, remedy: impl Into<String>, total: u64) -> usize {
         *self.by_name.entry(what.clone()).or_insert_with(|| {
-            self.counters.push(Counter {
-                what,
-                remedy: remedy.into(),
-                total,
-                unseen: 0,
-                falls: false,
-                is_of_nodes: false,
-            });
+            self.words.push(CounterWords { what, remedy: remedy.into() });
+            self.counters.push(LimitCounter::new(total));
             self.counters.len() - 1
         })
     }

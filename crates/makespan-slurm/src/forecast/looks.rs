@@ -22,7 +22,7 @@ const MANY_JOBS: usize = 20_000;
 pub(super) fn cycle_rules(queue: &Queue, sites: usize) -> CycleRules {
     let own = queue.cycle_rules();
     let (jobs, sites) = (queue.jobs.len(), sites.max(1));
-    let is_much = jobs.saturating_mul(sites) > MUCH || jobs > MANY_JOBS;
+    let is_much = is_large(queue);
     let affordable = if is_much { MAX_PLACES / 16 } else { MAX_PLACES } / sites;
     let affordable = affordable.min(MAX_PLACES_OF_JOBS / jobs.max(1));
     let rarely = if is_much { typical_limit(queue) / 25 } else { 1 };
@@ -33,6 +33,12 @@ pub(super) fn cycle_rules(queue: &Queue, sites: usize) -> CycleRules {
         reservations: affordable.max(4),
         ..own
     }
+}
+
+/// Returns true if the forecast of a queue has fewer cycles and reservations than Slurm.
+pub(super) fn is_large(queue: &Queue) -> bool {
+    let jobs = queue.jobs.len();
+    jobs.saturating_mul(queue.nodes.len().max(1)) > MUCH || jobs > MANY_JOBS
 }
 
 /// Returns the median time limit of the jobs, in seconds.

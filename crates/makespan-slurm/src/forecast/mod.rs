@@ -161,7 +161,7 @@ pub fn forecast(queue: &Queue, options: &ForecastOptions<'_>) -> Forecast {
         started: queue.jobs.iter().map(|job| job.run.as_ref().map(|run| run.started)).collect(),
         ended: vec![None; queue.jobs.len()],
         expired: vec![None; queue.jobs.len()],
-        holders: model.limits.holders(queue),
+        holders: model.holders(),
         free: std::cell::RefCell::default(),
         roomy: std::cell::RefCell::default(),
     };
@@ -318,6 +318,10 @@ fn remarks(queue: &Queue) -> Vec<String> {
              nodes report as allocated; their ends are predicted as if they continued now",
             suspended.len()
         ));
+    }
+    if looks::is_large(queue) {
+        remarks
+            .push("the queue is large, so the forecast has fewer scheduling cycles and reservations than Slurm".into());
     }
     let side_by_side: Vec<&str> = queue
         .jobs

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use makespan_algos::slurm::{
-    ClusterModel, Hold, JobCandidate, ModelJob, ModelNode, NodeBits, NodeConditions, PartitionRequest, ReservedPeriod,
+    ClusterModel, Hold, JobCandidate, LimitUse, ModelJob, ModelNode, NodeBits, NodeConditions, PartitionRequest,
+    ReservedPeriod,
 };
 use makespan_core::CyclePair;
 
@@ -64,8 +65,7 @@ impl<'a> Model<'a> {
         cluster.are_up = queue.partitions.iter().map(Partition::is_up).collect();
         cluster.reservations = queue.reservations.iter().map(|kept| (kept.start, kept.end)).collect();
         cluster.cycles = cycle_rules(queue, nodes.len());
-        let limits = QueueLimits::of(queue);
-        (cluster.counters, cluster.groups) = (limits.counters(), limits.groups.clone());
+        let limits = QueueLimits::of(queue, &mut cluster);
         let mut teams = teams(queue);
         let job = |(index, job): (usize, &QueueJob)| ModelJob {
             limit: limit(job),
@@ -94,14 +94,17 @@ impl<'a> Model<'a> {
             self.queue.partitions.iter().enumerate().map(|(at, partition)| (partition.name.as_str(), at)).collect();
         let queue = self.queue;
         for (index, job) in queue.jobs.iter().enumerate().filter(|(_, job)| job.run.is_none()) {
-            let counters = &self.limits.counters;
-            let beyond = || self.limits.of_job(index).iter().find(|own| own.needed > counters[own.counter].total);
+            let total = |own: &LimitUse| self.cluster.counters[own.counter].total;
+            let beyond = || self.limits_of(index).iter().find(|own| own.needed > total(own));
             let late = || (self.latest[index] < queue.now).then(|| why::too_late(job));
             let barred =
                 || queue.barred(job).map(|bar| PermanentReason::new("limit", bar.brief, bar.text).with(bar.remedy));
             self.never[index] = why::at_once(job)
                 .or_else(barred)
-                .or_else(|| beyond().map(|own| why::beyond(&counters[own.counter], own.needed)))
+                .or_else(|| {
+                    let own = beyond()?;
+                    Some(why::beyond(&self.limits.words[own.counter], own.needed, total(own)))
+                })
                 .or_else(late);
             let mut obstacles: Vec<PartitionObstacle> = Vec::new();
             let mut found = false;
@@ -260,21 +263,14 @@ impl<'a> Model<'a> {
     /// Returns the conditions on some of a job's nodes. They state, for each site, its features that have a number of
     /// nodes, and the sites that the job must get.
     fn counted(&mut self, choice: &FeatureChoice, among: &[String], interning: &mut Interning) -> Option<usize> {
-        if choice.counted.is_empty() && among.is_empty() {
-            return None;
-        }
         let key = CountedKey { features: choice.counted.clone(), among: among.to_vec() };
         if let Some(&known) = interning.counted.get(&key) {
             return Some(known);
         }
-        let mut required = NodeBits::new(self.nodes.len());
-        for site in (0..self.nodes.len()).filter(|_| !among.is_empty()) {
-            required.set(site, among.contains(&self.node(site).name));
-        }
-        let parts = (0..self.nodes.len()).map(|site| choice.parts_of(&self.node(site).features)).collect();
-        let counts = choice.counted.iter().map(|part| part.1).collect();
+        let required = (among.len(), |site: usize| among.contains(&self.node(site).name));
+        let conditions = NodeConditions::of(self.nodes.len(), choice, required, |site| &self.node(site).features)?;
         let counted = &mut Arc::make_mut(&mut self.cluster).counted;
-        counted.push(NodeConditions { required, required_count: among.len(), parts, counts });
+        counted.push(conditions);
         interning.counted.insert(key, counted.len() - 1);
         Some(counted.len() - 1)
     }
@@ -299,6 +295,20 @@ impl<'a> Model<'a> {
             .map(|site| self.node(site).name.as_str())
             .collect();
         job.request.required.iter().map(String::as_str).filter(|name| !there.contains(name)).collect()
+    }
+
+    /// Returns the counters to which a job adds while it runs.
+    pub(super) fn limits_of(&self, job: usize) -> &[LimitUse] {
+        &self.cluster.groups[self.limits.group_of[job]]
+    }
+
+    /// Returns the running jobs of each counter.
+    pub(super) fn holders(&self) -> HashMap<usize, Vec<usize>> {
+        let mut holders: HashMap<usize, Vec<usize>> = HashMap::new();
+        for index in (0..self.queue.jobs.len()).filter(|&index| self.queue.jobs[index].run.is_some()) {
+            self.limits_of(index).iter().for_each(|own| holders.entry(own.counter).or_default().push(index));
+        }
+        holders
     }
 
     /// Returns the node of a site.
@@ -370,7 +380,6 @@ fn sites(queue: &Queue, nodes: &[usize]) -> Vec<ModelNode> {
             cpus: of.usable_cpus,
             memory: of.memory.unwrap_or(u64::MAX).saturating_sub(of.kept_memory),
             grain: if cores { of.threads_per_core.max(1) } else { 1 },
-            kind: 0,
             closed: closed.get(of.name.as_str()).cloned().unwrap_or_default(),
         }
     };

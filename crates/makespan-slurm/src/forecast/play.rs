@@ -42,7 +42,6 @@ pub(super) struct ForecastSimulation<'a> {
     links: &'a Links,
     lasts: Lasts<'a>,
     scheduler: SlurmScheduler,
-    now: i64,
     events: BinaryHeap<Reverse<(i64, Event)>>,
     /// The priorities, if they change during the simulation.
     priorities: Option<MovingPriorities>,
@@ -80,7 +79,6 @@ impl<'a> ForecastSimulation<'a> {
             links,
             lasts,
             scheduler,
-            now: model.queue.now,
             events: BinaryHeap::new(),
             priorities: MovingPriorities::of(model.queue),
             next_look: None,
@@ -88,10 +86,15 @@ impl<'a> ForecastSimulation<'a> {
             outcome,
             tells: true,
             last_on: vec![None; model.nodes.len()],
-            last_of: vec![None; model.limits.counters.len()],
+            last_of: vec![None; model.limits.words.len()],
         };
         play.begin();
         play
+    }
+
+    /// Returns the current instant.
+    fn now(&self) -> i64 {
+        self.scheduler.world.now
     }
 
     /// Returns this simulation, changed to record only starts and ends.
@@ -128,7 +131,7 @@ impl<'a> ForecastSimulation<'a> {
         // Slurm counts licences of jobs that have just ended. If there may be jobs that this user cannot see, they may
         // hold these licences.
         let released = if queue.hidden.is_empty() { 1 } else { (typical / 2).max(1) };
-        for (counter, _) in self.model.limits.counters.iter().enumerate().filter(|(_, of)| of.unseen > 0) {
+        for (counter, _) in self.model.cluster.counters.iter().enumerate().filter(|(_, of)| of.used > 0) {
             self.events.push(Reverse((now.saturating_add(released), Event::Release(counter))));
         }
         for reservation in &queue.reservations {
@@ -149,7 +152,7 @@ impl<'a> ForecastSimulation<'a> {
     /// has no effect.
     fn expect(&mut self, job: usize) {
         match self.eligible_at(job) {
-            Some(at) if at > self.now => self.events.push(Reverse((at, Event::Eligible(job)))),
+            Some(at) if at > self.now() => self.events.push(Reverse((at, Event::Eligible(job)))),
             Some(_) => self.enter(job),
             None => {}
         }
@@ -188,7 +191,7 @@ impl<'a> ForecastSimulation<'a> {
         cluster.jobs[job].bids.iter().all(|&bid| {
             let shape = &cluster.shapes[cluster.bids[bid as usize].shape];
             let end = shape.reservation.map_or(i64::MAX, |index| cluster.reservations[index].1);
-            end.saturating_sub(shape.lasts) < self.now
+            end.saturating_sub(shape.lasts) < self.now()
         })
     }
 
@@ -205,7 +208,7 @@ impl<'a> ForecastSimulation<'a> {
             if !self.scheduler.has_waiting() && !self.is_more_expected() {
                 break;
             }
-            self.now = now;
+            self.scheduler.advance(now);
             let mut is_cycle_due = false;
             while let Some(&Reverse((at, event))) = self.events.peek() {
                 if at > now {
@@ -246,17 +249,17 @@ impl<'a> ForecastSimulation<'a> {
                 let Some(running) = self.scheduler.end(number) else { return true };
                 self.count_usage(&running, false);
                 let Some(job) = running.job else { return true };
-                self.outcome.ended[job] = Some(self.now);
+                self.outcome.ended[job] = Some(self.now());
                 if self.tells {
-                    let ended = Some((self.now, job));
+                    let ended = Some((self.now(), job));
                     running.holds.iter().for_each(|hold| self.last_on[hold.site as usize] = ended);
-                    self.model.limits.of_job(job).iter().for_each(|own| self.last_of[own.counter] = ended);
+                    self.model.limits_of(job).iter().for_each(|own| self.last_of[own.counter] = ended);
                 }
                 self.tell(job);
             }
             Event::Expire(job) if self.outcome.started[job].is_none() => {
                 let waits = self.scheduler.is_waiting(job);
-                self.outcome.expired[job] = Some(self.now);
+                self.outcome.expired[job] = Some(self.now());
                 self.scheduler.leave(job);
                 return self.tell(job) || waits;
             }
@@ -265,7 +268,7 @@ impl<'a> ForecastSimulation<'a> {
                 return self.scheduler.is_waiting(job);
             }
             Event::Release(counter) => {
-                self.scheduler.world.release(counter, self.model.limits.counters[counter].unseen);
+                self.scheduler.world.release(counter, self.model.cluster.counters[counter].used);
             }
             Event::Turn => {
                 let waits = self.scheduler.has_waiting();
@@ -274,7 +277,7 @@ impl<'a> ForecastSimulation<'a> {
             }
             Event::Expire(_) => {}
             Event::Look => {
-                let is_next = self.next_look == Some(self.now);
+                let is_next = self.next_look == Some(self.now());
                 self.next_look = self.next_look.filter(|_| !is_next);
                 return is_next;
             }
@@ -284,14 +287,14 @@ impl<'a> ForecastSimulation<'a> {
 
     /// Removes the jobs that wait for a reservation which ends now.
     fn end_reservations(&mut self) {
-        let ended = |&(_, end): &(i64, i64)| end == self.now;
+        let ended = |&(_, end): &(i64, i64)| end == self.now();
         let reservations = &self.model.cluster.reservations;
         if !reservations.iter().any(ended) {
             return;
         }
         for bid in &self.model.cluster.bids {
             let reservation = self.model.cluster.shapes[bid.shape].reservation;
-            if reservation.is_some_and(|index| reservations[index].1 == self.now) {
+            if reservation.is_some_and(|index| reservations[index].1 == self.now()) {
                 self.scheduler.leave(bid.job);
             }
         }
@@ -311,18 +314,18 @@ impl<'a> ForecastSimulation<'a> {
     /// Adds a running job to the usage of its user, or removes it.
     fn count_usage(&mut self, running: &RunningUsage, starts: bool) {
         if let Some(own) = &mut self.priorities {
-            own.change(running, starts, self.now);
+            own.change(running, starts, self.scheduler.world.now);
         }
     }
 
     /// Runs the scheduling cycles that are due.
     fn decide(&mut self) {
         if let Some(own) = &mut self.priorities
-            && own.update(self.now)
+            && own.update(self.scheduler.world.now)
         {
             self.scheduler.set_priorities(|bid| own.of_job(bid.job));
         }
-        for start in self.scheduler.decide(self.now) {
+        for start in self.scheduler.decide(self.now()) {
             self.started(&start);
         }
         if let Some(at) = self.scheduler.next_cycle() {
@@ -342,7 +345,7 @@ impl<'a> ForecastSimulation<'a> {
     /// end. Returns `None` for counters of remaining minutes, because they fall without the end of a job.
     fn waited_for(&self, start: &JobStart) -> Option<(usize, usize)> {
         let LimitDelay { counter, lacks_nodes_at } = start.limited?;
-        let decides = lacks_nodes_at.is_none_or(|at| at == self.now) && !self.model.limits.counters[counter].falls;
+        let decides = lacks_nodes_at.is_none_or(|at| at == self.now()) && !self.model.cluster.counters[counter].falls;
         let (_, other) = self.last_of[counter].filter(|&(at, _)| decides && at > start.cycle_before)?;
         Some((counter, other))
     }
@@ -354,7 +357,7 @@ impl<'a> ForecastSimulation<'a> {
 
     /// Records the start of a job, and schedules its end.
     fn started(&mut self, start: &JobStart) {
-        let (job, now) = (start.job, self.now);
+        let (job, now) = (start.job, self.now());
         let Some(running) = self.scheduler.world.running(start.number) else { return };
         let lasts = (self.lasts)(job).clamp(1, start.granted.max(1));
         if let Some(own) = &mut self.priorities {
@@ -393,7 +396,7 @@ impl<'a> ForecastSimulation<'a> {
     fn ended_reservation(&self, sites: &[(u32, u32)], after: i64) -> Option<usize> {
         let closed = sites.iter().flat_map(|&(site, _)| &self.model.cluster.sites[site as usize].closed);
         closed
-            .filter(|period| period.end > after && period.end <= self.now)
+            .filter(|period| period.end > after && period.end <= self.now())
             .filter_map(|period| period.reservation)
             .min()
     }

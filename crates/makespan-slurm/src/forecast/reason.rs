@@ -216,13 +216,13 @@ impl Reasons<'_> {
         let (world, group) = (self.play.world(), self.model.limits.group_of[index]);
         let last = self.told(index).limit[index].filter(|&counter| world.is_reached(group, counter));
         let counter = last.or_else(|| world.limit_reached(group))?;
-        let of = &self.model.limits.counters[counter];
+        let (of, own) = (&self.model.limits.words[counter], &self.model.cluster.counters[counter]);
         let used = world.taken(counter);
         let holders = self.holders.get(&counter).map_or(&[][..], Vec::as_slice);
         let unseen =
-            if of.unseen > 0 { ", some of them by jobs that have just ended or that you may not see" } else { "" };
+            if own.used > 0 { ", some of them by jobs that have just ended or that you may not see" } else { "" };
         let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) } + unseen;
-        let text = format!("limit on {}: {used} of {} are taken{by}", of.what, of.total);
+        let text = format!("limit on {}: {used} of {} are taken{by}", of.what, own.total);
         Some(WaitReason::new("limit", format!("limit on {}", of.what), text).with(of.remedy.clone()))
     }
 
@@ -230,8 +230,9 @@ impl Reasons<'_> {
     /// will reach it.
     fn limit_later(&self, index: usize) -> Option<WaitReason> {
         let outcome = self.told(index);
-        let of = &self.model.limits.counters[outcome.limit[index]?];
-        let text = format!("limit on {} (at most {}): it waits for the end of ", of.what, of.total);
+        let counter = outcome.limit[index]?;
+        let (of, total) = (&self.model.limits.words[counter], self.model.cluster.counters[counter].total);
+        let text = format!("limit on {} (at most {total}): it waits for the end of ", of.what);
         let text = text + &self.names(&outcome.after[index]);
         Some(WaitReason::new("limit", format!("limit on {}", of.what), text).with(of.remedy.clone()))
     }

@@ -6,7 +6,7 @@ use makespan_core::WaitReason;
 use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, SlurmReservation};
 use crate::{JobState, Partition};
 
-use super::counters::Counter;
+use super::counters::CounterWords;
 
 /// A reason that only a person can remove.
 pub(super) type PermanentReason = WaitReason;
@@ -64,9 +64,9 @@ pub(super) fn too_many(partition: &Partition, asked: u64) -> WaitReason {
 }
 
 /// Returns the reason for a job that would exceed the limit of a counter even if no other job ran.
-pub(super) fn beyond(counter: &Counter, asked: u64) -> WaitReason {
-    let text = format!("limit on {}: it asks for {asked}, but the maximum is {}", counter.what, counter.total);
-    let brief = format!("limit on {}: {asked} of {}", counter.what, counter.total);
+pub(super) fn beyond(counter: &CounterWords, asked: u64, total: u64) -> WaitReason {
+    let text = format!("limit on {}: it asks for {asked}, but the maximum is {total}", counter.what);
+    let brief = format!("limit on {}: {asked} of {total}", counter.what);
     WaitReason::new("limit", brief, text).with("a smaller request, or a higher limit")
 }
 

@@ -130,12 +130,17 @@ impl Queue {
         self.associations.iter().filter(is_own).find_map(|one| one.fair_share)
     }
 
+    /// Returns true if pending jobs belong to several users or accounts. If not, the fair share changes no order.
+    pub fn has_several_users(&self) -> bool {
+        let mut users = self.jobs.iter().filter(|job| job.run.is_none()).map(|job| (&job.user, &job.account));
+        let first = users.next();
+        users.any(|other| Some(other) != first)
+    }
+
     /// Returns a note if priorities of pending jobs change with the usage of their users, which is unknown.
     pub(super) fn fair_share_note(&self) -> Option<String> {
         let weight = self.fair_share_weight();
-        let mut users = self.jobs.iter().filter(|job| job.run.is_none()).map(|job| (&job.user, &job.account));
-        let first = users.next()?;
-        (weight > 0 && self.fair_share_rules().is_none() && users.any(|other| other != first)).then(|| {
+        (weight > 0 && self.fair_share_rules().is_none() && self.has_several_users()).then(|| {
             format!(
                 "the priorities of jobs change with the usage of their users ({WEIGHT}={weight}), but starts are \
                  predicted with the present priorities; the file scontrol.assoc.txt, which states shares and usage, is \

@@ -174,9 +174,6 @@ impl Queue {
                     if job.run.is_none() && width == 1 && request.max_nodes.is_some_and(|most| most > 1) {
                         remarks.add(job, "the range of nodes is ignored for a job that requests one processor");
                     }
-                    if job.run.is_none() && request.only_nodes(request.max_nodes).len() < request.required.len() {
-                        remarks.add(job, "the request for certain nodes among others (--nodelist) is ignored");
-                    }
                     works.push(work.with_submission(texts.submission(job, self)));
                     jobs.push(index);
                 }

@@ -90,7 +90,8 @@ impl Queue {
                     continue;
                 }
                 if path_is_text(name) && !text.ends_with('\n') && is_cut(part, &text) {
-                    texts.remarks.push(format!("{name} ends within a record: it was cut off"));
+                    let lost = lost_by_cut(part);
+                    texts.remarks.push(format!("{name} ends within a record: it was cut off, so {lost}"));
                 }
                 texts = texts.with_file(part, name, text);
                 paths.push((part, path));
@@ -105,6 +106,16 @@ impl Queue {
             if texts.get(part).is_none() && unusable.iter().all(|file| file.part != part) {
                 texts.remarks.push(format!("{} is missing: {unknown}", file(part)));
             }
+        }
+        let has_accounts = texts.get(ClusterOutput::Config).is_some_and(|text| text.contains("slurmdbd"));
+        if texts.get(ClusterOutput::Qos).is_none() && has_accounts {
+            let is_known = texts.get(ClusterOutput::Limits).is_some();
+            let known = if is_known {
+                "only the limits of QOS in scontrol.assoc.txt are known"
+            } else {
+                "no limit of QOS is known"
+            };
+            texts.remarks.push(format!("{} is missing: {known}", file(ClusterOutput::Qos)));
         }
         if texts.get(ClusterOutput::Past).is_none() {
             texts.past_missing = Some(format!("{} is missing: {NO_PAST}", file(ClusterOutput::Past)));
@@ -182,6 +193,24 @@ impl UnusableFile {
             }
         }
         Ok(texts)
+    }
+}
+
+/// Describes the effect of records that are missing at the end of a part.
+fn lost_by_cut(part: ClusterOutput) -> &'static str {
+    match part {
+        ClusterOutput::Nodes | ClusterOutput::NodesJson => {
+            "further nodes are unknown, and jobs may start earlier than expected"
+        }
+        ClusterOutput::Jobs | ClusterOutput::JobsJson => {
+            "further jobs are unknown, and jobs may start later than expected"
+        }
+        ClusterOutput::Partitions => "further partitions are unknown, and their jobs seem never to start",
+        ClusterOutput::Config => "further settings have default values",
+        ClusterOutput::Past => "run times are learned from fewer ended jobs",
+        ClusterOutput::Reservations | ClusterOutput::Licences | ClusterOutput::Limits | ClusterOutput::Qos => {
+            "further records are unknown, and jobs may start later than expected"
+        }
     }
 }
 

@@ -35,7 +35,11 @@ fn resources(tres: &[(String, u64)]) -> Resources {
 }
 
 fn most(limits: &SlurmLimits) -> Most {
-    Most { jobs: limits.jobs.map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX)), held: resources(&limits.tres) }
+    Most {
+        jobs: limits.jobs.map(|jobs| u32::try_from(jobs).unwrap_or(u32::MAX)),
+        held: resources(&limits.tres),
+        minutes: resources(&limits.tres_minutes),
+    }
 }
 
 fn seconds(seconds: u64) -> Time {
@@ -189,8 +193,8 @@ impl Texts {
         let by_then = |at: i64| Time::from_seconds(at.saturating_sub(queue.now).clamp(0, FOR_EVER));
         let count = |nodes: u64| u32::try_from(nodes).unwrap_or(u32::MAX);
         let constraint = request.features.as_ref().map(ToString::to_string);
-        // A job with required nodes may also get other nodes. A warning reports this.
         let only = request.only_nodes(request.max_nodes);
+        let among = if only.is_empty() { &request.required[..] } else { &[] };
         Submission {
             user: Some(self.of(&job.user)),
             account: job.account.as_deref().map(|account| self.of(account)),
@@ -203,6 +207,7 @@ impl Texts {
             exclusive: request.exclusive || queue.gives_whole_nodes(),
             only: only.iter().map(|name| self.of(name)).collect(),
             except: request.excluded.iter().map(|name| self.of(name)).collect(),
+            among: among.iter().filter(|_| waits).map(|name| self.of(name)).collect(),
             array: job.array.map(|member| (self.of(&member.array.to_string()), member.at_once.map(count))),
             reservation: request.reservation.as_deref().map(|name| self.of(name)),
             priority: Some(u32::try_from(job.priority).unwrap_or(u32::MAX)),

@@ -30,15 +30,17 @@ const NOW: u64 = 1_000_000;
 
 /// Number of rules in [`random`] that the simulation has too.
 pub(super) const RULES: u32 = 18;
+/// The rule of limits on the remaining minutes of running jobs.
+const MINUTES: u32 = 22;
 /// Number of all rules in [`random`].
-pub(super) const ALL_RULES: u32 = 22;
+pub(super) const ALL_RULES: u32 = 23;
 
 /// Draws a random queue. The bits of `rules` state which rules occur in the queue. Bit 0: several processors per node.
 /// Bit 1: memory. Bit 2: a second partition. Bit 3: features. Bit 4: weights of nodes. Bit 5: arrays. Bit 6:
 /// dependencies. Bit 7: `--time-min`. Bit 8: deadlines. Bit 9: licences. Bit 10: limits of QOS. Bit 11: reservations.
 /// Bit 12: ranges of nodes. Bit 13: whole nodes. Bit 14: GPUs. Bit 15: jobs that become eligible later. Bit 16:
 /// excluded and required nodes. Bit 17: parameters of the scheduler. Bit 18: held jobs. Bit 19: suspended jobs. Bit 20:
-/// drained nodes. Bit 21: several dependencies, also on starts.
+/// drained nodes. Bit 21: several dependencies, also on starts. Bit 22: limits on the remaining minutes of running jobs.
 struct RandomQueue {
     draws: Draws,
     rules: u32,
@@ -81,7 +83,14 @@ impl RandomQueue {
         if self.has(9) {
             all = all.with(ClusterOutput::Licences, "LicenseName=tool Total=2 Used=0 Free=2 Reserved=0 Remote=no\n");
         }
-        if self.has(10) {
+        if self.has(MINUTES) {
+            all = all.with(
+                ClusterOutput::Limits,
+                "QOS=normal(1) GrpJobs=N(0) MaxWallPJ= \n    User Limits\n\
+                 QOS=few(2) GrpJobs=3(0) MaxWallPJ= \n    User Limits\n\
+                 QOS=small(3) GrpJobs=N(0) GrpTRESRunMins=cpu=200(0) MaxWallPJ= \n    User Limits\n",
+            );
+        } else if self.has(10) {
             all = all.with(
                 ClusterOutput::Limits,
                 "QOS=normal(1) GrpJobs=N(0) MaxWallPJ= \n    User Limits\n\
@@ -96,7 +105,7 @@ impl RandomQueue {
     }
 
     fn qos(&mut self) -> &'static str {
-        if self.has(10) { self.draws.of(&["normal", "few", "small"]) } else { "normal" }
+        if self.has(10) || self.has(MINUTES) { self.draws.of(&["normal", "few", "small"]) } else { "normal" }
     }
 
     fn running(&mut self) -> String {
@@ -148,6 +157,11 @@ impl RandomQueue {
         // number.
         if self.has(14) && most == 1 && self.draws.one_in(3) {
             more += " TresPerNode=gres:gpu:1";
+        }
+        if self.has(16) && self.draws.one_in(4) {
+            let (first, count) = (self.draws.below(self.nodes), 1 + self.draws.below(least));
+            let names: Vec<String> = (first..first + count).map(|at| format!("n{}", at % self.nodes)).collect();
+            more += &format!(" ReqNodeList={}", names.join(","));
         }
         let memory = if self.has(1) { self.draws.of(&[500, 1000, 2000]) } else { 100 };
         let quality = self.qos();

@@ -97,7 +97,7 @@ impl PlatformNodes {
                 closed.push(period);
             }
         }
-        ModelNode { cpus: own().map(|cell| cell.ids.len()).sum(), memory: 0, grain: 1, kind: 0, closed }
+        ModelNode { cpus: own().map(|cell| cell.ids.len()).sum(), memory: 0, grain: 1, closed }
     }
 
     /// Returns true if tasks use up the amount of a counter.

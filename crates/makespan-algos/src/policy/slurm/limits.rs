@@ -88,15 +88,15 @@ impl AllLimits {
         let mut own = most(platform, None, &Resources::default());
         let mut numbers = Vec::new();
         if let Some((array, Some(parts))) = &submission.array {
-            let most = || most(platform, Some(*parts), &Resources::default());
-            numbers.extend(self.counters(Who::Array(array.clone()), most, model));
+            let limits = Limits { jobs: Some(*parts), ..Limits::default() };
+            numbers.extend(self.counters(Who::Array(array.clone()), platform, &limits, model));
         }
         let Some(site) = platform.site() else { return (numbers, own) };
         let user = submission.user.as_deref().unwrap_or_default();
         let account = submission.account.as_deref().unwrap_or_default();
         let mut add = |who: Who, limits: &Limits| {
             if !limits.is_none() {
-                numbers.extend(self.counters(who, || most(platform, limits.jobs, &limits.held), model));
+                numbers.extend(self.counters(who, platform, limits, model));
             }
         };
         let of_partition = partition.and_then(|at| site.partitions[at].qos.as_deref());
@@ -138,13 +138,16 @@ impl AllLimits {
     fn counters(
         &mut self,
         who: Who,
-        most: impl FnOnce() -> LimitAmounts,
+        platform: &Platform,
+        limits: &Limits,
         model: &mut ClusterModel,
-    ) -> impl Iterator<Item = (usize, usize)> {
+    ) -> impl Iterator<Item = (usize, usize)> + use<'_> {
         let add = || {
-            let limited = most().into_iter().enumerate().filter(|limit| limit.1 < u64::MAX);
-            let counter = |(at, total): (usize, u64)| {
-                model.counters.push(LimitCounter { is_of_nodes: at == NODES, ..LimitCounter::new(total) });
+            let held = most(platform, limits.jobs, &limits.held).into_iter().enumerate().map(|limit| (limit, false));
+            let minutes = most(platform, None, &limits.minutes).into_iter().enumerate().map(|limit| (limit, true));
+            let limited = held.chain(minutes).filter(|(limit, _)| limit.1 < u64::MAX);
+            let counter = |((at, total), falls): ((usize, u64), bool)| {
+                model.counters.push(LimitCounter { is_of_nodes: at == NODES, falls, ..LimitCounter::new(total) });
                 (model.counters.len() - 1, at)
             };
             limited.map(counter).collect()

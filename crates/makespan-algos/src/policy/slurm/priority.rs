@@ -5,6 +5,7 @@ use makespan_core::{FairShares, Platform, Time};
 use super::limits::position;
 use super::rules::PriorityRules;
 use super::task::WaitingTask;
+use super::terms::computing_nodes;
 
 /// Computes priorities of jobs.
 #[derive(Debug)]
@@ -23,8 +24,7 @@ impl Priorities {
             let at = position(platform, name)?;
             let all = match at {
                 1 => f64::from(platform.processors()),
-                2 => platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>()
-                    as f64,
+                2 => computing_nodes(platform),
                 _ => platform.total(platform.resource(name)?) as f64,
             };
             (all > 0.0).then_some((at, f64::from(*weight), all))

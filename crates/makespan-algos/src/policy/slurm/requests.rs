@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use super::cluster::{MINUTE, PlatformNodes};
 use super::limits::{AllLimits, amounts, within};
 use super::task::{RunningTask, TaskRequest, WaitingTask};
-use super::terms::{in_minutes, longest, named, partitions, qos_factor, time_limit, user_name};
+use super::terms::{computing_nodes, in_minutes, longest, named, partitions, qos_factor, time_limit};
 use crate::policy::order::Widths;
-use crate::slurm::{ClusterModel, JobCandidate, LimitUse, ModelJob, NodeBits, NodeConditions, PartitionRequest};
+use crate::slurm::{ClusterModel, JobCandidate, LimitUse, ModelJob, NodeConditions, PartitionRequest};
 
 /// The ways to satisfy a constraint: a set of nodes, and conditions on some of the nodes, by their indices in the model.
 type Ways = Arc<[(usize, Option<usize>)]>;
@@ -40,7 +40,7 @@ pub(super) struct TaskRequests {
 }
 
 /// The data that determine the suitable nodes. The number of nodes is included only if the constraint counts nodes.
-type NodesKey = (Option<usize>, Option<Arc<str>>, Vec<Arc<str>>, Vec<Arc<str>>, Option<usize>, u32);
+type NodesKey = (Option<usize>, Option<Arc<str>>, [Vec<Arc<str>>; 3], Option<usize>, u32);
 
 impl TaskRequests {
     pub fn new(widths: Widths, favor_small: bool) -> Self {
@@ -68,11 +68,12 @@ impl TaskRequests {
         if job.submission.as_ref().is_some_and(|submission| submission.held.is_some()) {
             return None;
         }
-        let asked = self.request(instance, task, tables, false)?;
+        let submission = named(instance, task);
+        let asked = self.request(instance, (task, &submission), tables, false)?;
         if asked.waiting.latest < job.release.ticks().max(tables.now) {
             return None;
         }
-        let added = self.add_candidates(instance, &asked, tables);
+        let added = self.add_candidates(instance, &submission, &asked, tables);
         (!added.partition_factors.is_empty()).then_some(added)
     }
 
@@ -83,8 +84,8 @@ impl TaskRequests {
         task: TaskId,
         tables: &mut RequestTables<'_>,
     ) -> Option<RunningTask> {
-        let asked = self.request(instance, task, tables, true)?;
         let submission = named(instance, task);
+        let asked = self.request(instance, (task, &submission), tables, true)?;
         let partitions = partitions(instance.platform().site(), &submission);
         let first = partitions.first().copied();
         let group = first.map(|partition| {
@@ -99,13 +100,11 @@ impl TaskRequests {
     fn request(
         &mut self,
         instance: &Instance,
-        task: TaskId,
+        (task, submission): (TaskId, &Submission),
         tables: &mut RequestTables<'_>,
         runs: bool,
     ) -> Option<TaskRequest> {
         let job = instance.job_of(task);
-        let nothing = Submission::default();
-        let submission = job.submission.as_deref().unwrap_or(&nothing);
         let processors = self.widths.of(instance, task);
         let platform = instance.platform();
         let site = platform.site();
@@ -113,7 +112,7 @@ impl TaskRequests {
         let limit = submission.least_time.map_or(whole_limit, |least| in_minutes(least).min(whole_limit));
         let nodes = submission.nodes.unwrap_or((1, u32::MAX));
         let least_nodes = nodes.0.max(1);
-        let user_name = user_name(instance, task);
+        let user_name = submission.user.as_deref().unwrap_or_default();
         let reservation = match &submission.reservation {
             None => None,
             // A running job has its nodes already.
@@ -155,7 +154,7 @@ impl TaskRequests {
             whole_limit,
             latest,
             reserved_until,
-            user: tables.shares.user(submission.account.as_deref(), &user_name),
+            user: tables.shares.user(submission.account.as_deref(), user_name),
             amounts: amounts(instance, task, processors, least_nodes),
             nice: submission.nice,
             fixed: submission.priority,
@@ -186,19 +185,19 @@ impl TaskRequests {
     fn add_candidates(
         &mut self,
         instance: &Instance,
+        submission: &Submission,
         asked: &TaskRequest,
         tables: &mut RequestTables<'_>,
     ) -> WaitingTask {
         let mut waiting = asked.waiting.clone();
         let site = instance.platform().site();
-        let submission = named(instance, waiting.task);
         let highest = site.and_then(|site| site.partitions.iter().map(|one| one.job_factor).max()).unwrap_or(0).max(1);
         let (limit, deadline) = (waiting.whole_limit, asked.deadline);
         tables.model.jobs.push(ModelJob { limit, deadline, ..ModelJob::default() });
-        for partition in partitions(site, &submission) {
+        for partition in partitions(site, submission) {
             let own = site.zip(partition).map(|(site, at)| &site.partitions[at]);
-            let (uses, most) = self.limits.of(instance, &submission, partition, tables.model);
-            let wall = longest(site, &submission, own);
+            let (uses, most) = self.limits.of(instance, submission, partition, tables.model);
+            let wall = longest(site, submission, own);
             let fits = own.is_none_or(|own| takes(own, asked))
                 && within(&waiting.amounts, &most)
                 && wall.is_none_or(|wall| waiting.whole_limit <= wall.ticks().max(MINUTE));
@@ -211,7 +210,7 @@ impl TaskRequests {
             if tables.model.groups[group].iter().any(|own| own.needed > counters[own.counter].total) {
                 continue;
             }
-            for &(set, counted) in self.ways(instance, &submission, partition, asked, tables).iter() {
+            for &(set, counted) in self.ways(instance, submission, partition, asked, tables).iter() {
                 let Some(shape) = self.shape(asked, own, (set, counted), tables.model) else { continue };
                 let pair = CyclePair {
                     job: waiting.job,
@@ -242,8 +241,12 @@ impl TaskRequests {
     /// Returns the index of the group of jobs with the limits and the licences of a job.
     fn group(&mut self, asked: &TaskRequest, limits: &[(usize, usize)], model: &mut ClusterModel) -> usize {
         let amounts = &asked.waiting.amounts;
-        let of_limits =
-            limits.iter().map(|&(counter, at)| LimitUse { counter, amount: amounts[at], needed: amounts[at] });
+        let minutes = u64::try_from(asked.waiting.whole_limit / MINUTE).unwrap_or(0);
+        let counters = &model.counters;
+        let of_limits = limits.iter().map(|&(counter, at)| {
+            let times = if counters[counter].falls { minutes } else { 1 };
+            LimitUse { counter, amount: amounts[at], needed: amounts[at].saturating_mul(times) }
+        });
         let mut uses: Vec<LimitUse> =
             of_limits.chain(asked.licences.iter().copied()).filter(|own| own.amount > 0).collect();
         uses.sort_unstable();
@@ -305,10 +308,11 @@ impl TaskRequests {
         asked: &TaskRequest,
         tables: &mut RequestTables<'_>,
     ) -> Ways {
-        let (Submission { constraint, only, except, .. }, reservation) = (submission, asked.reservation);
+        let (Submission { constraint, only, except, among, .. }, reservation) = (submission, asked.reservation);
         let counts = constraint.as_deref().is_some_and(|text| text.contains(['*', '[']));
         let number = if counts { asked.nodes.0 } else { 0 };
-        let key = (partition, constraint.clone(), only.clone(), except.clone(), reservation, number);
+        let names = [only.clone(), except.clone(), among.clone()];
+        let key = (partition, constraint.clone(), names, reservation, number);
         if let Some(known) = self.ways.get(&key) {
             return known.clone();
         }
@@ -337,14 +341,12 @@ impl TaskRequests {
         };
         let way = |choice: &FeatureChoice| {
             let set = tables.nodes.set(all.iter().copied().filter(|&node| will_do(node, choice)));
-            let counted = (!choice.counted.is_empty()).then(|| {
-                let parts = (0..tables.nodes.len()).map(|site| choice.parts_of(features(tables.nodes.node(site))));
-                tables.model.counted.push(NodeConditions {
-                    required: NodeBits::new(tables.nodes.len()),
-                    required_count: 0,
-                    parts: parts.collect(),
-                    counts: choice.counted.iter().map(|part| part.1).collect(),
-                });
+            let node = |site: usize| tables.nodes.node(site);
+            let is_required = |site: usize| among.iter().any(|one| **one == *platform.nodes()[node(site)].name);
+            let required = (among.len(), is_required);
+            let counted = NodeConditions::of(tables.nodes.len(), choice, required, |site| features(node(site)));
+            let counted = counted.map(|counted| {
+                tables.model.counted.push(counted);
                 tables.model.counted.len() - 1
             });
             (tables.model.add_set(set), counted)
@@ -358,12 +360,11 @@ impl TaskRequests {
     /// the job requests. If small jobs are favoured, each fraction is subtracted from 1.
     fn size(&self, instance: &Instance, processors: u32, nodes: u32) -> f64 {
         let platform = instance.platform();
-        let all = platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>();
         let share = |own: u32, all: f64| {
             let share = f64::from(own) / all.max(1.0);
             if self.favor_small { 1.0 - share } else { share }
         };
-        share(nodes, all as f64).midpoint(share(processors, f64::from(platform.processors())))
+        share(nodes, computing_nodes(platform)).midpoint(share(processors, f64::from(platform.processors())))
     }
 }
 

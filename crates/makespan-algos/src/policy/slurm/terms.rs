@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
-use makespan_core::{Instance, Partition, Site, Submission, TaskId, Time};
+use makespan_core::{Instance, Partition, Platform, Site, Submission, TaskId, Time};
 
 use super::cluster::MINUTE;
 
+/// Returns the number of nodes that have processors.
+pub(super) fn computing_nodes(platform: &Platform) -> f64 {
+    platform.kinds().filter(|(node, _)| node.processors > 0).map(|(_, count)| count).sum::<usize>() as f64
+}
+
 /// Returns the name of the user of a task.
-pub(super) fn user_name(instance: &Instance, task: TaskId) -> Arc<str> {
+fn user_name(instance: &Instance, task: TaskId) -> Arc<str> {
     let job = instance.job_of(task);
     match (job.submission.as_ref().and_then(|submission| submission.user.as_ref()), job.user) {
         (Some(user), _) => user.clone(),

@@ -83,7 +83,7 @@ fn rules_of(
         is_throttled,
         waiting.limits > usize::from(is_throttled),
         all.iter().any(|shape| shape.reservation.is_some() || model.sets[shape.set].iter().any(is_open)),
-        all.iter().all(|shape| model.sets[shape.set].count() < model.sites.len()),
+        all.iter().all(|shape| shape.counted.is_some() || model.sets[shape.set].count() < model.sites.len()),
         all.iter().any(|shape| shape.whole || shape.min_nodes > 1 || shape.per_node > 1),
         submission.deadline.is_some(),
         all.iter().any(|shape| shape.lasts < waiting.whole_limit),

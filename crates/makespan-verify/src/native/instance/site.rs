@@ -116,6 +116,8 @@ struct LimitsEntry {
     jobs: Option<u32>,
     #[serde(skip_serializing_if = "Amounts::is_none")]
     held: Amounts,
+    #[serde(skip_serializing_if = "Amounts::is_none")]
+    minutes: Amounts,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -302,11 +304,11 @@ fn partition_out(one: &Partition, nodes: Vec<String>) -> PartitionEntry {
 }
 
 fn limits(entry: LimitsEntry) -> Limits {
-    Limits { jobs: entry.jobs, held: entry.held.0 }
+    Limits { jobs: entry.jobs, held: entry.held.0, minutes: entry.minutes.0 }
 }
 
 fn limits_out(limits: &Limits) -> LimitsEntry {
-    LimitsEntry { jobs: limits.jobs, held: Amounts(limits.held.clone()) }
+    LimitsEntry { jobs: limits.jobs, held: Amounts(limits.held.clone()), minutes: Amounts(limits.minutes.clone()) }
 }
 
 fn qos(one: QosEntry) -> Qos {

@@ -34,6 +34,8 @@ pub struct SubmissionEntry {
     only: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     except: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    among: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     array: Option<String>,
     /// Maximum number of tasks of the array that run simultaneously.
@@ -94,6 +96,7 @@ impl SubmissionEntry {
             exclusive: self.exclusive,
             only: all(self.only),
             except: all(self.except),
+            among: all(self.among),
             array: self.array.map(|array| (array.into(), self.at_a_time)),
             reservation: self.reservation.map(Into::into),
             nice: self.nice,
@@ -120,6 +123,7 @@ impl SubmissionEntry {
             exclusive: own.exclusive,
             only: all(&own.only),
             except: all(&own.except),
+            among: all(&own.among),
             array: own.array.as_ref().map(|(array, _)| array.to_string()),
             at_a_time: own.array.as_ref().and_then(|(_, most)| *most),
             reservation: text(&own.reservation),

@@ -74,6 +74,11 @@ impl Variant {
         let mut closed = Vec::new();
         if states_fair_share {
             queue.separate_fair_share()?;
+            if !queue.has_several_users() {
+                let name = &self.name;
+                self.remarks
+                    .push(format!("{name}: no effect: weight_fairshare, because all pending jobs are of one user"));
+            }
         }
         for change in changes {
             match change {

@@ -34,7 +34,7 @@ fn changed(before: u32, amount: Amount, what: &str) -> Result<u32, String> {
 }
 
 /// Returns the platform with another number of nodes. New nodes are copies of the last node and belong to its
-/// partitions. Nodes are removed from the end.
+/// partitions. Nodes are removed from the end, and nodes of reservations after all others.
 ///
 /// # Errors
 /// The platform has only one node, so a node has no known size, or its nodes form a tree.
@@ -77,7 +77,14 @@ pub fn with_processors(platform: &Platform, amount: Amount) -> Result<Platform, 
 
 fn resize(nodes: &mut Vec<Node>, mut site: Option<&mut Site>, before: u32, after: u32) {
     for _ in after..before {
-        let Some(last) = nodes.iter().rposition(|node| node.processors > 0) else { return };
+        // Reserved nodes are removed last, because reservations state their nodes by name.
+        let kept: Vec<usize> =
+            site.iter().flat_map(|site| &site.reservations).flat_map(|one| one.nodes.iter().copied()).collect();
+        let last = |is_free: bool| {
+            let mut from_end = (0..nodes.len()).rev();
+            from_end.find(|at| nodes[*at].processors > 0 && !(is_free && kept.contains(at)))
+        };
+        let Some(last) = last(true).or_else(|| last(false)) else { return };
         nodes.remove(last);
         if let Some(site) = site.as_deref_mut() {
             let lists = site.partitions.iter_mut().map(|one| &mut one.nodes);
@@ -140,7 +147,7 @@ fn rebuilt(
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Partition, Resources};
+    use makespan_core::{Partition, Resources, SiteReservation, Time};
 
     use super::*;
 
@@ -163,6 +170,14 @@ mod tests {
         assert_eq!((fewer.node_count(), fewer.site().unwrap().partitions.len()), (2, 1));
         assert!(resized(&platform, Amount::Fewer(3)).is_err());
         let flat = Platform::flat(100).unwrap();
+        // Nodes of reservations are removed last.
+        let (start, end) = (Time::ZERO, Time::from_seconds(60));
+        let kept =
+            SiteReservation { name: "r".into(), nodes: vec![2], start, end, users: Vec::new(), accounts: Vec::new() };
+        let kept = Site { reservations: vec![kept], ..platform.site().unwrap().clone() };
+        let kept = resized(&platform.clone().with_site(kept).unwrap(), Amount::Fewer(2)).unwrap();
+        let kept = kept.site().unwrap();
+        assert_eq!((&kept.reservations[0].nodes, &kept.partitions[1].nodes), (&vec![0], &vec![0]));
         let more = with_processors(&flat, Amount::More(20)).unwrap();
         assert_eq!((more.processors(), more.node_count()), (120, 1));
         assert_eq!(with_processors(&flat, Amount::All(7)).unwrap().processors(), 7);
