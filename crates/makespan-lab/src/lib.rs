@@ -19,3 +19,4 @@ mod statistics;
 mod trees;
 
 use error::LabError;
+pub use rcpsp::BoundsOptions;

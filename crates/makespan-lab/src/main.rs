@@ -9,6 +9,8 @@ use makespan_cli::{
     AgentOptions, INTERRUPTED, SetupOptions, ShardCommand, ShardOptions, agent, bar, complain, emit, enter, setup,
     unknown_argument,
 };
+use makespan_core::shown;
+use makespan_lab::BoundsOptions;
 use makespan_lab::campaign::{NamedCampaign, Progress};
 use miette::{Result, miette};
 
@@ -33,6 +35,8 @@ struct Arguments {
 enum Command {
     #[command(flatten)]
     Campaign(NamedCampaign),
+    /// Write a table of proven bounds for the open projects of a folder, with certificates, or check the certificates
+    Bounds(BoundsOptions),
     /// Run one shard of a campaign (makespan-lab --on and --shards start this command)
     #[command(hide = true)]
     Shard(ShardCommand),
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
 fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Campaign(campaign) => play(campaign, &arguments.shards),
+        Command::Bounds(options) => bounds(options),
         Command::Shard(options) => shard(options),
         Command::Agent(options) => agent(options),
         Command::Setup(options) => setup(&Arguments::command(), options),
@@ -89,6 +94,26 @@ fn play(campaign: &NamedCampaign, options: &ShardOptions) -> Result<ExitCode> {
         campaign.folder.display()
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of bounds, or checks its certificates.
+fn bounds(options: &BoundsOptions) -> Result<ExitCode> {
+    let progress = bar(0, "projects");
+    let step = |count: usize| {
+        progress.set_length(count as u64);
+        progress.inc(1);
+    };
+    if !options.is_check() {
+        let page = options.publish(step).map_err(|error| miette!("{error}"))?;
+        progress.finish_and_clear();
+        emit(&page)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (valid, problems) = options.checked(step).map_err(|error| miette!("{error}"))?;
+    progress.finish_and_clear();
+    let listed: String = problems.iter().map(|problem| format!("{}\n", shown(problem))).collect();
+    emit(&format!("{listed}valid certificates: {valid}, problems: {}\n", problems.len()))?;
+    Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Runs the shards if the options request shards and some runs are unfinished. Returns `Some(true)` if all shards have

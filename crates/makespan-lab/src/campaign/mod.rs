@@ -27,7 +27,7 @@ pub(crate) use experiment::{Campaign, CampaignReport};
 pub(crate) use grid::{AnyRun, GridCell, GridRow, GridRun, cells, find, rows};
 pub(crate) use instances::{InstanceKey, Instances, stirred};
 pub(crate) use output::{
-    File, aligned, cores, distribution, figure, in_memory, plot, record, series, shown, table, text_table, texts,
+    File, aligned, cores, distribution, figure, in_memory, plot, record, series, shown, table, text_table, texts, write,
 };
 pub(crate) use plan::{MeasuredPlan, plans, scheduled};
 pub(crate) use play::parsed;
@@ -40,7 +40,7 @@ pub(crate) use search::{SearchLimit, SearchOptions, SearchSetting};
 
 use claim::{claims_markdown, claims_text};
 use finish::finish;
-use output::{write, write_result};
+use output::write_result;
 
 #[cfg(test)]
 pub(crate) mod tests;

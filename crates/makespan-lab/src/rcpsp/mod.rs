@@ -11,6 +11,7 @@
 mod claims;
 mod files;
 mod known;
+mod page;
 mod report;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,6 +28,8 @@ use crate::LabError;
 use crate::campaign::{
     self, Campaign, CampaignReport, MeasuredPlan, SearchOptions, failed, plans, positive, refuse, verified,
 };
+pub use page::BoundsOptions;
+
 use files::{File, Source};
 use known::KnownValues;
 

@@ -3,6 +3,7 @@
 #[path = "../../../makespan-slurm/tests/it/cluster/mod.rs"]
 mod cluster;
 
+mod bounds;
 mod campaigns;
 mod disturbed_flows;
 mod interrupt;

@@ -17,6 +17,7 @@ fn help_lists_the_campaigns_and_nothing_else() {
         assert!(help.contains(&format!("Usage: makespan-lab {name} ")), "{help}");
         assert!(help.contains(&format!("[default: reproduce-{name}]")), "{help}");
     }
+    assert!(whole.contains("\n  bounds "), "{whole}");
     for hidden in ["shard", "agent", "setup"] {
         assert!(!whole.contains(&format!("\n  {hidden} ")), "{whole}");
         assert!(sandbox.lab(&format!("{hidden} --help")).succeeds().contains("Usage: makespan-lab "));
@@ -42,7 +43,7 @@ fn manual_pages_and_completions_are_those_of_this_program() {
         let text = sandbox.read(&format!("p/share/{file}"));
         assert!(text.contains(content), "{file} has no {content:?}:\n{text}");
     }
-    assert_eq!(fs::read_dir(sandbox.path("p/share/man/man1")).unwrap().count(), 1 + CAMPAIGNS.len());
+    assert_eq!(fs::read_dir(sandbox.path("p/share/man/man1")).unwrap().count(), 2 + CAMPAIGNS.len());
     sandbox.lab("setup --prefix p --remove").succeeds();
     assert_eq!(fs::read_dir(sandbox.path("p/share/man/man1")).unwrap().count(), 0);
 }

@@ -1,0 +1,249 @@
+//! A table of proven bounds for the open projects of a folder, with a certificate for each bound.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use makespan::Planner;
+use makespan::check::problems;
+use makespan_core::{Instance, Objective, Time};
+use makespan_formats::{PlanFile, ScheduleFile, write_atomic};
+
+use super::files::File;
+use super::known::{BestKnown, KnownValues};
+use crate::LabError;
+use crate::campaign::{failed, refuse, table, texts, write};
+
+/// The columns of `bounds.csv`.
+const HEADER: &str = "set,project,plan,bound,proof,certificate,published_bound,published_makespan,source,date,bound_is";
+/// The folder of the certificates, in the folder of the page.
+const CERTIFICATES: &str = "certificates";
+
+/// The options of `makespan-lab bounds`.
+#[derive(Args, Clone, Debug)]
+pub struct BoundsOptions {
+    /// Folder of the projects (.sm, .mm, .rcp), which may be in subfolders
+    #[arg(long, value_name = "DIR")]
+    instances: PathBuf,
+    /// CSV file of the published values, with the columns `instance`, `best_known_makespan` and `best_known_lower_bound`
+    #[arg(long, value_name = "FILE", requires_all = ["source", "date"])]
+    best: Option<PathBuf>,
+    /// Name of the publication of the values in --best, such as PSPLIB
+    #[arg(long, value_name = "NAME")]
+    source: Option<String>,
+    /// Date of the values in --best, such as 2026-02-01
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+    /// Time for each project, in seconds
+    #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
+    time_limit: f64,
+    /// Folder of the page and the certificates
+    #[arg(long, default_value = "bounds", value_name = "DIR")]
+    output: PathBuf,
+    /// Check all certificates of an existing page, and plan nothing
+    #[arg(long, conflicts_with_all = ["best", "source", "date", "time_limit"])]
+    check: bool,
+}
+
+/// A row of the page.
+struct Row {
+    project: File,
+    plan: i64,
+    bound: i64,
+    /// The name of the kind of proof.
+    proof: &'static str,
+    published: Option<BestKnown>,
+}
+
+impl BoundsOptions {
+    /// Returns true if certificates are checked.
+    pub fn is_check(&self) -> bool {
+        self.check
+    }
+
+    /// Writes the page: `bounds.csv`, `bounds.md`, and a plan file with certificates for each open project. A project is
+    /// open if the published values do not state the same bound and makespan. Skips the planning of a project if its plan
+    /// file exists and is valid. Calls `progress` with the number of projects before each project. Returns the page.
+    ///
+    /// # Errors
+    /// [`LabError`] if an option is invalid, or if a file cannot be read or written.
+    pub fn publish(&self, mut progress: impl FnMut(usize)) -> Result<String, LabError> {
+        if !(self.time_limit > 0.0 && self.time_limit.is_finite()) {
+            refuse("time-limit", self.time_limit.to_string(), "it must be a positive number of seconds")?;
+        }
+        let known = self.best.as_deref().map_or_else(|| Ok(KnownValues::default()), KnownValues::read)?;
+        let mut projects = self.projects()?;
+        projects.retain(|file| {
+            known.of(&file.set, &file.name).is_none_or(|known| known.bound.is_none_or(|bound| bound < known.makespan))
+        });
+        fs::create_dir_all(self.output.join(CERTIFICATES)).map_err(LabError::file(&self.output))?;
+        let mut rows = Vec::new();
+        for project in projects.iter().cloned() {
+            progress(projects.len());
+            let instance = project.instance()?;
+            let file = self.planned(&project, &instance)?;
+            let bound = file.bound(Objective::Makespan).ok_or_else(|| without_bound(&project))?;
+            let unit = i128::from(Time::TICKS_PER_SECOND);
+            // The time unit of a project is a second. A bound is rounded up, because a makespan is whole.
+            let [plan, proved] =
+                [file.makespan, bound.value.integer()].map(|ticks| (ticks + unit - 1).div_euclid(unit));
+            rows.push(Row {
+                plan: i64::try_from(plan).unwrap_or(i64::MAX),
+                bound: i64::try_from(proved).unwrap_or(i64::MAX),
+                proof: bound.proof.name(),
+                published: known.of(&project.set, &project.name),
+                project,
+            });
+        }
+        let (name, csv) = table("bounds.csv", HEADER, rows.iter().map(|row| self.cells(row)));
+        write(&self.output, &name, &csv)?;
+        let page = self.page(&rows);
+        write(&self.output, "bounds.md", page.as_bytes())?;
+        Ok(page)
+    }
+
+    /// Checks all certificates of a page, and compares them with its table. Returns the number of valid certificates, and
+    /// a sentence for each problem.
+    ///
+    /// # Errors
+    /// [`LabError`] if there is no page, or if a project cannot be read.
+    pub fn checked(&self, mut progress: impl FnMut(usize)) -> Result<(usize, Vec<String>), LabError> {
+        let path = self.output.join("bounds.csv");
+        let wrong = |error: csv::Error| LabError::File { path: path.clone(), source: error.into() };
+        let mut reader = csv::Reader::from_path(&path).map_err(wrong)?;
+        let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().map_err(wrong)?;
+        let projects = self.projects()?;
+        let (mut valid, mut wrong) = (0, Vec::new());
+        for row in &rows {
+            progress(rows.len());
+            let cell = |at: usize| row.get(at).unwrap_or_default();
+            let Some(project) = projects.iter().find(|file| file.set == cell(0) && file.name == cell(1)) else {
+                wrong.push(format!(
+                    "{}/{}: the folder of the projects does not contain this project",
+                    cell(0),
+                    cell(1)
+                ));
+                continue;
+            };
+            let found = match self.valid(project, &project.instance()?) {
+                Ok(file) => stated_otherwise(&file, cell(3)),
+                Err(found) => found,
+            };
+            valid += usize::from(found.is_empty());
+            wrong.extend(found.into_iter().map(|problem| format!("{project}: {problem}")));
+        }
+        Ok((valid, wrong))
+    }
+
+    fn projects(&self) -> Result<Vec<File>, LabError> {
+        let projects = File::all(&self.instances);
+        if projects.is_empty() {
+            let expected = "name a folder that contains files .sm, .mm or .rcp, possibly in subfolders";
+            refuse("instances", self.instances.display().to_string(), expected)?;
+        }
+        Ok(projects)
+    }
+
+    fn certificate(project: &File) -> PathBuf {
+        Path::new(CERTIFICATES).join(format!("{}-{}.json", project.set.replace(' ', "-"), project.name))
+    }
+
+    /// Returns the plan file of a project, or the problems of this file.
+    fn valid(&self, project: &File, instance: &Instance) -> Result<Box<ScheduleFile>, Vec<String>> {
+        let path = self.output.join(Self::certificate(project));
+        let bytes = fs::read(&path).map_err(|error| vec![format!("{}: {error}", path.display())])?;
+        let file =
+            PlanFile::read(&path.display().to_string(), &bytes, instance).map_err(|error| vec![error.to_string()])?;
+        let found = problems(instance, &file);
+        match file {
+            PlanFile::Schedule(file) if found.is_empty() => Ok(file),
+            _ => Err(found),
+        }
+    }
+
+    /// Returns the plan file of a project. If there is no valid file yet, plans the project and writes the file.
+    fn planned(&self, project: &File, instance: &Instance) -> Result<ScheduleFile, LabError> {
+        if let Ok(file) = self.valid(project, instance) {
+            return Ok(*file);
+        }
+        let spec = format!("optimise[objective=makespan,time-limit={}]", self.time_limit);
+        let wrong = |error: makespan::PlanError| failed(&spec, project, error.to_string());
+        let planned = Planner::new().algorithm(spec.as_str()).plan(instance).map_err(wrong)?;
+        let (algorithm, bounds, remarks) = (planned.algorithm.clone(), planned.bounds.clone(), planned.remarks.clone());
+        let schedule = planned.into_schedule().map_err(wrong)?;
+        let mut file = ScheduleFile::new(instance, algorithm, schedule).with_bounds(instance, &bounds);
+        file.remarks = remarks;
+        write_atomic(&self.output.join(Self::certificate(project)), |out| file.write(instance, out))?;
+        Ok(file)
+    }
+
+    /// Returns the cells of a row of `bounds.csv`.
+    fn cells(&self, row: &Row) -> Vec<String> {
+        let Row { project, plan, bound, proof, published } = row;
+        let whole = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
+        let [lower, upper] = [published.and_then(|known| known.bound), published.map(|known| known.makespan)];
+        let certificate = Self::certificate(project).display().to_string();
+        let text = |option: &Option<String>| option.clone().filter(|_| published.is_some()).unwrap_or_default();
+        let own = texts(&[&project.set, &project.name, plan, bound, proof, &certificate]);
+        [own, vec![whole(lower), whole(upper), text(&self.source), text(&self.date), row.compared().to_owned()]]
+            .concat()
+    }
+
+    fn page(&self, rows: &[Row]) -> String {
+        let above = rows.iter().filter(|row| row.compared() == "above").count();
+        let closed = rows.iter().filter(|row| row.plan == row.bound).count();
+        let mut text = format!("# Bounds of open projects\n\n{} projects, {closed} of them proved optimal", rows.len());
+        if let (Some(source), Some(date)) = (&self.source, &self.date) {
+            text += &format!("; {above} bounds are above the values in {source} of {date}");
+        }
+        text += &format!(
+            ".\nEach plan file in `{CERTIFICATES}` contains the certificate of a bound. `makespan-lab bounds --check` checks all \
+             certificates.\n\n"
+        );
+        let header = ["project", "plan", "bound", "published bound", "published makespan", "proof"];
+        let cells = |row: &Row| {
+            let whole = |value: Option<i64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+            let known = row.published;
+            let published = [whole(known.and_then(|known| known.bound)), whole(known.map(|known| known.makespan))];
+            [texts(&[&row.project, &row.plan, &row.bound]), published.to_vec(), vec![row.proof.to_owned()]].concat()
+        };
+        text += &markdown(&header, rows.iter().map(cells));
+        text
+    }
+}
+
+impl Row {
+    /// Returns the position of the bound relative to the published bound. The result is empty if no bound is published.
+    fn compared(&self) -> &'static str {
+        match self.published.and_then(|known| known.bound).map(|published| self.bound.cmp(&published)) {
+            Some(std::cmp::Ordering::Greater) => "above",
+            Some(std::cmp::Ordering::Equal) => "equal",
+            Some(std::cmp::Ordering::Less) => "below",
+            None => "",
+        }
+    }
+}
+
+/// Returns a problem if the bound of a plan file is not the bound in the table.
+fn stated_otherwise(file: &ScheduleFile, stated: &str) -> Vec<String> {
+    let Some(bound) = file.bound(Objective::Makespan) else { return vec!["the plan file has no bound".into()] };
+    let unit = i128::from(Time::TICKS_PER_SECOND);
+    let proved = (bound.value.integer() + unit - 1).div_euclid(unit).to_string();
+    let problem = format!("the table states the bound {stated}, but the plan file proves {proved}");
+    (proved != stated).then_some(problem).into_iter().collect()
+}
+
+fn without_bound(project: &File) -> LabError {
+    LabError::Bound { bound: Objective::Makespan.name(), instance: project.to_string(), reason: "it is missing".into() }
+}
+
+/// Returns a table in Markdown.
+fn markdown(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: Vec<String>| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule = format!("|{}\n", "---|".repeat(header.len()));
+    let header = line(header.iter().map(ToString::to_string).collect());
+    header + &rule + &rows.map(line).collect::<String>()
+}

@@ -1,0 +1,79 @@
+//! Tests of the page of bounds and of the check of its certificates.
+
+use std::fs;
+
+use crate::sandbox::Sandbox;
+
+/// A project of three activities on one resource of capacity 2. Two activities of 2 time units can run at the same
+/// time. One activity of 3 time units starts after both. The minimum makespan is 5.
+const PROJECT: &str = "5 1\n2\n0 0 2 2 3\n2 1 1 4\n2 1 1 4\n3 2 1 5\n0 0 0\n";
+
+fn with_projects() -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("projects")).unwrap();
+    for name in ["j30_1_1.rcp", "j30_1_2.rcp", "j30_1_3.rcp"] {
+        sandbox.write(&format!("projects/{name}"), PROJECT);
+    }
+    let header = "instance,best_known_lower_bound,best_known_makespan\n";
+    sandbox.write("best.csv", &format!("{header}j30_1_1,4,6\nj30_1_2,5,5\nj30_1_3,,7\n"));
+    sandbox
+}
+
+const PAGE: &str = "bounds --instances projects --best best.csv --source Table --date 2026-01-31 --time-limit 0.2";
+
+#[test]
+fn bounds_of_open_projects_are_listed_with_certificates() {
+    let sandbox = with_projects();
+    let page = sandbox.lab(PAGE).succeeds();
+    assert!(
+        page.contains("2 projects, 2 of them proved optimal; 1 bounds are above the values in Table of 2026-01-31"),
+        "{page}"
+    );
+    assert!(page.contains("| j30/j30_1_1 | 5 | 5 | 4 | 6 | "), "{page}");
+    assert_eq!(sandbox.read("bounds/bounds.md"), page);
+    let csv = sandbox.read("bounds/bounds.csv");
+    let row = csv.lines().nth(1).unwrap();
+    assert!(row.starts_with("j30,j30_1_1,5,5,") && row.ends_with(",4,6,Table,2026-01-31,above"), "{csv}");
+    assert!(csv.lines().nth(2).unwrap().starts_with("j30,j30_1_3,5,5,") && csv.lines().count() == 3, "{csv}");
+    let certificate = sandbox.read("bounds/certificates/j30-j30_1_1.json");
+    assert_eq!(sandbox.lab(PAGE).succeeds(), page);
+    assert_eq!(sandbox.read("bounds/certificates/j30-j30_1_1.json"), certificate, "a valid plan is kept");
+    let check = "bounds --instances projects --check";
+    assert_eq!(sandbox.lab(check).succeeds(), "valid certificates: 2, problems: 0\n");
+}
+
+#[test]
+fn changed_certificates_and_tables_are_found() {
+    let sandbox = with_projects();
+    sandbox.lab(PAGE).succeeds();
+    let check = "bounds --instances projects --check";
+    let path = "bounds/certificates/j30-j30_1_1.json";
+    let certificate = sandbox.read(path);
+    sandbox.write(path, &certificate.replace("\"makespan\": {\"value\": 5", "\"makespan\": {\"value\": 6"));
+    let said = sandbox.lab(check);
+    assert!(said.status == Some(1) && said.out.contains("valid certificates: 1, problems: "), "{said:?}");
+    sandbox.write(path, &certificate);
+    let csv = sandbox.read("bounds/bounds.csv");
+    sandbox.write("bounds/bounds.csv", &csv.replace("j30_1_1,5,5,", "j30_1_1,5,6,"));
+    let said = sandbox.lab(check);
+    assert!(said.out.contains("the table states the bound 6, but the plan file proves 5"), "{said:?}");
+    fs::remove_file(sandbox.path(path)).unwrap();
+    assert!(sandbox.lab(check).out.contains("j30-j30_1_1.json: "));
+    fs::remove_file(sandbox.path("projects/j30_1_3.rcp")).unwrap();
+    assert!(sandbox.lab(check).out.contains("does not contain this project"));
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let sandbox = with_projects();
+    sandbox.lab("bounds --instances projects --best best.csv").misused(&["--source"]);
+    sandbox.lab("bounds --instances projects --check --time-limit 3").misused(&["--check"]);
+    for (line, part) in [
+        ("bounds --instances none", "name a folder that contains files"),
+        ("bounds --instances projects --time-limit 0", "positive number of seconds"),
+        ("bounds --instances projects --check", "bounds.csv"),
+    ] {
+        let said = sandbox.lab(line);
+        assert!(said.status == Some(1) && said.err.contains(part), "{line}: {said:?}");
+    }
+}
