@@ -100,8 +100,12 @@ impl Comparison {
         for (at, cluster) in clusters.iter().enumerate() {
             let mut notes = cluster.queue.remarks.clone();
             for &nodes in &sizes {
-                let job = nodes.map_or_else(|| job.clone(), |nodes| job.clone().with_nodes(nodes));
-                match candidate(at, &cluster.queue, &job, nodes.zip(law), options) {
+                let resized = nodes.map_or_else(|| job.clone(), |nodes| job.clone().with_nodes(nodes));
+                // The forecast knows the run time of the job with the number of nodes in the script.
+                let stated = job.stated_nodes().unwrap_or(1);
+                let ratio =
+                    nodes.zip(law).map_or(1.0, |(nodes, law)| law.time_fraction(nodes) / law.time_fraction(stated));
+                match candidate(at, &cluster.queue, &resized, (nodes, ratio), options) {
                     Ok((candidate, new)) => {
                         candidates.push(candidate);
                         notes.extend(new);
@@ -218,13 +222,13 @@ fn on(nodes: Option<u32>) -> String {
     nodes.map_or(String::new(), |nodes| format!(" with {}", counted(nodes, "node")))
 }
 
-/// Forecasts the job on a cluster. `resized` is another number of nodes than in the script, with the speed-up law. Also
-/// returns notes about assumptions.
+/// Forecasts the job on a cluster. `nodes` is a number of nodes that replaces the one in the script, and `ratio` is the
+/// factor of the run time. Also returns notes about assumptions.
 fn candidate(
     cluster: usize,
     before: &Queue,
     job: &NewJob,
-    resized: Option<(u32, SpeedupLaw)>,
+    (nodes, ratio): (Option<u32>, f64),
     options: &WhereOptions,
 ) -> Result<(Candidate, Vec<String>), String> {
     let (queue, own, notes) = before.with_new_job(job)?;
@@ -236,9 +240,6 @@ fn candidate(
         ..usual
     };
     let with = forecast(&queue, &play);
-    // The forecast knows the run time of the job with the number of nodes in the script.
-    let stated = job.stated_nodes().unwrap_or(1);
-    let ratio = resized.map_or(1.0, |(nodes, law)| law.time_fraction(nodes) / law.time_fraction(stated));
     let expected: Vec<_> = with.expected.iter().filter(|one| own.contains(&one.job)).collect();
     let end = |start: Option<i64>, run: i64| Some((start? - queue.now) as f64 + ratio * run as f64);
     let expected_end = latest(expected.iter().map(|one| end(one.outlook.start, one.lasts)));
@@ -250,18 +251,7 @@ fn candidate(
     let starts = expected.iter().map(|one| Some(one.outlook.start? - queue.now));
     let start = starts.collect::<Option<Vec<i64>>>().and_then(|starts| starts.into_iter().min());
     let reason = expected.first().map_or(String::new(), |one| one.why().text.clone());
-    Ok((
-        Candidate {
-            cluster,
-            nodes: resized.map(|one| one.0),
-            start,
-            end: expected_end,
-            drawn: drawn.collect(),
-            first: 0.0,
-            reason,
-        },
-        notes,
-    ))
+    Ok((Candidate { cluster, nodes, start, end: expected_end, drawn: drawn.collect(), first: 0.0, reason }, notes))
 }
 
 /// Returns the latest of several ends, or `None` if one of them is unknown.
@@ -283,9 +273,10 @@ fn count_firsts(candidates: &mut [Candidate]) -> usize {
         let is_first = |own: &Candidate| end(own) <= first;
         let tied = candidates.iter().filter(|own| is_first(own)).count();
         for own in candidates.iter_mut().filter(|own| own.drawn[number].is_some_and(|end| end <= first)) {
-            own.first += 1.0 / (tied * draws) as f64;
+            own.first += 1.0 / tied as f64;
         }
     }
+    candidates.iter_mut().for_each(|own| own.first /= draws.max(1) as f64);
     draws
 }
 

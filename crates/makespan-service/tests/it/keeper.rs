@@ -532,6 +532,16 @@ fn metrics_count_starts_ends_and_processors() {
     assert_eq!(value("makespan_job_wait_seconds", "+Inf"), 3);
     let MetricKind::Histogram { sum, count: 3 } = of("makespan_job_wait_seconds").kind else { panic!("{metrics:?}") };
     assert!(sum >= 0.0);
+    // The queries of the dashboard name only metrics of the service and of `makespan queue --format prometheus`.
+    let dashboard = include_str!("../../../../examples/grafana.json");
+    let words = dashboard.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_');
+    let of_service = words.filter(|word| word.starts_with("makespan_") && !word.starts_with("makespan_queue_"));
+    let names: Vec<&str> = of_service.collect();
+    assert!(names.len() >= 8, "{names:?}");
+    for name in names {
+        let bare = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        assert!(metrics.iter().any(|one| one.name == bare), "{name} is not a metric of the service");
+    }
     keeper.cancel(&admin(), runs).unwrap();
     until_state(&keeper, runs, State::Cancelled);
 }

@@ -83,7 +83,7 @@ fn where_reports_clusters_that_refuse_the_job_and_wrong_names() {
         "no cluster accepts the job",
         "there is no partition no-such-partition",
     ]);
-    of_queue(&sandbox, "where none.sh --from saved").refused(&["none.sh"]);
+    of_queue(&sandbox, "where missing.sh --from saved").refused(&["missing.sh"]);
     of_queue(&sandbox, "where job.sh --from saved,saved").refused(&["--from names saved twice"]);
     of_queue(&sandbox, "where job.sh --from slurm:/no/such/slurm.conf")
         .refused(&["/no/such/slurm.conf", "no such file"]);
