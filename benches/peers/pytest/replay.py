@@ -30,7 +30,8 @@ class Node:
         self.shutting_down = True
 
     def steal(self, indices):
-        """Returns the requested tests, or none if one of them is running or next."""
+        """Removes the requested tests from the queue and returns them. If one of them runs or is the next to run, removes
+        nothing and returns an empty list."""
         if not set(indices) <= set(self.queue[2 if self.ends is not None else 1 :]):
             return []
         self.queue = [test for test in self.queue if test not in set(indices)]

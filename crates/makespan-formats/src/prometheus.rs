@@ -22,9 +22,9 @@ pub struct Metric {
 pub enum MetricKind {
     /// A value that may increase and decrease.
     Gauge,
-    /// A value that only increases while the service runs.
+    /// A value that only increases while the program runs.
     Counter,
-    /// The distribution of measurements since the service started.
+    /// The distribution of measurements since the program started.
     Histogram {
         /// The sum of all measurements.
         sum: f64,

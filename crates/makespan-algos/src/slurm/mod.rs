@@ -1,7 +1,8 @@
 //! Slurm's scheduler at the level of nodes: the free resources of nodes, reservations, limits, and the two cycles.
 //!
 //! The scheduler decides for the forecast of a queue (crate `makespan-slurm`) and for the policy `slurm`. Each of them
-//! converts its data to a [`ClusterModel`], reports arrivals and ends of jobs to a [`SlurmScheduler`], and receives the starts.
+//! converts its data to a [`ClusterModel`], reports arrivals and ends of jobs to a [`SlurmScheduler`], and receives
+//! the starts.
 
 mod bits;
 mod counter;

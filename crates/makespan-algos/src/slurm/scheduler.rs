@@ -78,9 +78,9 @@ pub struct SlurmScheduler {
     /// `None` if these times are not recorded.
     pub(super) gaps: Option<HashMap<usize, Gap>>,
     pub(super) starts: Vec<JobStart>,
-    /// A position in `waiting`, and for each candidate that a backfill cycle may visit from this position on, the minimum
-    /// number of processors of its job and of the later ones of these jobs. The list may be empty, and is always empty for
-    /// a platform of nodes.
+    /// The position in `waiting` at which a backfill cycle begins, and a list with one entry for each candidate that the
+    /// cycle may visit. The entry is the minimum number of processors that the job of this candidate or a later job in the
+    /// list requests. The list may be empty, and is always empty for a platform of nodes.
     pub(super) least: (usize, Vec<u64>),
 }
 

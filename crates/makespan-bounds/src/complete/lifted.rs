@@ -10,10 +10,11 @@ const MAX_WORK: u64 = 5_000_000;
 const MAX_STEPS: usize = 1000;
 /// The unit in which the search states the amounts of a scale, as a fraction of the capacity.
 const UNIT: f64 = (1 << 24) as f64;
-/// The capacity of the scale is at most the largest number of this list. A smaller capacity is better, because the
-/// certificate is then shorter.
+/// The capacities that are tried, in this order. A smaller capacity is better, because the certificate is then shorter.
 const CAPACITIES: std::ops::RangeInclusive<u32> = 1..=60;
+/// The capacity if no capacity of this list makes all amounts whole.
 const LARGE: f64 = 10_000.0;
+/// The tolerance of comparisons.
 const PRECISION: f64 = 1e-6;
 
 /// The linear programme of A. Mingozzi, V. Maniezzo, S. Ricciardelli, L. Bianco (Management Science 44, 1998, DOI
@@ -79,15 +80,9 @@ impl Programme {
     }
 }
 
-/// Adds the lifted scale that proves the largest makespan, if there is one.
-pub(super) fn with_best(model: &Model, mut scales: Vec<Scale>) -> Vec<Scale> {
-    scales.extend(best(model));
-    scales
-}
-
 /// Returns the lifted scale that proves the largest makespan, or `None` if no lifted scale proves more than the
 /// supplies, if some task has several modes, or if the search would take too long.
-fn best(model: &Model) -> Option<Scale> {
+pub(super) fn best(model: &Model) -> Option<Scale> {
     if model.is_sum || model.tasks.iter().any(|task| task.modes() > 1) {
         return None;
     }
@@ -110,7 +105,7 @@ fn best(model: &Model) -> Option<Scale> {
     (area(model, &held) / most.max(1) as f64 > known * (1.0 + PRECISION)).then(|| Scale::lifted(held, most))
 }
 
-/// Returns an optimum of the dual programme: the amount of each task.
+/// Returns an optimal solution of the dual programme: the amount of the scale that each task holds.
 fn optimum(model: &Model, sets: &mut Sets) -> Option<Vec<f64>> {
     let times: Vec<i64> = model.tasks.iter().map(super::model::ModelTask::shortest).collect();
     let mut programme = Programme::new(&times);

@@ -126,7 +126,7 @@ fn search_in(
     if lower >= upper {
         return completed;
     }
-    let mut scales = lifted::with_best(model, scales::all(model));
+    let mut scales: Vec<Scale> = scales::all(model).into_iter().chain(lifted::best(model)).collect();
     let begin = |scales: &[Scale], schedule: &Schedule, most: i64, attempt: usize, work: &Work| {
         let mut search = Search::begin(model, scales, most, attempt, work)?;
         search.stay_near(starts(model, schedule));

@@ -1,5 +1,5 @@
-//! Scales: additional supplies that follow from other supplies. A scale of a supply S is an additional supply with its own amount for each task and mode. If
-//! tasks fit into S together, these tasks also fit into each scale of S.
+//! Scales: additional supplies that follow from other supplies. A scale of a supply S is an additional supply with its
+//! own amount for each task and mode. If tasks fit into S together, these tasks also fit into each scale of S.
 
 use super::engine::log::Log;
 use super::model::{Model, ModelTask, Supply};

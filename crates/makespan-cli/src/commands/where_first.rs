@@ -92,7 +92,8 @@ impl Comparison {
                 return Err(miette!("--from names {from} twice; name each cluster once"));
             }
             let source = ClusterSource::parse(from)?;
-            let queue = source.read(None, if learns { options.past.unwrap_or(DAYS) } else { 0 })?;
+            let mut queue = source.read(None, if learns { options.past.unwrap_or(DAYS) } else { 0 })?;
+            queue.remarks.extend(queue.past_missing.take().filter(|_| learns));
             clusters.push(Cluster { source, queue });
         }
         let sizes: Vec<Option<u32>> =
@@ -102,18 +103,21 @@ impl Comparison {
             for &nodes in &sizes {
                 let resized = nodes.map_or_else(|| job.clone(), |nodes| job.clone().with_nodes(nodes));
                 // The forecast knows the run time of the job with the number of nodes in the script.
-                let stated = job.stated_nodes().unwrap_or(1);
+                let stated = u32::try_from(job.min_nodes()).unwrap_or(u32::MAX);
                 let ratio =
                     nodes.zip(law).map_or(1.0, |(nodes, law)| law.time_fraction(nodes) / law.time_fraction(stated));
                 match candidate(at, &cluster.queue, &resized, (nodes, ratio), options) {
                     Ok((candidate, new)) => {
                         candidates.push(candidate);
-                        notes.extend(new);
+                        for note in new {
+                            if !notes.contains(&note) {
+                                notes.push(note);
+                            }
+                        }
                     }
                     Err(problem) => notes.push(format!("not possible{}: {problem}", on(nodes))),
                 }
             }
-            notes.dedup();
             let name = cluster.label();
             remarks.extend(notes.iter().map(|note| format!("{name}: {note}")));
         }

@@ -284,24 +284,26 @@ pub fn task_names(folder: &Path) -> Vec<String> {
     lists.flat_map(|list| list.names()).collect()
 }
 
-/// Returns the tasks with a known end in the folder of a run: from legible records of its journal, even if the journal
-/// is damaged or too short, or from status files. Recovery repeats no task that it returns.
+/// Returns the tasks with an end in the folder of a run: in a legible record of its journal, even if the journal is damaged
+/// or too short, or in a status file. Recovery repeats none of these tasks. Also returns the fault that
+/// [`RecordedRun::checked`] reports.
 ///
 /// # Errors
 /// [`JournalError::Io`] if the folder cannot be read.
-pub fn ended_tasks(folder: &Path) -> Result<BTreeSet<TaskId>, JournalError> {
+pub fn ended_tasks(folder: &Path) -> Result<(BTreeSet<TaskId>, Option<JournalError>), JournalError> {
     let statuses = Statuses::read(&Disk, &Files::of_stems(folder.to_owned(), Vec::new()))?;
     let mut ended: BTreeSet<TaskId> = statuses.of_tasks().map(|status| status.claim.task).collect();
     let path = folder.join(FILE);
     let bytes = Disk.read(&path).map_err(|source| JournalError::Io { path, source })?.unwrap_or_default();
+    let fault = RecordedRun::checked(folder).err();
     // Recovery ignores the records of another run.
-    if !matches!(RecordedRun::checked(folder), Err(JournalError::OtherRun { .. })) {
+    if !matches!(fault, Some(JournalError::OtherRun { .. })) {
         ended.extend(lines(&bytes).filter_map(|(_, line)| match parse(line.ok()?).ok()?.1 {
             JournalRecord::Ended { task, .. } => Some(task),
             _ => None,
         }));
     }
-    Ok(ended)
+    Ok((ended, fault))
 }
 
 /// Returns whether jobs could arrive during the run in a folder ([`crate::Intake`]). Returns `None` without a legible

@@ -27,7 +27,8 @@ pub(crate) use experiment::{Campaign, CampaignReport};
 pub(crate) use grid::{AnyRun, GridCell, GridRow, GridRun, cells, find, rows};
 pub(crate) use instances::{InstanceKey, Instances, stirred};
 pub(crate) use output::{
-    File, aligned, cores, distribution, figure, in_memory, plot, record, series, shown, table, text_table, texts, write,
+    File, aligned, cores, distribution, figure, in_memory, markdown_table, plot, record, series, shown, table,
+    text_table, texts, write,
 };
 pub(crate) use plan::{MeasuredPlan, plans, scheduled};
 pub(crate) use play::parsed;

@@ -12,7 +12,7 @@ use makespan_formats::{PlanFile, ScheduleFile, write_atomic};
 use super::files::File;
 use super::known::{BestKnown, KnownValues};
 use crate::LabError;
-use crate::campaign::{failed, refuse, table, texts, write};
+use crate::campaign::{failed, markdown_table, refuse, table, texts, write};
 
 /// The columns of `bounds.csv`.
 const HEADER: &str = "set,project,plan,bound,proof,certificate,published_bound,published_makespan,source,date,bound_is";
@@ -207,7 +207,7 @@ impl BoundsOptions {
             let published = [whole(known.and_then(|known| known.bound)), whole(known.map(|known| known.makespan))];
             [texts(&[&row.project, &row.plan, &row.bound]), published.to_vec(), vec![row.proof.to_owned()]].concat()
         };
-        text += &markdown(&header, rows.iter().map(cells));
+        text += &markdown_table(&header, rows.iter().map(cells));
         text
     }
 }
@@ -235,15 +235,4 @@ fn stated_otherwise(file: &ScheduleFile, stated: &str) -> Vec<String> {
 
 fn without_bound(project: &File) -> LabError {
     LabError::Bound { bound: Objective::Makespan.name(), instance: project.to_string(), reason: "it is missing".into() }
-}
-
-/// Returns a table in Markdown.
-fn markdown(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let line = |cells: Vec<String>| {
-        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let rule = format!("|{}\n", "---|".repeat(header.len()));
-    let header = line(header.iter().map(ToString::to_string).collect());
-    header + &rule + &rows.map(line).collect::<String>()
 }

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from pytest_makespan._times import collection_digest, estimates, stable_hash
 
-#: Units of time in a second. Loads are whole numbers, so that all machines add them to the same sums.
+#: Number of time units in a second. Loads are whole numbers, so that all machines add them to the same sums.
 _UNITS = 1_000_000
 
 
@@ -47,7 +47,7 @@ def shards(tests: Sequence[str], known: dict[str, float] | None, count: int) -> 
 
 
 def select(tests: Sequence[str], known: dict[str, float] | None, shard: tuple[int, int]) -> tuple[list[bool], ShardReport]:
-    """Returns for each test if the shard K of N contains it, and the figures of the summary."""
+    """Returns a list that states for each test whether the shard K of N contains it, and the figures of the summary."""
     number, count = shard
     mine = [chosen == number - 1 for chosen in shards(tests, known, count)]
     seconds = estimates(tests, known or {})

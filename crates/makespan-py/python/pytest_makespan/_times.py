@@ -50,7 +50,7 @@ class Times:
         return {test: seconds for test, seconds in found if seconds is not None}
 
     def add(self, test: str, seconds: float, *, passed: bool) -> None:
-        """Adds the run time of one run. A test that did not pass often ends early. So its run time is ignored if it is
+        """Adds the run time of one run. A failed test often ends early. So its run time is ignored if it is
         shorter than the prediction.
 
         >>> times = Times()

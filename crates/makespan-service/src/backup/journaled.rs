@@ -10,7 +10,7 @@ use makespan_exec::journal::{JournalError, Progression, RecordedRun};
 
 use super::{BackupError, in_database};
 use crate::keeper::Owners;
-use crate::store::{DATABASE, Reader, Store, TaskEnd, for_service, is_served, lost_ends, round_folder};
+use crate::store::{DATABASE, Reader, Store, TaskEnd, for_service, is_served, journal_fault, round_folder};
 use crate::words::{JobNumber, State};
 
 /// Maximum wait for a running service to write an end of a task to the journal.
@@ -27,10 +27,9 @@ pub(super) fn add_ends(folder: &Path, copy: &mut Store) -> Result<(), BackupErro
     let database = in_database(&folder.join(DATABASE));
     let round = copy.readers().read(Reader::round).map_err(&database)?;
     let Some(round) = round else { return Ok(()) };
-    if let Some(lost) =
-        copy.readers().read(|reader| Ok(lost_ends(folder, &round, reader))).map_err(&database)?.transpose()
-    {
-        return Err(BackupError::Journal(lost.unwrap_or_else(|error| error)));
+    let fault = copy.readers().read(|reader| Ok(journal_fault(folder, &round, reader))).map_err(&database)?;
+    if let Some(fault) = fault.map_err(BackupError::Journal)? {
+        return Err(BackupError::Journal(fault.text()));
     }
     let path = round_folder(folder, round.number);
     if !path.join(makespan_exec::journal::FILE).exists() {

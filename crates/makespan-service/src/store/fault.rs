@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use makespan_core::counted;
-use makespan_exec::journal::{FILE, JournalError, RecordedRun, ended_tasks};
+use makespan_exec::journal::{FILE, JournalError, ended_tasks};
 use rusqlite::{Connection, Error, ErrorCode};
 
 use super::DATABASE;
@@ -81,59 +81,46 @@ impl JournalFault {
 /// Returns the fault of the journal of a round, if the journal is damaged, missing or older than the database.
 ///
 /// # Errors
-/// A message, if the database cannot be read.
-pub(crate) fn journal_fault(folder: &Path, round: &Round, reader: &Reader) -> Result<Option<JournalFault>, String> {
-    let lost = lost_ends(folder, round, reader)?;
-    if lost.is_some() {
-        return Ok(lost.map(JournalFault::Lost));
-    }
-    let own = round_folder(folder, round.number);
-    let error = if has_journal(&own) {
-        RecordedRun::checked(&own).err()
-    } else {
-        first_status(&own).map(|ended| {
-            let job = ended.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            JournalError::Lost { path: own.join(FILE), folder: own.clone(), job }
-        })
-    };
-    Ok(error.map(|error| JournalFault::Damaged(for_service(&error.to_string()))))
-}
-
-/// Returns a message if the engine would repeat jobs of a round, because its folder has lost records that the database
-/// has: the folder is missing, or is an older copy.
-///
-/// # Errors
 /// A message, if the database or the folder cannot be read.
-pub(crate) fn lost_ends(folder: &Path, round: &Round, reader: &Reader) -> Result<Option<String>, String> {
+pub(crate) fn journal_fault(folder: &Path, round: &Round, reader: &Reader) -> Result<Option<JournalFault>, String> {
     let in_database = |error: Error| database_fault(&folder.join(DATABASE), &error);
     let own = round_folder(folder, round.number);
     let path = own.join(FILE);
     let recover = "begin a new round with: makespan serve --recover (jobs that have started and not ended run again)";
-    if !has_journal(&own) && first_status(&own).is_none() {
+    let (has_journal, status) = (has_journal(&own), first_status(&own));
+    if !has_journal && status.is_none() {
         let started = reader.started_in(round).map_err(in_database)?;
         return Ok((started > 0).then(|| {
-            format!(
+            JournalFault::Lost(format!(
                 "{}: the journal is missing, although {} of this round (run of the engine) have started; without the \
                  journal, they would run again; copy the folder `round-{}` from a copy that is as new as the database, or \
                  {recover}",
                 path.display(),
                 counted(started, "job"),
                 round.number
-            )
+            ))
         }));
     }
-    let recorded = ended_tasks(&own).map_err(|error| for_service(&error.to_string()))?;
+    let (recorded, fault) = ended_tasks(&own).map_err(|error| for_service(&error.to_string()))?;
     let ended = reader.ended_in(round).map_err(in_database)?;
     let lost: BTreeSet<JobNumber> =
         ended.into_iter().filter(|(task, _)| !recorded.contains(task)).map(|(_, job)| job).collect();
-    Ok((!lost.is_empty()).then(|| {
-        format!(
+    if !lost.is_empty() {
+        return Ok(Some(JournalFault::Lost(format!(
             "{}: the journal is older than the database: it lacks the ends of {} that have ended; with this journal, they \
              would run again; {recover}",
             path.display(),
             counted(lost.len() as u64, "job")
-        )
-    }))
+        ))));
+    }
+    let error = match status {
+        Some(ended) if !has_journal => {
+            let job = ended.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            Some(JournalError::Lost { path, folder: own, job })
+        }
+        _ => fault,
+    };
+    Ok(error.map(|error| JournalFault::Damaged(for_service(&error.to_string()))))
 }
 
 /// Returns true if the folder of a round has a journal that is not empty.

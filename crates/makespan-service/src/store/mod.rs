@@ -27,9 +27,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 pub use change::{CommitEffects, JobEvent, LogEvent, StoreChange};
 pub use check::{StoreState, examine};
-pub(crate) use fault::{
-    JournalFault, database_fault, for_service, journal_fault, lost_ends, missing_outputs, round_folder,
-};
+pub(crate) use fault::{JournalFault, database_fault, for_service, journal_fault, missing_outputs, round_folder};
 pub use finish::TaskEnd;
 pub use hand::Round;
 pub use handed::HandedJob;

@@ -18,7 +18,7 @@ pub(super) struct CounterWords {
 /// The words for the limits of a queue, and the groups of jobs with equal limits.
 #[derive(Debug, Default)]
 pub(super) struct QueueLimits {
-    /// The words for each counter of the model.
+    /// For each counter of the model, its name and its remedy in messages.
     pub words: Vec<CounterWords>,
     /// For each job, the index of its group in the model.
     pub group_of: Vec<usize>,
@@ -153,6 +153,7 @@ impl Table<'_> {
                 let what = format!("{name} minutes that the running jobs {whose} may still use");
                 let counter = self.counter(what, REMEDY, *total);
                 self.counters[counter].falls = true;
+                self.counters[counter].is_of_nodes = name == "node";
                 uses.push((counter, amount));
             }
         }

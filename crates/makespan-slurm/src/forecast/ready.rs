@@ -56,15 +56,13 @@ impl Links {
             hopeless: vec![None; queue.jobs.len()],
         };
         for index in (0..queue.jobs.len()).filter(|&index| queue.jobs[index].run.is_none()) {
+            let mut impossible = None;
             for dependency in &queue.jobs[index].waits_for {
                 let jobs = targets.jobs(index, dependency);
                 let fails = dependency.has_failed || dependency.condition == Condition::Failed;
                 let unseen = jobs.is_empty() && dependency.condition != Condition::Singleton;
-                // If one alternative is sufficient, leave out alternatives that are impossible.
                 if fails || unseen {
-                    if !dependency.any || queue.jobs[index].waits_for.len() == 1 {
-                        links.hopeless[index] = Some(dependency.clone());
-                    }
+                    impossible = Some(dependency);
                     continue;
                 }
                 for &job in &jobs {
@@ -72,6 +70,9 @@ impl Links {
                 }
                 links.of[index].push(Link { condition: dependency.condition, jobs, any: dependency.any });
             }
+            // If one of several alternatives is sufficient, impossible alternatives are left out.
+            let is_decisive = |own: &&Dependency| !own.any || links.of[index].is_empty();
+            links.hopeless[index] = impossible.filter(is_decisive).cloned();
         }
         links
     }

@@ -59,12 +59,17 @@ impl Reasons<'_> {
     /// Returns the reason why a job waits.
     pub(super) fn of(&self, index: usize) -> WaitReason {
         let why = self.until_start(index, self.now(index));
-        let is_permanent = self.model.never[index].is_some() || self.links.hopeless[index].is_some();
+        let is_permanent = self.is_permanent(index);
         let why = if self.outcome.expired[index].is_some() && !is_permanent { self.deadline(index, why) } else { why };
         // A job that has not been submitted has no id, and another job will get the id that it has in the queue.
         let is_for_job = |remedy: &String| remedy.contains("JobId=");
         let remedy = why.remedy.filter(|remedy| !(self.model.queue.jobs[index].is_new() && is_for_job(remedy)));
         WaitReason { remedy, ..why }
+    }
+
+    /// Returns true if no event in the queue can let the job start.
+    fn is_permanent(&self, index: usize) -> bool {
+        self.model.never[index].is_some() || self.links.hopeless[index].is_some()
     }
 
     /// Returns a reason with the jobs and the reservation that end at the predicted start, if the reason does not name
@@ -81,7 +86,10 @@ impl Reasons<'_> {
         let waits_on = told.started[index].is_some() && ready <= told.cycle_before[index];
         if let Some(last) = self.last_ends(index).filter(|_| waits_on) {
             let last = format!("the end of {last}");
-            if !why.text.contains(&last) {
+            // The id of another job may begin with the id of the last one.
+            let in_id = |next: char| next.is_ascii_alphanumeric() || next == '_';
+            let is_named = why.text.split_once(&last).is_some_and(|(_, rest)| !rest.starts_with(in_id));
+            if !is_named {
                 why.text += &format!("; it starts after {last}");
             }
         }
@@ -92,7 +100,7 @@ impl Reasons<'_> {
     /// early.
     fn reservation_ends(&self, index: usize, why: WaitReason) -> WaitReason {
         let kept = self.bids[index].and_then(|bid| self.model.cluster.shapes[bid.shape].reservation);
-        let is_permanent = self.model.never[index].is_some() || self.links.hopeless[index].is_some();
+        let is_permanent = self.is_permanent(index);
         let ForecastOutcome { started, ended, expired, .. } = self.outcome;
         let is_ready = self.links.ready(index, started, ended, expired) != Ready::Later;
         let Some(kept) = kept.filter(|_| is_ready && !is_permanent) else { return why };
@@ -103,8 +111,8 @@ impl Reasons<'_> {
             .with("another reservation, or none, or a later end of the reservation")
     }
 
-    /// Names the jobs and the reservation that end at the predicted start of a job, or between this start and the
-    /// scheduling cycle before.
+    /// Names the jobs and the reservation that end after the previous scheduling cycle, and no later than the predicted
+    /// start of a job.
     pub(super) fn last_ends(&self, index: usize) -> Option<String> {
         let told = self.told(index);
         let after = told.decisive(index);

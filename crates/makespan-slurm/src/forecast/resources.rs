@@ -15,8 +15,8 @@ impl Reasons<'_> {
         let position = self.positions[index];
         let free = self.free(world, shape);
         // When the scheduler considered this job, nodes may have been free that were then given to later, shorter
-        // jobs.
-        if let Some(gap) = self.play.gap(index) {
+        // jobs. Nodes with a gap of length 0 are reserved now, and not free.
+        if let Some(gap) = self.play.gap(index).filter(|gap| gap.time > 0) {
             return self.kept(shape, position, Some(gap));
         }
         if free.fits {
@@ -36,7 +36,8 @@ impl Reasons<'_> {
             (fits, true) => format!("{fits} of {} nodes have some", set.count()),
             (fits, false) => format!("{fits} of {} are", set.count()),
         };
-        let asks = format!("it asks for {}; {free} free in {partition}{lack}", wanted(self.model.queue, job, shape));
+        let asks =
+            format!("it asks for {}; {free} free for it in {partition}{lack}", wanted(self.model.queue, job, shape));
         let told = self.told(index);
         let after = told.decisive(index);
         let reservation = told.reservation[index].map(|kept| &self.model.queue.reservations[kept].name);
@@ -116,8 +117,9 @@ impl Reasons<'_> {
             (None, None) => format!("nodes are free, and {earlier}: the scheduler keeps to their order"),
         };
         let why = WaitReason::new(if closed.is_some() { "reservation" } else { "priority" }, brief, text);
+        // Slurm rounds time limits up to whole minutes.
         if gap >= 60 && gap < shape.lasts {
-            why.with(format!("with a time limit of at most {} it could start now", span(gap as u64)))
+            why.with(format!("with a time limit of at most {} it could start now", span(gap as u64 / 60 * 60)))
         } else {
             why
         }

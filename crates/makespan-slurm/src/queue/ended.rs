@@ -52,46 +52,40 @@ impl Queue {
     /// after the start of an ended job, sets the earliest start of the job. Marks dependencies that can never be
     /// satisfied.
     pub(super) fn settle_dependencies(&mut self, jobs: Range<usize>) {
+        if self.ended.is_empty() {
+            return;
+        }
         let targets = DependencyTargets::of(self);
         let mut settled = Vec::new();
-        for (index, job) in (jobs.start..).zip(&self.jobs[jobs]).filter(|(_, job)| job.run.is_none()) {
-            for (at, dependency) in job.waits_for.iter().enumerate().filter(|(_, dependency)| !dependency.has_failed) {
-                if targets.jobs(index, dependency).is_empty() {
-                    settled.push((index, at, self.settled(job, dependency)));
-                }
+        for (index, job) in (jobs.start..).zip(&self.jobs[jobs]) {
+            let how = |one: &Dependency| match one {
+                one if one.has_failed => Settled::Never,
+                one if targets.jobs(index, one).is_empty() => self.settled(job, one),
+                _ => Settled::Open,
+            };
+            if job.run.is_none() && !job.waits_for.is_empty() {
+                settled.push((index, job.waits_for.iter().map(how).collect::<Vec<_>>()));
             }
         }
-        // Later dependencies are removed first, so that the positions of the others stay valid.
-        for (index, at, how) in settled.into_iter().rev() {
-            let (now, job) = (self.now, &mut self.jobs[index]);
-            // The list of alternatives has been cleared if one of them is satisfied.
-            let Some(dependency) = job.waits_for.get(at).cloned() else { continue };
-            match how {
-                Settled::At(from) if from <= now && dependency.any => job.waits_for.clear(),
-                Settled::At(from) if from <= now => drop(job.waits_for.remove(at)),
-                Settled::At(from) if !dependency.any || job.waits_for.len() == 1 => {
-                    job.waits_for.remove(at);
-                    if job.eligible.is_none_or(|eligible| eligible < from) {
-                        (job.eligible, job.after_start_of) = (Some(from), Some(dependency));
-                    }
-                }
-                Settled::Never => job.waits_for[at].has_failed = true,
-                Settled::At(_) | Settled::Open => {}
-            }
+        for (index, how) in settled {
+            self.jobs[index].settle(how, self.now);
         }
     }
 
     /// Removes the dependencies of these jobs on jobs that the queue does not contain, and returns the ids of the jobs.
     pub(super) fn drop_unknown_dependencies(&mut self, jobs: Range<usize>) -> Vec<u64> {
-        let mut unknown = Vec::new();
-        for index in jobs {
-            let all = std::mem::take(&mut self.jobs[index].waits_for);
-            let targets = DependencyTargets::of(self);
+        let (targets, mut unknown) = (DependencyTargets::of(self), Vec::new());
+        let mut kept = Vec::new();
+        for index in jobs.clone() {
             let is_open = |one: &Dependency| {
                 one.has_failed || one.condition == Condition::Singleton || !targets.jobs(index, one).is_empty()
             };
-            let (kept, gone): (Vec<_>, Vec<_>) = all.into_iter().partition(is_open);
+            let (open, gone): (Vec<_>, Vec<_>) = self.jobs[index].waits_for.iter().cloned().partition(is_open);
+            // One satisfied alternative is sufficient.
+            kept.push(if gone.iter().any(|one| one.any) { Vec::new() } else { open });
             unknown.extend(gone.into_iter().map(|one| one.job));
+        }
+        for (index, kept) in jobs.zip(kept) {
             self.jobs[index].waits_for = kept;
         }
         unknown.sort_unstable();
@@ -115,6 +109,40 @@ impl Queue {
             Condition::Succeeded | Condition::SameTask => when(has_succeeded),
             Condition::Failed => when(!has_succeeded),
             Condition::Singleton => Settled::Open,
+        }
+    }
+}
+
+impl QueueJob {
+    /// Applies the effects of ended jobs on the dependencies of this job.
+    fn settle(&mut self, how: Vec<Settled>, now: i64) {
+        let all = std::mem::take(&mut self.waits_for);
+        let any = all.iter().any(|one| one.any);
+        let is_open = how.iter().any(|how| matches!(how, Settled::Open));
+        let (mut open, mut met) = (Vec::new(), Vec::new());
+        for (mut one, how) in all.into_iter().zip(how) {
+            one.has_failed |= matches!(how, Settled::Never);
+            match how {
+                Settled::At(at) => met.push((at, one)),
+                Settled::Never | Settled::Open => open.push(one),
+            }
+        }
+        // The first of several alternatives decides. If all dependencies are necessary, the last one decides.
+        met.sort_by_key(|one| one.0);
+        let decisive = if any { met.first() } else { met.last() };
+        let Some((from, dependency)) = decisive.cloned() else {
+            self.waits_for = open;
+            return;
+        };
+        // Jobs that have not ended may satisfy another alternative earlier.
+        if any && is_open && from > now {
+            open.extend(met.into_iter().map(|one| one.1));
+            self.waits_for = open;
+            return;
+        }
+        self.waits_for = if any { Vec::new() } else { open };
+        if from > now && self.eligible.is_none_or(|eligible| eligible < from) {
+            (self.eligible, self.after_start_of) = (Some(from), Some(dependency));
         }
     }
 }

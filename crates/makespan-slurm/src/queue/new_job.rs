@@ -190,9 +190,16 @@ impl NewJob {
         self
     }
 
-    /// Returns the minimum number of nodes, if the job states a number.
-    pub fn stated_nodes(&self) -> Option<u32> {
-        self.get("nodes")?.split('-').next()?.parse().ok()
+    /// Returns the minimum number of nodes. Without a stated number, the tasks on a node limit it from below.
+    pub fn min_nodes(&self) -> u64 {
+        match self.get("nodes") {
+            Some(text) => text.split('-').next().and_then(|least| least.parse().ok()).unwrap_or(1),
+            None => {
+                let per_node = self.count("ntasks-per-node");
+                let tasks = self.count("ntasks").or(per_node).unwrap_or(1);
+                tasks.div_ceil(per_node.unwrap_or(tasks).max(1)).max(1)
+            }
+        }
     }
 
     fn count(&self, name: &str) -> Option<u64> {
@@ -201,16 +208,12 @@ impl NewJob {
 
     /// Returns the record that `scontrol show job` would print.
     fn record(&self, id: u64, queue: &Queue, partition: &Partition) -> String {
-        let (least, most) = match self.get("nodes").map(|text| text.split_once('-').unwrap_or((text, text))) {
-            Some((least, most)) => (least.parse().unwrap_or(1), Some(most.to_owned())),
-            None => (1, None),
-        };
+        let most = self.get("nodes").map(|text| text.split_once('-').map_or(text, |range| range.1));
+        let least = self.min_nodes();
         let per_node = self.count("ntasks-per-node");
         let tasks = self.count("ntasks").unwrap_or_else(|| least * per_node.unwrap_or(1));
         let each = self.count("cpus-per-task").unwrap_or(1);
         let on_node = (per_node.unwrap_or(1) * each).max(self.count("mincpus").unwrap_or(1));
-        // Without a number of nodes, the tasks on a node limit the number of nodes from below.
-        let least = if most.is_none() { tasks.div_ceil(per_node.unwrap_or(tasks.max(1))) } else { least };
         let nodes = most.map_or_else(|| least.to_string(), |most| format!("{least}-{most}"));
         let mut record = format!(
             "JobId={id} JobName={} UserId={}(0) Priority=1 JobState=PENDING Reason=None Partition={} NumNodes={nodes} NumCPUs={} MinCPUsNode={on_node}",

@@ -1,5 +1,5 @@
-//! An audit of reasons over random queues with all rules. Each job, reservation or limit that a reason names must end at
-//! the predicted start, or between this start and the scheduling cycle before.
+//! An audit of reasons over random queues with all rules. Each job, reservation or limit that a reason names must end
+//! after the previous scheduling cycle, and no later than the predicted start.
 
 use std::collections::HashMap;
 

@@ -90,6 +90,37 @@ proptest! {
         prop_assert!(found.why().remedy.as_ref().is_none_or(|remedy| !remedy.contains("JobId=")), "{:?}", found.why());
     }
 
+    /// Of several dependencies on ended jobs, the last one decides. Of several alternatives, the first possible one does.
+    #[test]
+    fn all_or_one_of_several_ended_jobs(
+        ran in 0_i64..1200,
+        any in any::<bool>(),
+        parts in prop::collection::vec((prop::sample::select(vec!["afterok", "afternotok", "after"]), 1_usize..3, 0_i64..30), 1..4),
+    ) {
+        let end = format!("EndTime={NOW}");
+        let ended = held(1, "COMPLETED", ran, 1, &end) + &held(2, "FAILED", ran, 1, &end);
+        let part = |&(condition, other, minutes): &(&str, usize, i64)| match condition {
+            "after" => format!("after:{other}+{minutes}(unfulfilled)"),
+            _ => format!("{condition}:{other}(unfulfilled)"),
+        };
+        let text: Vec<String> = parts.iter().map(part).collect();
+        let dependency = format!("Dependency={}", text.join(if any { "?" } else { "," }));
+        let instant = |&(condition, other, minutes): &(&str, usize, i64)| match (condition, other) {
+            ("after", _) => Some(NOW - ran + 60 * minutes),
+            ("afterok", 1) | ("afternotok", 2) => Some(NOW),
+            _ => None,
+        };
+        let instants: Vec<Option<i64>> = parts.iter().map(instant).collect();
+        // A list with one part has no separator, so it does not state alternatives.
+        let start = if any && parts.len() > 1 {
+            instants.into_iter().flatten().min()
+        } else {
+            instants.into_iter().collect::<Option<Vec<i64>>>().and_then(|all| all.into_iter().max())
+        };
+        let found = expected(&node(0, "IDLE", 0), &(ended + &pending(3, 1, 1, &dependency)), &[]).remove(0);
+        prop_assert_eq!(found.outlook.start, start.map(|start| start.max(NOW)), "{}: {:?}", dependency, found.why());
+    }
+
     /// The return of nodes is a remedy only if the partition then has enough nodes.
     #[test]
     fn nodes_that_are_away_help_only_if_they_are_enough(states in prop::collection::vec(any::<bool>(), 1..6), asked in 1_u32..10) {

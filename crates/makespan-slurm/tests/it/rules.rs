@@ -296,12 +296,12 @@ fn what_asks_for_processors_alone_is_told_so() {
         by_limits(&queue)[0].why().text.clone()
     };
     for (ask, words) in [
-        ("NumNodes=1 NumCPUs=4", "asks for 4 processors on any number of nodes; none are free in p"),
+        ("NumNodes=1 NumCPUs=4", "asks for 4 processors on any number of nodes; none are free for it in p"),
         (
             "NumNodes=1 NumCPUs=4 MinCPUsNode=2",
             "asks for 4 processors on any number of nodes, at least 2 on each; none",
         ),
-        ("NumNodes=1-1 NumCPUs=4", "asks for 1 node with 4 processors; none is free in p"),
+        ("NumNodes=1-1 NumCPUs=4", "asks for 1 node with 4 processors; none is free for it in p"),
         ("NumNodes=1 NumCPUs=4 MinCPUsNode=4", "asks for 1 node with 4 processors; none"),
         ("NumNodes=1 NumCPUs=1", "asks for 1 node with 1 processor; none"),
         ("NumNodes=1-3 NumCPUs=3", "asks for 1 to 3 nodes with 1 processor (together 3 processors); none"),
@@ -627,7 +627,7 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
         assert_eq!((start, &own[..]), (Some(at), nodes), "{asks}: {why:?}");
     }
     let why = start(&running(101, 1, 20), "NumNodes=2-2 NumCPUs=2").2;
-    let text = "it asks for 2 nodes with 1 processor, n1 among them; 3 of 4 are free in p, and not n1";
+    let text = "it asks for 2 nodes with 1 processor, n1 among them; 3 of 4 are free for it in p, and not n1";
     assert!(why.text.contains(text), "{why:?}");
     assert!(start(&halves, "NumNodes=1-1 NumCPUs=2").2.text.contains("it asks for 1 node with 2 processors on n1"));
     let why = start(&halves, "NumNodes=2-2 NumCPUs=2 ExcNodeList=n1").2;

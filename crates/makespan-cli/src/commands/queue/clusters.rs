@@ -123,17 +123,16 @@ pub fn queues(names: &[&str], options: &QueueOptions) -> Result<ExitCode> {
             "{option}: with several clusters, `queue` prints only sums; name one cluster with --from, or remove {option}"
         ));
     }
-    let days = match options.times.unwrap_or_default() {
-        KnownTimes::Learned => options.past.unwrap_or(DAYS),
-        KnownTimes::Usual | KnownTimes::Limits => 0,
-    };
+    let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
+    let days = if learns { options.past.unwrap_or(DAYS) } else { 0 };
     let (mut clusters, mut sum, mut remarks) = (Vec::new(), ClusterNumbers::default(), Vec::new());
     for (index, from) in names.iter().enumerate() {
         if names[..index].contains(from) {
             return Err(miette!("--from names {from} twice; name each cluster once"));
         }
         let source = ClusterSource::parse(from)?;
-        let queue = source.read(None, days)?;
+        let mut queue = source.read(None, days)?;
+        queue.remarks.extend(queue.past_missing.take().filter(|_| learns));
         let numbers = ClusterNumbers::of(&queue, options);
         sum.add(&numbers);
         let label = source.label(&queue);

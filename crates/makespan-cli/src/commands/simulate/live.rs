@@ -58,7 +58,7 @@ pub fn changed(mut queue: Queue, before: &Instance) -> Result<(Log, Vec<String>)
     Ok((log, new))
 }
 
-/// Holds the jobs that can start only after a period without an end. Returns their names.
+/// Removes the jobs that can start only after a period without an end. Returns their names.
 fn withheld(queue: &mut Queue) -> Vec<String> {
     if !queue.reservations.iter().any(|kept| queue.is_never(kept.end)) {
         return Vec::new();
@@ -66,13 +66,12 @@ fn withheld(queue: &mut Queue) -> Vec<String> {
     let words = |seconds: i64| seconds.to_string();
     let play = ForecastOptions { draws: 0, times: RunTimes::Limits, clock: &words, ..ForecastOptions::default() };
     let expected = forecast(queue, &play).expected;
-    let gone: Vec<usize> = expected
-        .iter()
-        .filter(|one| one.outlook.start.is_some_and(|at| queue.is_never(at)))
-        .map(|one| one.job)
-        .collect();
-    gone.iter().for_each(|&job| queue.jobs[job].is_held = true);
-    gone.iter().map(|&job| queue.jobs[job].shown.clone()).collect()
+    let gone = expected.iter().filter(|one| one.outlook.start.is_some_and(|at| queue.is_never(at)));
+    let mut gone: Vec<usize> = gone.map(|one| one.job).collect();
+    let names = gone.iter().map(|&job| queue.jobs[job].shown.clone()).collect();
+    gone.sort_unstable();
+    gone.into_iter().rev().for_each(|job| drop(queue.jobs.remove(job)));
+    names
 }
 
 fn log(queue: Queue, present: Present) -> Log {

@@ -26,22 +26,23 @@ struct Left {
 impl Left {
     /// Returns the amounts that are left after a task has been added in some mode, once for each choice of its node.
     /// If two nodes have equal amounts left, only the first of them is a choice.
-    fn after(&self, mode: &Mode) -> Vec<Self> {
-        let without = |left: &[i128]| {
+    fn after<'a>(&'a self, mode: &'a Mode) -> impl Iterator<Item = Self> + 'a {
+        let without = move |left: &[i128]| {
             let each = left.iter().zip(&mode.amounts).map(|(left, held)| Some(left - held).filter(|&left| left >= 0));
             each.collect::<Option<Vec<i128>>>()
         };
-        let Some(pool) = without(&self.pool) else { return Vec::new() };
-        if !mode.is_on_one_node || self.nodes.is_empty() {
-            return vec![Self { pool, nodes: self.nodes.clone() }];
-        }
-        let choice = |(number, node): (usize, &Vec<i128>)| {
-            let rest = without(node).filter(|_| !self.nodes[..number].contains(node))?;
+        let pool = without(&self.pool);
+        let is_anywhere = !mode.is_on_one_node || self.nodes.is_empty();
+        let anywhere = pool.clone().filter(|_| is_anywhere).map(|pool| Self { pool, nodes: self.nodes.clone() });
+        let count = if is_anywhere || pool.is_none() { 0 } else { self.nodes.len() };
+        // The choices are computed one by one, so that a recursion holds few of them.
+        let choice = move |number: usize| {
+            let rest = without(&self.nodes[number]).filter(|_| !self.nodes[..number].contains(&self.nodes[number]))?;
             let mut nodes = self.nodes.clone();
             nodes[number] = rest;
-            Some(Self { pool: pool.clone(), nodes })
+            Some(Self { pool: pool.clone()?, nodes })
         };
-        self.nodes.iter().enumerate().filter_map(choice).collect()
+        anywhere.into_iter().chain((0..count).filter_map(choice))
     }
 
     /// Returns the number of elementary operations of [`Left::after`].

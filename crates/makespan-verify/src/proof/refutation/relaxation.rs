@@ -21,7 +21,8 @@ const MAX_PERIODS: usize = 1 << 12;
 /// Maximum number of nodes on which lifted scales distribute tasks.
 const MAX_NODES: usize = 64;
 
-/// The relaxed problem: tasks that need amounts of renewable resources. Only lifted scales place tasks on nodes.
+/// The relaxed problem: tasks that need amounts of renewable resources. The nodes are
+/// ignored, except when a lifted scale is checked.
 /// Times are in units of the grid. Times, releases, delays and ends of closed periods are rounded down to the grid, and
 /// deadlines are rounded up. So every schedule of the instance yields a schedule of this problem in which no task ends
 /// later.

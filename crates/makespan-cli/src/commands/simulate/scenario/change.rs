@@ -5,6 +5,8 @@ use makespan_formats::Estimates;
 use makespan_slurm::forecast::RandomRunTimes;
 use miette::{Result, miette};
 
+use crate::slurm_policy;
+
 use super::super::log::Log;
 use super::super::words::{left_out, named};
 use super::super::{live, rules};
@@ -66,7 +68,8 @@ impl Variant {
         let Some(live) = self.log.live.clone() else {
             return if changes.is_empty() { Ok(false) } else { Err(ONLY_QUEUES.to_owned()) };
         };
-        let states_fair_share = scenario.policy().is_some_and(|policy| parameter(policy, "weight_fairshare").is_some());
+        let states_fair_share =
+            scenario.policy().is_some_and(|policy| slurm_policy::value(policy, "weight_fairshare").is_some());
         if more.is_none() && changes.is_empty() && !states_fair_share {
             return Ok(false);
         }
@@ -141,7 +144,7 @@ impl Variant {
         self.policy = of_cluster.unwrap_or_else(|| policy.to_owned());
         let adds = self.log.live.as_ref().map(|live| live.queue.adds_fair_share);
         let is_without = |name: &&&str| match adds {
-            Some(adds) => parameter(policy, name).is_some() && !(adds && OF_FAIR_SHARE.contains(*name)),
+            Some(adds) => slurm_policy::value(policy, name).is_some() && !(adds && OF_FAIR_SHARE.contains(*name)),
             None => false,
         };
         let without: Vec<&str> = PRIORITIES.iter().filter(is_without).copied().collect();
@@ -276,12 +279,6 @@ const PRIORITIES: [&str; 10] = [
 ];
 /// Parameters that have an effect if the policy computes the fair share.
 const OF_FAIR_SHARE: [&str; 3] = ["half_life", "calc_period", "fair"];
-
-/// Returns the value of a parameter of the policy `slurm`, if the policy states it.
-fn parameter<'a>(policy: &'a str, name: &str) -> Option<&'a str> {
-    let inner = policy.trim().strip_prefix("slurm")?.trim().strip_prefix('[')?.strip_suffix(']')?;
-    inner.split(',').find_map(|part| part.trim().strip_prefix(name)?.trim_start().strip_prefix('='))
-}
 
 fn is_of_nodes(change: &ScenarioChange) -> bool {
     matches!(change, ScenarioChange::Nodes(_))
