@@ -90,7 +90,7 @@ proptest! {
         prop_assert!(found.why().remedy.as_ref().is_none_or(|remedy| !remedy.contains("JobId=")), "{:?}", found.why());
     }
 
-    /// Of several dependencies on ended jobs, the last one decides. Of several alternatives, the first possible one does.
+    /// The last of several dependencies on ended jobs decides, but the first possible one of several alternatives.
     #[test]
     fn all_or_one_of_several_ended_jobs(
         ran in 0_i64..1200,
