@@ -66,7 +66,7 @@ impl BoundsOptions {
     /// file exists and is valid. Calls `progress` with the number of projects before each project. Returns the page.
     ///
     /// # Errors
-    /// [`LabError`] if an option is invalid, or if a file cannot be read or written.
+    /// An error if an option is invalid, or if a file cannot be read or written.
     pub fn publish(&self, mut progress: impl FnMut(usize)) -> Result<String, LabError> {
         if !(self.time_limit > 0.0 && self.time_limit.is_finite()) {
             refuse("time-limit", self.time_limit.to_string(), "it must be a positive number of seconds")?;
@@ -106,7 +106,7 @@ impl BoundsOptions {
     /// a sentence for each problem.
     ///
     /// # Errors
-    /// [`LabError`] if there is no page, or if a project cannot be read.
+    /// An error if there is no page, or if a project cannot be read.
     pub fn checked(&self, mut progress: impl FnMut(usize)) -> Result<(usize, Vec<String>), LabError> {
         let path = self.output.join("bounds.csv");
         let wrong = |error: csv::Error| LabError::File { path: path.clone(), source: error.into() };
