@@ -74,7 +74,7 @@ impl Keeper {
         what_if::what_if(&outlook, &asked, &self.shared.platform)
     }
 
-    /// Returns those of the given jobs that have not ended. Refuses jobs that are held or did not succeed.
+    /// Returns the given jobs, without the jobs that have succeeded. Refuses jobs that are held or did not succeed.
     fn unfinished(&self, who: &Who, jobs: &[JobNumber]) -> Result<Vec<JobNumber>, Refusal> {
         let mut unfinished = Vec::with_capacity(jobs.len());
         for &job in jobs {

@@ -52,8 +52,8 @@ fn set(
     Ok(())
 }
 
-/// Returns the greatest common divisor of the weights of the ends of all tasks, in millionths. The weighted sum of ends
-/// is a multiple of this divisor times the grid.
+/// Returns the greatest common divisor of the weights of the ends of all tasks, in millionths. The objective of
+/// the relaxed problem is a multiple of this divisor times the grid.
 pub(super) fn unit(instance: &Instance, objective: Objective) -> u64 {
     weights(instance, objective).into_iter().fold(0, divisor)
 }
@@ -66,20 +66,16 @@ pub(super) fn weights_in_units(instance: &Instance, objective: Objective) -> (Ve
     (weights(instance, objective).into_iter().map(weight).collect(), unit.cast_signed())
 }
 
-/// Returns the weight of the end of each task, in millionths. For a lateness, a job without a deadline has no weight. A last task of a job is a task for which no other task of
-/// the job waits. The last tasks of a job share its weight equally, rounded down. So the weighted sum of their ends is
-/// at most the job's weight times the job's end. If the job has only one last task, the two values are equal.
+/// Returns the weight of the end of each task, in millionths. For a lateness, a job without a deadline has no weight. A
+/// last task of a job is a task for which no other task of the job waits. The last tasks of a job share its weight
+/// equally, rounded down. So the weighted sum of their ends is at most the job's weight times the job's end. If the job
+/// has only one last task, the two values are equal. For a lateness, this holds for the times after the deadline.
 fn weights(instance: &Instance, objective: Objective) -> Vec<u64> {
     let mut weights = Vec::new();
     for (id, job) in instance.ids().zip(instance.jobs()) {
         let has_cost = !objective.is_lateness() || job.deadline.is_some();
-        let whole = if !has_cost {
-            0
-        } else if objective.is_weighted() {
-            job.weight.millionths()
-        } else {
-            Weight::ONE.millionths()
-        };
+        let stated = if objective.is_weighted() { job.weight } else { Weight::ONE };
+        let whole = if has_cost { stated.millionths() } else { 0 };
         let mut is_last = vec![true; usize::try_from(job.tasks()).unwrap_or(0)];
         for edge in instance.edges_of(id) {
             is_last[number(job, edge.from)] = false;
@@ -95,7 +91,8 @@ fn number(job: &Job<Rows>, task: TaskId) -> usize {
     task.index() - job.first().index()
 }
 
-/// Sets the deadlines of the tasks if the objective is a sum over jobs. The deadline of a task is its latest end for which the sum satisfies the claim if all other tasks end as early as possible.
+/// Sets the deadlines of the tasks if the objective is a sum over jobs. The deadline of a task is its latest end for
+/// which the sum satisfies the claim if all other tasks end as early as possible.
 fn by_weight(relaxation: &mut Relaxation, horizon: i64) -> Result<(), CertificateError> {
     let least = |task: &RelaxedTask| task.cost(task.head.saturating_add(task.shortest()));
     let base = relaxation.tasks.iter().try_fold(0_i128, |sum, task| sum.checked_add(least(task)));
