@@ -75,6 +75,20 @@ pub struct QueueOptions {
     pub connection: super::ConnectionOptions,
 }
 
+impl QueueOptions {
+    /// Returns the given options that select a part of one queue, or repeat the output.
+    pub fn of_part(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let all = [
+            (self.job.is_some(), "--job"),
+            (self.what_if.is_some(), "--what-if"),
+            (self.user.is_some(), "--user"),
+            (self.limit.is_some(), "--limit"),
+            (self.watch.is_some(), "--watch"),
+        ];
+        all.into_iter().filter_map(|(is_given, name)| is_given.then_some(name))
+    }
+}
+
 #[cfg(feature = "service")]
 impl QueueOptions {
     /// Returns the first given option that only the queue of a cluster supports.

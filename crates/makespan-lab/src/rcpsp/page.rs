@@ -78,15 +78,13 @@ impl BoundsOptions {
         });
         fs::create_dir_all(self.output.join(CERTIFICATES)).map_err(LabError::file(&self.output))?;
         let mut rows = Vec::new();
-        for project in projects.iter().cloned() {
-            progress(projects.len());
+        let count = projects.len();
+        for project in projects {
+            progress(count);
             let instance = project.instance()?;
             let file = self.planned(&project, &instance)?;
             let bound = file.bound(Objective::Makespan).ok_or_else(|| without_bound(&project))?;
-            let unit = i128::from(Time::TICKS_PER_SECOND);
-            // The time unit of a project is a second. A bound is rounded up, because a makespan is whole.
-            let [plan, proved] =
-                [file.makespan, bound.value.integer()].map(|ticks| (ticks + unit - 1).div_euclid(unit));
+            let [plan, proved] = [file.makespan, bound.value.integer()].map(units_up);
             rows.push(Row {
                 plan: i64::try_from(plan).unwrap_or(i64::MAX),
                 bound: i64::try_from(proved).unwrap_or(i64::MAX),
@@ -227,12 +225,17 @@ impl Row {
 /// Returns a problem if the bound of a plan file is not the bound in the table.
 fn stated_otherwise(file: &ScheduleFile, stated: &str) -> Vec<String> {
     let Some(bound) = file.bound(Objective::Makespan) else { return vec!["the plan file has no bound".into()] };
-    let unit = i128::from(Time::TICKS_PER_SECOND);
-    let proved = (bound.value.integer() + unit - 1).div_euclid(unit).to_string();
+    let proved = units_up(bound.value.integer()).to_string();
     let problem = format!("the table states the bound {stated}, but the plan file proves {proved}");
     (proved != stated).then_some(problem).into_iter().collect()
 }
 
 fn without_bound(project: &File) -> LabError {
     LabError::Bound { bound: Objective::Makespan.name(), instance: project.to_string(), reason: "it is missing".into() }
+}
+
+/// Converts ticks to time units of a project, which are seconds. Rounds up, because a makespan is whole.
+fn units_up(ticks: i128) -> i128 {
+    let unit = i128::from(Time::TICKS_PER_SECOND);
+    (ticks + unit - 1).div_euclid(unit)
 }

@@ -104,12 +104,7 @@ pub fn listed(from: &str) -> Option<Vec<&str>> {
 
 /// Prints the numbers of several clusters, and their sums.
 pub fn queues(names: &[&str], options: &QueueOptions) -> Result<ExitCode> {
-    let given = [
-        (options.job.is_some(), "--job"),
-        (options.what_if.is_some(), "--what-if"),
-        (options.user.is_some(), "--user"),
-        (options.limit.is_some(), "--limit"),
-        (options.watch.is_some(), "--watch"),
+    let others = [
         (options.report.is_some(), "--report"),
         (options.at.is_some(), "--at"),
         (options.draws.is_some(), "--draws"),
@@ -118,7 +113,8 @@ pub fn queues(names: &[&str], options: &QueueOptions) -> Result<ExitCode> {
         (options.no_history, "--no-history"),
         (options.format == QueueFormat::Prometheus, "--format prometheus"),
     ];
-    if let Some((_, option)) = given.into_iter().find(|one| one.0) {
+    let others = others.into_iter().filter_map(|(is_given, name)| is_given.then_some(name));
+    if let Some(option) = options.of_part().chain(others).next() {
         return Err(miette!(
             "{option}: with several clusters, `queue` prints only sums; name one cluster with --from, or remove {option}"
         ));

@@ -124,19 +124,12 @@ pub fn queue(options: &QueueOptions) -> Result<ExitCode> {
              range; remove one of the two options"
         ));
     }
-    if options.format == QueueFormat::Prometheus {
-        let given = [
-            (options.job.is_some(), "--job"),
-            (options.what_if.is_some(), "--what-if"),
-            (options.user.is_some(), "--user"),
-            (options.limit.is_some(), "--limit"),
-            (options.watch.is_some(), "--watch"),
-        ];
-        if let Some((_, option)) = given.into_iter().find(|one| one.0) {
-            return Err(miette!(
-                "{option}: the metrics of --format prometheus describe the whole queue once; remove {option}"
-            ));
-        }
+    if options.format == QueueFormat::Prometheus
+        && let Some(option) = options.of_part().next()
+    {
+        return Err(miette!(
+            "{option}: the metrics of --format prometheus describe the whole queue once; remove {option}"
+        ));
     }
     let Some(pause) = options.watch else { return once(&from, options) };
     if !source::is_running(&from) {

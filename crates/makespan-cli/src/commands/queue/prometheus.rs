@@ -6,7 +6,7 @@ use makespan_core::Distribution;
 use makespan_formats::prometheus::{Metric, MetricKind, metrics_text};
 use makespan_slurm::queue::QueueJob;
 
-use super::ForecastQueue;
+use super::{ForecastQueue, rows};
 
 /// Labels and a value.
 type Labelled = (Vec<(&'static str, String)>, f64);
@@ -29,12 +29,15 @@ pub fn text(seen: &ForecastQueue<'_>) -> String {
     let reasons = reasons.into_iter().map(|(kind, count)| (vec![("reason", kind)], count));
     let processors = of_partitions(queue.jobs.iter().filter(|job| job.run.is_none()), |job| job.request.cpus as f64);
     let (takes, away): (Vec<_>, Vec<_>) = queue.nodes.iter().partition(|node| node.state.takes_jobs());
-    let cpus = |of: &dyn Fn(&makespan_slurm::Node) -> u32, nodes: &[&makespan_slurm::Node]| {
-        nodes.iter().map(|node| f64::from(of(node))).sum::<f64>()
+    let cpus = |of: &dyn Fn(&makespan_slurm::Node) -> u64, nodes: &[&makespan_slurm::Node]| {
+        nodes.iter().map(|node| of(node) as f64).sum::<f64>()
     };
-    let free = |node: &makespan_slurm::Node| node.usable_cpus.saturating_sub(node.allocated_cpus);
-    let used = |node: &makespan_slurm::Node| node.usable_cpus.min(node.allocated_cpus);
-    let away_free = cpus(&free, &away);
+    let used = |node: &makespan_slurm::Node| node.usable_cpus.min(node.allocated_cpus).into();
+    let expected = seen.forecast.expected.iter().map(|one| (&queue.jobs[one.job], one.outlook.start));
+    let unstartable = expected.clone().filter(|(_, start)| start.is_none()).map(|(job, _)| job);
+    let waits = expected.filter_map(|(job, start)| Some((job, start?.saturating_sub(queue.now))));
+    let pending = queue.jobs.iter().filter(|job| job.run.is_none());
+    let waited = pending.filter_map(|job| Some((job, queue.now.saturating_sub(job.submitted?))));
     let notes = (queue.remarks.len() + seen.forecast.remarks.len()) as f64;
     let state = |name: &str, value: f64| (vec![("state", name.to_owned())], value);
     let all = vec![
@@ -51,29 +54,19 @@ pub fn text(seen: &ForecastQueue<'_>) -> String {
         gauge(
             "makespan_queue_pending_processors",
             "Processors that pending jobs request, by partition.",
-            processors.into_iter().map(|(partition, count)| (vec![("partition", partition)], count)).collect(),
+            by_partition(processors),
         ),
         gauge(
             "makespan_queue_expected_wait_seconds",
             "Time from now to the expected starts of the pending jobs that will start.",
-            statistics(expected(seen)),
+            statistics(waits),
         ),
         gauge(
             "makespan_queue_unstartable_jobs",
             "Pending jobs without an expected start, by partition.",
-            of_partitions(
-                seen.forecast.expected.iter().filter(|one| one.outlook.start.is_none()).map(|one| &queue.jobs[one.job]),
-                |_| 1.0,
-            )
-            .into_iter()
-            .map(|(partition, count)| (vec![("partition", partition)], count))
-            .collect(),
+            by_partition(of_partitions(unstartable, |_| 1.0)),
         ),
-        gauge(
-            "makespan_queue_waited_seconds",
-            "Time since the submission of the pending jobs.",
-            statistics(waited(seen)),
-        ),
+        gauge("makespan_queue_waited_seconds", "Time since the submission of the pending jobs.", statistics(waited)),
         gauge(
             "makespan_queue_nodes",
             "Nodes that accept jobs, and nodes that accept none.",
@@ -84,8 +77,8 @@ pub fn text(seen: &ForecastQueue<'_>) -> String {
             "Processors of jobs, free processors, and unused processors of nodes that accept no jobs.",
             vec![
                 state("allocated", cpus(&used, &takes) + cpus(&used, &away)),
-                state("free", cpus(&free, &takes)),
-                state("away", away_free),
+                state("free", cpus(&rows::free, &takes)),
+                state("away", cpus(&rows::free, &away)),
             ],
         ),
         gauge("makespan_queue_notes", "Notes about missing or doubtful data of the queue.", vec![(vec![], notes)]),
@@ -119,35 +112,22 @@ fn of_partitions<'a>(
     sums
 }
 
-/// Returns the time from now to the expected start of each pending job, by partition.
-fn expected(seen: &ForecastQueue<'_>) -> BTreeMap<String, Vec<f64>> {
-    let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for one in &seen.forecast.expected {
-        let Some(start) = one.outlook.start else { continue };
-        let wait = start.saturating_sub(seen.queue.now).max(0) as f64;
-        let partitions = &seen.queue.jobs[one.job].partitions;
-        partitions.iter().for_each(|partition| all.entry(partition.clone()).or_default().push(wait));
-    }
-    all
+/// Labels the sums with their partitions.
+fn by_partition(sums: BTreeMap<String, f64>) -> Vec<Labelled> {
+    sums.into_iter().map(|(partition, sum)| (vec![("partition", partition)], sum)).collect()
 }
 
-/// Returns the time since the submission of each pending job, by partition.
-fn waited(seen: &ForecastQueue<'_>) -> BTreeMap<String, Vec<f64>> {
-    let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for job in seen.queue.jobs.iter().filter(|job| job.run.is_none()) {
-        let Some(submitted) = job.submitted else { continue };
-        let wait = seen.queue.now.saturating_sub(submitted).max(0) as f64;
-        job.partitions.iter().for_each(|partition| all.entry(partition.clone()).or_default().push(wait));
+/// Returns the mean, two percentiles and the maximum of times of jobs, in seconds, for each partition in which the jobs may
+/// run. A negative time counts as 0.
+fn statistics<'a>(times: impl Iterator<Item = (&'a QueueJob, i64)>) -> Vec<Labelled> {
+    let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (job, time) in times {
+        job.partitions.iter().for_each(|partition| all.entry(partition).or_default().push(time.max(0) as f64));
     }
-    all
-}
-
-/// Returns the mean, two percentiles and the maximum of the values of each partition.
-fn statistics(values: BTreeMap<String, Vec<f64>>) -> Vec<Labelled> {
-    let of = |(partition, values): (String, Vec<f64>)| {
+    let of = |(partition, values): (&str, Vec<f64>)| {
         let Distribution { mean, median, p95, max, .. } = Distribution::of(values);
         let all = [("mean", mean), ("median", median), ("p95", p95), ("max", max)];
-        all.map(|(name, value)| (vec![("partition", partition.clone()), ("statistic", name.to_owned())], value))
+        all.map(|(name, value)| (vec![("partition", partition.to_owned()), ("statistic", name.to_owned())], value))
     };
-    values.into_iter().flat_map(of).collect()
+    all.into_iter().flat_map(of).collect()
 }

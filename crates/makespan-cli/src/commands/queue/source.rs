@@ -80,7 +80,7 @@ impl ClusterSource {
 
     /// Returns the name of the cluster, or else a text that identifies the cluster.
     pub fn label(&self, queue: &Queue) -> String {
-        let stated = queue.config.get("ClusterName").filter(|name| !name.is_empty()).map(str::to_owned);
+        let stated = stated_name(queue).map(str::to_owned);
         match self {
             Self::Named(name) => name.clone(),
             Self::Usual => stated.unwrap_or_else(|| SLURM.to_owned()),
@@ -90,16 +90,19 @@ impl ClusterSource {
 
     /// Returns the beginning of a command that submits a job to this cluster.
     pub fn sbatch(&self, queue: &Queue) -> String {
-        match self {
-            Self::Usual => "sbatch".to_owned(),
-            Self::Configured(path) => format!("SLURM_CONF={} sbatch", shell_word(path.as_os_str())),
-            Self::Named(name) => format!("sbatch -M {}", shell_word(name.as_ref())),
-            Self::Saved(_) => match queue.config.get("ClusterName").filter(|name| !name.is_empty()) {
-                Some(name) => format!("sbatch -M {}", shell_word(name.as_ref())),
-                None => "sbatch".to_owned(),
-            },
-        }
+        let name = match self {
+            Self::Configured(path) => return format!("SLURM_CONF={} sbatch", shell_word(path.as_os_str())),
+            Self::Usual => None,
+            Self::Named(name) => Some(name.as_str()),
+            Self::Saved(_) => stated_name(queue),
+        };
+        name.map_or_else(|| "sbatch".to_owned(), |name| format!("sbatch -M {}", shell_word(name.as_ref())))
     }
+}
+
+/// Returns the name that the cluster states in its configuration.
+fn stated_name(queue: &Queue) -> Option<&str> {
+    queue.config.get("ClusterName").filter(|name| !name.is_empty())
 }
 
 /// Reads the queue of the cluster that `from` names, as [`ClusterSource::read`] does.

@@ -214,10 +214,9 @@ impl Advice {
 
     /// Describes the ranges.
     fn method(&self) -> String {
-        let block = if self.resamples.is_weekly { "week" } else { "day" };
         format!(
             "differences are paired by job; each range contains {PERCENT} % of {RESAMPLES} resamples of {} (block bootstrap, seed {})",
-            counted(self.resamples.blocks(), block),
+            counted(self.resamples.blocks(), self.resamples.block()),
             self.seed
         )
     }
@@ -249,7 +248,7 @@ impl Advice {
                 "percent": PERCENT,
                 "resamples": RESAMPLES,
                 "blocks": self.resamples.blocks(),
-                "block": if self.resamples.is_weekly { "week" } else { "day" },
+                "block": self.resamples.block(),
                 "seed": self.seed,
             },
             "remarks": self.remarks,

@@ -45,7 +45,7 @@ pub struct Resamples {
     /// The block of each task, by the release of its job.
     block: Vec<usize>,
     blocks: usize,
-    pub is_weekly: bool,
+    is_weekly: bool,
     /// The blocks of each resample, drawn with replacement.
     drawn: Vec<Vec<usize>>,
 }
@@ -67,8 +67,13 @@ impl Resamples {
         let block = since.iter().map(|at| used.partition_point(|&block| block < at / length)).collect();
         let blocks = used.len();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let drawn = (0..RESAMPLES).map(|_| (0..blocks).map(|_| random.random_range(0..blocks.max(1))).collect());
+        let drawn = (0..RESAMPLES).map(|_| (0..blocks).map(|_| random.random_range(0..blocks)).collect());
         Self { block, blocks, is_weekly, drawn: drawn.collect() }
+    }
+
+    /// Returns the length of a block: `week` or `day`.
+    pub fn block(&self) -> &'static str {
+        if self.is_weekly { "week" } else { "day" }
     }
 
     /// Returns the number of blocks with jobs.

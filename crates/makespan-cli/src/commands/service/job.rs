@@ -133,7 +133,7 @@ fn explained(explanation: &Explanation) -> String {
     text
 }
 
-/// Returns the text of a reason, with the numbers of those of its jobs that the text does not name.
+/// Returns the text of a reason, and the numbers of the jobs that the text does not name.
 fn with_jobs(reason: &Reason) -> String {
     let is_named = |job: &JobNumber| {
         reason.text.split(|sign: char| !sign.is_ascii_digit()).any(|number| number.parse() == Ok(job.0))
