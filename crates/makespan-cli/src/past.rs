@@ -200,7 +200,7 @@ impl Place {
                 let command = if single { self.command(&task.command) } else { self.command(&any_of(&task.command)) };
                 let processors = task.profile.min_processors()..=task.profile.max_processors();
                 let inputs = command.input_bytes(here);
-                let pinned = self.pinning == Pinning::All || !task.assumes_one_core;
+                let pinned = self.pinning.includes(task.assumes_one_core);
                 let question = Question { command: &command, processors: processors.clone(), pinned, inputs };
                 if let Some(learned) = estimator.estimate(&question)? {
                     known.push(KnownTask { job: number_of_job, number, command, processors, learned, single });

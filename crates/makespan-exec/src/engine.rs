@@ -274,6 +274,12 @@ pub trait Engine {
         false
     }
 
+    /// Reserves the cores of a task. Called immediately before [`Engine::start`]. Returns false if cores are still lent
+    /// to running tasks. The start is then tried again after a short time.
+    fn reserve_cores(&mut self, _task: TaskId, _processors: &ProcSet) -> bool {
+        true
+    }
+
     /// Prepares a task, which then waits for [`Engine::go`]. The session writes the returned identity to the journal.
     ///
     /// # Errors

@@ -70,6 +70,9 @@ pub enum ExecuteError {
          available"
     )]
     NoMemoryLimit(String),
+    /// Jobs cannot use a jobserver.
+    #[error("the jobserver cannot be used: {0}")]
+    NoJobserver(String),
     /// The cores of this machine cannot be determined.
     #[error("cannot find out which cores this process may use: {0}")]
     Cores(#[source] io::Error),

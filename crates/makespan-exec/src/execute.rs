@@ -15,6 +15,7 @@ use crate::engine::{Engine, TakenAttempt};
 use crate::files::Files;
 use crate::fingerprint::identity;
 use crate::halt::EndCounter;
+use crate::jobserver::check_jobserver;
 use crate::journal::{FILE, History, Journal, JournalRecord, Progression, TaskList, locked, strangers};
 use crate::local::Local;
 use crate::machine::cores;
@@ -142,8 +143,10 @@ impl ReservedRun<'_> {
     /// # Errors
     /// The errors of [`execute`].
     pub fn execute(self, policy: &mut dyn Policy, observer: &mut dyn Observer) -> Result<Trace, ExecuteError> {
-        let setting = self.options.setting.clone();
-        let mut engine = Local::new(self.folder(), cores()?, self.options.shim.clone()).with_setting(setting);
+        let (setting, style) = (self.options.setting.clone(), self.options.jobserver);
+        style.map_or(Ok(()), |style| check_jobserver(self.folder(), style)).map_err(ExecuteError::NoJobserver)?;
+        let engine = Local::new(self.folder(), cores()?, self.options.shim.clone()).with_setting(setting);
+        let mut engine = engine.with_jobserver(style, self.instance.processors());
         if let Some(intake) = &self.options.intake {
             let waker = engine.waker();
             intake.on_request(move || waker.wake());

@@ -20,6 +20,7 @@ use nix::unistd::Pid;
 use crate::engine::{EarlierAttempt, Engine, EngineStart, LeftProcesses, Notice, Refusal, TakenAttempt};
 use crate::folder::Folder;
 use crate::group::{ControlGroup, NO_GROUP};
+use crate::jobserver::{JobserverStyle, Lender};
 use crate::machine::{cores_of, host};
 use crate::options::JobSetting;
 use crate::process::{GLANCE, Identity, boot};
@@ -62,6 +63,7 @@ pub struct Local {
     shims: BTreeMap<TaskId, Shim>,
     /// The cores of the running pinned tasks.
     pinned: BTreeMap<TaskId, Vec<usize>>,
+    lender: Lender,
     /// The running tasks of earlier sessions.
     taken: TakenOver,
     /// Spare shims: they have no task yet, or their task has ended.
@@ -120,6 +122,7 @@ impl Local {
             begun: Instant::now(),
             shims: BTreeMap::new(),
             pinned: BTreeMap::new(),
+            lender: Lender::new(folder, None, 0),
             taken: TakenOver::default(),
             spares: VecDeque::new(),
             lacking: false,
@@ -133,6 +136,14 @@ impl Local {
     #[must_use]
     pub fn with_setting(mut self, setting: JobSetting) -> Self {
         self.setting = setting;
+        self
+    }
+
+    /// Lends the cores of this run to the processes of its tasks. `cores` is the number of processors of the platform.
+    /// Without a style, no cores are lent, but tasks of an earlier session may return tokens.
+    #[must_use]
+    pub fn with_jobserver(mut self, style: Option<JobserverStyle>, cores: u32) -> Self {
+        self.lender = Lender::new(self.folder.name(), style, cores);
         self
     }
 
@@ -233,8 +244,12 @@ impl Engine for Local {
         resources::memory_kills()
     }
 
+    fn reserve_cores(&mut self, task: TaskId, processors: &ProcSet) -> bool {
+        self.lender.reserve(task, processors.len())
+    }
+
     fn start(&mut self, start: &EngineStart<'_>) -> Result<Identity, Refusal> {
-        let mut shim = self.spawn(start)?;
+        let mut shim = self.spawn(start).inspect_err(|_| self.lender.close(start.task))?;
         if start.is_pinned {
             self.pin(start.task, start.processors);
         }
@@ -257,6 +272,7 @@ impl Engine for Local {
 
     fn call_off(&mut self, task: TaskId) {
         self.pinned.remove(&task);
+        self.lender.close(task);
         if let Some(shim) = self.shims.remove(&task) {
             shim.process.dismiss();
         }
@@ -282,6 +298,7 @@ impl Engine for Local {
                     if let Some(notice) = self.taken.ended(task, number) {
                         if matches!(notice, Notice::Lost(..)) {
                             self.pinned.remove(&task);
+                            self.lender.close(task);
                         }
                         return Some(notice);
                     }
@@ -303,6 +320,8 @@ impl Engine for Local {
                 if attempt.is_pinned {
                     self.pinned.insert(attempt.task, cores_of(&attempt.processors, &self.cores));
                 }
+                let (folder, cores) = (self.folder.path(), attempt.processors.len());
+                self.lender.adopt(&folder, attempt.task, attempt.attempt, cores);
                 goes_on.push(TakenAttempt { task: attempt.task, gpus: gpus.clone() });
             }
         }
@@ -311,6 +330,7 @@ impl Engine for Local {
 
     fn reap(&mut self, task: TaskId) -> i32 {
         self.pinned.remove(&task);
+        self.lender.close(task);
         self.taken.forget(task);
         let Some(shim) = self.shims.remove(&task) else { return -1 };
         match shim.left {
@@ -326,6 +346,7 @@ impl Engine for Local {
         // A shim with a running task does not need the session.
         self.shims.clear();
         self.pinned.clear();
+        self.lender = Lender::new(self.folder.name(), None, 0);
         self.taken = TakenOver::default();
         self.group = None;
     }
@@ -372,6 +393,7 @@ impl Drop for Local {
         for task in tasks {
             self.call_off(task);
         }
+        self.lender.remove(&self.folder.path());
         // All spare shims end at the same time, while this process waits for the first.
         self.spares.iter_mut().for_each(|spare| drop(spare.input.take()));
         std::mem::take(&mut self.spares).into_iter().for_each(|spare| {

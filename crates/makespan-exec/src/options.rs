@@ -8,6 +8,7 @@ use makespan_core::{Estimation, Instance, Stop, TaskId, Time};
 
 use crate::halt::HaltRule;
 use crate::intake::Intake;
+use crate::jobserver::JobserverStyle;
 use crate::keep::KeptTasks;
 use crate::shim::{check_name, check_pattern};
 
@@ -66,12 +67,23 @@ pub enum Pinning {
     /// Tasks with a stated number of processors. If a single core is only assumed for a task
     /// ([`makespan_core::Task::assumes_one_core`]), the task may use all cores that no pinned task holds.
     Stated,
+    /// No task. The processes of a task that use lent cores need cores of other tasks ([`ExecuteOptions::jobserver`]).
+    Nothing,
 }
 
 impl Pinning {
     /// Returns whether a task is pinned.
     pub fn pins(self, instance: &Instance, task: TaskId) -> bool {
-        self == Self::All || !instance.task(task).assumes_one_core
+        self.includes(instance.task(task).assumes_one_core)
+    }
+
+    /// Returns whether tasks are pinned if a single core is only assumed for them.
+    pub fn includes(self, assumes_one_core: bool) -> bool {
+        match self {
+            Self::All => true,
+            Self::Stated => !assumes_one_core,
+            Self::Nothing => false,
+        }
     }
 }
 
@@ -116,6 +128,10 @@ pub struct ExecuteOptions {
     pub oversubscribe: bool,
     /// Tasks that are pinned to their cores.
     pub pinning: Pinning,
+    /// Lends cores that no task holds to the processes of running tasks, through the jobserver protocol of GNU make. A
+    /// start waits until enough lent cores are free. Tasks must not be pinned ([`Pinning::Nothing`]). Used only by
+    /// runs on this machine.
+    pub jobserver: Option<JobserverStyle>,
     /// The program of the shims, such as `makespan-shim`. A shim guards a task and stores its exit status. The default
     /// is this program, which must then call [`crate::serve`] first.
     pub shim: Option<PathBuf>,
@@ -161,6 +177,7 @@ impl ExecuteOptions {
             recover: false,
             oversubscribe: false,
             pinning: Pinning::All,
+            jobserver: None,
             shim: None,
             hold: None,
             setting: JobSetting::default(),

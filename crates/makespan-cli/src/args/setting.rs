@@ -1,16 +1,35 @@
-//! The options of `run` for the environment of jobs on this machine, and for the delay of their starts.
+//! The options of `run` for the environment of jobs on this machine, the delay of their starts, and the cores that they
+//! share.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
-use makespan_exec::{ExecuteOptions, JobSetting, StartHold};
+use clap::{Args, ValueEnum};
+use makespan_exec::{ExecuteOptions, JobSetting, JobserverStyle, StartHold};
 use makespan_formats::parse_amount;
 use miette::{Result, miette};
 
 use super::{JobSlots, WaitTime};
 
-/// Options with the names of GNU parallel. None of them kills a job.
+/// The form in which jobs receive the jobserver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum JobserverForm {
+    /// Two file descriptors, for all versions of GNU make, cargo and gcc
+    Pipe,
+    /// A named FIFO, for ninja from 1.13 and GNU make from 4.4
+    Fifo,
+}
+
+impl JobserverForm {
+    fn style(self) -> JobserverStyle {
+        match self {
+            Self::Pipe => JobserverStyle::Pipe,
+            Self::Fifo => JobserverStyle::Fifo,
+        }
+    }
+}
+
+/// Options for jobs on this machine, mostly with the names of GNU parallel. None of them kills a job.
 #[derive(Args, Clone)]
 pub struct SettingOptions {
     /// Wait this long after each start before the next one, such as 0.5 or 2m
@@ -29,6 +48,13 @@ pub struct SettingOptions {
     /// This option only delays starts and kills nothing. Threads of all programs count. 0 waits until no thread runs
     #[arg(help_heading = "How many at once", long, value_name = "N", allow_hyphen_values = true)]
     pub load: Option<JobSlots>,
+    /// Lend cores that no job holds to make, cargo, gcc and ninja in running jobs
+    ///
+    /// These programs start further processes only with a token from the jobserver of GNU make. A token stands for one
+    /// core. While a core is lent, no job starts on it. Jobs are not pinned to cores
+    #[arg(help_heading = "How many at once", long, value_name = "FORM", conflicts_with = "pin")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "pipe")]
+    pub jobserver: Option<JobserverForm>,
     /// Run the jobs in this folder, which is created if it does not exist
     ///
     /// The list, the folder of the run and the files of other options are still relative to the current folder
@@ -59,6 +85,7 @@ impl SettingOptions {
             let delay = self.delay.map_or(Duration::ZERO, |WaitTime(delay)| delay);
             options.hold = Some(StartHold { delay, free_memory: self.memfree, load });
         }
+        options.jobserver = self.jobserver.map(JobserverForm::style);
         let folder = self.wd.as_deref().map(folder).transpose()?;
         options.setting = JobSetting { folder, niceness: self.nice };
         self.env.iter().try_for_each(|name| check_exported(name))
@@ -70,6 +97,7 @@ impl SettingOptions {
             ("--delay", self.delay.is_some()),
             ("--memfree", self.memfree.is_some()),
             ("--load", self.load.is_some()),
+            ("--jobserver", self.jobserver.is_some()),
             ("--wd", self.wd.is_some()),
             ("--nice", self.nice.is_some()),
         ];

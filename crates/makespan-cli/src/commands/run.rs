@@ -439,7 +439,11 @@ fn check_all(
 
 /// Returns which jobs are pinned to their cores. On a cluster, all jobs are pinned.
 fn pinning(options: &RunOptions, is_here: bool) -> Pinning {
-    if options.source.pin || !is_here { Pinning::All } else { Pinning::Stated }
+    match options.setting.jobserver {
+        Some(_) => Pinning::Nothing,
+        None if options.source.pin || !is_here => Pinning::All,
+        None => Pinning::Stated,
+    }
 }
 
 /// Returns an estimator that learns run times from the ended tasks of a run. For each task, the estimator prefers the

@@ -35,10 +35,16 @@ impl Local {
         StatusSlot::reserve(&Disk, &self.folder.path().join(&start.files.status)).map_err(refuse)?;
         let marks = marks(start.name, self.folder.name());
         let gpus = gpus.iter().flat_map(|gpus| VISIBLE.map(|name| (name, gpus.join(","))));
-        let threads = start.is_pinned.then_some(start.processors.len());
+        // A job that takes tokens starts further processes with them, so its threads must not use other cores.
+        let threads = (start.is_pinned || self.lender.lends()).then_some(start.processors.len());
         let environment = allotment_environment(start.allotment, threads);
         let environment = environment.chain(marks.iter().cloned()).chain(gpus);
         let environment = environment.map(|(name, value)| (name.to_owned(), value));
+        let jobserver = self.lender.open(&self.folder.path(), start.task, start.attempt);
+        let jobserver = jobserver.map_err(|(path, error)| Refusal {
+            reason: format!("{}: cannot create the FIFO of the jobserver: {error}", path.display()),
+            ..refuse(error)
+        })?;
         let order = ShimOrder {
             status: start.files.status.clone(),
             memory: start.memory.filter(|_| self.limits),
@@ -48,6 +54,7 @@ impl Local {
             environment: environment.chain(start.environment.iter().cloned()).collect(),
             staging: start.files.staging.clone(),
             is_tied: self.is_tied,
+            jobserver,
         };
         let line = serde_json::to_string(&order).map_err(|error| refuse(error.into()))? + "\n";
         let scratch = scratch_of(start.files);

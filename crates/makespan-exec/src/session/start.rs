@@ -17,6 +17,9 @@ use crate::{ExecuteError, MeasuredAttempt};
 /// Time between two attempts to write a journal that cannot be written.
 const WRITE_PAUSE: Time = Time::from_ticks(500_000_000);
 
+/// Time between two attempts to start a task while its cores are lent.
+const LENT_PAUSE: Time = Time::from_ticks(10_000_000);
+
 impl Session<'_> {
     /// Starts a task on the processors that the policy chose.
     pub(super) fn start(&mut self, task: TaskId, processors: ProcSet) -> Result<(), ExecuteError> {
@@ -67,6 +70,9 @@ impl Session<'_> {
         } else if let Err(error) = self.ledger.journal.in_place() {
             // A journal that cannot be found is not the fault of the task, so the start is tried again.
             Err(Refusal { reason: error.to_string(), passing: true, closing: false })
+        } else if !self.machine.engine.reserve_cores(task, &processors) {
+            self.machine.starting.add(DelayedStart { task, processors, due: self.now() + LENT_PAUSE, pause });
+            return Ok(());
         } else {
             if attempt > 1 {
                 self.observer.restarts(task);

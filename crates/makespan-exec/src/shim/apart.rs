@@ -1,6 +1,5 @@
 //! Runs a job in a separate folder on its node.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -8,7 +7,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use super::staging::{Scratch, StagingFailure};
-use super::{Shim, ShimOrder, job};
+use super::{JobFiles, Shim, ShimOrder, job};
 use crate::engine::Staging;
 
 /// Exit status of a job if its files could not be copied (`EX_IOERR`).
@@ -59,7 +58,7 @@ impl Shim {
 }
 
 /// Starts a command in this folder. A relative path of a program refers to the original folder.
-pub(super) fn spawn(order: &ShimOrder, outputs: &[File; 2], folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
+pub(super) fn spawn(order: &ShimOrder, files: &JobFiles, folder: &Path, staging: &Staging) -> Result<Pid, Errno> {
     let mut command = order.command.clone();
     if let Some(program) = command.first_mut() {
         *program = PathBuf::from(&staging.home).join(&*program).into_os_string();
@@ -67,7 +66,7 @@ pub(super) fn spawn(order: &ShimOrder, outputs: &[File; 2], folder: &Path, stagi
     let order = ShimOrder { command, ..order.clone() };
     let fail = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(0));
     std::env::set_current_dir(folder).map_err(fail)?;
-    let started = job::spawn(&order, outputs, Some(folder));
+    let started = job::spawn(&order, files, Some(folder));
     // The current folder will be removed. This is safe because this process uses absolute paths for everything else.
     let _ = std::env::set_current_dir("/");
     started

@@ -25,7 +25,6 @@ mod staging;
 mod threads;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{BufRead, Stdin, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
@@ -46,6 +45,7 @@ use nix::unistd::{Pid, geteuid, setsid};
 
 use accounting::{KernelKills, UsedCpu};
 use membership::Membership;
+use order::JobFiles;
 pub(crate) use order::ShimOrder;
 pub(crate) use small::small;
 pub(crate) use staging::{check_name, check_pattern, folder_of_run, sweep};
@@ -122,8 +122,7 @@ pub fn serve_as(arguments: impl IntoIterator<Item = OsString>) {
 #[expect(clippy::struct_excessive_bools, reason = "each field states whether one event of the job has occurred")]
 struct Shim {
     signals: SignalFd,
-    /// The standard output and standard error of the job.
-    outputs: Option<[File; 2]>,
+    files: Option<JobFiles>,
     membership: Membership,
     threads: Threads,
     /// The main process of the job, or `None` before the job starts.
@@ -166,11 +165,11 @@ fn serve_run(held: &Path, named: &Path, group: &Path) -> i32 {
     let mut shim = Shim::new(signals, membership);
     let mut last = NEVER;
     while let Some(order) = ShimOrder::read() {
-        let Ok(outputs) = order.open(&within) else {
+        let Ok(files) = order.open(&within) else {
             last = NEVER;
             break;
         };
-        shim.take(outputs, &order);
+        shim.take(files, &order);
         last = shim.serve(&within.join(&order.status), &order);
         if !shim.is_free(&order) || writeln!(std::io::stdout(), "{last}").is_err() {
             break;
@@ -187,7 +186,7 @@ impl Shim {
     fn new(signals: SignalFd, membership: Membership) -> Self {
         Self {
             signals,
-            outputs: None,
+            files: None,
             membership,
             threads: Threads::default(),
             main: None,
@@ -205,9 +204,9 @@ impl Shim {
         }
     }
 
-    /// Stores the output files and the order of a new job.
-    fn take(&mut self, outputs: [File; 2], order: &ShimOrder) {
-        self.outputs = Some(outputs);
+    /// Stores the files and the order of a new job.
+    fn take(&mut self, files: JobFiles, order: &ShimOrder) {
+        self.files = Some(files);
         self.tied = order.is_tied.then(std::io::stdin);
         (self.main, self.status, self.look, self.is_reusable) = (None, None, GLANCE, false);
         self.threads = Threads::default();
@@ -216,7 +215,7 @@ impl Shim {
 
     /// Closes the files of the job. Returns whether the shim can run another job.
     fn is_free(&mut self, order: &ShimOrder) -> bool {
-        self.outputs = None;
+        self.files = None;
         let is_plain = order.memory.is_none() && order.staging.is_none() && !order.is_tied;
         let is_disturbed = self.asked || self.killing || self.stopped || self.reason.is_some();
         is_plain && !is_disturbed && self.is_reusable && self.membership.is_usable()
@@ -251,8 +250,8 @@ impl Shim {
     /// a job may have ignored that its output was cut off.
     fn with_whole_output(&mut self, status: i32) -> i32 {
         // Both files are in the folder of the run, so they are on one disk.
-        let is_full = |[file, _]: &[File; 2]| fstatvfs(file).is_ok_and(|disk| is_full(&disk));
-        if status != 0 || !self.outputs.as_ref().is_some_and(is_full) {
+        let is_full = |files: &JobFiles| fstatvfs(&files.outputs[0]).is_ok_and(|disk| is_full(&disk));
+        if status != 0 || !self.files.as_ref().is_some_and(is_full) {
             return status;
         }
         self.reason = Some(
@@ -264,7 +263,7 @@ impl Shim {
 
     /// Writes a line to the standard error of the job.
     fn say(&mut self, text: &str) {
-        if let Some([_, errors]) = &mut self.outputs {
+        if let Some(JobFiles { outputs: [_, errors], .. }) = &mut self.files {
             let _ = writeln!(errors, "makespan: {text}");
         }
     }
@@ -316,7 +315,7 @@ impl Shim {
     /// the cores of the command, and changes back after the start. If the job is not pinned, the cores of the shim are
     /// not changed here, because the session may change them at the same time.
     fn spawn(&mut self, order: &ShimOrder, apart: Option<(&Path, &Staging)>) -> Result<Pid, Errno> {
-        let outputs = self.outputs.as_ref().ok_or(Errno::EBADF)?;
+        let files = self.files.as_ref().ok_or(Errno::EBADF)?;
         let here = Pid::from_raw(0);
         let pinned = |cores: &Vec<usize>| {
             let all = sched_getaffinity(here)?;
@@ -325,8 +324,8 @@ impl Shim {
         };
         let before = order.cores.as_ref().map(pinned).transpose()?;
         let started = match apart {
-            None => job::spawn(order, outputs, None),
-            Some((folder, staging)) => apart::spawn(order, outputs, folder, staging),
+            None => job::spawn(order, files, None),
+            Some((folder, staging)) => apart::spawn(order, files, folder, staging),
         };
         if let Some(all) = before {
             let _ = sched_setaffinity(here, &all);

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Staging;
+use crate::jobserver::JobserverOrder;
 use crate::storage::writable;
 
 /// A job as its shim receives it.
@@ -30,6 +31,17 @@ pub(crate) struct ShimOrder {
     pub staging: Option<Staging>,
     /// True if the job is killed when the process that started the shim ends.
     pub is_tied: bool,
+    /// The jobserver of the job, if there is one.
+    pub jobserver: Option<JobserverOrder>,
+}
+
+/// The open files of a job.
+#[derive(Debug)]
+pub(crate) struct JobFiles {
+    /// Standard output and standard error.
+    pub outputs: [File; 2],
+    /// The FIFOs of the jobserver from which the job reads and to which it writes.
+    pub tokens: Vec<File>,
 }
 
 impl ShimOrder {
@@ -40,9 +52,13 @@ impl ShimOrder {
         serde_json::from_str(line.strip_suffix('\n')?).ok()
     }
 
-    /// Opens the output files in the folder of the run.
-    pub fn open(&self, folder: &Path) -> io::Result<[File; 2]> {
+    /// Opens the output files and the FIFOs of the job in the folder of the run.
+    pub fn open(&self, folder: &Path) -> io::Result<JobFiles> {
         let [out, err] = &self.outputs;
-        Ok([writable(&folder.join(out))?, writable(&folder.join(err))?])
+        let outputs = [writable(&folder.join(out))?, writable(&folder.join(err))?];
+        let fifos = self.jobserver.iter().flat_map(|jobserver| &jobserver.fifos);
+        // A FIFO that is opened for reading and writing never waits for its other end, which may already be closed.
+        let open = |fifo: &String| File::options().read(true).write(true).open(folder.join(fifo));
+        Ok(JobFiles { outputs, tokens: fifos.map(open).collect::<io::Result<_>>()? })
     }
 }

@@ -6,6 +6,7 @@ mod engine;
 mod execute;
 mod failures;
 mod growth;
+mod jobserver;
 mod kill;
 mod orphans;
 mod pinning;

@@ -220,16 +220,17 @@ impl Source {
     }
 }
 
-/// Returns the place where the user states the cores of a job.
-pub fn cores_note(options: &RunOptions) -> CoresNote {
+/// Returns the place where the user states the cores of a job. With a jobserver, jobs need not state their cores.
+pub fn cores_note(options: &RunOptions) -> Option<CoresNote> {
     let SourceOptions { instance, format, .. } = &options.source;
-    match instance.as_deref() {
+    let note = match instance.as_deref() {
         None => CoresNote::Option,
         Some(path) if is_makefile(path) => CoresNote::Option,
         Some(path) if is_snakefile(path) => CoresNote::Snakefile,
         Some(path) if format.is_none() && is_instance(path) => CoresNote::Instance,
         Some(_) => CoresNote::List,
-    }
+    };
+    options.setting.jobserver.is_none().then_some(note)
 }
 
 /// Returns true if a file has the extension of an instance.

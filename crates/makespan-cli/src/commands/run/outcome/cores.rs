@@ -49,8 +49,10 @@ impl Outcomes<'_> {
     /// Returns a sentence for each job that needed more or fewer cores than it had. The sentence contains the note
     /// that the user should write.
     pub(super) fn other_cores(&self) -> Vec<String> {
+        let Some(note) = self.cores_note else { return Vec::new() };
         let there = makespan_exec::cores().map_or(1, |cores| cores.len() as u32).max(self.instance.processors());
-        let mut all: Vec<Misfit> = self.last.iter().filter_map(|(&task, run)| self.misfit(task, run, there)).collect();
+        let mut all: Vec<Misfit> =
+            self.last.iter().filter_map(|(&task, run)| self.misfit(task, run, there, note)).collect();
         all.sort_by(|a, b| b.wasted.total_cmp(&a.wasted).then(a.task.cmp(&b.task)));
         let more = all.len().saturating_sub(NAMED);
         let mut texts: Vec<String> = all.into_iter().take(NAMED).map(|misfit| misfit.text).collect();
@@ -63,7 +65,7 @@ impl Outcomes<'_> {
     /// Compares the number of cores of a job with the cores that the job used, and with the number of its threads that
     /// were ready to run. Returns `None` for a moldable job, because Makespan learns the number of cores of such a job
     /// from the history.
-    fn misfit(&self, task: TaskId, run: &Run, there: u32) -> Option<Misfit> {
+    fn misfit(&self, task: TaskId, run: &Run, there: u32, note: CoresNote) -> Option<Misfit> {
         let profile = self.instance.profile(task);
         let seconds = (run.end - run.start).seconds();
         if run.outcome != Outcome::Succeeded || seconds < LONG || profile.min_processors() != profile.max_processors() {
@@ -84,7 +86,7 @@ impl Outcomes<'_> {
             "job `{}` {did} during its run of {} s, but was planned with {counts}; write {}",
             shown(&name),
             figure(seconds),
-            self.cores_note.text(cores)
+            note.text(cores)
         );
         Some(Misfit { task, wasted: (f64::from(cores) - f64::from(had)).abs() * seconds, text })
     }

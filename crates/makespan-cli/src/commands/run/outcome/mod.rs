@@ -39,7 +39,8 @@ pub struct Outcomes<'a> {
     /// Jobs that left processes in the background. These processes were ended with the job.
     background: BTreeSet<TaskId>,
     /// The place where the user states the cores of a job.
-    cores_note: CoresNote,
+    /// The place for the cores of a job. `None` if jobs use lent cores, so that their use shows no need for cores.
+    cores_note: Option<CoresNote>,
     /// The last execution of each task.
     last: BTreeMap<TaskId, &'a Run>,
     /// Number of starts of each task that was started more than once.
@@ -162,7 +163,7 @@ impl<'a> Outcomes<'a> {
             has_plan: false,
             spent: SessionSeconds::default(),
             background: BTreeSet::new(),
-            cores_note: CoresNote::default(),
+            cores_note: Some(CoresNote::default()),
             last,
             attempts,
         }
@@ -185,8 +186,9 @@ impl<'a> Outcomes<'a> {
         Self { has_plan, ..self }
     }
 
-    /// Sets the place that messages name for stating the cores of a job, such as an option.
-    pub fn with_cores_note(self, cores_note: CoresNote) -> Self {
+    /// Sets the place that messages name for stating the cores of a job, such as an option. With `None`, no messages
+    /// about the cores of jobs are printed.
+    pub fn with_cores_note(self, cores_note: Option<CoresNote>) -> Self {
         Self { cores_note, ..self }
     }
 
