@@ -125,8 +125,8 @@ const STYLE: &str = "MAKESPAN_TEST_STYLE";
 
 /// Jobs of a run that is killed: `first` holds two lent tokens until a file exists.
 fn interrupted(folder: &Path) -> Instance {
-    let first = "take; take; touch $LOG.taken; until [ -e $LOG.go ]; do sleep 0.02; done; give; give; \
-                 echo given >> $LOG.order; sleep 0.3";
+    let first = "take; take; touch $LOG.taken; until [ -e $LOG.go ]; do sleep 0.02; done; \
+                 echo given >> $LOG.order; give; give; sleep 0.3";
     let next = |name| {
         released(client(name, 1, folder, "echo next >> $LOG.order; until [ -e $LOG.go ]; do sleep 0.02; done"), 600)
     };

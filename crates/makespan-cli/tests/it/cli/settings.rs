@@ -113,6 +113,23 @@ fn held_starts_kill_nothing() {
 }
 
 #[test]
+fn jobs_get_a_jobserver_and_are_not_pinned() {
+    let sandbox = Sandbox::new();
+    for (option, auth) in [("--jobserver", ""), ("--jobserver=pipe", ""), ("--jobserver=fifo", "fifo:/")] {
+        let line = "echo $MAKEFLAGS $OMP_NUM_THREADS; : {}";
+        let said = sandbox.makespan(&format!("run --oversubscribe --processors 3 {option} '{line}' ::: a"));
+        let printed = out(&said)[0].to_owned();
+        let is_expected = |rest: &str| rest.starts_with(auth) && rest.ends_with(" 1");
+        assert!(printed.strip_prefix("-j3 --jobserver-auth=").is_some_and(is_expected), "{printed}");
+        assert!(!said.err.contains("was planned with"), "{said:?}");
+    }
+    sandbox.makespan("run --jobserver --pin echo ::: a").misused(&["--jobserver", "--pin"]);
+    sandbox.makespan("run --jobserver=socket echo ::: a").misused(&["socket", "pipe", "fifo"]);
+    let said = sandbox.makespan("run --jobserver --on slurm echo ::: a");
+    assert!(said.status == Some(255), "{said:?}");
+}
+
+#[test]
 fn a_shuffled_run_has_all_jobs_in_the_order_of_its_seed() {
     let sandbox = Sandbox::new();
     let run = |options: &str| {
