@@ -51,7 +51,8 @@ fn option<'a>(word: &str, verb: &'a Command) -> Option<(Option<&'a Arg>, bool)> 
             arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
         };
         let found = with_value(&is_called);
-        return Some((found, is_whole && found.is_some()));
+        let takes_next = found.is_some_and(|option| !option.is_require_equals_set());
+        return Some((found, is_whole && takes_next));
     }
     let options = word.strip_prefix('-').filter(|options| !options.is_empty())?;
     for (place, short) in options.char_indices() {
@@ -84,6 +85,8 @@ mod tests {
             ("run --lb echo ::: -- a", "run --lb -- echo ::: -- a"),
             ("run -a f -kN2 echo {}", "run -a f -kN2 -- echo {}"),
             ("run --args-from=f echo {}", "run --args-from=f -- echo {}"),
+            ("run --jobserver echo ::: a", "run --jobserver -- echo ::: a"),
+            ("run --jobserver=fifo echo ::: a", "run --jobserver=fifo -- echo ::: a"),
             ("run -ka- echo", "run -ka- -- echo"),
             ("run x.txt --args-from f", "run x.txt --args-from f"),
             ("run -A list x.txt", "run -A list x.txt"),

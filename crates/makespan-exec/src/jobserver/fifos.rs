@@ -151,7 +151,21 @@ pub(super) fn probe(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
     Fifos::create(folder, "probe", JobserverStyle::Pipe).map(Fifos::remove)
 }
 
-/// Removes the folder of the FIFOs if it is empty.
+/// Removes the folder of the FIFOs, with the files of attempts that ended while no session ran. If the folder contains
+/// other files, the folder remains.
 pub(super) fn remove_folder(folder: &Path) {
-    let _ = fs::remove_dir(folder.join(FOLDER));
+    let within = folder.join(FOLDER);
+    for entry in fs::read_dir(&within).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_own) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    let _ = fs::remove_dir(within);
+}
+
+/// Returns whether a file has the name of a file of an attempt: the task, the attempt and an ending.
+fn is_own(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('.').collect();
+    matches!(parts[..], [task, attempt, ending]
+        if task.parse::<u64>().is_ok() && attempt.parse::<u32>().is_ok() && ENDINGS.contains(&ending))
 }

@@ -71,6 +71,7 @@ impl Session<'_> {
             // A journal that cannot be found is not the fault of the task, so the start is tried again.
             Err(Refusal { reason: error.to_string(), passing: true, closing: false })
         } else if !self.machine.engine.reserve_cores(task, &processors) {
+            self.forget_start();
             self.machine.starting.add(DelayedStart { task, processors, due: self.now() + LENT_PAUSE, pause });
             return Ok(());
         } else {

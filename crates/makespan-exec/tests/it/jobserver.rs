@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use makespan_core::{Instance, Job, Platform, Time};
-use makespan_exec::{ExecuteError, ExecuteOptions, JobserverStyle, Pinning, Silent, execute};
+use makespan_exec::{ExecuteError, ExecuteOptions, JobserverStyle, Pinning, Silent, StartHold, execute};
 
 use crate::common::{FirstCome, job, options, text};
 
@@ -109,6 +109,23 @@ fn a_job_owns_the_tokens_of_its_cores() {
 }
 
 #[test]
+fn starts_with_a_delay_get_their_cores() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
+    let tree = "for i in 1 2 3 4 5 6 7 8 9; do take; { work 0.15; give; } & done; wait";
+    let plain = |name| released(client(name, 1, folder, "work 0.1"), 100);
+    let instance = instance(vec![client("tree", 1, folder, tree), plain("a"), plain("b")]);
+    let hold = StartHold { delay: Duration::from_millis(300), ..StartHold::default() };
+    let options = ExecuteOptions { hold: Some(hold), ..lending(folder, JobserverStyle::Pipe) };
+    let trace = execute(&instance, &mut FirstCome, &options, &mut Silent).unwrap();
+    assert!(trace.all_succeeded(&instance) && most(&text(folder, "log")) <= CORES as i32);
+    let mut starts: Vec<i64> = trace.runs.iter().map(|run| run.start.ticks()).collect();
+    starts.sort_unstable();
+    assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= 300_000_000), "{starts:?}");
+    assert!(starts[2] < 1_000_000_000, "attempts that failed delay no start: {starts:?}");
+}
+
+#[test]
 fn a_path_that_makeflags_cannot_contain_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("a b");
@@ -160,12 +177,15 @@ fn a_resumed_run_waits_for_tokens_that_an_earlier_session_lent() {
             std::thread::sleep(Duration::from_millis(900));
             fs::write(go, "").unwrap();
         });
+        // The files of an attempt that ended between two sessions.
+        fs::write(folder.join("run/jobserver/9.1.tokens"), "").unwrap();
         let options = ExecuteOptions { resume: true, ..lending(folder, style) };
         let instance = interrupted(folder);
         let trace = execute(&instance, &mut FirstCome, &options, &mut Silent).unwrap();
         later.join().unwrap();
         assert!(trace.all_succeeded(&instance), "{trace:?}");
         assert_eq!(trace.runs.iter().filter(|run| run.task.0 == 0).count(), 1, "the job ran once");
+        assert!(!folder.join("run/jobserver").exists(), "the FIFOs are removed");
         // One core is free, so one job starts at once. The other job waits for a token.
         assert_eq!(text(folder, "log.order"), "next\ngiven\nnext\n", "{style:?}");
     }
