@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from snakemake_executor_plugin_makespan._records import recorded
 from snakemake_interface_scheduler_plugins.base import SchedulerBase
 from snakemake_scheduler_plugin_makespan._select import Order, select
 
@@ -37,14 +38,4 @@ class Scheduler(SchedulerBase):  # type: ignore[misc]
         """Returns the run time of a job in an earlier run, in seconds, or None if Snakemake has no record of the job."""
         # The interface for plugins has no access to the records, so this uses Snakemake's own object.
         persistence = getattr(getattr(self.dag, "workflow", None), "persistence", None)
-        if persistence is None:
-            return None
-        for path in job.output:
-            try:
-                record = persistence.metadata(path)
-                begin, end = record.starttime, record.endtime
-            except Exception:  # A record that cannot be read only makes the order worse.
-                continue
-            if isinstance(begin, (int, float)) and isinstance(end, (int, float)) and 0 <= end - begin < float("inf"):
-                return float(end - begin)
-        return None
+        return None if persistence is None else recorded(persistence, job)

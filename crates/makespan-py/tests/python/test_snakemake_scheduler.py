@@ -157,10 +157,11 @@ def test_snakemake_runs_the_critical_path_first(tmp_path: Path) -> None:
     if found.returncode:
         pytest.skip(f"snakemake cannot be installed, so its scheduler plugin is tested without it: {found.stderr.strip()[-200:]}")
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    package = Path(sys.modules["snakemake_scheduler_plugin_makespan"].__file__ or "").parent
-    # The interpreter of snakemake must see only the plugin, not the other packages of this environment.
+    # The interpreter of snakemake must see only the plugins, not the other packages of this environment.
     (tmp_path / "plugins").mkdir()
-    (tmp_path / "plugins" / package.name).symlink_to(package)
+    for plugin in ("snakemake_executor_plugin_makespan", "snakemake_scheduler_plugin_makespan"):
+        package = Path(sys.modules[plugin].__file__ or "").parent
+        (tmp_path / "plugins" / package.name).symlink_to(package)
     command = [str(Path(found.stdout.strip()) / "snakemake"), "--cores", "1", "--scheduler", "makespan"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "plugins")}
     # The second run has measured run times: `begin` is longest, and `end` is as short as the others.

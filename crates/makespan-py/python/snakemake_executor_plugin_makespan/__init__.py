@@ -1,0 +1,217 @@
+"""The executor plugin of Snakemake 9: ``snakemake --executor makespan`` sends jobs to ``makespan serve``.
+
+Snakemake imports each package with the prefix ``snakemake_executor_plugin_`` when it starts. So this package does not import
+``makespan``.
+"""
+
+# Snakemake reads the types of the settings, so annotations are not postponed in this file.
+import os
+import time
+import uuid
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
+
+from snakemake_executor_plugin_makespan._client import Client, Refused, ServiceError, Unreachable, repeated
+from snakemake_executor_plugin_makespan._records import recorded
+
+__all__ = ["Executor", "ExecutorSettings", "common_settings"]
+
+#: States of jobs that have not ended.
+UNFINISHED = ("held", "waiting", "running")
+#: Limits of the expected run time in a submission, in seconds.
+MIN_TIME, MAX_TIME = 0.001, 31_622_400.0
+
+
+@dataclass
+class ExecutorSettings(ExecutorSettingsBase):  # type: ignore[misc]
+    """The options ``--makespan-url`` and so on. The defaults are those of ``makespan submit``."""
+
+    url: Optional[str] = field(default=None, metadata={"help": "Address of the service, such as http://127.0.0.1:8321"})
+    token_file: Optional[str] = field(default=None, metadata={"help": "File with the token"})
+    ca: Optional[str] = field(default=None, metadata={"help": "PEM file with the certificates to trust"})
+    store: Optional[str] = field(default=None, metadata={"help": "Store of the service"})
+
+
+# The variables that a workflow declares are sent separately, because other users can see commands.
+common_settings = CommonSettings(
+    non_local_exec=True,
+    implies_no_shared_fs=False,
+    job_deploy_sources=False,
+    pass_envvar_declarations_to_cmd=False,
+)
+
+
+class Executor(RemoteExecutor):  # type: ignore[misc]
+    """Submits each job to the service, and asks for the states of all jobs at once."""
+
+    def __post_init__(self) -> None:
+        settings = self.workflow.executor_settings or ExecutorSettings()
+        #: The numbers of the submitted jobs that have not ended. The list of Snakemake is empty during a check.
+        self._open: set[int] = set()
+        self._is_lost = False
+        #: The run times of ended jobs of each rule, in seconds.
+        self._times: dict[str, list[float]] = {}
+        try:
+            self._client = Client(settings.url, settings.token_file, settings.ca, settings.store)
+            self._user, role = repeated(self._client.user, 5.0)
+        except ServiceError as error:
+            raise WorkflowError(str(error)) from None
+        if role == "reader":
+            raise WorkflowError(f"user `{self._user}` of the service may not submit jobs; use a token with the role submitter")
+
+    def run_job(self, job: Any) -> None:
+        try:
+            if (earlier := self._earlier(job)) is not None:
+                self.logger.info(f"Job {job.jobid} continues as job {earlier} of the service.")
+                self._open.add(earlier)
+                self.report_job_submission(self._info(job, earlier), register_job=False)
+                return
+            submission, key = self._submission(job), uuid.uuid4().hex
+            number = repeated(lambda: self._client.submit(submission, key))
+        except ServiceError as error:
+            self.report_job_error(SubmittedJobInfo(job), msg=f"The service did not accept the job: {error}. ")
+            return
+        self._open.add(number)
+        self.report_job_submission(self._info(job, number))
+
+    async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncGenerator[SubmittedJobInfo, None]:
+        if not active_jobs:
+            return
+        try:
+            async with self.status_rate_limiter:
+                unfinished = self._client.unfinished(self._user)
+        except ServiceError as error:
+            self._lose(error)
+            unfinished = {self._number(info) for info in active_jobs}
+        else:
+            self._is_lost = False
+        for info in active_jobs:
+            number = self._number(info)
+            if number in unfinished or not await self._has_ended(info, number):
+                yield info
+            else:
+                self._open.discard(number)
+
+    def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
+        numbers = self._open | {self._number(info) for info in active_jobs}
+        for number in sorted(numbers):
+            try:
+                repeated(lambda: self._client.cancel(number), 5.0)
+            except ServiceError as error:
+                self.logger.error(f"Job {number} of the service may still run: {error}. Cancel it: makespan cancel {number}")
+                if isinstance(error, Unreachable):
+                    rest = " ".join(str(other) for other in sorted(numbers) if other > number)
+                    self.logger.error(f"The service also still has the jobs: {rest}") if rest else None
+                    return
+
+    def _submission(self, job: Any) -> dict[str, Any]:
+        """Returns the submission of a job in the words of the service."""
+        jobscript = self.get_jobscript(job)
+        self.write_jobscript(job, jobscript)
+        needs: dict[str, Any] = {"processors": max(1, int(job.threads))}
+        resources: dict[str, int] = {}
+        for name, of_job, unit in (("memory", "mem_mb", 10**6), ("gpus", "gpu", 1)):
+            amount = job.resources.get(of_job)
+            if isinstance(amount, int) and amount > 0:
+                resources[name] = amount * unit
+        if resources:
+            needs["resources"] = resources
+        minutes = job.resources.get("runtime")
+        if isinstance(minutes, (int, float)) and minutes > 0:
+            needs["walltime"] = minutes * 60
+        if (expected := self._expected(job)) is not None:
+            needs["time"] = expected
+        environment = {name: str(value) for name, value in self.envvars().items()}
+        if "PATH" in os.environ:
+            environment.setdefault("PATH", os.environ["PATH"])
+        return {
+            "content": {"command": {"argv": [jobscript], "needs": needs}},
+            "name": f"{job.name}-{job.jobid}",
+            "directory": str(self.workflow.workdir_init),
+            "environment": environment,
+        }
+
+    def _expected(self, job: Any) -> float | None:
+        """Returns the run time of a job in its last run, or else the median of its rule in this session, or None. The service
+        cannot learn it, because each job has a script of its own."""
+        known = None if job.is_group() else recorded(self.workflow.persistence, job)
+        times = sorted(self._times.get(job.name, []))
+        if known is None and times:
+            known = times[len(times) // 2]
+        return None if known is None else min(max(known, MIN_TIME), MAX_TIME)
+
+    def _earlier(self, job: Any) -> int | None:
+        """Returns the number of the job of the service that an earlier session of Snakemake submitted for this job, if that job
+        has not failed. With ``--rerun-incomplete``, cancels it instead, and waits for its end."""
+        registered = [str(jobid) for jobid in self.workflow.persistence.external_jobids(job)]
+        is_kept = self.dag.incomplete_external_jobid(job) is not None
+        for jobid in registered:
+            url, _, number = jobid.rpartition("/jobs/")
+            if url != self._client.url or not number.isdecimal():
+                continue
+            state = self._state(int(number))
+            if is_kept and state in (*UNFINISHED, "succeeded"):
+                return int(number)
+            if state in UNFINISHED:
+                self._end(int(number))
+        return None
+
+    def _end(self, number: int) -> None:
+        """Cancels a job and waits until it has ended."""
+        repeated(lambda: self._client.cancel(number))
+        while self._state(number) in UNFINISHED:
+            time.sleep(0.1)
+
+    def _state(self, number: int) -> str | None:
+        """Returns the state of a job that ran in the folder of the workflow, or None if there is no such job."""
+        try:
+            found = repeated(lambda: self._client.job(number))
+        except Refused as refused:
+            if refused.status == 404:
+                return None
+            raise
+        return str(found["state"]) if found.get("directory") == str(self.workflow.workdir_init) else None
+
+    async def _has_ended(self, info: SubmittedJobInfo, number: int) -> bool:
+        """Reports the end of a job to Snakemake. Returns false if the job has not ended or its state is unknown."""
+        try:
+            async with self.status_rate_limiter:
+                found = self._client.job(number)
+        except Refused as refused:
+            self.report_job_error(info, msg=f"The service no longer knows job {number}: {refused}. ")
+            return True
+        except ServiceError as error:
+            self._lose(error)
+            return False
+        state = str(found["state"])
+        if state in UNFINISHED:
+            return False
+        if state == "succeeded":
+            started, ended = found.get("started"), found.get("ended")
+            if started is not None and ended is not None:
+                self._times.setdefault(info.job.name, []).append(float(ended) - float(started))
+            self.report_job_success(info)
+        else:
+            reason = f": {found['reason']}" if found.get("reason") else ""
+            text = f"Job {number} of the service: {state.replace('_', ' ')}{reason}. `makespan logs {number}` prints its output. "
+            self.report_job_error(info, msg=text)
+        return True
+
+    def _lose(self, error: ServiceError) -> None:
+        """Reports once that the states of the jobs are unknown. The jobs continue without this program."""
+        if not self._is_lost:
+            self.logger.warning(f"{error}; the jobs continue, and Snakemake asks again")
+        self._is_lost = True
+
+    def _info(self, job: Any, number: int) -> SubmittedJobInfo:
+        return SubmittedJobInfo(job, external_jobid=f"{self._client.url}/jobs/{number}")
+
+    @staticmethod
+    def _number(info: SubmittedJobInfo) -> int:
+        return int(str(info.external_jobid).rpartition("/")[2])
