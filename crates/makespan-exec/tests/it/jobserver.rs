@@ -219,7 +219,7 @@ fn makes_below_one_run_share_its_cores() {
     assert_eq!(most(&text(folder, "log")), CORES as i32);
 }
 
-/// Installs a ninja with a jobserver from PyPI. Returns `None` if this is not possible.
+/// Installs a ninja with a jobserver from `PyPI`. Returns `None` if this is not possible.
 fn ninja(folder: &Path) -> Option<PathBuf> {
     let venv = folder.join("venv");
     let runs = |command: &mut Command| command.stdout(Stdio::null()).status().is_ok_and(|status| status.success());
