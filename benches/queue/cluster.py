@@ -1,4 +1,4 @@
-"""A Slurm of its own on this machine: 16 nodes of 8 processors that are not there, without accounts."""
+"""A Slurm of its own on this machine: 16 nodes of 8 processors that are not there, with or without accounts."""
 
 import os
 import socket
@@ -40,6 +40,31 @@ PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
+# The fair share decides the order of jobs. The shares of accounts and of users are equal.
+FAIR_SHARE = """AccountingStorageEnforce=associations
+PriorityType=priority/multifactor
+PriorityWeightFairShare=10000
+PriorityWeightAge=100
+PriorityDecayHalfLife=00:10:00
+PriorityCalcPeriod=00:01:00
+"""
+DATABASE = """AuthType=auth/munge
+AuthInfo=socket={folder}/munge/sock
+DbdHost=localhost
+DbdAddr=127.0.0.1
+DbdPort={port}
+SlurmUser={user}
+LogFile={folder}/log/slurmdbd.log
+PidFile={folder}/pid/slurmdbd
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser={user}
+StorageLoc=slurm_acct_db
+"""
+# Accounts, and their users. These users exist on every Debian.
+ACCOUNTS = {"physics": ["games", "news"], "chemistry": ["mail", "uucp"]}
+
+
 class Cluster:
     """Daemons in a folder, from `start` to `stop`."""
 
@@ -72,13 +97,21 @@ class Cluster:
             raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
         return done.stdout
 
-    def start(self):
-        """Starts the daemons and waits until all nodes are idle."""
+    def munge(self):
+        """Starts the daemon of munge."""
         munge = self.folder / "munge"
         self.run(
             "munged", "--force", f"--key-file={munge}/key", f"--socket={munge}/sock", f"--pid-file={munge}/pid",
             f"--log-file={munge}/log", f"--seed-file={munge}/seed",
         )
+
+    def start(self):
+        """Starts the daemons and waits until all nodes are idle."""
+        self.munge()
+        self.start_slurm()
+
+    def start_slurm(self):
+        """Starts the controller and the nodes, and waits until all nodes are idle."""
         configuration = self.environment["SLURM_CONF"]
         self.run("slurmctld", "-f", configuration)
         for node in range(self.nodes):
@@ -97,3 +130,56 @@ class Cluster:
             if file.exists():
                 subprocess.run(["kill", file.read_text().strip()], check=False)
                 time.sleep(0.05)
+
+
+class FairShareCluster(Cluster):
+    """A cluster with accounts in a database. Needs root, mariadb-server and slurmdbd."""
+
+    def __init__(self, folder, nodes, processors, port=28817):
+        super().__init__(folder, nodes, processors, port)
+        self.port = port + 2
+        path = self.folder / "slurm.conf"
+        text = path.read_text().replace(
+            "accounting_storage/none", f"accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort={self.port}\nAccountingStoragePass={self.folder}/munge/sock"
+        )
+        path.write_text(text + FAIR_SHARE)
+
+    def start(self):
+        """Starts the database, then the other daemons, and makes the accounts."""
+        folder, user = self.folder, subprocess.check_output(["id", "-un"], text=True).strip()
+        (folder / "db").mkdir()
+        self.munge()
+        self.run(
+            "mariadb-install-db", "--no-defaults", f"--user={user}", f"--datadir={folder}/db", "--skip-test-db",
+            "--auth-root-authentication-method=socket",
+        )
+        socket_path = folder / "db/sock"
+        self.background(
+            "mariadbd", "--no-defaults", f"--user={user}", f"--datadir={folder}/db", f"--socket={socket_path}", "--skip-networking",
+            f"--pid-file={folder}/pid/mariadb", "--innodb-buffer-pool-size=64M", "--innodb-lock-wait-timeout=900",
+        )
+        self.until("mariadb-admin", f"--socket={socket_path}", "-u", user, "ping")
+        self.run("mariadb", f"--socket={socket_path}", "-u", user, "-e", "create database slurm_acct_db")
+        configuration = folder / "slurmdbd.conf"
+        configuration.touch(mode=0o600)
+        configuration.write_text(DATABASE.format(folder=folder, port=self.port, user=user))
+        self.background("slurmdbd", "-D", environment={"MYSQL_UNIX_PORT": str(socket_path), "SLURM_CONF": str(configuration)})
+        self.until("sacctmgr", "-n", "show", "cluster")
+        for command in [("cluster", "sim")] + [("account", name) for name in ACCOUNTS] + [
+            ("user", name, f"account={account}") for account, users in ACCOUNTS.items() for name in users
+        ]:
+            self.run("sacctmgr", "-i", "add", *command)
+        self.start_slurm()
+
+    def background(self, *command, environment=None):
+        """Starts a daemon that stays in the foreground."""
+        log = open(self.folder / f"log/{command[0]}.out", "w")
+        subprocess.Popen(command, env={**self.environment, **(environment or {})}, stdout=log, stderr=log, start_new_session=True)
+
+    def until(self, *command):
+        """Waits until a command succeeds."""
+        for _ in range(300):
+            if subprocess.run(command, env=self.environment, capture_output=True).returncode == 0:
+                return
+            time.sleep(0.1)
+        raise SystemExit(f"{' '.join(command)}: fails for half a minute; see {self.folder / 'log'}")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Records what a real Slurm does with 120 jobs: what it showed every few seconds, and when each job then started.
 
-    benches/queue/measure.py FOLDER [--jobs 120] [--seed 7] [--every 5]
+    benches/queue/measure.py FOLDER [--jobs 120] [--seed 7] [--every 5] [--fair-share]
 
-Needs slurmctld, slurmd and munged (Debian: slurm-wlm munge). It takes about five minutes. `evaluate.py FOLDER` judges the record.
+Needs slurmctld, slurmd and munged (Debian: slurm-wlm munge). It takes about five minutes. With `--fair-share`, four users of two accounts
+submit the jobs, and the fair share decides their order; this needs root, mariadb-server and slurmdbd. `evaluate.py FOLDER` judges the record.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from cluster import Cluster
+from cluster import ACCOUNTS, Cluster, FairShareCluster
 
 APPLICATIONS = 12
 
@@ -42,6 +43,7 @@ def snapshot(cluster, folder, number):
     (place / "scontrol.jobs-d.txt").write_text(cluster.run(*show, "jobs"))
     (place / "scontrol.nodes-d.txt").write_text(cluster.run(*show, "nodes"))
     (place / "scontrol.partitions.txt").write_text(cluster.run("scontrol", "-o", "show", "partitions"))
+    (place / "scontrol.assoc.txt").write_text(cluster.run("scontrol", "-o", "show", "assoc_mgr"))
     (place / "scontrol.config.txt").write_text(cluster.run("scontrol", "show", "config"))
     (place / "start").write_text(cluster.run("squeue", "--start", "-r", "-h", "-o", "%i|%S"))
     (place / "now").write_text(f"{now:.3f}\n")
@@ -53,9 +55,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=120)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--every", type=float, default=5)
+    parser.add_argument("--fair-share", action="store_true", help="users of accounts submit, and the fair share decides their order")
     options = parser.parse_args()
     options.folder.mkdir(parents=True)
-    cluster = Cluster(options.folder / "cluster", 16, 8)
+    kind = FairShareCluster if options.fair_share else Cluster
+    cluster = kind(options.folder / "cluster", 16, 8)
     try:
         cluster.start()
         record(cluster, options)
@@ -66,14 +70,19 @@ def main():
 def record(cluster, options):
     """Submits, and looks in between, until nothing waits or runs."""
     waiting = workload(options.jobs, options.seed)
+    # The first users submit most jobs.
+    users = [(name, account) for account, names in ACCOUNTS.items() for name in names]
+    owners = random.Random(options.seed).choices(users, weights=[5, 1, 3, 1], k=options.jobs)
     begun = time.time()
     number, next_look = 0, options.every
     while True:
         clock = time.time() - begun
         while waiting and waiting[0][5] <= clock:
             name, nodes, each, runs, minutes, _ = waiting.pop(0)
+            user, account = owners[len(waiting)]
+            owner = [f"--uid={user}", "-A", account, "-D", "/"] if options.fair_share else []
             cluster.run(
-                "sbatch", "--parsable", "-o", "/dev/null", "-J", name, "-N", str(nodes), f"--ntasks-per-node={each}", "-t",
+                "sbatch", *owner, "--parsable", "-o", "/dev/null", "-J", name, "-N", str(nodes), f"--ntasks-per-node={each}", "-t",
                 str(minutes), "--wrap", f"sleep {runs}",
             )
         if clock >= next_look:

@@ -90,8 +90,10 @@ impl Calibration {
     pub fn range(&self, forecast: &StartForecast) -> Option<(i64, i64)> {
         let (early, late) = self.factors?;
         let (before, after) = forecast.scales(self.cycle);
-        let first = forecast.start.saturating_sub((early * before).round() as i64).max(forecast.made);
-        Some((first.min(forecast.start), forecast.start.saturating_add((late * after).round() as i64)))
+        // Starts are whole seconds, so a start has a score up to the factor exactly if it lies within the floored distance.
+        let distance = |factor: f64, scale: f64| (factor * scale).floor() as i64;
+        let first = forecast.start.saturating_sub(distance(early, before)).max(forecast.made);
+        Some((first.min(forecast.start), forecast.start.saturating_add(distance(late, after))))
     }
 }
 

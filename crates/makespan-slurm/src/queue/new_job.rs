@@ -183,6 +183,17 @@ impl NewJob {
         self.options.get(name).map(String::as_str)
     }
 
+    /// Replaces the earliest start by its number of seconds since 1970, which `parse` returns.
+    ///
+    /// # Errors
+    /// The error of `parse`.
+    pub fn with_begin(mut self, parse: impl Fn(&str) -> Result<i64, String>) -> Result<Self, String> {
+        if let Some(begin) = self.options.get_mut("begin") {
+            *begin = parse(begin).map_err(|problem| format!("begin: {problem}"))?.to_string();
+        }
+        Ok(self)
+    }
+
     /// Replaces the number of nodes.
     #[must_use]
     pub fn with_nodes(mut self, nodes: u32) -> Self {

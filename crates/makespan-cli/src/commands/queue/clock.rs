@@ -99,6 +99,48 @@ fn later_in(text: &str, after: i64, zone: &TimeZone) -> Result<i64, String> {
     found.ok_or_else(|| format!("{text} is in the past; state a later instant"))
 }
 
+/// Parses the value of `sbatch --begin` at the instant `now`, in the local time zone: an instant that [`later`] accepts,
+/// `now+90`, `now+30minutes`, `midnight`, `noon`, `fika` (15:00), `teatime` (16:00), `today` (now), `tomorrow` (0:00), or a
+/// date. As for `sbatch`, an instant in the past means `now`.
+pub fn begin(text: &str, now: i64) -> Result<i64, String> {
+    begin_in(text, now, &TimeZone::system())
+}
+
+fn begin_in(text: &str, now: i64, zone: &TimeZone) -> Result<i64, String> {
+    let lower = text.to_lowercase();
+    let clock = match lower.as_str() {
+        "midnight" => "0:00",
+        "noon" => "12:00",
+        "fika" => "15:00",
+        "teatime" => "16:00",
+        "today" => "now",
+        "tomorrow" => "tomorrow 0:00",
+        other => other,
+    };
+    if let Some(distance) = clock.strip_prefix("now+") {
+        return Ok(now.saturating_add(from_now(distance)?));
+    }
+    // For `sbatch`, a short number is a date without separators, such as 120526.
+    let is_date = clock.parse::<u32>().is_ok_and(|number| number < 1_000_000_000);
+    let at = if is_date { Err(()) } else { instant(text).map_err(|_| ()) };
+    at.or_else(|()| later_in(clock, now, zone)).map(|at| at.max(now))
+}
+
+/// Parses a distance from the current time, such as `90` (seconds), `30minutes` or `7days`. Returns seconds.
+fn from_now(text: &str) -> Result<i64, String> {
+    let (count, unit) = text.split_at(text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len()));
+    let seconds = match unit.trim_end_matches('s') {
+        "" | "second" => Some(1),
+        "minute" => Some(60),
+        "hour" => Some(3600),
+        "day" => Some(86_400),
+        "week" => Some(7 * 86_400),
+        _ => None,
+    };
+    let distance = count.parse::<i64>().ok().zip(seconds).and_then(|(count, seconds)| count.checked_mul(seconds));
+    distance.ok_or_else(|| format!("`now+{text}` is not an instant; write now+90, now+30minutes, now+2hours or now+7days"))
+}
+
 /// Parses a time of day, such as `8:00` or `08:30:15`.
 fn time_of_day(text: &str) -> Option<Time> {
     let mut parts = text.split(':').map(|part| part.parse::<i8>().ok().filter(|_| part.len() <= 2));
@@ -167,6 +209,38 @@ mod tests {
         {
             let error = later_in(text, now, &TimeZone::UTC).unwrap_err();
             assert!(error.contains("tomorrow 8:00") || error.contains("past"), "{text}: {error}");
+        }
+    }
+
+    /// The expected instants are those of sbatch 22.05 in the time zone UTC.
+    #[test]
+    fn begins_are_those_of_sbatch() {
+        let now = 1_795_312_993;
+        let clock = QueueClock { now: zoned(now, TimeZone::UTC) };
+        for (text, expected) in [
+            ("now+90", "2026-11-22 02:04:43"),
+            ("now+3second", "2026-11-22 02:03:16"),
+            ("NOW+30minutes", "2026-11-22 02:33:13"),
+            ("now+1hour", "2026-11-22 03:03:13"),
+            ("now+2days", "2026-11-24 02:03:13"),
+            ("now+1week", "2026-11-29 02:03:13"),
+            ("now", "2026-11-22 02:03:13"),
+            ("today", "2026-11-22 02:03:13"),
+            ("tomorrow", "2026-11-23 00:00:00"),
+            ("midnight", "2026-11-23 00:00:00"),
+            ("noon", "2026-11-22 12:00:00"),
+            ("fika", "2026-11-22 15:00:00"),
+            ("teatime", "2026-11-22 16:00:00"),
+            ("16:00", "2026-11-22 16:00:00"),
+            ("tomorrow 8:00", "2026-11-23 08:00:00"),
+            ("2026-12-05T08:00Z", "2026-12-05 08:00:00"),
+            ("2026-01-01T00:00:00Z", "2026-11-22 02:03:13"),
+        ] {
+            let at = begin_in(text, now, &TimeZone::UTC).unwrap();
+            assert_eq!(clock.full(at), format!("{expected} UTC"), "{text}");
+        }
+        for text in ["now+1min", "now+", "now+hour", "now+-5", "now+99999999999999weeks", "elevenses", "120526", ""] {
+            assert!(begin_in(text, now, &TimeZone::UTC).unwrap_err().contains("not an instant"), "{text}");
         }
     }
 

@@ -52,7 +52,8 @@ pub fn answer(
         NewJob::of_words(stated)
     }
     .map_err(failed)?;
-    let (mut queue, own, mut notes) = before.with_new_job(&job.of_user(&user())).map_err(failed)?;
+    let job = job.of_user(&user()).with_begin(|text| super::clock::begin(text, before.now)).map_err(failed)?;
+    let (mut queue, own, mut notes) = before.with_new_job(&job).map_err(failed)?;
     if !ignored.is_empty() {
         notes.push(format!("ignored: {}", ignored.join(", ")));
     }
