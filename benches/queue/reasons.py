@@ -17,11 +17,8 @@ from pathlib import Path
 
 from evaluate import seconds
 
-COMPATIBLE = {
-    "priority": {"Priority", "Resources"},
-    "resources": {"Resources", "Priority"},
-    "next": {"Resources", "Priority", "None"},
-}
+# Slurm states `None` until it has considered a job, and `Priority` for all jobs but the first of a partition.
+COMPATIBLE = {kind: {"Priority", "Resources", "None"} for kind in ["priority", "resources", "next"]}
 
 
 def completed(record):

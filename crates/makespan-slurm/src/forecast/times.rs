@@ -10,8 +10,8 @@ use crate::queue::{PastRun, Queue, QueueJob};
 /// The source of a run-time prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredictionSource {
-    /// Ended runs of the same user with similar names. Names are similar if only their digits differ. Contains the
-    /// number of these runs.
+    /// Ended runs of the same user with the same name. If there are fewer than 3, ended runs of the same user with
+    /// similar names: only their digits differ. Contains the number of these runs.
     Name(usize),
     /// Ended jobs of the same user, by the fractions of their limits that they used. Contains the number of these
     /// jobs.
@@ -48,7 +48,7 @@ pub(super) struct JobRunTimes {
     pub usual: &'static [f64],
     pub limit: i64,
     pub known: PredictionSource,
-    /// The number of the job's group. The jobs of a group have the same user and similar names.
+    /// The number of the job's group. The jobs of a group have the same user and the same or similar names.
     pub name: usize,
     /// The number of the job's user.
     pub user: usize,
@@ -57,6 +57,7 @@ pub(super) struct JobRunTimes {
 /// The run times of ended jobs, from which the run times of all jobs are predicted.
 #[derive(Default)]
 pub(super) struct KnownRunTimes {
+    /// Run times in seconds, in ascending order, by user and name, and by user and the name that [`plain`] returns.
     by_name: HashMap<(String, String), std::sync::Arc<[i64]>>,
     by_user: HashMap<String, std::sync::Arc<[f64]>>,
     all: std::sync::Arc<[f64]>,
@@ -65,6 +66,8 @@ pub(super) struct KnownRunTimes {
 
 /// Maximum number of known runs in a group. More runs would not improve the predictions.
 const ENOUGH: usize = 500;
+/// Minimum number of runs with the same name that replace the runs with similar names.
+const SAME_NAME: usize = 3;
 /// The time limit that is assumed for a job without one, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 
@@ -91,9 +94,13 @@ impl KnownRunTimes {
         };
         for run in runs {
             let seconds = i64::try_from(run.seconds).unwrap_or(FOR_EVER).min(FOR_EVER);
-            let own = by_name.entry((run.user.clone(), plain(&run.name))).or_default();
-            if own.len() < ENOUGH {
-                own.push(seconds);
+            let similar = plain(&run.name);
+            let same = (similar != run.name).then(|| run.name.clone());
+            for name in same.into_iter().chain([similar]) {
+                let own = by_name.entry((run.user.clone(), name)).or_default();
+                if own.len() < ENOUGH {
+                    own.push(seconds);
+                }
             }
             if let Some(limit) = run.limit.filter(|&limit| limit > 0) {
                 let part = (run.seconds as f64 / limit as f64).min(1.0);
@@ -115,20 +122,31 @@ impl KnownRunTimes {
 
     /// Returns, for each job, the data from which its run time is predicted.
     pub(super) fn of_jobs(&self, jobs: &[QueueJob]) -> Vec<JobRunTimes> {
-        let mut names: HashMap<(&str, String), usize> = HashMap::new();
+        let mut names: HashMap<(String, String), usize> = HashMap::new();
         let mut users: HashMap<&str, usize> = HashMap::new();
         let mut all = Vec::with_capacity(jobs.len());
         for job in jobs {
             let (next_name, next_user) = (names.len(), users.len());
-            let name = *names.entry((&job.user, plain(&job.name))).or_insert(next_name);
+            let group = self.group(job);
+            let own = self.by_name.get(&group).cloned().unwrap_or_default();
+            let name = *names.entry(group).or_insert(next_name);
             let user = *users.entry(&job.user).or_insert(next_user);
-            all.push(JobRunTimes { name, user, ..self.of_job(job) });
+            all.push(JobRunTimes { name, user, ..self.of_job(job, own) });
         }
         all
     }
 
-    fn of_job(&self, job: &QueueJob) -> JobRunTimes {
-        let own = self.by_name.get(&(job.user.clone(), plain(&job.name))).cloned().unwrap_or_default();
+    /// Returns the user of a job, and the name under which the job's similar runs are known.
+    fn group(&self, job: &QueueJob) -> (String, String) {
+        let same = (job.user.clone(), job.name.clone());
+        if self.by_name.get(&same).is_some_and(|runs| runs.len() >= SAME_NAME) {
+            same
+        } else {
+            (same.0, plain(&job.name))
+        }
+    }
+
+    fn of_job(&self, job: &QueueJob, own: std::sync::Arc<[i64]>) -> JobRunTimes {
         let of_user = self.by_user.get(&job.user).filter(|list| list.len() >= 3);
         // If a job has no limit, fractions of limits cannot be used.
         let (others, usual) = match job.limit {
@@ -222,6 +240,7 @@ pub(super) fn longer(list: &[i64], ran: i64) -> &[i64] {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::queue::{ClusterOutput, Texts};
 
     pub fn times(own: &[i64], others: &[f64], limit: i64) -> JobRunTimes {
         let known = if own.is_empty() && others.is_empty() {
@@ -253,6 +272,40 @@ pub(super) mod tests {
         assert_eq!(usual(&[], &[0.1], 1000).mean(0), 273);
         assert_eq!(usual(&[10, 20], &[], 1000).mean(0), (10 + 20 + 445) / 3);
         assert_eq!(usual(&[10, 20], &[], 1000).mean(500), 824, "no known run took as long");
+    }
+
+    fn queue(past: &[(&str, u32)], pending: &[&str]) -> Queue {
+        let job = |id: usize, name: &str, rest: String| {
+            format!(
+                "JobId={id} JobName={name} UserId=ann(1) Priority=1 SubmitTime=10 EligibleTime=10 TimeLimit=00:10:00 Partition=p \
+                 NumNodes=1-1 NumCPUs=1 {rest}\n"
+            )
+        };
+        let ended = past.iter().enumerate().map(|(at, &(name, seconds))| {
+            let times = format!(
+                "JobState=COMPLETED StartTime=100 EndTime={} RunTime=00:00:{seconds:02} NodeList=n0",
+                100 + seconds
+            );
+            job(at + 1, name, times)
+        });
+        let pending = pending.iter().enumerate().map(|(at, name)| job(at + 500, name, "JobState=PENDING".into()));
+        Texts::default()
+            .with(ClusterOutput::Nodes, "NodeName=n0 CPUTot=4 State=IDLE Partitions=p\n")
+            .with(ClusterOutput::Jobs, ended.chain(pending).collect::<String>())
+            .queue(Some(1000))
+            .unwrap()
+    }
+
+    #[test]
+    fn three_runs_with_the_same_name_replace_runs_with_similar_names() {
+        let past = [("fit-1", 5), ("fit-1", 6), ("fit-2", 40), ("fit-2", 41), ("fit-2", 42), ("dock", 7)];
+        let queue = queue(&past, &["fit-1", "fit-2", "fit-3", "dock", "fit-2"]);
+        let jobs = KnownRunTimes::of(&queue, RunTimes::Learned).of_jobs(&queue.jobs);
+        let own: Vec<Vec<i64>> = jobs.iter().map(|job| job.own.to_vec()).collect();
+        let all = vec![5, 6, 40, 41, 42];
+        assert_eq!(own, [all.clone(), vec![40, 41, 42], all, vec![7], vec![40, 41, 42]]);
+        let [first, second, third, dock, again] = [0, 1, 2, 3, 4].map(|at: usize| jobs[at].name);
+        assert!(first == third && second == again && first != second && first != dock && second != dock);
     }
 
     #[test]

@@ -138,7 +138,8 @@ fn from_now(text: &str) -> Result<i64, String> {
         _ => None,
     };
     let distance = count.parse::<i64>().ok().zip(seconds).and_then(|(count, seconds)| count.checked_mul(seconds));
-    distance.ok_or_else(|| format!("`now+{text}` is not an instant; write now+90, now+30minutes, now+2hours or now+7days"))
+    distance
+        .ok_or_else(|| format!("`now+{text}` is not an instant; write now+90, now+30minutes, now+2hours or now+7days"))
 }
 
 /// Parses a time of day, such as `8:00` or `08:30:15`.
