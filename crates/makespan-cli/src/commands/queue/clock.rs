@@ -120,10 +120,12 @@ fn begin_in(text: &str, now: i64, zone: &TimeZone) -> Result<i64, String> {
     if let Some(distance) = clock.strip_prefix("now+") {
         return Ok(now.saturating_add(from_now(distance)?));
     }
-    // For `sbatch`, a short number is a date without separators, such as 120526.
-    let is_date = clock.parse::<u32>().is_ok_and(|number| number < 1_000_000_000);
-    let at = if is_date { Err(()) } else { instant(text).map_err(|_| ()) };
-    at.or_else(|()| later_in(clock, now, zone)).map(|at| at.max(now))
+    // For `sbatch`, a short number is a date without separators.
+    if clock.parse::<u32>().is_ok_and(|number| number < 1_000_000_000) {
+        return Err(format!("`{text}` is not an instant; write a date as 2026-12-05"));
+    }
+    let at = instant(text).ok().map_or_else(|| later_in(clock, now, zone), Ok);
+    at.map(|at| at.max(now))
 }
 
 /// Parses a distance from the current time, such as `90` (seconds), `30minutes` or `7days`. Returns seconds.
