@@ -14,6 +14,9 @@ use makespan_core::TaskId;
 /// Number of ticks after which a start that is not tried again no longer prevents loans.
 const EXPIRY: u64 = 50;
 
+/// Number of ticks for which the cores of a job that has ended are kept for the next start.
+const KEPT: u64 = 2;
+
 /// Binary logarithm of the maximum number of ticks for which a job that took no token is served last.
 const LONGEST_REST: u32 = 6;
 
@@ -116,6 +119,8 @@ pub(super) struct TokenBank<C> {
     /// The starts that wait for cores, with the tick of the last attempt.
     claims: BTreeMap<TaskId, u64>,
     tick: u64,
+    /// Number of cores of ended jobs that are kept for the next start, and the tick from which they may be lent.
+    kept: (u32, u64),
     /// True if cores may be lent.
     lends: bool,
 }
@@ -123,7 +128,7 @@ pub(super) struct TokenBank<C> {
 impl<C: TokenChannel> TokenBank<C> {
     /// Creates the account of this number of cores.
     pub fn new(capacity: u32, lends: bool) -> Self {
-        Self { capacity, jobs: BTreeMap::new(), claims: BTreeMap::new(), tick: 0, lends }
+        Self { capacity, jobs: BTreeMap::new(), claims: BTreeMap::new(), tick: 0, kept: (0, 0), lends }
     }
 
     fn free(&self) -> u32 {
@@ -140,6 +145,7 @@ impl<C: TokenChannel> TokenBank<C> {
         let fits = self.free() >= cores;
         if fits {
             self.claims.remove(&task);
+            self.kept.0 = self.kept.0.saturating_sub(cores);
             self.jobs.insert(task, Borrower::new(cores));
         } else {
             self.claims.insert(task, self.tick);
@@ -165,12 +171,14 @@ impl<C: TokenChannel> TokenBank<C> {
         self.jobs.insert(task, job);
     }
 
-    /// Removes a job that has ended, with all its tokens. Returns its channel.
+    /// Removes a job that has ended, with all its tokens. Returns its channel. The job's own cores are not lent yet,
+    /// because the scheduler may start the next job there at once.
     pub fn close(&mut self, task: TaskId) -> Option<C> {
         self.claims.remove(&task);
-        let channel = self.jobs.remove(&task).and_then(|job| job.channel);
+        let job = self.jobs.remove(&task)?;
+        self.kept = (self.kept.0 + 1 + job.own, self.tick + KEPT);
         self.lend();
-        channel
+        job.channel
     }
 
     /// Removes all jobs and returns their channels.
@@ -189,6 +197,9 @@ impl<C: TokenChannel> TokenBank<C> {
     pub fn tick(&mut self) {
         self.tick += 1;
         self.claims.retain(|_, tried| *tried + EXPIRY > self.tick);
+        if self.kept.1 < self.tick {
+            self.kept.0 = 0;
+        }
         self.update();
         if self.claims.is_empty() {
             self.move_idle();
@@ -213,14 +224,14 @@ impl<C: TokenChannel> TokenBank<C> {
         }
     }
 
-    /// Lends all free cores. A job without unread tokens comes before other jobs, and a job with fewer tokens before a
+    /// Lends all free cores that are not kept. A job without unread tokens comes before other jobs, and a job with fewer tokens before a
     /// job with more tokens.
     fn lend(&mut self) {
         if !self.claims.is_empty() || !self.lends {
             return;
         }
         let tick = self.tick;
-        for _ in 0..self.free() {
+        for _ in self.kept.0..self.free() {
             let order = |job: &Borrower<C>| {
                 (tick < job.rests_until, job.unread, job.granted.saturating_sub(job.own), job.offered)
             };

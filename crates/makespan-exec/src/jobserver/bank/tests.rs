@@ -165,7 +165,7 @@ proptest! {
         }
         prop_assert!(run.waiting.is_empty());
         // Without waiting starts, all cores are usable, and a job that takes all its tokens gets them.
-        run.bank.tick();
+        (0..=KEPT).for_each(|_| run.bank.tick());
         prop_assert!(run.running.is_empty() || run.processes() == CAPACITY);
         let Some((&task, _)) = run.running.iter().next() else { return Ok(()) };
         for _ in 0..200 {
@@ -200,4 +200,20 @@ fn a_job_that_takes_no_tokens_loses_them_to_a_job_that_does() {
         bank.update();
     }
     assert!(waits.iter().all(|ticks| *ticks <= 3), "{waits:?}");
+}
+
+#[test]
+fn the_cores_of_an_ended_job_are_kept_for_the_next_start() {
+    let mut bank = TokenBank::new(2, true);
+    let channels = [0, 1].map(|_| SimulatedChannel::new(false));
+    for (task, channel) in (0..).map(TaskId).zip(&channels) {
+        assert!(bank.reserve(task, 1));
+        bank.open(task, channel.clone());
+    }
+    bank.close(TaskId(1));
+    bank.tick();
+    assert!(!channels[0].take() && bank.reserve(TaskId(2), 1), "the next job starts at once");
+    bank.close(TaskId(2));
+    (0..=KEPT).for_each(|_| bank.tick());
+    assert!(channels[0].take() && !bank.reserve(TaskId(3), 1), "after some ticks, the core is lent");
 }
