@@ -16,6 +16,10 @@ pub struct Tally {
     used: i128,
     /// Processor ticks of the jobs that ended without success.
     failed: i128,
+    /// Number of jobs with processor ticks that have ended, in this period or later.
+    timed: usize,
+    /// Number of these jobs with a known end.
+    timed_known_ends: usize,
     /// Known waits.
     waits: Vec<Time>,
     /// Number of jobs with a known end.
@@ -33,6 +37,8 @@ impl Tally {
     pub fn add_time(&mut self, job: &LoggedJob, held: i64) {
         let area = i128::from(held) * i128::from(job.processors);
         self.used += area;
+        self.timed += usize::from(!job.is_running);
+        self.timed_known_ends += usize::from(job.end.is_some());
         if job.end.is_some_and(|end| end != LoggedEnd::Succeeded) {
             self.failed += area;
         }
@@ -55,6 +61,8 @@ impl Tally {
         self.jobs += other.jobs;
         self.used += other.used;
         self.failed += other.failed;
+        self.timed += other.timed;
+        self.timed_known_ends += other.timed_known_ends;
         self.waits.extend(&other.waits);
         self.known_ends += other.known_ends;
         self.at_limit += other.at_limit;
@@ -71,7 +79,8 @@ impl Tally {
     /// positive.
     pub fn figures(&self, capacity: Option<i128>) -> Figures {
         let share = |part: i128, whole: i128| part as f64 / whole as f64;
-        let has_ends = self.known_ends > 0;
+        // A number or a sum over no jobs is 0. It is unknown only if there are jobs and the end of none of them is known.
+        let is_known = |jobs: usize, known: usize| jobs == 0 || known > 0;
         Figures {
             jobs: self.jobs,
             core_hours: self.used as f64 / CORE_HOUR,
@@ -79,9 +88,9 @@ impl Tally {
             wait: (!self.waits.is_empty()).then(|| Distribution::of_times(self.waits.clone())),
             utilisation: capacity.filter(|&capacity| capacity > 0).map(|capacity| share(self.used, capacity)),
             known_ends: self.known_ends,
-            at_limit: has_ends.then_some(self.at_limit),
+            at_limit: is_known(self.jobs, self.known_ends).then_some(self.at_limit),
             limit_used: (self.limits > 0).then(|| share(self.limited_run, self.limits)),
-            failed_core_hours: has_ends.then(|| self.failed as f64 / CORE_HOUR),
+            failed_core_hours: is_known(self.timed, self.timed_known_ends).then(|| self.failed as f64 / CORE_HOUR),
         }
     }
 }

@@ -214,6 +214,33 @@ fn a_month_without_jobs_and_jobs_without_a_date_are_listed() {
     let jobs = ["2024-01", "2024-02", "2024-03", "2024-04", "no date", ""].map(|month| figure(month, 3));
     assert_eq!(jobs, ["0", "1", "0", "1", "1", "3"]);
     assert_eq!((figure("2024-03", 6), figure("no date", 9)), (String::new(), String::new()));
+    // Numbers and sums over no jobs are 0. Shares of no jobs are unknown.
+    for month in ["2024-01", "2024-03"] {
+        assert_eq!([11, 12, 13].map(|column| figure(month, column)), ["0", "", "0"].map(str::to_owned), "{month}");
+    }
+    // The first job fails in February, so the core hours of January are lost too.
+    sandbox.write(
+        "log.swf",
+        format!("; UnixStartTime: 1704067200\n; MaxProcs: 4\n{}", log.replacen(" -1 1 7 ", " -1 0 7 ", 1)),
+    );
+    let json = sandbox.makespan("report log.swf --month --format json").succeeds();
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let total = |index: usize| &document["sections"][index]["total"];
+    assert_eq!([0, 1].map(|index| total(index)["failed_core_hours"].as_f64()), [Some(1.0); 2], "{document:#}");
+    assert_eq!((total(0)["died_at_limit"].as_u64(), total(0)["limit_used"].as_f64()), (Some(0), None));
+    let text = sandbox.makespan("report log.swf --month").succeeds();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let row = text.lines().find(|line| line.starts_with("2024-01")).map(words).unwrap();
+    assert_eq!((row[1].as_str(), row[7].as_str(), row[9].as_str()), ("0", "0", "1.0"), "{text}");
+    // If the log states no end, deaths and lost core hours are unknown.
+    sandbox.write(
+        "log.swf",
+        format!("; UnixStartTime: 1704067200\n; MaxProcs: 4\n{}", log.replace(" -1 1 7 ", " -1 -1 7 ")),
+    );
+    let json = sandbox.makespan("report log.swf --format json").succeeds();
+    let document: Value = serde_json::from_str(&json).unwrap();
+    assert!(document["sections"][0]["total"]["died_at_limit"].is_null(), "{document:#}");
+    assert!(document["sections"][0]["total"]["failed_core_hours"].is_null(), "{document:#}");
 }
 
 #[test]
