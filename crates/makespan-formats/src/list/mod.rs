@@ -8,6 +8,7 @@ mod dialect;
 mod lines;
 mod make;
 mod name;
+mod ninja;
 mod notes;
 mod shell;
 mod snakemake;
@@ -32,6 +33,10 @@ pub use bash::bash_warning;
 pub use dialect::is_plain_shell;
 pub(crate) use dialect::shell_of;
 pub use make::{ASK, ASK_FIRST, MakeOutput, read_make, stubs};
+pub use ninja::{
+    BuildFiles, BuildLog, BuildLogEntry, BuildLogVersion, DepsLog, ManifestCopy, NinjaOutput, depfile_inputs,
+    read_ninja,
+};
 pub use shell::quoted;
 pub use snakemake::read_snakemake;
 pub use template::{ArgumentRules, ArgumentSource, Arguments, Template, TemplateError, separator};

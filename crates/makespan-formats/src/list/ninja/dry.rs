@@ -1,0 +1,56 @@
+//! Reads the dry run of a [`ManifestCopy`](super::ManifestCopy).
+
+/// Begin of an edge in the output of the dry run.
+const EDGE: char = '\x1e';
+/// Separator of the bindings of an edge.
+const FIELD: char = '\x1f';
+
+/// Description that prints the bindings of an edge.
+pub(super) const DESCRIPTION: &str =
+    "\x1e$out\x1f$command\x1f$pool\x1f$deps\x1f$depfile\x1f$restat\x1f$generator\x1f$rspfile\x1f$rspfile_content\x1f";
+
+/// An edge that is out of date: a command and the files that it makes.
+#[derive(Debug)]
+pub(super) struct DirtyEdge<'a> {
+    /// The first output. Ninja identifies an edge by any of its outputs.
+    pub(super) output: String,
+    pub(super) command: &'a str,
+    /// Name of the pool, or an empty text.
+    pub(super) pool: &'a str,
+    /// Kind of the dependencies that ninja stores in its log: `gcc`, `msvc` or an empty text.
+    pub(super) deps: &'a str,
+    pub(super) depfile: String,
+    pub(super) restat: bool,
+    pub(super) generator: bool,
+    pub(super) rspfile: String,
+    pub(super) rspfile_content: &'a str,
+}
+
+/// Returns the edges in the output of a dry run, in the order in which ninja would start them. Returns `None` if an edge
+/// is incomplete or has no explicit output.
+pub(super) fn dirty_edges(printed: &str) -> Option<Vec<DirtyEdge<'_>>> {
+    printed.split(EDGE).skip(1).map(edge).collect()
+}
+
+fn edge(text: &str) -> Option<DirtyEdge<'_>> {
+    let mut fields = text.split(FIELD);
+    let outputs = shlex::split(fields.next()?)?;
+    let edge = DirtyEdge {
+        output: outputs.into_iter().next()?,
+        command: fields.next()?,
+        pool: fields.next()?,
+        deps: fields.next()?,
+        depfile: unquoted(fields.next()?),
+        restat: !fields.next()?.is_empty(),
+        generator: !fields.next()?.is_empty(),
+        rspfile: unquoted(fields.next()?),
+        rspfile_content: fields.next()?,
+    };
+    fields.next().map(|_| edge)
+}
+
+/// Removes the quotes that ninja puts around unusual file names in `$in` and `$out`.
+fn unquoted(path: &str) -> String {
+    let words = path.contains('\'').then(|| shlex::split(path)).flatten();
+    words.map_or_else(|| path.to_owned(), |words| words.join(" "))
+}

@@ -1,0 +1,201 @@
+//! Copies a manifest of ninja, so that a dry run of the copy prints the properties of each edge.
+//!
+//! No tool of ninja prints the pool, the depfile, the kind of dependencies or the response file of an edge. In the copy, the
+//! description of each rule consists of these bindings, and ninja evaluates them. A description affects neither the command
+//! nor its hash, so ninja decides as for the original which edges are out of date.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use tempfile::TempDir;
+
+use super::dry::DESCRIPTION;
+use crate::error::{FilePlace, FormatError};
+
+/// Maximum depth of nested `include` and `subninja` statements.
+const MAX_DEPTH: usize = 64;
+
+/// A copy of a manifest and of all files that the manifest includes, in a temporary folder.
+#[derive(Debug)]
+pub struct ManifestCopy {
+    folder: TempDir,
+    pools: FxHashMap<String, u64>,
+    left: Option<String>,
+    files: usize,
+    /// The `default` statements.
+    defaults: String,
+}
+
+impl ManifestCopy {
+    /// Copies a manifest. Paths in the manifest are relative to `folder`, the folder in which ninja runs.
+    ///
+    /// # Errors
+    /// [`FormatError`] if a file cannot be read or written.
+    pub fn new(folder: &Path, manifest: &Path) -> Result<Self, FormatError> {
+        let temporary = tempfile::tempdir().map_err(|error| io(manifest, "cannot copy", error))?;
+        let mut copy =
+            Self { folder: temporary, pools: FxHashMap::default(), left: None, files: 0, defaults: String::new() };
+        copy.pools.insert("console".into(), 1);
+        let whole = copy.add(folder, manifest, 0)?;
+        let write = |path: PathBuf, rest: &str| {
+            let text = format!("include {}\n{rest}", escaped(&whole));
+            fs::write(path, text).map_err(|error| io(manifest, "cannot copy", error))
+        };
+        write(copy.path(), &copy.defaults)?;
+        write(
+            copy.probe(),
+            "rule makespan_builddir\n  command = $builddir\nbuild makespan-builddir: makespan_builddir\n",
+        )?;
+        Ok(copy)
+    }
+
+    /// Returns the path of the copy.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("build.ninja")
+    }
+
+    /// Returns the path of a copy without `default` statements. The default targets of this copy are all targets.
+    pub fn whole(&self) -> PathBuf {
+        self.folder.path().join("1.ninja")
+    }
+
+    /// Returns the path of a manifest with the additional target `makespan-builddir`. The command of this target is the
+    /// folder that contains the logs of ninja.
+    pub fn probe(&self) -> PathBuf {
+        self.folder.path().join("probe.ninja")
+    }
+
+    /// Returns the depth of each pool.
+    pub const fn pools(&self) -> &FxHashMap<String, u64> {
+        &self.pools
+    }
+
+    /// Returns the reason why only ninja can run the build, if there is one.
+    pub fn left(&self) -> Option<&str> {
+        self.left.as_deref()
+    }
+
+    fn add(&mut self, folder: &Path, file: &Path, depth: usize) -> Result<PathBuf, FormatError> {
+        self.files += 1;
+        let target = self.folder.path().join(format!("{}.ninja", self.files));
+        let path = folder.join(file);
+        let text = fs::read_to_string(&path).map_err(|error| io(&path, "cannot read", error))?;
+        if depth > MAX_DEPTH {
+            let problem = format!("more than {MAX_DEPTH} files include each other; remove some `include` statements");
+            return Err(FormatError::content(&path.display().to_string(), FilePlace::default(), problem));
+        }
+        let mut copied = String::with_capacity(text.len());
+        let (mut block, mut is_continued, mut is_dropped) = (Block::Other, false, false);
+        let mut is_default = false;
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+            let plain = line.trim_end_matches(['\n', '\r']);
+            let begins = !std::mem::replace(&mut is_continued, continues(plain));
+            if !begins {
+                if is_default {
+                    self.defaults.push_str(line);
+                } else if !is_dropped {
+                    copied.push_str(line);
+                }
+                continue;
+            }
+            (is_dropped, is_default) = (false, false);
+            let place = || format!("{}:{number}", file.display());
+            if let Some(binding) = plain.strip_prefix(' ') {
+                let (key, value) = binding.split_once('=').unwrap_or((binding, ""));
+                match (block, key.trim()) {
+                    (Block::Rule | Block::Build, "description") => is_dropped = true,
+                    (Block::Rule | Block::Build, "dyndep") => self.leave(&place(), "it uses dyndep"),
+                    (Block::Pool(name), "depth") => self.pool(name, value.trim(), &place()),
+                    _ => {}
+                }
+                if !is_dropped {
+                    copied.push_str(line);
+                }
+                continue;
+            }
+            let (word, rest) = plain.split_once(' ').unwrap_or((plain, ""));
+            block = match word {
+                "rule" => Block::Rule,
+                "build" => Block::Build,
+                "pool" => Block::Pool(rest.trim()),
+                "include" | "subninja" => {
+                    let Some(included) = unescaped(rest.trim()) else {
+                        self.leave(&place(), &format!("the path after `{word}` contains a variable"));
+                        copied.push_str(line);
+                        continue;
+                    };
+                    let included = self.add(folder, Path::new(&included), depth + 1)?;
+                    let _ = writeln!(copied, "{word} {}", escaped(&included));
+                    block = Block::Other;
+                    continue;
+                }
+                "default" => {
+                    if unescaped(rest).is_none() && !is_continued {
+                        self.leave(&place(), "a default target contains a variable");
+                    }
+                    is_default = true;
+                    let _ = writeln!(self.defaults, "{plain}");
+                    block = Block::Other;
+                    continue;
+                }
+                // A comment does not end a block.
+                _ if plain.is_empty() || plain.starts_with('#') => block,
+                _ => Block::Other,
+            };
+            copied.push_str(line);
+            if matches!(block, Block::Rule) && word == "rule" {
+                let end = if line.ends_with('\n') { "" } else { "\n" };
+                let _ = writeln!(copied, "{end}  description = {DESCRIPTION}");
+            }
+        }
+        fs::write(&target, copied).map_err(|error| io(&path, "cannot read", error))?;
+        Ok(target)
+    }
+
+    fn pool(&mut self, name: &str, depth: &str, place: &str) {
+        match depth.parse() {
+            Ok(depth) => drop(self.pools.insert(name.to_owned(), depth)),
+            Err(_) => self.leave(place, &format!("the depth of the pool `{name}` is not a number")),
+        }
+    }
+
+    fn leave(&mut self, place: &str, reason: &str) {
+        self.left.get_or_insert_with(|| format!("{place}: {reason}"));
+    }
+}
+
+/// The statement to which indented lines belong.
+#[derive(Clone, Copy)]
+enum Block<'a> {
+    Rule,
+    Build,
+    Pool(&'a str),
+    Other,
+}
+
+/// Returns whether the statement continues on the next line, because the line ends with an unescaped `$`.
+fn continues(line: &str) -> bool {
+    line.bytes().rev().take_while(|&byte| byte == b'$').count() % 2 == 1
+}
+
+/// Returns the path in an `include` statement, or `None` if the path contains a variable.
+fn unescaped(path: &str) -> Option<String> {
+    let (mut found, mut rest) = (String::new(), path.chars());
+    while let Some(c) = rest.next() {
+        match c {
+            '$' => found.push(rest.next().filter(|c| [' ', ':', '$'].contains(c))?),
+            c => found.push(c),
+        }
+    }
+    Some(found)
+}
+
+fn escaped(path: &Path) -> String {
+    path.display().to_string().replace('$', "$$").replace(' ', "$ ").replace(':', "$:")
+}
+
+fn io(path: &Path, action: &'static str, error: std::io::Error) -> FormatError {
+    FormatError::io(&path.display().to_string(), action, error)
+}
