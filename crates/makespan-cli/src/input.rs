@@ -13,7 +13,7 @@ use miette::{Result, miette};
 
 use crate::args::{InstanceOptions, MachineOptions, STANDARD_INPUT, SourceOptions};
 use crate::loaded::LoadedInstance;
-use crate::{cluster, machine, makefile, present, snakefile};
+use crate::{cluster, machine, makefile, ninja, present, snakefile};
 
 /// The machines that the command-line options state.
 pub struct StatedMachines {
@@ -133,7 +133,7 @@ pub fn load_file(options: &InstanceOptions, path: &Path, lists: Lists) -> Result
         lists,
         ..ReadOptions::default()
     };
-    let Some(found) = instance_at(path, None, &read)? else {
+    let Some(found) = instance_at(path, &[], &read)? else {
         return Err(miette!("{}: there is nothing to do: every target is up to date", path.display()));
     };
     machines.loaded(from_file(found)?)
@@ -184,12 +184,12 @@ fn machines(path: &Path, strict: bool) -> Result<ReadMachines> {
     read_machines(path, strict).map_err(|error| miette!("{error}"))
 }
 
-/// Reads an instance for `run`. Returns `None` for a makefile if all targets are up to date. Machines come from the
-/// options, otherwise from `cluster`, otherwise from the file, otherwise from this computer. `goal` is the goal of a
-/// makefile. The names of a list's jobs contain numbers of at least `digits` digits.
+/// Reads an instance for `run`. Returns `None` for a makefile or a build of ninja if all targets are up to date. Machines come from the
+/// options, otherwise from `cluster`, otherwise from the file, otherwise from this computer. `goals` are the goal of a
+/// makefile or the targets of ninja. The names of a list's jobs contain numbers of at least `digits` digits.
 pub fn load_to_run(
     path: &Path,
-    goal: Option<&str>,
+    goals: &[String],
     options: &SourceOptions,
     cluster: Option<&Platform>,
     digits: Option<usize>,
@@ -210,19 +210,23 @@ pub fn load_to_run(
         shell: options.shell.clone(),
         ..ReadOptions::default()
     };
-    let Some(found) = instance_at(path, goal, &read)? else { return Ok(None) };
+    let Some(found) = instance_at(path, goals, &read)? else { return Ok(None) };
     machines.loaded(from_file(found)?).map(Some)
 }
 
 /// Reads an instance from a file, or from standard input if the path is `-`.
 fn instance_at(
     path: &Path,
-    goal: Option<&str>,
+    goals: &[String],
     options: &ReadOptions,
 ) -> Result<Option<Result<ReadInstance, FormatError>>> {
     if options.lists != Lists::Stated && makefile::is_makefile(path) {
-        let found = makefile::read(path, goal, &machine_of(options)?, options.strict)?;
+        let found = makefile::read(path, goals.first().map(String::as_str), &machine_of(options)?, options.strict)?;
         return Ok(found.map(|(instance, remarks)| Ok(ReadInstance { instance, format: Format::List, remarks })));
+    }
+    if options.lists != Lists::Stated && ninja::is_ninja(path) {
+        let instance = ninja::read(path, goals, &machine_of(options)?)?;
+        return Ok(instance.map(|instance| Ok(ReadInstance { instance, format: Format::List, remarks: Vec::new() })));
     }
     if options.lists != Lists::Stated && snakefile::is_snakefile(path) {
         let instance = snakefile::read(path, &machine_of(options)?)?;
@@ -255,7 +259,7 @@ pub fn machine_of(options: &ReadOptions) -> Result<Platform> {
 
 /// Reads a log from a file, or from standard input if the path is `-`.
 pub fn replay_at(path: &Path, options: &ReplayOptions) -> Result<Replay> {
-    if makefile::is_makefile(path) || snakefile::is_snakefile(path) {
+    if makefile::is_makefile(path) || snakefile::is_snakefile(path) || ninja::is_ninja(path) {
         let problem = "this file can only be planned and run; to simulate its jobs, convert the file to a native file \
                        first";
         return Err(miette!("{}: {problem}", path.display()));

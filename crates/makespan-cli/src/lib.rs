@@ -12,6 +12,7 @@ mod input;
 mod loaded;
 mod machine;
 mod makefile;
+mod ninja;
 mod outlook;
 mod output;
 mod past;

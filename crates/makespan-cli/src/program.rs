@@ -10,7 +10,7 @@ use nix::sys::signal::{SigSet, Signal};
 
 use crate::args::{Arguments, Command};
 use crate::entry::{enter, unknown_argument};
-use crate::{commands, makefile};
+use crate::{commands, makefile, ninja};
 
 /// Runs the command line of `makespan` and returns the exit status.
 pub fn main() -> ExitCode {
@@ -57,6 +57,7 @@ fn carry_out(arguments: &Arguments) -> Result<ExitCode> {
         #[cfg(feature = "service")]
         Command::Service(options) => commands::service::operate(options),
         Command::Agent(options) => commands::agent::agent(options),
+        Command::NinjaJob(options) => commands::ninja_job::job(options),
         Command::Shard(options) => commands::compare::shard(options),
         Command::Profile(options) => commands::profile::profile(options),
         Command::History(options) => commands::history::history(options),
@@ -210,7 +211,7 @@ fn explain_run(error: &clap::Error, words: &[String]) -> Option<String> {
     let goal = unknown_argument(error).filter(|word| !word.starts_with('-'));
     if let Some((file, goal)) = makefile_of(words).zip(goal) {
         return Some(format!(
-            "error: unexpected argument '{goal}' found; to build a goal other than the first one of a makefile, write this goal after --: \
+            "error: unexpected argument '{goal}' found; to build a goal other than the default of a makefile or of ninja, write this goal after --: \
              makespan run {file} -- {goal}"
         ));
     }
@@ -251,9 +252,10 @@ fn explain_queue(error: &clap::Error) -> Option<String> {
     })
 }
 
-/// Returns the first argument that is a makefile, if there is one.
+/// Returns the first argument that is a makefile or a manifest of ninja, if there is one.
 fn makefile_of(words: &[String]) -> Option<&str> {
-    words.iter().map(String::as_str).find(|word| makefile::is_makefile(Path::new(word)))
+    let is_build = |word: &&str| makefile::is_makefile(Path::new(word)) || ninja::is_ninja(Path::new(word));
+    words.iter().map(String::as_str).find(is_build)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub struct ArgumentOptions {
     pub link: bool,
     /// Split each argument into columns {1} {2} .. at this regular expression
     ///
-    /// Blanks around columns are removed. {} stands for all columns
+    /// Blanks around columns are removed. {} stands for all columns. Without arguments, -C DIR runs DIR/build.ninja
     #[arg(help_heading = "Arguments", long, short = 'C', value_name = "REGEX", allow_hyphen_values = true)]
     pub colsep: Option<String>,
     /// Give N arguments to each command: {1} {2} .. are the arguments of one group

@@ -26,7 +26,7 @@ pub struct TemplateOptions {
     /// command runs for each combination of arguments. {} is the argument, {.} the argument without its extension, {/}
     /// the argument without its folder, {//} only its folder, {/.} the argument without folder and extension, {#} the
     /// number of the command, and {1} {2} .. the arguments from the first source, the second source and so on. After a
-    /// makefile, the word names a goal: run Makefile -- clean
+    /// makefile, the word names a goal: run Makefile -- clean. After a build.ninja, the words name targets
     ///
     /// `:::+` links the arguments that follow to the source before, :::: reads arguments from the files that follow, and
     /// `::::+` does both
@@ -56,9 +56,9 @@ pub struct SourceOptions {
     ///
     /// If standard input is a pipe, jobs start as their lines arrive.
     ///
-    /// The instance is a native JSON or TOML file, a DOT file, an XML file with compound jobs, a makefile or a
-    /// Snakefile
-    #[arg(required_unless_present_any = ["template", "resume"])]
+    /// The instance is a native JSON or TOML file, a DOT file, an XML file with compound jobs, a makefile, a build.ninja
+    /// or a Snakefile
+    #[arg(required_unless_present_any = ["template", "resume", "colsep"])]
     pub instance: Option<PathBuf>,
     #[command(flatten)]
     pub template: TemplateOptions,

@@ -14,6 +14,7 @@ mod job_changes;
 mod joblog;
 mod jobs;
 mod milestones;
+mod ninja;
 mod outcome;
 mod own;
 mod page;
@@ -99,6 +100,8 @@ pub struct EndedSession {
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
     let recorded = record::from_record(options)?;
     let options = recorded.as_ref().unwrap_or(options);
+    let in_folder = ninja::in_folder(options)?;
+    let options = in_folder.as_ref().unwrap_or(options);
     let first = folder::of_first_session(options);
     carry_out(first.as_ref().unwrap_or(options)).map(|ended| ExitCode::from(ended.status))
 }
@@ -112,6 +115,9 @@ pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
 pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     let stop = signals::listen()?;
     let mut place = place_of(options)?;
+    if let Some(status) = ninja::run_by_ninja(options, place.is_here())? {
+        return Ok(EndedSession { status, stopped: false, failures: Vec::new() });
+    }
     if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
         settle_first(options)?;
     }

@@ -19,7 +19,7 @@ pub fn scratch(options: &RunOptions, instance: &Instance) -> Result<Option<Scrat
         )
     };
     if source::is_asked(&options.source) {
-        return Err(refused("make and Snakemake use the files in their own folder to decide which jobs run"));
+        return Err(refused("make, ninja and Snakemake use the files in their own folder to decide which jobs run"));
     }
     let Some(path) = options.source.instance.as_ref() else {
         return Err(refused("a single command states no input and output files"));

@@ -21,7 +21,7 @@ pub fn apply(options: &RunOptions, execution: &mut ExecuteOptions, is_here: bool
     }
     if options.setting.wd.is_some() && source::is_asked(&options.source) {
         return Err(miette!(
-            "--wd: make and Snakemake use the files in their own folder to decide which jobs run; remove --wd"
+            "--wd: make, ninja and Snakemake use the files in their own folder to decide which jobs run; remove --wd"
         ));
     }
     options.setting.apply(execution, machine::platform()?.processors())

@@ -19,6 +19,7 @@ use crate::input::{self, load_to_run, standard_input};
 use crate::loaded::LoadedInstance;
 use crate::machine;
 use crate::makefile::is_makefile;
+use crate::ninja::is_ninja;
 use crate::output::{complain, shell_word, shown};
 use crate::snakefile::is_snakefile;
 
@@ -99,7 +100,7 @@ impl Source {
         let loaded = if options.template.is_empty() || stated.is_some() {
             let path = stated.unwrap_or(Path::new(STANDARD_INPUT));
             refuse_command(path)?;
-            match load_to_run(path, goal(path, &options.template.words)?, options, cluster, digits)? {
+            match load_to_run(path, goals(path, &options.template.words)?, options, cluster, digits)? {
                 Some(loaded) => loaded,
                 None => {
                     complain(&format!("{}: there is nothing to do: every target is up to date", options.name()));
@@ -225,7 +226,7 @@ pub fn cores_note(options: &RunOptions) -> Option<CoresNote> {
     let SourceOptions { instance, format, .. } = &options.source;
     let note = match instance.as_deref() {
         None => CoresNote::Option,
-        Some(path) if is_makefile(path) => CoresNote::Option,
+        Some(path) if is_makefile(path) || is_ninja(path) => CoresNote::Option,
         Some(path) if is_snakefile(path) => CoresNote::Snakefile,
         Some(path) if format.is_none() && is_instance(path) => CoresNote::Instance,
         Some(_) => CoresNote::List,
@@ -271,21 +272,25 @@ fn check_shell(options: &SourceOptions, loaded: &LoadedInstance) -> Result<()> {
     Ok(())
 }
 
-/// Returns true if make or Snakemake decides which jobs must run.
+/// Returns true if make, ninja or Snakemake decides which jobs must run.
 pub fn is_asked(options: &SourceOptions) -> bool {
-    options.instance.as_deref().is_some_and(|path| is_makefile(path) || is_snakefile(path))
+    options.instance.as_deref().is_some_and(|path| is_makefile(path) || is_ninja(path) || is_snakefile(path))
 }
 
-/// Returns the goal that follows a makefile on the command line.
-fn goal<'a>(path: &Path, words: &'a [String]) -> Result<Option<&'a str>> {
+/// Returns the goal that follows a makefile, or the targets that follow a manifest of ninja on the command line.
+fn goals<'a>(path: &Path, words: &'a [String]) -> Result<&'a [String]> {
     let name = path.display();
     match words {
-        [] => Ok(None),
+        [] => Ok(words),
+        _ if is_ninja(path) && words.iter().all(|word| !word.is_empty() && !word.starts_with('-')) => Ok(words),
+        _ if is_ninja(path) => {
+            Err(miette!("{name}: only targets of ninja may follow --; write options of makespan before {name}"))
+        }
         _ if !is_makefile(path) => Err(miette!(
             "{name}: a file and a command cannot be run together; write either run FILE or run -- 'COMMAND {{}}' ::: \
              ARGUMENT .."
         )),
-        [goal] if !goal.is_empty() && !goal.starts_with('-') && !goal.contains('=') => Ok(Some(goal)),
+        [goal] if !goal.is_empty() && !goal.starts_with('-') && !goal.contains('=') => Ok(words),
         _ => Err(miette!(
             "{name}: a makefile runs with one goal; write only this goal after --, without options and variables: run {name} -- GOAL"
         )),

@@ -17,6 +17,7 @@ use crate::args::{Format, SOURCES, STANDARD_INPUT, SubmitOptions};
 use crate::commands::run::{argument_sources, lines, operator};
 use crate::input::standard_input;
 use crate::makefile::is_makefile;
+use crate::ninja::is_ninja;
 use crate::output::{complain, emit};
 use crate::snakefile::is_snakefile;
 
@@ -131,8 +132,12 @@ fn template(options: &SubmitOptions) -> Result<Content> {
 /// Reads a file. Returns its text and its name, from which the service detects the format as `run` does.
 fn read(path: &Path) -> Result<Content> {
     let name = path.display().to_string();
-    if is_makefile(path) || is_snakefile(path) {
-        let (kind, program) = if is_makefile(path) { ("makefile", "make") } else { ("Snakefile", "snakemake") };
+    let kinds = [
+        (is_makefile(path), "makefile", "make"),
+        (is_ninja(path), "build of ninja", "ninja"),
+        (is_snakefile(path), "Snakefile", "snakemake"),
+    ];
+    if let Some((_, kind, program)) = kinds.into_iter().find(|(is_kind, ..)| *is_kind) {
         return Err(miette!(
             "{name}: a service cannot run a {kind}; submit {program} as one job, such as: makespan submit -- {program}"
         ));

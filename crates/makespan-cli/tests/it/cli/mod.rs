@@ -34,6 +34,8 @@ mod mapping;
 mod measuring;
 mod memory;
 mod needs;
+mod ninja;
+mod ninja_builds;
 mod nodes;
 mod outputs;
 mod parallel;

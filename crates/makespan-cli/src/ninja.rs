@@ -1,0 +1,213 @@
+//! Reads builds of ninja. A dry run of ninja lists the edges that are out of date. Each of these edges becomes a job.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use makespan_core::{Instance, Platform};
+use makespan_formats::FormatError;
+use makespan_formats::list::{BuildFiles, BuildLog, BuildLogVersion, DepsLog, ManifestCopy, NinjaOutput, read_ninja};
+use miette::{Result, miette};
+
+use crate::output::shown;
+
+/// Name of the log of finished commands.
+pub const BUILD_LOG: &str = ".ninja_log";
+/// Name of the log of dependencies.
+pub const DEPS_LOG: &str = ".ninja_deps";
+
+/// Returns true if the name of a file is the name of a manifest of ninja.
+pub fn is_ninja(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "ninja")
+}
+
+/// Returns the jobs that ninja would run for these targets, or `None` if all targets are up to date. If `targets` is
+/// empty, uses the default targets of the manifest.
+pub fn read(path: &Path, targets: &[String], platform: &Platform) -> Result<Option<Instance>> {
+    let build = Build::open(path)?;
+    if let Some(reason) = build.left()? {
+        return Err(miette!("{reason}; only ninja can run this build: run `ninja` instead"));
+    }
+    build.instance(targets, platform)
+}
+
+/// Returns the reason why only ninja can run a build, if there is one.
+pub fn left(path: &Path) -> Result<Option<String>> {
+    Build::open(path)?.left()
+}
+
+/// Runs ninja for these targets, with up to `jobs` commands at once. Returns the exit status of ninja.
+pub fn run(path: &Path, targets: &[String], jobs: u32) -> Result<u8> {
+    let (folder, manifest) = (folder_of(path), path.file_name().unwrap_or_default());
+    let mut ninja = Command::new("ninja");
+    ninja.current_dir(&folder).arg("-f").arg(manifest).arg(format!("-j{jobs}")).arg("--").args(targets);
+    let status = ninja.status().map_err(|error| miette!("{}: cannot run `ninja`: {error}", path.display()))?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+/// Returns the folder in which ninja runs: the folder of the manifest.
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+/// A build of ninja, with a copy of its manifest.
+struct Build {
+    /// The manifest, for messages.
+    name: String,
+    folder: PathBuf,
+    manifest: PathBuf,
+    copy: ManifestCopy,
+}
+
+impl Build {
+    fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        path.metadata().map_err(|error| miette!("{name}: cannot open: {error}"))?;
+        let folder = folder_of(path).canonicalize().map_err(|error| miette!("{name}: cannot open: {error}"))?;
+        let manifest = PathBuf::from(path.file_name().unwrap_or_default());
+        let copy = ManifestCopy::new(&folder, &manifest).map_err(|error| miette!("{error}"))?;
+        Ok(Self { name, folder, manifest, copy })
+    }
+
+    /// Returns the reason why only ninja can run the build, if there is one.
+    fn left(&self) -> Result<Option<String>> {
+        if let Some(reason) = self.copy.left() {
+            return Ok(Some(reason.to_owned()));
+        }
+        let manifest = self.manifest.display().to_string();
+        let asked = self.command(&self.copy.path()).args(["-n", "--", &manifest]).output();
+        let output = asked.map_err(|error| self.not_run(&error))?;
+        let is_stale = output.status.success() && output.stdout.contains(&0x1e);
+        if output.status.success() || String::from_utf8_lossy(&output.stderr).contains("unknown target") {
+            return Ok(is_stale.then(|| format!("{}: the file is out of date", self.name)));
+        }
+        Err(self.failed(&output.stderr))
+    }
+
+    fn instance(&self, targets: &[String], platform: &Platform) -> Result<Option<Instance>> {
+        let wrong = |error: FormatError| miette!("{error}");
+        let version = self.version()?;
+        let named: Vec<&str> = targets.iter().map(String::as_str).collect();
+        let dry = self.asked(&self.copy.path(), &[&["-n", "--"], named.as_slice()].concat())?;
+        let logs = self.log_folder()?;
+        let log_file = logs.join(BUILD_LOG);
+        let mut log = String::from_utf8_lossy(&read_or_empty(&log_file)?).into_owned();
+        if !log.is_empty() && BuildLogVersion::stated(&log) != Some(version.number()) {
+            let found =
+                BuildLogVersion::stated(&log).map_or_else(|| "no version".into(), |found| format!("version {found}"));
+            let problem = format!("the log has {found}, but this ninja writes version {}", version.number());
+            return Err(miette!("{}: {problem}; run `ninja`, or remove the log", log_file.display()));
+        }
+        if BuildLog::read(&log).is_long() {
+            self.asked(&self.manifest, &["-t", "recompact"])?;
+            log = String::from_utf8_lossy(&read_or_empty(&log_file)?).into_owned();
+        }
+        let deps_file = logs.join(DEPS_LOG);
+        let deps =
+            DepsLog::read(&read_or_empty(&deps_file)?).map_err(|error| miette!("{}: {error}", deps_file.display()))?;
+        let graph = self.asked(&self.copy.whole(), &["-t", "graph"])?;
+        let words = self.words(&logs, version)?;
+        let output = NinjaOutput {
+            file: &self.name,
+            dry: &dry,
+            graph: &graph,
+            pools: self.copy.pools(),
+            log: &log,
+            deps: &deps,
+            words: &words,
+        };
+        read_ninja(output, platform, &FilesBelow(&self.folder)).map_err(wrong)
+    }
+
+    /// Returns the first words of the command of each job.
+    fn words(&self, logs: &Path, version: BuildLogVersion) -> Result<Vec<String>> {
+        let program = std::env::current_exe().map_err(|error| miette!("cannot find this program: {error}"))?;
+        let version = version.number().to_string();
+        let words = [
+            program.as_os_str(),
+            "ninja-job".as_ref(),
+            "--manifest".as_ref(),
+            self.folder.join(&self.manifest).as_os_str(),
+            "--logs".as_ref(),
+            logs.as_os_str(),
+            "--log-version".as_ref(),
+            version.as_ref(),
+        ]
+        .map(std::ffi::OsStr::to_owned);
+        let text = |word: std::ffi::OsString| word.into_string();
+        let words = words.into_iter().map(text).collect::<Result<_, _>>();
+        words.map_err(|word| miette!("{}: the name of this file is not UTF-8; rename the file", word.display()))
+    }
+
+    /// Returns the version of the log that the installed ninja writes.
+    fn version(&self) -> Result<BuildLogVersion> {
+        let output = Command::new("ninja").arg("--version").output().map_err(|error| self.not_run(&error))?;
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        BuildLogVersion::of_ninja(&version)
+            .ok_or_else(|| miette!("{}: ninja has version {}; install ninja 1.11 or later", self.name, shown(&version)))
+    }
+
+    /// Returns the folder that contains the logs.
+    fn log_folder(&self) -> Result<PathBuf> {
+        let printed = self.asked(&self.copy.probe(), &["-t", "commands", "makespan-builddir"])?;
+        Ok(self.folder.join(printed.strip_suffix('\n').unwrap_or(&printed)))
+    }
+
+    fn command(&self, manifest: &Path) -> Command {
+        let mut ninja = Command::new("ninja");
+        ninja.current_dir(&self.folder).arg("-f").arg(manifest).env("NINJA_STATUS", "").stdin(Stdio::null());
+        ninja
+    }
+
+    /// Runs ninja with a manifest and these words, and returns its standard output.
+    fn asked(&self, manifest: &Path, words: &[&str]) -> Result<String> {
+        let output = self.command(manifest).args(words).output().map_err(|error| self.not_run(&error))?;
+        if !output.status.success() {
+            return Err(self.failed(if output.stderr.is_empty() { &output.stdout } else { &output.stderr }));
+        }
+        String::from_utf8(output.stdout).map_err(|_| miette!("{}: the output of ninja is not UTF-8", self.name))
+    }
+
+    fn not_run(&self, error: &std::io::Error) -> miette::Report {
+        miette!("{}: cannot run `ninja`, which reads the build: {error}", self.name)
+    }
+
+    fn failed(&self, said: &[u8]) -> miette::Report {
+        let said = String::from_utf8_lossy(said);
+        let line = said.lines().find(|line| line.contains("error:") || line.contains("fatal:"));
+        let line = line.or(said.lines().next()).unwrap_or("no reason was printed");
+        miette!("{}: ninja reports an error: {}", self.name, shown(line.trim_start_matches("ninja: error: ")))
+    }
+}
+
+/// Returns the content of a file, or nothing if the file does not exist.
+fn read_or_empty(file: &Path) -> Result<Vec<u8>> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(bytes),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(miette!("{}: cannot read: {error}", file.display())),
+    }
+}
+
+/// Returns the modification time of a file in nanoseconds since 1970, or 0 if the file does not exist. As in ninja, the
+/// time 0 of an existing file counts as 1.
+pub fn mtime(file: &Path) -> i64 {
+    file.metadata().map_or(0, |found| match found.mtime().saturating_mul(1_000_000_000) + found.mtime_nsec() {
+        0 => 1,
+        time => time,
+    })
+}
+
+/// Files in the folder of a build.
+struct FilesBelow<'a>(&'a Path);
+
+impl BuildFiles for FilesBelow<'_> {
+    fn read(&self, file: &str) -> Option<Vec<u8>> {
+        fs::read(self.0.join(file)).ok()
+    }
+
+    fn mtime(&self, file: &str) -> i64 {
+        mtime(&self.0.join(file))
+    }
+}
