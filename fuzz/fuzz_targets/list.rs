@@ -1,4 +1,4 @@
-//! Lists of commands, templates, and what make and Snakemake print.
+//! Lists of commands, templates, and what make, ninja and Snakemake print.
 
 #![no_main]
 

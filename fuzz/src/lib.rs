@@ -3,7 +3,10 @@
 
 use makespan_core::{Instance, Job, Platform, ProcSet, Profile, Time};
 pub use makespan_formats::Format;
-use makespan_formats::list::{Arguments, MakeOutput, Template, read_make, read_snakemake};
+use makespan_formats::list::{
+    Arguments, BuildFiles, DepsLog, MakeOutput, NinjaOutput, Template, depfile_inputs, read_make, read_ninja,
+    read_snakemake,
+};
 use makespan_formats::simgrid::read_simgrid;
 use makespan_formats::{
     FormatOption, Language, PlanFile, ReadOptions, ReplayOptions, SpeedupSpec, parse_bandwidth, parse_failures,
@@ -74,11 +77,36 @@ pub fn list(bytes: &[u8]) {
         outcome(read_make(MakeOutput { file: "x", goal, known, printed }, &platform, |_, number| line(number)));
     }
     outcome(read_snakemake("x", bytes, &text, &platform, |name| Some(name.to_owned())));
+    let deps = DepsLog::read(bytes).unwrap_or_default();
+    let _ = depfile_inputs(bytes);
+    let ninja = NinjaOutput {
+        file: "x",
+        dry: known,
+        graph: printed,
+        pools: &[("a".into(), 1)].into_iter().collect(),
+        log: &text,
+        deps: &deps,
+        words: &[],
+    };
+    outcome(read_ninja(ninja, &platform, &OneFile(bytes)));
     let (template, argument) = text.split_once('\0').unwrap_or((&text, "a"));
     let lines = Template::parse(template)
         .and_then(|template| template.lines(&Arguments::product(vec![vec![argument.to_owned()], vec!["b".into()]])));
     if let Ok(lines) = lines {
         assert_eq!(lines.len(), 1);
+    }
+}
+
+/// A build of ninja in which each depfile has this content.
+struct OneFile<'a>(&'a [u8]);
+
+impl BuildFiles for OneFile<'_> {
+    fn read(&self, _file: &str) -> Option<Vec<u8>> {
+        Some(self.0.to_vec())
+    }
+
+    fn mtime(&self, _file: &str) -> i64 {
+        0
     }
 }
 

@@ -173,8 +173,12 @@ impl Build {
         miette!("{}: cannot run `ninja`, which reads the build: {error}", self.name)
     }
 
+    /// Returns the error that ninja reported. If ninja reports an error for the original manifest too, returns this error,
+    /// because the error for the copy names the copy.
     fn failed(&self, said: &[u8]) -> miette::Report {
-        let said = String::from_utf8_lossy(said);
+        let original = self.command(&self.manifest).arg("-n").output().ok();
+        let original = original.filter(|output| !output.status.success() && !output.stderr.is_empty());
+        let said = String::from_utf8_lossy(original.as_ref().map_or(said, |output| &output.stderr)).into_owned();
         let line = said.lines().find(|line| line.contains("error:") || line.contains("fatal:"));
         let line = line.or(said.lines().next()).unwrap_or("no reason was printed");
         miette!("{}: ninja reports an error: {}", self.name, shown(line.trim_start_matches("ninja: error: ")))

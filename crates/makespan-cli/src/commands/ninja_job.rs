@@ -43,11 +43,11 @@ pub fn job(options: &NinjaJobOptions) -> Result<ExitCode> {
     let is_unchanged = |at: &usize| options.restat && after[*at] == before[*at];
     let unchanged: Vec<String> = (0..after.len()).filter(is_unchanged).map(|at| options.output[at].clone()).collect();
     let last = after.iter().copied().max().unwrap_or(0);
-    let recorded = if !unchanged.is_empty() {
-        // Otherwise, the outputs would be older than the inputs.
-        begun
-    } else {
+    let recorded = if unchanged.is_empty() {
         job.version.recorded_mtime(begun, last, options.restat || options.generator)
+    } else {
+        // With an older time, the outputs would be older than the inputs.
+        begun
     };
     let entry = BuildLogEntry {
         times: [start, job.milliseconds()],

@@ -98,6 +98,8 @@ pub struct EndedSession {
 }
 
 pub fn run(options: &RunOptions) -> Result<ExitCode> {
+    let in_folder = ninja::in_folder(options)?;
+    let options = in_folder.as_ref().unwrap_or(options);
     let recorded = record::from_record(options)?;
     let options = recorded.as_ref().unwrap_or(options);
     let in_folder = ninja::in_folder(options)?;

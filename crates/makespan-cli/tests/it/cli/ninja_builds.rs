@@ -91,7 +91,7 @@ fn a_random_build_is_run_as_ninja_runs_it() {
     }
 }
 
-/// Installs ninja 1.13 from PyPI. Returns the folder with the program.
+/// Installs ninja 1.13 with pip. Returns the folder with the program.
 fn newer_ninja(folder: &Path) -> Option<PathBuf> {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(folder).arg("ninja==1.13.0");
@@ -147,7 +147,10 @@ fn killed(builds: &Builds, milliseconds: u64, jobs: bool) {
             return;
         }
         if jobs {
-            open.into_iter().for_each(|process| drop(kill(process, Signal::SIGKILL)));
+            for process in open {
+                // The process may have ended.
+                let _ = kill(process, Signal::SIGKILL);
+            }
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -34,14 +34,14 @@ impl ManifestCopy {
     /// # Errors
     /// [`FormatError`] if a file cannot be read or written.
     pub fn new(folder: &Path, manifest: &Path) -> Result<Self, FormatError> {
-        let temporary = tempfile::tempdir().map_err(|error| io(manifest, "cannot copy", error))?;
+        let temporary = tempfile::tempdir().map_err(|error| io(manifest, "copy", error))?;
         let mut copy =
             Self { folder: temporary, pools: FxHashMap::default(), left: None, files: 0, defaults: String::new() };
         copy.pools.insert("console".into(), 1);
         let whole = copy.add(folder, manifest, 0)?;
         let write = |path: PathBuf, rest: &str| {
             let text = format!("include {}\n{rest}", escaped(&whole));
-            fs::write(path, text).map_err(|error| io(manifest, "cannot copy", error))
+            fs::write(path, text).map_err(|error| io(manifest, "copy", error))
         };
         write(copy.path(), &copy.defaults)?;
         write(
@@ -81,7 +81,7 @@ impl ManifestCopy {
         self.files += 1;
         let target = self.folder.path().join(format!("{}.ninja", self.files));
         let path = folder.join(file);
-        let text = fs::read_to_string(&path).map_err(|error| io(&path, "cannot read", error))?;
+        let text = fs::read_to_string(&path).map_err(|error| io(&path, "read", error))?;
         if depth > MAX_DEPTH {
             let problem = format!("more than {MAX_DEPTH} files include each other; remove some `include` statements");
             return Err(FormatError::content(&path.display().to_string(), FilePlace::default(), problem));
@@ -150,7 +150,7 @@ impl ManifestCopy {
                 let _ = writeln!(copied, "{end}  description = {DESCRIPTION}");
             }
         }
-        fs::write(&target, copied).map_err(|error| io(&path, "cannot read", error))?;
+        fs::write(&target, copied).map_err(|error| io(&path, "copy", error))?;
         Ok(target)
     }
 
