@@ -1,7 +1,7 @@
 //! Draws random run times from the distributions of known run times.
 
 use super::ForecastOptions;
-use super::times::{JobRunTimes, KnownRunTimes, longer};
+use super::times::{JobRunTimes, KnownRunTimes, PredictionSource, RunTimeDistribution, longer};
 use crate::queue::Queue;
 
 /// The random run times of the jobs of a queue, in several simulations.
@@ -37,6 +37,21 @@ impl RandomRunTimes {
     pub fn of(queue: &Queue, options: &ForecastOptions<'_>) -> Self {
         let of = |queue: &Queue| RunTimesOfJobs::of(queue, options);
         Self { seed: options.seed, jobs: of(queue), like: options.like.map(of) }
+    }
+
+    /// Returns the expected run time of a job in seconds. For a running job, the run time includes the elapsed time.
+    pub fn mean(&self, job: usize) -> i64 {
+        self.jobs.times[job].mean(self.jobs.ran[job])
+    }
+
+    /// Returns the distribution of the run time of a pending job.
+    pub fn distribution(&self, job: usize) -> RunTimeDistribution {
+        self.jobs.times[job].distribution()
+    }
+
+    /// Returns the source of the run-time prediction of a job.
+    pub fn known(&self, job: usize) -> PredictionSource {
+        self.jobs.times[job].known
     }
 
     /// Returns the run time of each job in simulation `number`, in seconds. For a running job, the run time includes the

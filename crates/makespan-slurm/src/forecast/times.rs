@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use makespan_core::remaining_after;
 
 use super::usual::USUAL;
-use crate::queue::{PastRun, Queue, QueueJob};
+use crate::queue::{PastRun, Queue, QueueJob, without_numbers};
 
 /// The source of a run-time prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +54,31 @@ pub(super) struct JobRunTimes {
     pub user: usize,
 }
 
+/// The distribution of the run time of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunTimeDistribution {
+    /// Run times in seconds with their weights, in ascending order.
+    values: Vec<(i64, f64)>,
+}
+
+impl RunTimeDistribution {
+    /// Returns the smallest run time, in seconds, such that at least this share of all weights belongs to run times up to
+    /// this one.
+    pub fn quantile(&self, share: f64) -> i64 {
+        let wanted = share * self.values.iter().map(|value| value.1).sum::<f64>();
+        let mut sum = 0.0;
+        let found = self.values.iter().find(|value| {
+            sum += value.1;
+            sum >= wanted
+        });
+        found.or(self.values.last()).map_or(0, |value| value.0)
+    }
+}
+
 /// The run times of ended jobs, from which the run times of all jobs are predicted.
 #[derive(Default)]
 pub(super) struct KnownRunTimes {
-    /// Run times in seconds, in ascending order, by user and name, and by user and the name that [`plain`] returns.
+    /// Run times in seconds, in ascending order, by user and name, and by user and the name that [`without_numbers`] returns.
     by_name: HashMap<(String, String), std::sync::Arc<[i64]>>,
     by_user: HashMap<String, std::sync::Arc<[f64]>>,
     all: std::sync::Arc<[f64]>,
@@ -94,7 +115,7 @@ impl KnownRunTimes {
         };
         for run in runs {
             let seconds = i64::try_from(run.seconds).unwrap_or(FOR_EVER).min(FOR_EVER);
-            let similar = plain(&run.name);
+            let similar = without_numbers(&run.name);
             let same = (similar != run.name).then(|| run.name.clone());
             for name in same.into_iter().chain([similar]) {
                 let own = by_name.entry((run.user.clone(), name)).or_default();
@@ -142,7 +163,7 @@ impl KnownRunTimes {
         if self.by_name.get(&same).is_some_and(|runs| runs.len() >= SAME_NAME) {
             same
         } else {
-            (same.0, plain(&job.name))
+            (same.0, without_numbers(&job.name))
         }
     }
 
@@ -174,20 +195,6 @@ pub(super) fn ascending(mut list: Vec<f64>) -> std::sync::Arc<[f64]> {
     list.into()
 }
 
-/// Replaces the numbers in a name. For example, `fit-3` and `fit-17` are runs of the same program.
-fn plain(name: &str) -> String {
-    // Keep all other characters, because they distinguish programs with short names.
-    let mut plain = String::new();
-    for character in name.chars() {
-        match character.is_ascii_digit() {
-            true if plain.ends_with('#') => {}
-            true => plain.push('#'),
-            false => plain.push(character),
-        }
-    }
-    plain
-}
-
 impl JobRunTimes {
     /// Returns the expected run time of a job that has already run for `ran` seconds, in seconds.
     pub(super) fn mean(&self, ran: i64) -> i64 {
@@ -199,6 +206,23 @@ impl JobRunTimes {
         let other = with_one_more(others.iter().sum(), others.len(), mean(usual)).map(|part| part * limit);
         let known = with_one_more(own.iter().sum::<i64>() as f64, own.len(), other);
         self.within(ran, known.map_or_else(|| self.unseen(ran), |known| known.round() as i64))
+    }
+
+    /// Returns the distribution of the run time of a job that has not started.
+    pub(super) fn distribution(&self) -> RunTimeDistribution {
+        let seconds = |part: f64| (part * self.limit as f64).round() as i64;
+        let parts = self.others.len() + usize::from(!self.usual.is_empty());
+        let part = 1.0 / parts.max(1) as f64;
+        let own = self.own.iter().map(|&run| (run, 1.0));
+        let others = self.others.iter().map(|&one| (seconds(one), part));
+        let usual = self.usual.iter().map(|&one| (seconds(one), part / self.usual.len() as f64));
+        let mut values: Vec<(i64, f64)> = own.chain(others).chain(usual).collect();
+        if values.is_empty() {
+            values.push((self.unseen(0), 1.0));
+        }
+        values.iter_mut().for_each(|value| value.0 = self.within(0, value.0));
+        values.sort_unstable_by_key(|value| value.0);
+        RunTimeDistribution { values }
     }
 
     pub(super) fn within(&self, ran: i64, seconds: i64) -> i64 {
@@ -265,6 +289,19 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn quantiles_have_the_weights_of_the_known_run_times() {
+        // The fractions 0.1 and 0.3 together have the weight of one run.
+        let all = times(&[10, 20], &[0.1, 0.3], 100).distribution();
+        let quantiles = [0.0, 0.4, 0.6, 0.9, 1.0].map(|share| all.quantile(share));
+        assert_eq!(quantiles, [10, 10, 20, 30, 30]);
+        assert_eq!(times(&[], &[], 100).distribution().quantile(0.5), 100);
+        assert_eq!(times(&[500], &[], 100).distribution().quantile(0.5), 100, "nothing runs beyond its limit");
+        let usual = usual(&[], &[], 1000).distribution();
+        let mean = (0..20).map(|at| usual.quantile((f64::from(at) + 0.5) / 20.0)).sum::<i64>() / 20;
+        assert_eq!(mean, 445);
+    }
+
+    #[test]
     fn what_is_usual_counts_as_one_of_the_others_and_they_as_one_run() {
         // In public logs, jobs use 44.5 % of their limits on average. Jobs that use more than half of their limits use
         // 80 % on average.
@@ -306,10 +343,5 @@ pub(super) mod tests {
         assert_eq!(own, [all.clone(), vec![40, 41, 42], all, vec![7], vec![40, 41, 42]]);
         let [first, second, third, dock, again] = [0, 1, 2, 3, 4].map(|at: usize| jobs[at].name);
         assert!(first == third && second == again && first != second && first != dock && second != dock);
-    }
-
-    #[test]
-    fn names_differ_by_more_than_numbers() {
-        assert_eq!((plain("fit-3"), plain("fit-17"), plain("a1b22")), ("fit-#".into(), "fit-#".into(), "a#b#".into()));
     }
 }

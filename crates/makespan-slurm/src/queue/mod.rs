@@ -44,6 +44,7 @@ pub use makespan_core::{FeatureChoice, Features};
 pub use new_job::NewJob;
 pub use parts::{ClusterOutput, Texts};
 pub use past::PastRun;
+pub(crate) use past::without_numbers;
 pub use present::{Present, PresentError};
 pub use request::JobRequest;
 pub use reservation::{Licence, SlurmReservation};

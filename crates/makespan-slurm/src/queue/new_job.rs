@@ -147,6 +147,13 @@ impl NewJob {
         self
     }
 
+    /// Sets the name, unless the options state one. `sbatch` names a job after the file of its script.
+    #[must_use]
+    pub fn of_name(mut self, name: &str) -> Self {
+        self.options.entry("job-name").or_insert_with(|| name.to_owned());
+        self
+    }
+
     /// Checks a value and stores it.
     fn set(&mut self, name: &'static str, value: &str) -> Result<(), String> {
         if value.is_empty() && name != "exclusive" {
@@ -227,8 +234,7 @@ impl NewJob {
         let on_node = (per_node.unwrap_or(1) * each).max(self.count("mincpus").unwrap_or(1));
         let nodes = most.map_or_else(|| least.to_string(), |most| format!("{least}-{most}"));
         let mut record = format!(
-            "JobId={id} JobName={} UserId={}(0) Priority=1 JobState=PENDING Reason=None Partition={} NumNodes={nodes} NumCPUs={} MinCPUsNode={on_node}",
-            self.get("job-name").unwrap_or("new"),
+            "JobId={id} JobName=new UserId={}(0) Priority=1 JobState=PENDING Reason=None Partition={} NumNodes={nodes} NumCPUs={} MinCPUsNode={on_node}",
             self.get("user").unwrap_or_default(),
             partition.name,
             tasks * each,
@@ -342,9 +348,7 @@ impl Queue {
         let priority = job.count("priority").unwrap_or_else(|| self.priority_of_new(&entries, &mut remarks));
         for entry in &mut entries {
             entry.shown = entry.array.map_or_else(|| NEW.to_owned(), |member| format!("{NEW}_{}", member.task));
-            if job.get("job-name").is_none() {
-                "not submitted".clone_into(&mut entry.name);
-            }
+            job.get("job-name").unwrap_or("not submitted").clone_into(&mut entry.name);
             entry.partitions.clone_from(&partitions);
             entry.limit = limit;
             entry.request.min_time = job.get("time-min").and_then(requested_time);

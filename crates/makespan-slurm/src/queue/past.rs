@@ -20,6 +20,12 @@ pub struct PastRun {
     pub limit: Option<u64>,
     /// Run time in seconds.
     pub seconds: u64,
+    /// True if the job ended with success, so that it did all of its work.
+    pub has_succeeded: bool,
+    /// Number of nodes on which the job ran, if known.
+    pub nodes: Option<u32>,
+    /// Number of processors that the job held, if known.
+    pub cpus: Option<u64>,
     /// The id as Slurm shows it, such as `12_3` in an array. `None` if the output has no such column.
     pub shown: Option<String>,
     /// Time of submission in seconds since 1970.
@@ -29,6 +35,12 @@ pub struct PastRun {
 }
 
 impl PastRun {
+    /// Returns true if the job is similar to a job of this user with this name: if the users are equal, and the names
+    /// differ only in their numbers.
+    pub fn is_like(&self, user: &str, name: &str) -> bool {
+        self.user == user && without_numbers(&self.name) == without_numbers(name)
+    }
+
     /// Returns the run of a job that ended by itself or at its limit. Returns `None` for all other jobs, such as
     /// cancelled jobs, because their run times are not informative.
     pub(super) fn of(job: &Job) -> Option<Self> {
@@ -42,6 +54,9 @@ impl PastRun {
             partition: job.partition.clone(),
             limit: job.time_limit.and_then(OptionalLimit::value),
             seconds,
+            has_succeeded: job.state == JobState::Completed,
+            nodes: positive(job.node_count.0),
+            cpus: job.cpus.filter(|&cpus| cpus > 0),
             shown: Some(match &job.array {
                 Some((array, task)) => task_name(*array, task),
                 None => job.id.to_string(),
@@ -68,6 +83,7 @@ impl PastRun {
         let (partition, elapsed, state) = (need("Partition")?, need("ElapsedRaw")?, need("State")?);
         let (account, limit) = (find("Account"), find("TimelimitRaw"));
         let (shown, submitted, started) = (find("JobID"), find("Submit"), find("Start"));
+        let (nodes, cpus) = (find("NNodes"), find("AllocCPUS"));
         let (mut runs, mut strange) = (Vec::new(), 0);
         for line in lines {
             let words = words(line, columns.len(), name);
@@ -79,7 +95,9 @@ impl PastRun {
             };
             let word = |at: usize| words[at].to_owned();
             let minutes = limit.and_then(|at| words[at].parse::<u64>().ok());
-            if seconds > 0 && tells(&JobState::parse(words[state])) {
+            let count = |column: Option<usize>| words[column?].parse::<u64>().ok().filter(|&count| count > 0);
+            let state = JobState::parse(words[state]);
+            if seconds > 0 && tells(&state) {
                 runs.push(Self {
                     id,
                     name: word(name),
@@ -88,6 +106,9 @@ impl PastRun {
                     partition: word(partition),
                     limit: minutes.map(|minutes| minutes.saturating_mul(60)),
                     seconds,
+                    has_succeeded: state == JobState::Completed,
+                    nodes: count(nodes).and_then(positive),
+                    cpus: count(cpus),
                     shown: shown.map(word),
                     submitted: submitted.and_then(|at| moment(words[at])),
                     started: started.and_then(|at| moment(words[at])),
@@ -110,6 +131,24 @@ fn words(line: &str, columns: usize, free: usize) -> Vec<String> {
     words
 }
 
+/// Replaces the numbers in the name of a job. For example, `fit-3` and `fit-17` are runs of the same program.
+pub(crate) fn without_numbers(name: &str) -> String {
+    // Keep all other characters, because they distinguish programs with short names.
+    let mut plain = String::new();
+    for character in name.chars() {
+        match character.is_ascii_digit() {
+            true if plain.ends_with('#') => {}
+            true => plain.push('#'),
+            false => plain.push(character),
+        }
+    }
+    plain
+}
+
+fn positive(count: u64) -> Option<u32> {
+    u32::try_from(count).ok().filter(|&count| count > 0)
+}
+
 /// Returns true if the run time of a job with this final state is informative.
 fn tells(state: &JobState) -> bool {
     matches!(state, JobState::Completed | JobState::Failed | JobState::Timeout | JobState::OutOfMemory)
@@ -126,6 +165,22 @@ mod tests {
         let (runs, strange) = PastRun::of_sacct(text).unwrap();
         let found: Vec<_> = runs.iter().map(|run| (run.shown.as_deref(), run.submitted, run.started)).collect();
         assert_eq!((found, strange), (vec![(Some("7_2"), Some(60), Some(120)), (Some("10"), None, None)], 0));
+    }
+
+    #[test]
+    fn sizes_and_successes_of_ended_jobs_are_read() {
+        let text = "JobIDRaw|User|Partition|ElapsedRaw|State|NNodes|AllocCPUS|JobName\n\
+                    1|bob|p|30|COMPLETED|2|8|fit-1\n2|bob|p|30|FAILED|0||fit-22\n";
+        let (runs, _) = PastRun::of_sacct(text).unwrap();
+        let found: Vec<_> = runs.iter().map(|run| (run.has_succeeded, run.nodes, run.cpus)).collect();
+        assert_eq!(found, [(true, Some(2), Some(8)), (false, None, None)]);
+        assert!(runs.iter().all(|run| run.is_like("bob", "fit-7") && !run.is_like("ann", "fit-7")));
+    }
+
+    #[test]
+    fn names_differ_by_more_than_numbers() {
+        let plain = without_numbers;
+        assert_eq!((plain("fit-3"), plain("fit-17"), plain("a1b22")), ("fit-#".into(), "fit-#".into(), "a#b#".into()));
     }
 
     #[test]

@@ -321,7 +321,7 @@ const PAST: [&str; 8] = [
     "-s",
     "CD,F,TO,OOM",
     "-o",
-    "JobIDRaw,JobID,User,Account,Partition,ElapsedRaw,TimelimitRaw,State,Submit,Start,JobName",
+    "JobIDRaw,JobID,User,Account,Partition,ElapsedRaw,TimelimitRaw,State,Submit,Start,NNodes,AllocCPUS,JobName",
     "--noconvert",
 ];
 
