@@ -6,7 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-CONFIGURATION = """ClusterName=sim
+CONFIGURATION = """ClusterName={name}
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={port}
 SlurmUser={user}
@@ -68,18 +68,19 @@ ACCOUNTS = {"physics": ["games", "news"], "chemistry": ["mail", "uucp"]}
 class Cluster:
     """Daemons in a folder, from `start` to `stop`."""
 
-    def __init__(self, folder, nodes, processors, port=28817):
+    def __init__(self, folder, nodes, processors, port=28817, name="sim"):
         self.folder, self.nodes = Path(folder).absolute(), nodes
         self.environment = dict(os.environ, SLURM_CONF=str(self.folder / "slurm.conf"), TZ="UTC")
-        for name in ["state", "log", "pid", "munge"]:
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
-        for name in ["", "munge"]:
-            (self.folder / name).chmod(0o755)
+        for part in ["state", "log", "pid", "munge"]:
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+        for part in ["", "munge"]:
+            (self.folder / part).chmod(0o755)
         key = self.folder / "munge/key"
         key.touch(mode=0o600)
         key.write_bytes(os.urandom(1024))
         values = {
             "host": socket.gethostname().split(".")[0],
+            "name": name,
             "port": port,
             "user": subprocess.check_output(["id", "-un"], text=True).strip(),
             "folder": self.folder,

@@ -17,9 +17,12 @@ pub struct WhereOptions {
     /// saved output of Slurm's commands
     #[arg(long, value_name = "CLUSTERS", value_delimiter = ',', default_value = "slurm")]
     pub from: Vec<String>,
-    /// Also compare these numbers of nodes, such as 1,2,4 (needs --speedup)
+    /// Numbers of nodes to compare, such as 1,2,4 [default: those in the script and in the history of similar jobs]
+    ///
+    /// Without --speedup, the run times on these numbers of nodes come from similar jobs that succeeded on two or more
+    /// numbers of nodes
     #[arg(long, value_name = "N,N..", value_delimiter = ',', value_parser = super::machines::positive)]
-    #[arg(requires = "speedup", allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true)]
     pub nodes: Vec<u32>,
     /// Speed-up law of the job, such as amdahl:0.05, which gives its run times on other numbers of nodes
     ///

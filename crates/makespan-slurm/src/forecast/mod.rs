@@ -45,7 +45,7 @@ use makespan_algos::slurm::JobCandidate;
 use makespan_core::{Outlook, WaitReason, range_around};
 
 pub use drawing::RandomRunTimes;
-pub use times::{PredictionSource, RunTimeDistribution, RunTimes};
+pub use times::{PredictionSource, RunTimeDistribution, RunTimes, SAME_NAME};
 
 use crate::queue::Queue;
 use model::Model;

@@ -88,7 +88,7 @@ pub(super) struct KnownRunTimes {
 /// Maximum number of known runs in a group. More runs would not improve the predictions.
 const ENOUGH: usize = 500;
 /// Minimum number of runs with the same name that replace the runs with similar names.
-const SAME_NAME: usize = 3;
+pub const SAME_NAME: usize = 3;
 /// The time limit that is assumed for a job without one, in seconds.
 pub(super) const FOR_EVER: i64 = 365 * 86_400;
 

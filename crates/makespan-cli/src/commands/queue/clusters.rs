@@ -9,7 +9,7 @@ use makespan_slurm::queue::Queue;
 use miette::{Result, miette};
 use serde_json::{Value, json};
 
-use super::source::ClusterSource;
+use super::source::{ReadCluster, read_all};
 use super::{DAYS, rows};
 use crate::args::{KnownTimes, QueueFormat, QueueOptions};
 use crate::output::{emit, narrow, shortened, shown, table};
@@ -121,25 +121,19 @@ pub fn queues(names: &[&str], options: &QueueOptions) -> Result<ExitCode> {
     }
     let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
     let days = if learns { options.past.unwrap_or(DAYS) } else { 0 };
-    let (mut clusters, mut sum, mut remarks) = (Vec::new(), ClusterNumbers::default(), Vec::new());
-    for (index, from) in names.iter().enumerate() {
-        if names[..index].contains(from) {
-            return Err(miette!("--from names {from} twice; name each cluster once"));
-        }
-        let source = ClusterSource::parse(from)?;
-        let mut queue = source.read(None, days)?;
-        queue.remarks.extend(queue.past_missing.take().filter(|_| learns));
+    let (read, mut remarks) = read_all(names, days)?;
+    let (mut clusters, mut sum) = (Vec::new(), ClusterNumbers::default());
+    for ReadCluster { label, source, queue } in read {
         let numbers = ClusterNumbers::of(&queue, options);
         sum.add(&numbers);
-        let label = source.label(&queue);
         remarks.extend(queue.remarks.iter().map(|remark| format!("{label}: {remark}")));
-        clusters.push((label, *from, numbers));
+        clusters.push((label, source.words(), numbers));
     }
     if options.format == QueueFormat::Json {
-        let one = |(label, from, numbers): &(String, &str, ClusterNumbers)| {
+        let one = |(label, from, numbers): &(String, String, ClusterNumbers)| {
             let mut value = numbers.json();
             value["cluster"] = label.clone().into();
-            value["from"] = (*from).into();
+            value["from"] = from.clone().into();
             value
         };
         let all: Vec<Value> = clusters.iter().map(one).collect();

@@ -30,13 +30,6 @@ fn instant(seen: &ForecastQueue<'_>, seconds: i64) -> Value {
 fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Option<Sizes<'_>>) -> Value {
     let of = &seen.queue.jobs[one.job];
     let at = |seconds: Option<i64>| seconds.map(|seconds| instant(seen, seconds));
-    let (known, runs) = match one.known {
-        PredictionSource::Name(runs) => ("name", runs),
-        PredictionSource::User(runs) => ("user", runs),
-        PredictionSource::Anybody(runs) => ("all", runs),
-        PredictionSource::Usual => ("usual", 0),
-        PredictionSource::Limit => ("limit", 0),
-    };
     let mut value = json!({
         "job": of.shown,
         "id": of.id,
@@ -56,7 +49,7 @@ fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Option<Sizes<'_>>) ->
         "slurm_start": at(of.slurm_start),
         "slurm_reason": of.reason,
         "run_seconds": one.lasts,
-        "run_time_from": { "what": known, "jobs": runs },
+        "run_time_from": run_time_from(one.known),
         "nodes": one.nodes.iter().map(|&(node, _)| &seen.queue.nodes[node].name).collect::<Vec<_>>(),
         "after": one.after.iter().map(|&job| &seen.queue.jobs[job].shown).collect::<Vec<_>>(),
     });
@@ -87,4 +80,16 @@ fn running(seen: &ForecastQueue<'_>, job: usize, end: i64) -> Value {
         "end": instant(seen, end),
         "end_latest": latest,
     })
+}
+
+/// Returns the source of a run-time prediction, and the number of ended jobs that it is based on.
+pub fn run_time_from(known: PredictionSource) -> Value {
+    let (what, jobs) = match known {
+        PredictionSource::Name(runs) => ("name", runs),
+        PredictionSource::User(runs) => ("user", runs),
+        PredictionSource::Anybody(runs) => ("all", runs),
+        PredictionSource::Usual => ("usual", 0),
+        PredictionSource::Limit => ("limit", 0),
+    };
+    json!({ "what": what, "jobs": jobs })
 }

@@ -28,6 +28,9 @@ use crate::args::{KnownTimes, QueueFormat, QueueOptions};
 #[cfg(feature = "service")]
 use crate::output::complain;
 use crate::output::{check_kind, emit, write_file};
+pub use clock::begin;
+pub use json::run_time_from;
+
 use calibrated::RangeShare;
 use clock::QueueClock;
 

@@ -1,6 +1,9 @@
 //! Reads a queue from a running Slurm or from saved output.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use makespan_slurm::Commands;
 #[cfg(feature = "service")]
@@ -63,23 +66,44 @@ impl ClusterSource {
     /// # Errors
     /// Some output is missing or invalid. The message states a remedy.
     pub fn read(&self, at: Option<i64>, days: u32) -> Result<Queue> {
+        self.read_by(Commands::new().with_teller(complain), at, days)
+    }
+
+    /// Reads the queue as one of `count` clusters. With several clusters, requests to a controller that does not answer
+    /// are not repeated, so that they delay the answer only by seconds.
+    fn read_one_of(&self, count: usize, days: u32) -> Result<Queue> {
         let commands = Commands::new().with_teller(complain);
-        let (commands, from) = match self {
+        let commands = if count > 1 { commands.with_patience(Duration::ZERO) } else { commands };
+        self.read_by(commands, None, days)
+    }
+
+    fn read_by(&self, commands: Commands, at: Option<i64>, days: u32) -> Result<Queue> {
+        let from = self.words();
+        let commands = match self {
             Self::Saved(folder) => {
-                let from = folder.display();
                 return Queue::from_folder(folder, at).map_err(|error| miette!("--from {from}: {error}"));
             }
-            Self::Usual => (commands, SLURM.to_owned()),
-            Self::Named(name) => (commands.with_cluster(name), format!("slurm:{name}")),
-            Self::Configured(path) => (commands.with_variable("SLURM_CONF", path), format!("slurm:{}", path.display())),
+            Self::Usual => commands,
+            Self::Named(name) => commands.with_cluster(name),
+            Self::Configured(path) => commands.with_variable("SLURM_CONF", path),
         };
         let mut queue = Queue::read(&commands, days).map_err(|error| miette!("--from {from}: {error}"))?;
         queue.now = at.unwrap_or(queue.now);
         Ok(queue)
     }
 
+    /// Returns the text that selects this cluster in `--from`.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Usual => SLURM.to_owned(),
+            Self::Named(name) => format!("slurm:{name}"),
+            Self::Configured(path) => format!("slurm:{}", path.display()),
+            Self::Saved(folder) => folder.display().to_string(),
+        }
+    }
+
     /// Returns the name of the cluster, or else a text that identifies the cluster.
-    pub fn label(&self, queue: &Queue) -> String {
+    fn label(&self, queue: &Queue) -> String {
         let stated = stated_name(queue).map(str::to_owned);
         match self {
             Self::Named(name) => name.clone(),
@@ -98,6 +122,59 @@ impl ClusterSource {
         };
         name.map_or_else(|| "sbatch".to_owned(), |name| format!("sbatch -M {}", shell_word(name.as_ref())))
     }
+}
+
+/// A cluster with its queue.
+pub struct ReadCluster {
+    /// The name of the cluster. If several clusters have equal names, the text that selects this cluster.
+    pub label: String,
+    pub source: ClusterSource,
+    pub queue: Queue,
+}
+
+/// Reads the queues of several clusters at the same time, with the jobs that ended in the last `days` days. If `days` is
+/// 0, no note states that ended jobs are unknown. Also returns a note for each cluster that gives no answer.
+///
+/// # Errors
+/// A name is invalid or listed twice, or no cluster gives an answer.
+pub fn read_all(names: &[&str], days: u32) -> Result<(Vec<ReadCluster>, Vec<String>)> {
+    let mut sources = Vec::new();
+    for (index, from) in names.iter().enumerate() {
+        if names[..index].contains(from) {
+            return Err(miette!("--from names {from} twice; name each cluster once"));
+        }
+        sources.push(ClusterSource::parse(from)?);
+    }
+    let answers: Vec<Result<Queue>> = thread::scope(|scope| {
+        let read = |source| scope.spawn(move || ClusterSource::read_one_of(source, names.len(), days));
+        let threads: Vec<_> = sources.iter().map(read).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        threads.into_iter().map(join).collect()
+    });
+    let (mut clusters, mut problems) = (Vec::new(), Vec::new());
+    for (source, answer) in sources.into_iter().zip(answers) {
+        match answer {
+            Ok(mut queue) => {
+                queue.remarks.extend(queue.past_missing.take().filter(|_| days > 0));
+                clusters.push(ReadCluster { label: source.label(&queue), source, queue });
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if clusters.is_empty() && problems.len() == 1 {
+        return Err(problems.remove(0));
+    }
+    let notes: Vec<String> = problems.iter().map(|problem| format!("no answer: {problem}")).collect();
+    if clusters.is_empty() {
+        return Err(miette!("{}", notes.join("; ")));
+    }
+    let all: Vec<String> = clusters.iter().map(|own| own.label.clone()).collect();
+    for own in &mut clusters {
+        if all.iter().filter(|label| **label == own.label).count() > 1 {
+            own.label = own.source.words();
+        }
+    }
+    Ok((clusters, notes))
 }
 
 /// Returns the name that the cluster states in its configuration.

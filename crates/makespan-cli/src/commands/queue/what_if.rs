@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use makespan_core::counted;
 use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, forecast, sizes};
 use makespan_slurm::queue::{NewJob, Queue};
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{Result, miette};
 use nix::unistd::{Uid, User};
 use serde_json::{Value, json};
 
@@ -36,6 +36,17 @@ pub fn user() -> String {
     User::from_uid(Uid::effective()).ok().flatten().map_or(String::new(), |user| user.name)
 }
 
+/// Reads a job script. Also returns the options that are ignored although they may change when the job starts. Without
+/// a stated name, the name of the job is the name of the file.
+///
+/// # Errors
+/// A sentence that does not name the file.
+pub fn of_script(path: &Path) -> Result<(NewJob, Vec<String>), String> {
+    let text = std::fs::read_to_string(path).map_err(|problem| format!("cannot open: {problem}"))?;
+    let (job, ignored) = NewJob::of_script(&text)?;
+    Ok((job.of_name(&path.file_name().unwrap_or_default().to_string_lossy()), ignored))
+}
+
 /// Prints the predicted start of the job that `stated` describes.
 pub fn answer(
     mut before: Queue,
@@ -46,12 +57,10 @@ pub fn answer(
 ) -> Result<ExitCode> {
     let failed = |problem: String| miette!("--what-if: {problem}");
     let (job, ignored) = if Path::new(stated).is_file() {
-        let text = std::fs::read_to_string(stated).into_diagnostic().wrap_err_with(|| format!("--what-if {stated}"))?;
-        NewJob::of_script(&text)
+        of_script(Path::new(stated)).map_err(|problem| miette!("--what-if {stated}: {problem}"))?
     } else {
-        NewJob::of_words(stated)
-    }
-    .map_err(failed)?;
+        NewJob::of_words(stated).map_err(failed)?
+    };
     let job = job.of_user(&user()).with_begin(|text| super::clock::begin(text, before.now)).map_err(failed)?;
     let (mut queue, own, mut notes) = before.with_new_job(&job).map_err(failed)?;
     if !ignored.is_empty() {

@@ -8,6 +8,7 @@ mod fakes;
 
 mod alone;
 mod bad;
+mod clusters;
 mod ends;
 mod gpus;
 mod jobs;

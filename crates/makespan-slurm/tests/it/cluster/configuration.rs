@@ -39,14 +39,17 @@ pub fn write(folder: &Path, nodes: &[NodeSpec], ports: &Ports, lines: &str) {
     let (host, user) = (said_by("hostname", &["-s"]), said_by("id", &["-un"]));
     let place = folder.display();
     let mut text = format!(
-        "ClusterName=makespan\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={}\nSlurmUser={user}\nSlurmdUser={user}\n\
-         AuthType=auth/munge\nAuthInfo=socket={place}/munge/sock\nCredType=cred/munge\n\
+        "SlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={}\nSlurmUser={user}\nSlurmdUser={user}\n\
+         AuthType=auth/munge\nCredType=cred/munge\n\
          StateSaveLocation={place}/state\nSlurmdSpoolDir={place}/spool.%n\n\
          SlurmctldPidFile={place}/pid/slurmctld\nSlurmdPidFile={place}/pid/slurmd.%n\n\
          SlurmctldLogFile={place}/log/slurmctld.log\nSlurmdLogFile={place}/log/slurmd.%n.log\n",
         ports.at(0)
     );
+    let munge = format!("socket={place}/munge/sock");
     let settings = [
+        ("ClusterName", "makespan"),
+        ("AuthInfo", &munge),
         ("MpiDefault", "none"),
         ("ProctrackType", "proctrack/linuxproc"),
         ("TaskPlugin", "task/none"),
@@ -89,7 +92,7 @@ pub fn write(folder: &Path, nodes: &[NodeSpec], ports: &Ports, lines: &str) {
     fs::write(folder.join("slurm.conf"), text).expect("a configuration is written");
 }
 
-fn said_by(program: &str, arguments: &[&str]) -> String {
+pub(super) fn said_by(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().expect("it is on every machine");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }

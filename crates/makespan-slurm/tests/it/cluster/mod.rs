@@ -5,9 +5,10 @@
 //! The cluster stops when its value is dropped or the test process ends in any way. The module uses only the standard
 //! library and `tempfile`, so that tests of other crates can include it by path.
 
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod configuration;
+mod database;
 mod ports;
 
 use std::fs::{self, File};
@@ -20,6 +21,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 pub use configuration::NodeSpec;
+pub use database::AccountingDatabase;
 use ports::Ports;
 
 /// Programs that must be installed.
@@ -55,20 +57,14 @@ impl Cluster {
             let message =
                 format!("SKIPPED: a test with a real Slurm, for want of `{missing}`: apt install slurm-wlm munge");
             assert!(std::env::var_os(REQUIRED).is_none(), "{message}");
-            // Write to standard error directly, so that the test harness does not capture the message.
-            drop(writeln!(std::io::stderr(), "\n{message}"));
+            skipped(&message);
             return None;
         }
         let ports = Ports::take(nodes.len() + 1);
-        let temporary = tempfile::Builder::new().prefix("ms-slurm-").tempdir().expect("a temporary folder");
-        let folder = fs::canonicalize(temporary.keep()).expect("the folder is there");
-        for name in ["", "state", "log", "pid", "munge", "shared"] {
-            fs::create_dir_all(folder.join(name)).expect("a folder is made");
-            fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).expect("a folder is opened");
-        }
+        let folder = new_folder();
         configuration::write(&folder, nodes, &ports, lines);
         let cluster = Self { keeper: keeper(&folder), folder, nodes: nodes.to_vec(), _ports: ports };
-        cluster.start_munged();
+        start_munged(&cluster.folder);
         cluster.start_controller();
         for node in 0..nodes.len() {
             cluster.start_node(node);
@@ -104,7 +100,7 @@ impl Cluster {
     pub fn ask(&self, program: &str, arguments: &[&str]) -> String {
         let output = self.command(program).args(arguments).output().expect("a program of Slurm starts");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{program} {arguments:?}: {} {said}{}", output.status, self.logs());
+        assert!(output.status.success(), "{program} {arguments:?}: {} {said}{}", output.status, logs(&self.folder));
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
@@ -112,14 +108,14 @@ impl Cluster {
     pub fn start_controller(&self) {
         let mut controller = self.command(found("slurmctld").expect("it is installed"));
         controller.args(["-f".as_ref(), self.folder.join("slurm.conf").as_os_str()]);
-        self.daemon(controller, "slurmctld");
+        daemon(&self.folder, controller, "slurmctld");
     }
 
     /// Starts a node, or restarts it after it was killed.
     pub fn start_node(&self, node: usize) {
         let mut slurmd = self.command(found("slurmd").expect("it is installed"));
         slurmd.args(["-N", &self.nodes[node].name, "-f"]).arg(self.folder.join("slurm.conf"));
-        self.daemon(slurmd, &self.nodes[node].name);
+        daemon(&self.folder, slurmd, &self.nodes[node].name);
     }
 
     /// Returns the process id of the controller.
@@ -140,48 +136,15 @@ impl Cluster {
             asked.map_or(0, |output| String::from_utf8_lossy(&output.stdout).lines().count())
         };
         while idle() < self.nodes.len() {
-            assert!(Instant::now() < give_up, "the cluster is not ready after 60 s{}", self.logs());
+            assert!(Instant::now() < give_up, "the cluster is not ready after 60 s{}", logs(&self.folder));
             std::thread::sleep(Duration::from_millis(25));
         }
-    }
-
-    fn start_munged(&self) {
-        let folder = self.folder.join("munge");
-        let key: Vec<u8> = (0..1024).map(|_| std::hash::BuildHasher::hash_one(&RANDOM(), 0u8) as u8).collect();
-        fs::write(folder.join("key"), key).expect("a key is written");
-        fs::set_permissions(folder.join("key"), fs::Permissions::from_mode(0o600)).expect("a key is closed");
-        let mut munged = Command::new(found("munged").expect("it is installed"));
-        munged.arg("--force").stdin(Stdio::null());
-        for (option, file) in [("key-file", "key"), ("socket", "sock"), ("log-file", "log"), ("seed-file", "seed")] {
-            munged.arg(format!("--{option}={}", folder.join(file).display()));
-        }
-        munged.arg(format!("--pid-file={}", self.folder.join("pid/munged").display()));
-        self.daemon(munged, "munged");
-    }
-
-    /// Starts a daemon, which puts itself into the background.
-    fn daemon(&self, mut command: Command, name: &str) {
-        let said = File::create(self.folder.join("log").join(format!("{name}.said"))).expect("a log is made");
-        command.stdout(said.try_clone().expect("a log is shared")).stderr(said).process_group(0).current_dir("/");
-        let status = command.status().expect("a daemon starts");
-        assert!(status.success(), "{name}: {status}{}", self.logs());
     }
 
     fn id(&self, file: &str) -> i32 {
         let path = self.folder.join("pid").join(file);
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         text.trim().parse().expect("the file holds a process id")
-    }
-
-    /// Returns the last lines of each log.
-    fn logs(&self) -> String {
-        let mut text = String::new();
-        for entry in fs::read_dir(self.folder.join("log")).expect("there are logs").flatten() {
-            let log = String::from_utf8_lossy(&fs::read(entry.path()).unwrap_or_default()).into_owned();
-            let lines: Vec<&str> = log.lines().rev().take(4).collect();
-            text += &format!("\n{}:\n  {}", entry.file_name().display(), lines.join("\n  "));
-        }
-        text
     }
 }
 
@@ -190,6 +153,55 @@ impl Drop for Cluster {
         drop(self.keeper.stdin.take());
         drop(self.keeper.wait());
     }
+}
+
+/// Prints a message on standard error directly, so that the test harness does not capture it.
+fn skipped(message: &str) {
+    drop(writeln!(std::io::stderr(), "\n{message}"));
+}
+
+/// Creates a folder for daemons.
+fn new_folder() -> PathBuf {
+    let temporary = tempfile::Builder::new().prefix("ms-slurm-").tempdir().expect("a temporary folder");
+    let folder = fs::canonicalize(temporary.keep()).expect("the folder is there");
+    for name in ["", "state", "log", "pid", "munge", "shared"] {
+        fs::create_dir_all(folder.join(name)).expect("a folder is made");
+        fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).expect("a folder is opened");
+    }
+    folder
+}
+
+fn start_munged(folder: &Path) {
+    let own = folder.join("munge");
+    let key: Vec<u8> = (0..1024).map(|_| std::hash::BuildHasher::hash_one(&RANDOM(), 0u8) as u8).collect();
+    fs::write(own.join("key"), key).expect("a key is written");
+    fs::set_permissions(own.join("key"), fs::Permissions::from_mode(0o600)).expect("a key is closed");
+    let mut munged = Command::new(found("munged").expect("it is installed"));
+    munged.arg("--force").stdin(Stdio::null());
+    for (option, file) in [("key-file", "key"), ("socket", "sock"), ("log-file", "log"), ("seed-file", "seed")] {
+        munged.arg(format!("--{option}={}", own.join(file).display()));
+    }
+    munged.arg(format!("--pid-file={}", folder.join("pid/munged").display()));
+    daemon(folder, munged, "munged");
+}
+
+/// Starts a daemon, which puts itself into the background.
+fn daemon(folder: &Path, mut command: Command, name: &str) {
+    let said = File::create(folder.join("log").join(format!("{name}.said"))).expect("a log is made");
+    command.stdout(said.try_clone().expect("a log is shared")).stderr(said).process_group(0).current_dir("/");
+    let status = command.status().expect("a daemon starts");
+    assert!(status.success(), "{name}: {status}{}", logs(folder));
+}
+
+/// Returns the last lines of each log.
+fn logs(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder.join("log")).expect("there are logs").flatten() {
+        let log = String::from_utf8_lossy(&fs::read(entry.path()).unwrap_or_default()).into_owned();
+        let lines: Vec<&str> = log.lines().rev().take(4).collect();
+        text += &format!("\n{}:\n  {}", entry.file_name().display(), lines.join("\n  "));
+    }
+    text
 }
 
 /// A source of random numbers without a library: the random keys of the hash maps.

@@ -12,6 +12,8 @@ while [ $rounds -lt 40 ] && kill -0 $ids 2>/dev/null; do
 done
 left=$(of_cluster)
 [ -n "$left" ] && kill -9 $left 2>/dev/null
+# Stop the database of slurmdbd, if there is one, after slurmdbd has written its data.
+kill "$(cat "$folder/pid/mariadbd" 2>/dev/null)" 2>/dev/null
 # Stop munged last, because steps wait forever for a munged that has stopped.
 kill "$(cat "$folder/pid/munged" 2>/dev/null)" 2>/dev/null
 rm -rf "$folder"

@@ -1,6 +1,8 @@
 //! Several clusters: `makespan where`, and `queue --from a,b`.
 
-use super::{example, of_queue, said, saved};
+use std::fs;
+
+use super::{example, of_queue, said, save, saved};
 use crate::cli::sandbox::{Said, Sandbox, unwrapped};
 
 const SCRIPT: &str = "#!/bin/sh\n#SBATCH --time=1:00:00 --nodes=1 --ntasks-per-node=2\nsrun ./a.out\n";
@@ -68,10 +70,104 @@ fn where_compares_sizes_by_a_stated_speed_up() {
     }
     let best = document["best"]["command"].as_str().unwrap();
     assert!(best.contains(" -N1 ") || best.contains(" -N2 "), "{best}");
-    compared(&sandbox, "--nodes 1,2").misused(&["--speedup"]);
+    compared(&sandbox, "--nodes 1,2").refused(&["no two numbers of nodes", "name job.sh", "--speedup amdahl:0.05"]);
+    compared(&sandbox, "--speedup linear").misused(&["--nodes"]);
     compared(&sandbox, "--nodes 1,2 --speedup fitted").refused(&["--speedup fitted", "only for logs"]);
     sandbox.write("job.sh", "#!/bin/sh\n#SBATCH -n 4\n");
     compared(&sandbox, "--nodes 1,2 --speedup linear").refused(&["job.sh", "--ntasks"]);
+}
+
+/// Writes ended jobs of this user into the folder `saved`: the name, the number of nodes and the run time in seconds.
+fn save_past(sandbox: &Sandbox, jobs: &[(&str, u32, u32)]) {
+    let user = String::from_utf8(std::process::Command::new("id").arg("-un").output().unwrap().stdout).unwrap();
+    let mut text = "JobIDRaw|User|Partition|ElapsedRaw|TimelimitRaw|State|NNodes|AllocCPUS|JobName\n".to_owned();
+    for (id, (name, nodes, seconds)) in jobs.iter().enumerate() {
+        let cpus = 2 * nodes;
+        text += &format!("{id}|{}|batch|{seconds}|600|COMPLETED|{nodes}|{cpus}|{name}\n", user.trim());
+    }
+    save(sandbox, "sacct.history.txt", &text);
+}
+
+/// Returns the expected run time on a cluster with this number of nodes.
+fn run_seconds(document: &serde_json::Value, command: &str, nodes: u64) -> f64 {
+    let own = document["candidates"].as_array().unwrap().iter();
+    let own = own.filter(|own| own["nodes"].as_u64() == Some(nodes));
+    let mut own = own.filter(|own| own["command"].as_str().unwrap().starts_with(command));
+    own.next().unwrap_or_else(|| panic!("{document:#}"))["run_seconds"].as_f64().unwrap()
+}
+
+#[test]
+fn where_learns_run_times_on_other_numbers_of_nodes_from_similar_jobs() {
+    let sandbox = sandbox();
+    sandbox.write("job.sh", SCRIPT.replace("--nodes=1", "--nodes=1 --job-name=fit-9"));
+    let mut past: Vec<(&str, u32, u32)> = vec![("other-1", 4, 1)];
+    for _ in 0..40 {
+        past.extend([("fit-1", 1, 1000), ("fit-2", 2, 600)]);
+    }
+    save_past(&sandbox, &past);
+    let json = |options: &str| -> serde_json::Value {
+        serde_json::from_str(&compared(&sandbox, &format!("{options} --format json")).succeeds()).unwrap()
+    };
+    let document = json("");
+    // The numbers of nodes of the similar jobs are compared on both clusters.
+    let sizes: Vec<Option<u64>> =
+        document["candidates"].as_array().unwrap().iter().map(|own| own["nodes"].as_u64()).collect();
+    assert_eq!((sizes.len(), sizes.iter().filter(|own| **own == Some(2)).count()), (4, 2), "{document:#}");
+    // The usual fraction of the limit is treated as one more job, so the expected run time differs a little.
+    for (nodes, seconds) in [(1, 1000.0), (2, 600.0)] {
+        let run = run_seconds(&document, "sbatch", nodes);
+        assert!((run / seconds - 1.0).abs() < 0.05, "{nodes}: {run}");
+    }
+    let remarks = document["remarks"].to_string();
+    assert!(remarks.contains("run times on 1, 2 nodes are those of 80 similar jobs"), "{remarks}");
+    assert!(remarks.contains("no similar job has ended here, so the run time is from 80 jobs"), "{remarks}");
+    // The law gives times on numbers of nodes without a similar job.
+    let document = json("--nodes 4");
+    let run = run_seconds(&document, "sbatch", 4);
+    assert!(300.0 < run && run < 500.0, "{run}");
+    assert!(document["remarks"].to_string().contains("the law that fits them gives the run times on 4 nodes"));
+    // Without a similar job, the run time does not depend on the cluster, although only one has ended jobs of this user.
+    sandbox.write("new.sh", "#!/bin/sh\n#SBATCH --time=20 --nodes=1\n");
+    let line = format!("where new.sh --from {},saved --format json", example());
+    let new: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, &line).succeeds()).unwrap();
+    let runs = [0, 1].map(|index| new["candidates"][index]["run_seconds"].as_f64());
+    assert!(runs[0].is_some() && runs[0] == runs[1], "{new:#}");
+    // Without learning, only the number in the script is compared.
+    assert_eq!(json("--times limits")["candidates"].as_array().unwrap().len(), 2);
+    let text = compared(&sandbox, "").succeeds();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn where_excludes_a_number_of_nodes_on_which_the_job_would_reach_its_limit() {
+    let sandbox = sandbox();
+    sandbox.write("job.sh", "#!/bin/sh\n#SBATCH --time=20 --nodes=4 --ntasks-per-node=2\n");
+    let line = "--times limits --nodes 1,4,8 --speedup linear --format json";
+    let document: serde_json::Value = serde_json::from_str(&compared(&sandbox, line).succeeds()).unwrap();
+    let one = |nodes: u64| {
+        document["candidates"].as_array().unwrap().iter().find(|own| own["nodes"].as_u64() == Some(nodes)).unwrap()
+    };
+    assert_eq!((one(1)["ends_in_seconds"].as_f64(), one(1)["run_seconds"].as_f64()), (None, Some(4800.0)));
+    assert!(one(1)["why_not_now"].as_str().unwrap().contains("reaches the time limit of 20 min"), "{document:#}");
+    assert_eq!(one(8)["run_seconds"].as_f64(), Some(600.0));
+    assert_ne!(document["best"]["nodes"].as_u64(), Some(1));
+}
+
+#[test]
+fn a_cluster_without_an_answer_is_noted_and_the_others_are_compared() {
+    let sandbox = sandbox();
+    sandbox.write("dead.conf", "ClusterName=dead\n");
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    let line = "where job.sh --from saved,empty --format json";
+    let document: serde_json::Value = serde_json::from_str(&of_queue(&sandbox, line).succeeds()).unwrap();
+    assert_eq!(document["candidates"].as_array().unwrap().len(), 1, "{document:#}");
+    assert!(document["remarks"].to_string().contains("no answer: --from empty"), "{document:#}");
+    let json = said(&sandbox, &["--from", "saved,slurm:./dead.conf", "--format", "json"], 80).succeeds();
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["clusters"].as_array().unwrap().len(), 1, "{document:#}");
+    assert!(unwrapped(&said(&sandbox, &["--from", "saved,empty"], 80).succeeds()).contains("no answer: --from empty"));
+    of_queue(&sandbox, "where job.sh --from empty").refused(&["--from empty"]);
+    said(&sandbox, &["--from", "empty,slurm:./dead.conf"], 80).refused(&["no answer: --from empty", "dead.conf"]);
 }
 
 #[test]
@@ -83,7 +179,7 @@ fn where_reports_clusters_that_refuse_the_job_and_wrong_names() {
         "no cluster accepts the job",
         "there is no partition no-such-partition",
     ]);
-    of_queue(&sandbox, "where missing.sh --from saved").refused(&["missing.sh"]);
+    of_queue(&sandbox, "where missing.sh --from saved").refused(&["missing.sh: cannot open: No such file"]);
     of_queue(&sandbox, "where job.sh --from saved,saved").refused(&["--from names saved twice"]);
     of_queue(&sandbox, "where job.sh --from slurm:/no/such/slurm.conf")
         .refused(&["/no/such/slurm.conf", "no such file"]);

@@ -20,7 +20,8 @@ fn a_job_that_is_not_submitted_has_a_start_and_delays_others() {
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     sandbox.write("job.sh", "#!/bin/bash\n#SBATCH -N 1 -n 16\n#SBATCH --time=2:00:00 --priority=900000\n#SBATCH -o out --user=ann\nsrun x\n");
-    assert_eq!(said(&sandbox, &["--from", &from, "--what-if", "job.sh"], 80).out, text);
+    let of_script = said(&sandbox, &["--from", &from, "--what-if", "job.sh"], 80).out;
+    assert_eq!(of_script, text.replace("job new: not submitted", "job new: job.sh"));
     let json = said(&sandbox, &[&words[..], &["--format", "json"]].concat(), 80).out;
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     let others = &document["others"];
