@@ -9,7 +9,7 @@ mod usage;
 
 pub use compound_flow::{CompoundMeasures, FlowMeasures, JobEnding, JobMeasures, LoadBalance};
 pub use measures::{Distribution, Fairness, Measures};
-pub use outlook::{Outlook, WaitReason};
+pub use outlook::{Outlook, WaitKind, WaitReason};
 pub use range::range_around;
 pub use task_flow::{Phase, PhaseStep, Phases, TaskFlowMeasures};
 pub use usage::{Usage, UsageStep};

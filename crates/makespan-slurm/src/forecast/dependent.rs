@@ -1,6 +1,6 @@
 //! Explains why a job waits for other jobs on which it depends.
 
-use makespan_core::WaitReason;
+use makespan_core::{WaitKind, WaitReason};
 
 use crate::queue::Condition;
 
@@ -57,7 +57,7 @@ impl Reasons<'_> {
         };
         let brief = format!("waits for {}", phrase(&|jobs| self.brief_names(jobs)));
         let text = format!("it waits for {} ({expected})", phrase(&|jobs| self.names(jobs)));
-        Some(WaitReason::new("dependency", brief, text))
+        Some(WaitReason::new(WaitKind::Dependency, brief, text))
     }
 
     /// Describes the event for which a link waits. The braces stand for the names of its jobs.
@@ -94,6 +94,6 @@ impl Reasons<'_> {
         let (time, whose) = (span(wait.unsigned_abs()), self.names(&others));
         let brief = format!("{time} after the start of {}", self.brief_names(&others));
         let text = format!("it may start {time} after the start of {whose}, at {}", (self.clock)(at));
-        WaitReason::new("dependency", brief, text)
+        WaitReason::new(WaitKind::Dependency, brief, text)
     }
 }

@@ -42,7 +42,7 @@ mod why;
 use std::thread;
 
 use makespan_algos::slurm::JobCandidate;
-use makespan_core::{Outlook, WaitReason, range_around};
+use makespan_core::{Outlook, WaitKind, WaitReason, range_around};
 
 pub use drawing::RandomRunTimes;
 pub use times::{PredictionSource, RunTimeDistribution, RunTimes, SAME_NAME};
@@ -215,7 +215,7 @@ fn chances(
     if start.is_some() && missed > 0 {
         why.text +=
             &format!("; in {missed} of {all} simulations, its deadline {} passes before the start", clock(deadline));
-    } else if start.is_none() && why.kind == "deadline" && missed < all {
+    } else if start.is_none() && why.kind == WaitKind::Deadline && missed < all {
         why.text += &format!("; in {} of {all} simulations it starts in time", all - missed);
     }
     why

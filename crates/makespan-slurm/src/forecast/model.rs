@@ -8,7 +8,7 @@ use makespan_algos::slurm::{
     ClusterModel, Hold, JobCandidate, LimitUse, ModelJob, ModelNode, NodeBits, NodeConditions, PartitionRequest,
     ReservedPeriod,
 };
-use makespan_core::CyclePair;
+use makespan_core::{CyclePair, WaitKind};
 
 use crate::queue::{FeatureChoice, Features, NodeHolding, Queue, QueueJob, SlurmReservation};
 use crate::text::Gres;
@@ -97,8 +97,9 @@ impl<'a> Model<'a> {
             let total = |own: &LimitUse| self.cluster.counters[own.counter].total;
             let beyond = || self.limits_of(index).iter().find(|own| own.needed > total(own));
             let late = || (self.latest[index] < queue.now).then(|| why::too_late(job));
-            let barred =
-                || queue.barred(job).map(|bar| PermanentReason::new("limit", bar.brief, bar.text).with(bar.remedy));
+            let barred = || {
+                queue.barred(job).map(|bar| PermanentReason::new(WaitKind::Limit, bar.brief, bar.text).with(bar.remedy))
+            };
             self.never[index] = why::at_once(job)
                 .or_else(barred)
                 .or_else(|| {

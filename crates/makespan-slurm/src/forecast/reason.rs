@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use makespan_algos::slurm::{Gap, JobCandidate, PartitionRequest};
-use makespan_core::WaitReason;
+use makespan_core::{WaitKind, WaitReason};
 
 use crate::queue::{Condition, Dependency, QueueJob};
 
@@ -107,7 +107,7 @@ impl Reasons<'_> {
         let kept = &self.model.queue.reservations[kept];
         let end = format!("its reservation {} ends at {}, before the job can start", kept.name, (self.clock)(kept.end));
         let brief = format!("reservation {} ends too early", kept.name);
-        WaitReason::new("reservation", brief, format!("{end}; {}", why.text))
+        WaitReason::new(WaitKind::Reservation, brief, format!("{end}; {}", why.text))
             .with("another reservation, or none, or a later end of the reservation")
     }
 
@@ -148,7 +148,7 @@ impl Reasons<'_> {
         }
         helps.extend(why.remedy);
         let brief = format!("deadline {} passes first", clock(deadline));
-        WaitReason::new("deadline", brief, text).with(helps.join(", or "))
+        WaitReason::new(WaitKind::Deadline, brief, text).with(helps.join(", or "))
     }
 
     fn now(&self, index: usize) -> WaitReason {
@@ -165,7 +165,9 @@ impl Reasons<'_> {
         if self.play.has_started(index) {
             return next(job);
         }
-        let Some(bid) = self.bids[index] else { return WaitReason::new("partition", NO_PARTITION, NO_PARTITION) };
+        let Some(bid) = self.bids[index] else {
+            return WaitReason::new(WaitKind::Partition, NO_PARTITION, NO_PARTITION);
+        };
         self.partition(bid)
             .or_else(|| self.limit(index))
             .or_else(|| self.limit_later(index))
@@ -179,18 +181,18 @@ impl Reasons<'_> {
             if let Some(Dependency { condition: Condition::Started(delay), job: other, .. }) = job.after_start_of {
                 let after = format!("{} after the start of", span(delay.unsigned_abs()));
                 let text = format!("it may start {after} job {other}, at {}", (self.clock)(at));
-                return Some(WaitReason::new("dependency", format!("{after} {other}"), text));
+                return Some(WaitReason::new(WaitKind::Dependency, format!("{after} {other}"), text));
             }
             let brief = format!("not before {}", (self.clock)(at));
             let text = format!("it may not start before {}", (self.clock)(at));
             let remedy = format!("scontrol update JobId={} StartTime=now", job.id);
-            return Some(WaitReason::new("begin-time", brief, text).with(remedy));
+            return Some(WaitReason::new(WaitKind::BeginTime, brief, text).with(remedy));
         }
         let name = job.request.reservation.as_ref()?;
         let kept = queue.reservations.iter().find(|kept| kept.name == *name)?;
         (kept.start > queue.now).then(|| {
             let begins = format!("reservation {name} begins at {}", (self.clock)(kept.start));
-            WaitReason::new("reservation", begins.clone(), format!("its {begins}"))
+            WaitReason::new(WaitKind::Reservation, begins.clone(), format!("its {begins}"))
         })
     }
 
@@ -198,7 +200,7 @@ impl Reasons<'_> {
         let partition = &self.model.queue.partitions[bid.partition];
         let text = || format!("partition {} is {}", partition.name, partition.state.to_lowercase());
         (!partition.is_up()).then(|| {
-            WaitReason::new("partition", text(), text())
+            WaitReason::new(WaitKind::Partition, text(), text())
                 .with("another partition, or an operator must open the partition")
         })
     }
@@ -215,7 +217,7 @@ impl Reasons<'_> {
                 "it starts together with {}, and there are too few free resources for all these jobs",
                 self.names(&others)
             );
-            WaitReason::new("resources", format!("starts together with {}", self.brief_names(&others)), text)
+            WaitReason::new(WaitKind::Resources, format!("starts together with {}", self.brief_names(&others)), text)
         })
     }
 
@@ -231,7 +233,7 @@ impl Reasons<'_> {
             if own.used > 0 { ", some of them by jobs that have just ended or that you may not see" } else { "" };
         let by = if holders.is_empty() { String::new() } else { format!(", by {}", self.names(holders)) } + unseen;
         let text = format!("limit on {}: {used} of {} are taken{by}", of.what, own.total);
-        Some(WaitReason::new("limit", format!("limit on {}", of.what), text).with(of.remedy.clone()))
+        Some(WaitReason::new(WaitKind::Limit, format!("limit on {}", of.what), text).with(of.remedy.clone()))
     }
 
     /// Returns a reason if a limit will delay the job later: the limit is not reached now, but jobs that start earlier
@@ -242,7 +244,7 @@ impl Reasons<'_> {
         let (of, total) = (&self.model.limits.words[counter], self.model.cluster.counters[counter].total);
         let text = format!("limit on {} (at most {total}): it waits for the end of ", of.what);
         let text = text + &self.names(&outcome.after[index]);
-        Some(WaitReason::new("limit", format!("limit on {}", of.what), text).with(of.remedy.clone()))
+        Some(WaitReason::new(WaitKind::Limit, format!("limit on {}", of.what), text).with(of.remedy.clone()))
     }
 
     /// Returns the outcome from which the reason is derived. If the job misses its deadline, this is the outcome of a
@@ -282,9 +284,10 @@ fn next(job: &QueueJob) -> WaitReason {
     let reason = job.reason.split(',').next().unwrap_or_default().trim();
     if PLAIN.contains(&reason) {
         let text = "nothing prevents its start: it starts in the scheduler's next cycle";
-        return WaitReason::new("next", "starts in the next cycle", text);
+        return WaitReason::new(WaitKind::Next, "starts in the next cycle", text);
     }
     let brief = format!("Slurm says {}", job.reason.trim());
     let text = format!("{brief}; no other reason is known");
-    WaitReason::new("slurm", brief, text).with("check the reason that Slurm states: it may be older than the change")
+    WaitReason::new(WaitKind::Slurm, brief, text)
+        .with("check the reason that Slurm states: it may be older than the change")
 }

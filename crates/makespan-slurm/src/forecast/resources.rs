@@ -1,7 +1,7 @@
 //! Explains why a job waits for nodes, from the free resources in the first scheduling cycle.
 
 use makespan_algos::slurm::{Gap, JobCandidate, PartitionRequest, World};
-use makespan_core::{WaitReason, counted};
+use makespan_core::{WaitKind, WaitReason, counted};
 
 use crate::queue::QueueJob;
 
@@ -49,7 +49,7 @@ impl Reasons<'_> {
         if position > 0 {
             text += &format!("; {position} {} before it", if position == 1 { "comes" } else { "come" });
         }
-        let kind = if after.is_empty() && reservation.is_some() { "reservation" } else { "resources" };
+        let kind = if after.is_empty() && reservation.is_some() { WaitKind::Reservation } else { WaitKind::Resources };
         let brief = match (position, after, reservation) {
             (0, [], None) => "its nodes are in use".to_owned(),
             (0, [], Some(name)) => format!("waits for the end of reservation {name}"),
@@ -85,8 +85,8 @@ impl Reasons<'_> {
         let earlier = format!("{position} job{} before it", if position == 1 { " comes" } else { "s come" });
         let Some(Gap { time: gap, kept, closed }) = gap else {
             return match position {
-                0 => WaitReason::new("priority", LATER_BRIEF, LATER),
-                _ => WaitReason::new("priority", before(position), earlier),
+                0 => WaitReason::new(WaitKind::Priority, LATER_BRIEF, LATER),
+                _ => WaitReason::new(WaitKind::Priority, before(position), earlier),
             };
         };
         let brief = match (kept, closed) {
@@ -116,7 +116,8 @@ impl Reasons<'_> {
             (None, None) if position == 0 => LATER.to_owned(),
             (None, None) => format!("nodes are free, and {earlier}: the scheduler keeps to their order"),
         };
-        let why = WaitReason::new(if closed.is_some() { "reservation" } else { "priority" }, brief, text);
+        let why =
+            WaitReason::new(if closed.is_some() { WaitKind::Reservation } else { WaitKind::Priority }, brief, text);
         // Slurm rounds time limits up to whole minutes.
         if gap >= 60 && gap < shape.lasts {
             why.with(format!("with a time limit of at most {} it could start now", span(gap as u64 / 60 * 60)))

@@ -1,7 +1,7 @@
 //! Explains why too few nodes are available for a job.
 
 use makespan_algos::slurm::PartitionRequest;
-use makespan_core::WaitReason;
+use makespan_core::{WaitKind, WaitReason};
 
 use super::model::Model;
 use super::why::{PartitionObstacle, state, wanted};
@@ -55,7 +55,7 @@ impl Model<'_> {
         } else {
             "a smaller request, or another partition".to_owned()
         };
-        PartitionObstacle { why: WaitReason::new("nodes", brief, text).with(remedy), is_away }
+        PartitionObstacle { why: WaitReason::new(WaitKind::Nodes, brief, text).with(remedy), is_away }
     }
 
     /// Returns the nodes of a partition that the job names and that have its features, in any state.
@@ -98,7 +98,7 @@ impl Model<'_> {
         let Some(site) = site else {
             let brief = format!("there is no node {name}");
             let text = format!("{asks}, and {brief}");
-            return Some(WaitReason::new("nodes", brief, text).with("other nodes").into());
+            return Some(WaitReason::new(WaitKind::Nodes, brief, text).with("other nodes").into());
         };
         let node = self.node(site);
         if !self.open.has(site) {
@@ -106,10 +106,17 @@ impl Model<'_> {
             let brief = format!("node {name} is away");
             let text = format!("{asks}, and {name} is away");
             let remedy = format!("nodes that are away come back: {name} ({}{reason})", state(node));
-            return Some(PartitionObstacle { why: WaitReason::new("nodes", brief, text).with(remedy), is_away: true });
+            return Some(PartitionObstacle {
+                why: WaitReason::new(WaitKind::Nodes, brief, text).with(remedy),
+                is_away: true,
+            });
         }
         let brief = format!("{name} in {part} cannot run it");
         let text = format!("{asks}, and {brief}");
-        Some(WaitReason::new("nodes", brief, text).with("other nodes, a smaller request, or another partition").into())
+        Some(
+            WaitReason::new(WaitKind::Nodes, brief, text)
+                .with("other nodes, a smaller request, or another partition")
+                .into(),
+        )
     }
 }

@@ -1,7 +1,7 @@
 //! The reason why a job does not start now, and a remedy.
 
 use makespan_algos::slurm::PartitionRequest;
-use makespan_core::WaitReason;
+use makespan_core::{WaitKind, WaitReason};
 
 use crate::queue::{Condition, Dependency, Memory, Queue, QueueJob, SlurmReservation};
 use crate::{JobState, Partition};
@@ -35,17 +35,17 @@ pub(super) fn at_once(job: &QueueJob) -> Option<WaitReason> {
         };
         let rights = if by_user { "" } else { ", by an operator" };
         let release = format!("scontrol release {}{rights}", job.id);
-        return Some(WaitReason::new("held", who, format!("it is {who}")).with(release));
+        return Some(WaitReason::new(WaitKind::Held, who, format!("it is {who}")).with(release));
     }
     (job.state == JobState::Requeued && job.reason.contains("Hold")).then(|| {
         let release = format!("scontrol release {}", job.id);
-        WaitReason::new("held", "requeued and held", "it was requeued and is held").with(release)
+        WaitReason::new(WaitKind::Held, "requeued and held", "it was requeued and is held").with(release)
     })
 }
 
 pub(super) fn no_partition(job: &QueueJob, name: &str) -> WaitReason {
     let brief = format!("no partition {name}");
-    WaitReason::new("partition", brief, format!("there is no partition {name}, or you may not use it"))
+    WaitReason::new(WaitKind::Partition, brief, format!("there is no partition {name}, or you may not use it"))
         .with(format!("scontrol update JobId={} Partition=NAME", job.id))
 }
 
@@ -53,21 +53,21 @@ pub(super) fn too_long(partition: &Partition, asked: Option<u64>, most: u64) -> 
     let asked = asked.map_or("no time limit".to_owned(), |asked| format!("a limit of {}", span(asked)));
     let text = format!("it asks for {asked}, but partition {} allows {}", partition.name, span(most));
     let brief = format!("partition {} allows {}", partition.name, span(most));
-    WaitReason::new("partition", brief, text).with(format!("a limit of at most {}", span(most)))
+    WaitReason::new(WaitKind::Partition, brief, text).with(format!("a limit of at most {}", span(most)))
 }
 
 pub(super) fn too_many(partition: &Partition, asked: u64) -> WaitReason {
     let most = partition.max_nodes.value().unwrap_or(0);
     let text = format!("it asks for {asked} nodes, but partition {} allows {most}", partition.name);
     let brief = format!("partition {} allows {most} nodes", partition.name);
-    WaitReason::new("partition", brief, text).with(format!("at most {most} nodes, or another partition"))
+    WaitReason::new(WaitKind::Partition, brief, text).with(format!("at most {most} nodes, or another partition"))
 }
 
 /// Returns the reason for a job that would exceed the limit of a counter even if no other job ran.
 pub(super) fn beyond(counter: &CounterWords, asked: u64, total: u64) -> WaitReason {
     let text = format!("limit on {}: it asks for {asked}, but the maximum is {total}", counter.what);
     let brief = format!("limit on {}: {asked} of {total}", counter.what);
-    WaitReason::new("limit", brief, text).with("a smaller request, or a higher limit")
+    WaitReason::new(WaitKind::Limit, brief, text).with("a smaller request, or a higher limit")
 }
 
 /// Returns the reason for a job that cannot meet its deadline.
@@ -75,7 +75,8 @@ pub(super) fn too_late(job: &QueueJob) -> WaitReason {
     let needs = span(job.request.min_time.or(job.limit).unwrap_or(60));
     let text = format!("it needs {needs}, so it cannot end by its deadline: Slurm will cancel the job");
     let brief = "cannot end by its deadline";
-    WaitReason::new("deadline", brief, text).with("to be submitted again with a later deadline or a shorter time limit")
+    WaitReason::new(WaitKind::Deadline, brief, text)
+        .with("to be submitted again with a later deadline or a shorter time limit")
 }
 
 pub(super) fn not_admitted(kept: &SlurmReservation) -> WaitReason {
@@ -86,13 +87,14 @@ pub(super) fn not_admitted(kept: &SlurmReservation) -> WaitReason {
     let whom = format!("{}{}", named(&kept.users, "user"), named(&kept.accounts, "account"));
     let text = format!("it may not use its reservation {}{whom}", kept.name);
     let brief = format!("may not use reservation {}", kept.name);
-    WaitReason::new("reservation", brief, text).with("another reservation, or none, or an operator must admit the job")
+    WaitReason::new(WaitKind::Reservation, brief, text)
+        .with("another reservation, or none, or an operator must admit the job")
 }
 
 pub(super) fn no_reservation(name: &str) -> WaitReason {
     let brief = format!("no reservation {name}");
     let text = format!("its reservation {name} does not exist");
-    WaitReason::new("reservation", brief, text).with("another reservation, or none")
+    WaitReason::new(WaitKind::Reservation, brief, text).with("another reservation, or none")
 }
 
 pub(super) fn longer_than(kept: &SlurmReservation, now: i64) -> WaitReason {
@@ -100,7 +102,7 @@ pub(super) fn longer_than(kept: &SlurmReservation, now: i64) -> WaitReason {
     let text =
         format!("its time limit is longer than the remaining time of its reservation {}, {}", kept.name, span(left));
     let brief = format!("longer than reservation {}", kept.name);
-    WaitReason::new("reservation", brief, text).with(format!("a limit of at most {}", span(left)))
+    WaitReason::new(WaitKind::Reservation, brief, text).with(format!("a limit of at most {}", span(left)))
 }
 
 pub(super) fn hopeless(id: u64, dependency: &Dependency) -> WaitReason {
@@ -116,7 +118,7 @@ pub(super) fn hopeless(id: u64, dependency: &Dependency) -> WaitReason {
             format!("it waits for job {job}, which is not in the visible queue"),
         ),
     };
-    WaitReason::new("dependency", brief, text).with(format!("scontrol update JobId={id} Dependency="))
+    WaitReason::new(WaitKind::Dependency, brief, text).with(format!("scontrol update JobId={id} Dependency="))
 }
 
 /// Returns the state of a node and its flags as text, such as `idle+drain`.

@@ -73,18 +73,18 @@ impl<'a> Audit<'a> {
         audited.reasons += 1;
         let Some(start) = one.outlook.start else {
             let never = ["held", "dependency", "partition", "reservation", "limit", "nodes", "deadline"];
-            return if never.contains(&why.kind) {
+            return if never.contains(&why.kind.name()) {
                 self.never(one)
             } else {
                 wrong("it never starts, without a reason")
             };
         };
-        if ["held", "nodes", "partition", "deadline"].contains(&why.kind) || job.is_held {
+        if ["held", "nodes", "partition", "deadline"].contains(&why.kind.name()) || job.is_held {
             return wrong("the reason says that it cannot start");
         }
-        let is_now = matches!(why.kind, "next" | "slurm");
+        let is_now = matches!(why.kind.name(), "next" | "slurm");
         // A job may start at the start of another job.
-        let is_at_start = why.kind == "dependency" && start == self.queue.now && why.text.contains(" to start");
+        let is_at_start = why.kind.name() == "dependency" && start == self.queue.now && why.text.contains(" to start");
         if !is_at_start && is_now != (start == self.queue.now) {
             return wrong("the reason contradicts the start");
         }
@@ -115,7 +115,7 @@ impl<'a> Audit<'a> {
             return wrong(&format!("{last:?} end at the start"));
         }
         if !is_explained {
-            *audited.without_instant.entry(why.kind.to_owned()).or_default() += 1;
+            *audited.without_instant.entry(why.kind.name().to_owned()).or_default() += 1;
         }
         if let Some(name) = between(&why.text, " on for job ", ",")
             && let Some(at) = between(&why.text, "reserved from ", " on").and_then(|at| at.parse::<i64>().ok())
@@ -130,13 +130,13 @@ impl<'a> Audit<'a> {
     /// Checks a job that never starts: the reason has a remedy, and if the job needs drained nodes, the remedy names them.
     fn never(&self, one: &ExpectedJob) -> Result<(), String> {
         let (job, why) = (&self.queue.jobs[one.job], one.why());
-        if why.kind != "dependency" && why.remedy.is_none() {
+        if why.kind.name() != "dependency" && why.remedy.is_none() {
             return Err(format!("{}: no remedy: {why:?}", job.shown));
         }
         let mut opened = self.queue.clone();
         let drained: Vec<String> =
             opened.nodes.iter().filter(|node| !node.state.takes_jobs()).map(|node| node.name.clone()).collect();
-        if drained.is_empty() || !matches!(why.kind, "nodes") {
+        if drained.is_empty() || !matches!(why.kind.name(), "nodes") {
             return Ok(());
         }
         opened.nodes.iter_mut().for_each(|node| node.state.flags.clear());
@@ -145,7 +145,7 @@ impl<'a> Audit<'a> {
         let again = again.expected.iter().find(|other| other.job == one.job).unwrap();
         let names = |text: &str| drained.iter().any(|name| text.contains(&format!("{name} (")));
         let remedy = why.remedy.as_deref().unwrap_or_default();
-        if again.why().kind != "nodes" && !names(remedy) {
+        if again.why().kind.name() != "nodes" && !names(remedy) {
             return Err(format!("{}: the remedy names no drained node: {why:?}", job.shown));
         }
         Ok(())

@@ -91,7 +91,7 @@ fn every_job_has_a_start_or_a_reason_that_somebody_can_remove() {
             assert!(early <= late && start >= queue.now, "{}: {one:?}", job.name);
         }
     }
-    let kind = |name: &str| named(&queue, &forecast, name).why().kind;
+    let kind = |name: &str| named(&queue, &forecast, name).why().kind.name();
     assert_eq!((kind("held"), kind("later"), kind("dep")), ("held", "begin-time", "dependency"));
     assert_eq!((kind("huge"), kind("drained"), kind("wide")), ("nodes", "nodes", "resources"));
     for (name, needle) in
@@ -203,7 +203,7 @@ fn limits_licences_and_arrays_hold_jobs_back_until_others_end() {
         .with(ClusterOutput::Qos, "Name|MaxJobsPU\nq|1\n");
     let queue = texts.queue(None).unwrap();
     let forecast = forecast(&queue, &ForecastOptions { times: RunTimes::Limits, ..ForecastOptions::default() });
-    let starts: Vec<_> = forecast.expected.iter().map(|one| (one.outlook.start, one.why().kind)).collect();
+    let starts: Vec<_> = forecast.expected.iter().map(|one| (one.outlook.start, one.why().kind.name())).collect();
     // The running job ends at its limit, 700.
     assert_eq!(starts, [(Some(700), "limit"), (Some(700), "limit"), (Some(200), "next")]);
     assert!(forecast.expected[0].why().text.contains("licence x: 2 of 2"), "{}", forecast.expected[0].why().text);

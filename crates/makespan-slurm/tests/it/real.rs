@@ -182,5 +182,5 @@ fn the_queue_of_a_real_cluster_is_read_and_foreseen() {
     // No run times are known, so the first job is expected to run until its limit.
     assert_eq!(of(waiting).outlook.start, queue.jobs[find(running)].run.as_ref().unwrap().ends_by);
     assert_eq!(of(waiting).after, [find(running)]);
-    assert_eq!((of(held).outlook.start, of(held).why().kind), (None, "held"));
+    assert_eq!((of(held).outlook.start, of(held).why().kind.name()), (None, "held"));
 }

@@ -60,11 +60,11 @@ proptest! {
         let start = (NOW - ran + 60 * minutes).max(NOW);
         prop_assert_eq!(found.outlook.start, Some(start));
         if start > NOW {
-            prop_assert_eq!(found.why().kind, "dependency");
+            prop_assert_eq!(found.why().kind.name(), "dependency");
             prop_assert!(found.why().text.contains("after the start of job 1") && found.why().text.ends_with(&start.to_string()), "{}", found.why().text);
             prop_assert_eq!(&found.why().remedy, &None);
         } else {
-            prop_assert_eq!(found.why().kind, "next");
+            prop_assert_eq!(found.why().kind.name(), "next");
         }
     }
 
@@ -131,7 +131,7 @@ proptest! {
         prop_assert_eq!(found.outlook.start.is_some(), asked <= there);
         if asked > there {
             let remedy = found.why().remedy.clone().unwrap();
-            prop_assert_eq!(found.why().kind, "nodes");
+            prop_assert_eq!(found.why().kind.name(), "nodes");
             prop_assert_eq!(remedy.contains("come back"), asked <= all, "{}: {}", found.why().text, remedy);
             prop_assert!(asked <= all || found.why().text.contains(&format!("has only {all} such node")), "{}", found.why().text);
         }
@@ -175,7 +175,7 @@ proptest! {
             _ => NOW + 3500,
         };
         prop_assert_eq!(found.outlook.start, Some(start));
-        prop_assert_eq!(found.why().kind, if start == NOW { "next" } else { "limit" });
+        prop_assert_eq!(found.why().kind.name(), if start == NOW { "next" } else { "limit" });
     }
 }
 
@@ -186,6 +186,11 @@ fn the_end_of_a_reservation_is_the_reason() {
         format!("ReservationName=r StartTime={} EndTime={} Nodes=n0 Users=nobody State=ACTIVE\n", NOW - 50, NOW + 4000);
     let jobs = held(1, "RUNNING", 100, 4, "") + &pending(2, 1, 4, "");
     let found = expected(&node(0, "ALLOCATED", 4), &jobs, &[(ClusterOutput::Reservations, &reservation)]).remove(0);
-    assert_eq!((found.outlook.start, found.why().kind), (Some(NOW + 4000), "reservation"), "{}", found.why().text);
+    assert_eq!(
+        (found.outlook.start, found.why().kind.name()),
+        (Some(NOW + 4000), "reservation"),
+        "{}",
+        found.why().text
+    );
     assert!(found.why().text.starts_with("it waits for the end of reservation r, because "), "{}", found.why().text);
 }

@@ -81,7 +81,7 @@ proptest! {
         let expected = by_limits(&queue);
         prop_assert_eq!(expected[0].outlook.start, first, "{} on {:?}: {:?}", wanted, nodes, expected[0].why());
         if first.is_some_and(|first| first > 1000) {
-            prop_assert_eq!(expected[0].why().kind, "resources", "{:?}", expected[0].why());
+            prop_assert_eq!(expected[0].why().kind.name(), "resources", "{:?}", expected[0].why());
         }
         if first.is_some() {
             let own: Vec<usize> = expected[0].nodes.iter().map(|one| one.0).collect();
@@ -157,7 +157,7 @@ proptest! {
             let queue = idle(ClusterOutput::Limits, &line, "");
             let expected = &by_limits(&queue)[0];
             prop_assert_eq!(expected.outlook.start.is_none(), breaks, "{}: {:?}", line, expected.why());
-            prop_assert_eq!(expected.why().kind == "limit", breaks, "{}: {:?}", line, expected.why());
+            prop_assert_eq!(expected.why().kind.name() == "limit", breaks, "{}: {:?}", line, expected.why());
             let present = queue.present().unwrap();
             let is_beyond = kind == 8;
             prop_assert_eq!(present.jobs.is_empty(), breaks && !is_beyond, "{:?}", present.remarks);
@@ -169,7 +169,7 @@ proptest! {
     fn nothing_is_in_the_way_is_never_said_against_slurm(reason in "(Assoc|QOS|Max|Bad|Node)[A-Z][a-zA-Z]{3,20}") {
         let expected = &by_limits(&idle(ClusterOutput::Limits, "", &format!("Reason={reason}")))[0];
         prop_assert!(expected.why().text.contains(&reason), "{:?}", expected.why());
-        prop_assert_eq!(expected.why().kind, "slurm");
+        prop_assert_eq!(expected.why().kind.name(), "slurm");
     }
 
     /// Checks that a file that was cut off anywhere is distinguished from a complete file.
@@ -211,7 +211,7 @@ fn more_licences_than_there_are_are_never_had() {
         |asked: u32| by_limits(&idle(ClusterOutput::Licences, licences, &format!("Licenses=x:{asked}"))).remove(0);
     assert_eq!(expected(2).outlook.start, Some(1000));
     let never = expected(3);
-    assert_eq!((never.outlook.start, never.why().kind), (None, "limit"));
+    assert_eq!((never.outlook.start, never.why().kind.name()), (None, "limit"));
     assert!(never.why().text.contains("asks for 3"), "{:?}", never.why());
 }
 
@@ -221,7 +221,7 @@ fn a_reservation_of_others_admits_nobody_else() {
         "ReservationName=other StartTime=1970-01-01T00:16:00 EndTime=1970-01-02T00:00:00 Nodes=n0 Users=bob,eve\n";
     let queue = idle(ClusterOutput::Reservations, reserved, "Reservation=other");
     let expected = &by_limits(&queue)[0];
-    assert_eq!((expected.outlook.start, expected.why().kind), (None, "reservation"));
+    assert_eq!((expected.outlook.start, expected.why().kind.name()), (None, "reservation"));
     assert!(expected.why().text.contains("bob"), "{:?}", expected.why());
     let present = queue.present().unwrap();
     let users = &present.instance.platform().site().unwrap().reservations[0].users;
@@ -363,7 +363,7 @@ proptest! {
         let is_reason = free >= asks && limit > closes || starts_after;
         prop_assert_eq!(first.why().text.contains("maint"), is_reason, "{:?}", first.why());
         for one in [first, behind] {
-            prop_assert_eq!(one.why().kind == "next", one.outlook.start == Some(1000), "{:?}", one);
+            prop_assert_eq!(one.why().kind.name() == "next", one.outlook.start == Some(1000), "{:?}", one);
         }
         let left = if first.outlook.start == Some(1000) { free - asks } else { free };
         if behind.outlook.start > Some(1000) && left > 0 && other <= closes {
@@ -405,7 +405,7 @@ fn the_throttle_of_an_array_is_named_where_it_decides() {
         assert_eq!(one.outlook.start, Some(2200 + 600 * task as i64), "{:?}", one.why());
         let (kind, waits) =
             if task == 0 { ("resources", "100".to_owned()) } else { ("limit", format!("5_{}", task - 1)) };
-        assert_eq!(one.why().kind, kind, "{:?}", one.why());
+        assert_eq!(one.why().kind.name(), kind, "{:?}", one.why());
         assert!(one.why().text.contains(&format!("the end of job {waits}")), "{:?}", one.why());
         let after: Vec<&str> = one.after.iter().map(|&job| queue.jobs[job].shown.as_str()).collect();
         assert_eq!(after, [waits.as_str()]);
@@ -415,7 +415,7 @@ fn the_throttle_of_an_array_is_named_where_it_decides() {
         "{:?}",
         expected[1].why()
     );
-    assert!(expected[4..].iter().all(|one| one.why().kind == "resources"));
+    assert!(expected[4..].iter().all(|one| one.why().kind.name() == "resources"));
 }
 
 /// Formats seconds as a time of day. The present is `1970-01-01T00:16:40`, which is 1000 s.
@@ -452,7 +452,7 @@ proptest! {
             let granted = limit.min(minutes - busy).max(needs);
             prop_assert_eq!(expected[1].outlook.start, Some(end + i64::from(granted) * 60), "{:?}", expected[1].why());
         } else {
-            prop_assert_eq!(expected[0].why().kind, "deadline", "{:?}", expected[0].why());
+            prop_assert_eq!(expected[0].why().kind.name(), "deadline", "{:?}", expected[0].why());
             prop_assert!(expected[0].why().remedy.is_some());
             prop_assert!(expected[1].outlook.start.is_none_or(|start| start >= end), "{:?}", expected[1]);
         }
@@ -535,7 +535,7 @@ fn a_job_that_misses_its_deadline_is_told_what_would_help() {
     // A deadline that has already passed is reported at once.
     let queue = behind(30, &pending(1, &format!("{texts} Deadline={}", clock(1000 + 9 * 60))));
     let expected = &by_limits(&queue)[0];
-    assert_eq!((expected.outlook.start, expected.why().kind), (None, "deadline"));
+    assert_eq!((expected.outlook.start, expected.why().kind.name()), (None, "deadline"));
     assert!(queue.present().unwrap().remarks.iter().any(|remark| remark.contains("no longer end by its deadline")));
 }
 
@@ -631,7 +631,7 @@ fn nodes_that_a_job_has_to_have_are_among_those_that_it_gets() {
     assert!(why.text.contains(text), "{why:?}");
     assert!(start(&halves, "NumNodes=1-1 NumCPUs=2").2.text.contains("it asks for 1 node with 2 processors on n1"));
     let why = start(&halves, "NumNodes=2-2 NumCPUs=2 ExcNodeList=n1").2;
-    assert!(why.kind == "nodes" && why.text.contains("n1 in p cannot run it"), "{why:?}");
+    assert!(why.kind.name() == "nodes" && why.text.contains("n1 in p cannot run it"), "{why:?}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl<'a> Told<'a> {
         {
             return Some(format!("{name} starts at {:?}: {why}", self.starts.get(name)));
         }
-        if one.why().kind == "next" && start > self.queue.now {
+        if one.why().kind.name() == "next" && start > self.queue.now {
             return Some(format!("{} starts at {start}, not now: {why}", job.shown));
         }
         let is_within =

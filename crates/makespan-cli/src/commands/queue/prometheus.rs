@@ -25,7 +25,7 @@ pub fn text(seen: &ForecastQueue<'_>) -> String {
             .map(move |(partition, count)| (vec![("partition", partition), ("state", state.to_owned())], count))
     });
     let mut reasons: BTreeMap<String, f64> = BTreeMap::new();
-    seen.forecast.expected.iter().for_each(|one| *reasons.entry(one.why().kind.to_string()).or_default() += 1.0);
+    seen.forecast.expected.iter().for_each(|one| *reasons.entry(one.why().kind.name().to_owned()).or_default() += 1.0);
     let reasons = reasons.into_iter().map(|(kind, count)| (vec![("reason", kind)], count));
     let processors = of_partitions(queue.jobs.iter().filter(|job| job.run.is_none()), |job| job.request.cpus as f64);
     let (takes, away): (Vec<_>, Vec<_>) = queue.nodes.iter().partition(|node| node.state.takes_jobs());
