@@ -18,6 +18,7 @@ pub mod memory;
 mod record;
 mod recorder;
 mod robust;
+mod share;
 mod store;
 pub mod tables;
 
@@ -27,4 +28,5 @@ pub use error::HistoryError;
 pub use location::{data_folder, default_path};
 pub use record::{Ending, MemoryRequest, RunRecord, folder_here, now};
 pub use recorder::Recorder;
+pub use share::RangeShare;
 pub use store::{Filter, History, StartForecast, StoredRecord};

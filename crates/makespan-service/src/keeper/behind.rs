@@ -11,24 +11,6 @@ use crate::words::JobNumber;
 /// which is smaller than a step.
 const STEPS: f64 = 1e5;
 
-/// A waiting task in a plan.
-pub(super) struct PlannedTask<'a> {
-    pub job: JobNumber,
-    /// The planned start, in seconds since 1970.
-    pub start: f64,
-    pub end: f64,
-    pub processors: &'a ProcSet,
-    /// The jobs for which the task waits.
-    pub after: &'a [JobNumber],
-}
-
-impl<'a> From<&'a ExpectedTask> for PlannedTask<'a> {
-    fn from(expected: &'a ExpectedTask) -> Self {
-        let ExpectedTask { job, start, end, ref processors, ref after, .. } = *expected;
-        Self { job, start, end, processors, after }
-    }
-}
-
 /// The end of a task. `behind` is the position of the running task that decides this end, if there is one.
 #[derive(Clone, Copy)]
 struct Cause {
@@ -73,9 +55,9 @@ impl Causes {
     /// Returns the end that decides the start of `task`. Candidates are the ends of tasks on the processors of `task`,
     /// and the ends of the jobs for which `task` waits. If another task ends at the start of `task`, this end is also
     /// a candidate, because a licence or a part of a user's quota may become free.
-    fn of(&self, task: &PlannedTask<'_>) -> Option<Cause> {
+    fn of(&self, task: &ExpectedTask) -> Option<Cause> {
         let start = step(task.start);
-        let processors = positions(task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
+        let processors = positions(&task.processors).filter_map(|at| self.processors.get(at).copied().flatten());
         let jobs = task.after.iter().filter_map(|job| self.jobs.get(job).copied());
         let instants = self.instants.range(start - 1..=start + 1).map(|(_, cause)| *cause);
         processors.chain(jobs).chain(instants).reduce(Cause::or)
@@ -89,32 +71,28 @@ fn positions(processors: &ProcSet) -> impl Iterator<Item = usize> {
 /// For each planned task, returns the position in `running` of the running task that decides the planned start by its
 /// end, if there is one. `planned` must be sorted by start. The time of this function is proportional to the total
 /// number of processors of the planned tasks.
-pub(super) fn behind<'a>(
-    planned: impl IntoIterator<Item = PlannedTask<'a>>,
-    running: &[Runs],
-    processors: u32,
-) -> Vec<Option<usize>> {
+pub(super) fn behind(planned: &[ExpectedTask], running: &[Runs], processors: u32) -> Vec<Option<usize>> {
     let mut causes =
         Causes { processors: vec![None; processors as usize], jobs: BTreeMap::new(), instants: BTreeMap::new() };
     for (at, runs) in running.iter().enumerate() {
         let cause = Cause { end: runs.end, behind: Some(at), is_unknown: runs.longer_than.is_some() };
         causes.add(runs.job, &runs.place, cause);
     }
-    let one = |task: PlannedTask<'a>| {
-        let cause = causes.of(&task);
+    let one = |task: &ExpectedTask| {
+        let cause = causes.of(task);
         let (behind, is_unknown) = cause.map_or((None, false), |cause| (cause.behind, cause.is_unknown));
-        causes.add(task.job, task.processors, Cause { end: task.end, behind, is_unknown });
+        causes.add(task.job, &task.processors, Cause { end: task.end, behind, is_unknown });
         behind
     };
-    planned.into_iter().map(one).collect()
+    planned.iter().map(one).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use makespan_core::{Platform, Time};
+    use makespan_core::Platform;
     use proptest::prelude::*;
 
-    use super::super::outlook::Outlook;
+    use super::super::outlook::{Outlook, PlanState};
     use super::*;
 
     fn runs(job: u64, place: (u32, u32), end: f64, longer_than: Option<f64>) -> Runs {
@@ -153,21 +131,19 @@ mod tests {
             (9, 22.0, 23.0, &free, of_six, Some(1), "after job 6"),
             (10, 30.0, 31.0, &both, none, Some(1), "waits for job 5, and for job 7 with an unknown end"),
         ];
-        let planned = plan.iter().map(|&(job, start, end, processors, after, ..)| PlannedTask {
-            job: JobNumber(job),
-            start,
-            end,
-            processors,
-            after,
-        });
-        let found = behind(planned, &running, 4);
+        let task = |job, start, end, processors: &ProcSet, after: &[JobNumber]| ExpectedTask {
+            after: after.to_vec(),
+            ..ExpectedTask::of_job(job, "bob", (start, end), processors.clone())
+        };
+        let planned =
+            plan.iter().map(|&(job, start, end, processors, after, ..)| task(job, start, end, processors, after));
+        let found = behind(&planned.collect::<Vec<_>>(), &running, 4);
         for ((.., expect, what), found) in plan.iter().zip(found) {
             assert_eq!(found, *expect, "{what}");
         }
         // This task runs on other processors than job 2, but waits for a licence or a quota that job 2 uses. So the
         // task starts at the assumed end of job 2.
-        let licence = PlannedTask { job: JobNumber(3), start: 12.5, end: 13.0, processors: &free, after: &[] };
-        assert_eq!(behind([licence], &running, 4), [Some(1)]);
+        assert_eq!(behind(&[task(3, 12.5, 13.0, &free, none)], &running, 4), [Some(1)]);
     }
 
     /// Plans tasks with one processor each, in the order of their numbers. Each task starts as soon as its processor
@@ -181,26 +157,15 @@ mod tests {
         let one = |(number, &(processor, length)): (usize, &(u32, f64))| {
             let start = free[processor as usize];
             free[processor as usize] = start + length;
-            ExpectedTask {
-                job: JobNumber(100 + number as u64 / 2),
-                task: number as u64 % 2,
-                title: String::new(),
-                user: "bob".into(),
-                start,
-                end: start + length,
-                slot: (Time::ZERO, Time::ZERO),
-                processors: ProcSet::from_intervals(vec![(processor, processor)]),
-                spread: 0.1,
-                begin: None,
-                after: Vec::new(),
-                behind: None,
-            }
+            let place = ProcSet::from_intervals(vec![(processor, processor)]);
+            let one = ExpectedTask::of_job(100 + number as u64 / 2, "bob", (start, start + length), place);
+            ExpectedTask { task: number as u64 % 2, spread: 0.1, ..one }
         };
         let mut expected: Vec<ExpectedTask> = lengths.iter().enumerate().map(one).collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
-        let causes = behind(expected.iter().map(PlannedTask::from), &running, 4);
+        let causes = behind(&expected, &running, 4);
         expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
-        Outlook::of_tasks(platform, expected, running)
+        Outlook::of_tasks(PlanState::of_running(platform, running), expected)
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use crate::words::JobNumber;
 /// File name of the forecasts in the folder of the store.
 const FORECASTS: &str = "forecasts.sqlite";
 /// Percentage of the starts that a range must contain.
-const PERCENT: u32 = 80;
+pub(super) const PERCENT: u32 = 80;
 /// Name of the service in the file of forecasts.
 const CLUSTER: &str = "service";
 /// Time between two plans, in milliseconds. Forecasts cannot be more precise.

@@ -10,7 +10,7 @@ use super::outlook::{ExpectedTask, Outlook};
 use crate::words::JobNumber;
 
 /// Number of simulated futures.
-const FUTURES: usize = 50;
+const FUTURES: u64 = 50;
 /// Spread of the remaining time of a task that has run longer than expected: the standard deviation of the logarithm
 /// of this time.
 const UNKNOWN: f64 = 1.0;
@@ -33,10 +33,13 @@ pub(super) fn ranges(
     planned: &BTreeMap<JobNumber, Option<f64>>,
     now: f64,
 ) -> BTreeMap<JobNumber, StartRange> {
-    let Some((first, _)) = planned.first_key_value() else { return BTreeMap::new() };
-    let mut random = ChaCha8Rng::seed_from_u64(first.0);
+    if planned.is_empty() {
+        return BTreeMap::new();
+    }
     let mut starts: BTreeMap<JobNumber, Vec<f64>> = BTreeMap::new();
-    for _ in 0..FUTURES {
+    for seed in 0..FUTURES {
+        // Each future has its own seed, so the range of a job does not depend on the other jobs in `planned`.
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
         for (job, start) in Future::new(outlook, now, &mut random).starts_of(planned) {
             starts.entry(job).or_default().push(start);
         }
@@ -52,6 +55,7 @@ pub(super) fn ranges(
 }
 
 /// Returns the range of the start of one job, as in [`ranges`].
+#[cfg(test)]
 pub(super) fn range(outlook: &Outlook, job: JobNumber, planned: Option<f64>, now: f64) -> Option<StartRange> {
     ranges(outlook, &[(job, planned)].into(), now).remove(&job)
 }
@@ -186,7 +190,7 @@ pub(super) mod tests {
     use makespan_core::Platform;
     use proptest::prelude::*;
 
-    use super::super::outlook::{ClosedPeriod, Runs};
+    use super::super::outlook::{ClosedPeriod, PlanState, Runs};
     use super::*;
 
     const PROCESSORS: u32 = 4;
@@ -203,23 +207,13 @@ pub(super) mod tests {
         limit: u32,
         closed: Vec<ClosedPeriod>,
     ) -> Outlook {
-        let one = |(at, &(width, length, user)): (usize, &(u32, u32, usize))| ExpectedTask {
-            job: JobNumber(100 + at as u64),
-            task: 0,
-            title: String::new(),
-            user: ["ann", "bob"][user].into(),
-            start: f64::from(at as u32),
-            end: f64::from(at as u32 + length),
-            slot: (Time::ZERO, Time::ZERO),
-            processors: set(0, width),
-            spread: 0.0,
-            begin: None,
-            after: Vec::new(),
-            behind: None,
+        let one = |(at, &(width, length, user)): (usize, &(u32, u32, usize))| {
+            let times = (f64::from(at as u32), f64::from(at as u32 + length));
+            ExpectedTask::of_job(100 + at as u64, ["ann", "bob"][user], times, set(0, width))
         };
         let expected = tasks.iter().enumerate().map(one).collect();
-        let platform = Platform::flat(PROCESSORS).unwrap();
-        Outlook { limits: [("ann".to_owned(), limit)].into(), closed, ..Outlook::of_tasks(platform, expected, running) }
+        let state = PlanState::of_running(Platform::flat(PROCESSORS).unwrap(), running);
+        Outlook::of_tasks(PlanState { limits: [("ann".to_owned(), limit)].into(), closed, ..state }, expected)
     }
 
     /// A task has run longer than every similar task. Checks that the jobs that start after it have a range. The range

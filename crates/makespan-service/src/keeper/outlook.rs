@@ -1,11 +1,14 @@
 //! Expected starts and ends of running and waiting tasks.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use makespan_core::{Instance, ProcSet, Time};
 
 use super::promise::Promise;
-use super::quota::ProcessorLimits;
+use super::quota::{ProcessorLimits, ProcessorUse};
+use crate::store::PendingRow;
 use crate::words::{BoundPicture, JobNumber, Who};
 
 /// A waiting task in a plan.
@@ -29,6 +32,27 @@ pub(super) struct ExpectedTask {
     pub after: Vec<JobNumber>,
     /// The position in [`Outlook::running`] of the task that decides, by its end, the start of this task.
     pub behind: Option<usize>,
+}
+
+#[cfg(test)]
+impl ExpectedTask {
+    /// Returns the first task of a job of `user`, which takes exactly its expected time.
+    pub fn of_job(job: u64, user: &str, (start, end): (f64, f64), processors: ProcSet) -> Self {
+        Self {
+            job: JobNumber(job),
+            task: 0,
+            title: String::new(),
+            user: user.into(),
+            start,
+            end,
+            slot: (Time::ZERO, Time::ZERO),
+            processors,
+            spread: 0.0,
+            begin: None,
+            after: Vec::new(),
+            behind: None,
+        }
+    }
 }
 
 /// A running task.
@@ -118,28 +142,76 @@ pub(super) struct PlanInput {
     pub settings: Option<u64>,
 }
 
-/// A plan of the waiting tasks at one instant, with the running tasks taken into account.
+/// The job and the user of a task of a plan.
+#[derive(Clone, Debug)]
+pub(super) struct Owner {
+    pub job: JobNumber,
+    pub task: u64,
+    pub title: String,
+    pub user: String,
+}
+
+/// The running and waiting tasks at one instant, from which plans are made with and without further jobs.
 #[derive(Debug)]
-pub(super) struct Outlook {
+pub(super) struct PlanState {
     pub origin: f64,
     pub now: Time,
     pub includes: PlanInput,
-    /// The planned instance: the waiting jobs, and a platform in which the running tasks occupy their processors. The
-    /// platform has a licence for each processor that a user with a limit may use.
-    pub instance: Instance,
-    /// The number of jobs at the end of `instance` that the engine has not received, because they wait for other jobs
-    /// or for their earliest start.
-    pub pending: usize,
-    /// The waiting tasks, sorted by start.
-    pub expected: Vec<ExpectedTask>,
+    /// The waiting jobs that the engine has received, and a platform in which the running tasks occupy their processors.
+    pub received: Instance,
+    /// The owner of each task of `received`.
+    pub owners: Vec<Option<Owner>>,
+    /// The jobs that the engine has not received, because they wait for other jobs or for their earliest start.
+    pub pending: Vec<PendingRow>,
     pub running: Vec<Runs>,
+    /// The processors of the running tasks, by user.
+    pub uses: Vec<ProcessorUse>,
     /// The maximum number of processors that a user may use at once, for each user with a limit.
     pub limits: ProcessorLimits,
     pub closed: Vec<ClosedPeriod>,
+    /// The promise that a plan keeps, if possible.
+    pub promise: Option<Promise>,
+}
+
+/// A plan of the waiting tasks at one instant, with the running tasks taken into account.
+#[derive(Debug)]
+pub(super) struct Outlook {
+    pub state: Arc<PlanState>,
+    /// The planned instance: the waiting jobs, and a platform in which the running tasks occupy their processors. The
+    /// platform has a licence for each processor that a user with a limit may use.
+    pub instance: Instance,
+    /// The waiting tasks, sorted by start.
+    pub expected: Vec<ExpectedTask>,
     pub jobs: BTreeMap<JobNumber, JobPlan>,
     pub bounds: Vec<BoundPicture>,
-    /// The promise that the plan keeps, if possible.
-    pub promise: Option<Promise>,
+}
+
+impl Deref for Outlook {
+    type Target = PlanState;
+
+    fn deref(&self) -> &PlanState {
+        &self.state
+    }
+}
+
+#[cfg(test)]
+impl PlanState {
+    /// Returns the state of tests: running tasks, without limits and closed periods.
+    pub fn of_running(platform: makespan_core::Platform, running: Vec<Runs>) -> Self {
+        Self {
+            origin: 0.0,
+            now: Time::ZERO,
+            includes: PlanInput::default(),
+            received: Instance::new(platform, Vec::new(), Vec::new()).unwrap(),
+            owners: Vec::new(),
+            pending: Vec::new(),
+            running,
+            uses: Vec::new(),
+            limits: ProcessorLimits::new(),
+            closed: Vec::new(),
+            promise: None,
+        }
+    }
 }
 
 impl Outlook {
@@ -149,23 +221,11 @@ impl Outlook {
         ProcSet::first(self.instance.platform().processors()).difference(&used)
     }
 
-    /// Returns the outlook of tests: a plan without limits, closed periods and bounds.
+    /// Returns the outlook of tests: a plan without bounds.
     #[cfg(test)]
-    pub fn of_tasks(platform: makespan_core::Platform, expected: Vec<ExpectedTask>, running: Vec<Runs>) -> Self {
-        Self {
-            origin: 0.0,
-            now: Time::ZERO,
-            includes: PlanInput::default(),
-            instance: Instance::new(platform, Vec::new(), Vec::new()).unwrap(),
-            pending: 0,
-            limits: ProcessorLimits::new(),
-            closed: Vec::new(),
-            jobs: by_job(&expected, &running),
-            bounds: Vec::new(),
-            promise: None,
-            expected,
-            running,
-        }
+    pub fn of_tasks(state: PlanState, expected: Vec<ExpectedTask>) -> Self {
+        let (instance, jobs) = (state.received.clone(), by_job(&expected, &state.running));
+        Self { state: Arc::new(state), instance, expected, jobs, bounds: Vec::new() }
     }
 
     /// Returns true if an expected start or end has passed, or if a task has run longer than expected.

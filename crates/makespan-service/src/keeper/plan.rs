@@ -1,13 +1,13 @@
 //! Plans the waiting tasks of a snapshot of the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use makespan::Planner;
 use makespan_core::{Instance, Objective, Schedule, TaskId, Time, Weight};
 
-use super::behind::{PlannedTask, behind};
-use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, PlanInput, Runs, by_job};
+use super::behind::behind;
+use super::outlook::{ClosedPeriod, ExpectedTask, Outlook, Owner, PlanInput, PlanState, Runs, by_job};
 use super::owners::Owners;
 use super::promise::Promise;
 use super::quota::{ProcessorLimits, ProcessorUse, with_limits};
@@ -57,12 +57,7 @@ pub(super) fn planned_within(instance: &Instance, steps: u64) -> Result<(Schedul
 }
 
 /// Returns the bounds of a plan, with the values of the plan. Times are counted from `now`.
-pub(super) fn pictured(
-    instance: &Instance,
-    schedule: &Schedule,
-    bounds: &[makespan::Bound],
-    now: Time,
-) -> Vec<BoundPicture> {
+fn pictured(instance: &Instance, schedule: &Schedule, bounds: &[makespan::Bound], now: Time) -> Vec<BoundPicture> {
     let one = |bound: &makespan::Bound| {
         let weights = || instance.task_ids().map(|task| i128::from(instance.weight(task).millionths())).sum::<i128>();
         let (name, unit, before) = match bound.objective {
@@ -97,10 +92,7 @@ pub(super) struct PlanBasis<'a> {
 }
 
 /// Like [`planned`], but keeps a promise if it is possible.
-pub(super) fn planned_by(
-    instance: &Instance,
-    promise: Option<Promise>,
-) -> Result<(Schedule, Vec<makespan::Bound>), String> {
+fn planned_by(instance: &Instance, promise: Option<Promise>) -> Result<(Schedule, Vec<makespan::Bound>), String> {
     let (schedule, bounds) = planned(instance)?;
     let late = promise.and_then(|promise| Some((promise, promise.start(instance, &schedule)?)));
     if let Some((promise, start)) = late.filter(|(promise, start)| *start > promise.latest) {
@@ -115,7 +107,12 @@ pub(super) fn planned_by(
 impl PlanBasis<'_> {
     /// Plans the waiting tasks.
     pub fn outlook(self, owners: &Mutex<Owners>) -> Result<Outlook, String> {
-        let Self { snapshot, includes, closed, pending, limits, promise } = self;
+        Arc::new(self.state(owners)).outlook(Vec::new())
+    }
+
+    /// Returns the state in which the running and waiting tasks have their jobs and users.
+    fn state(self, owners: &Mutex<Owners>) -> PlanState {
+        let Self { snapshot, includes, closed, mut pending, limits, promise } = self;
         let Snapshot { origin, now, part, running, .. } = snapshot;
         let owners = owners.lock().unwrap_or_else(PoisonError::into_inner);
         let running = running.iter().filter_map(|(run, ahead)| {
@@ -137,77 +134,73 @@ impl PlanBasis<'_> {
             let (owned, task) = owners.of(task)?;
             Some(Owner { job: owned.job, task, title: owned.title.clone(), user: owned.user.clone() })
         });
-        let mut tasks: Vec<Option<Owner>> = waiting.collect();
+        let waiting: Vec<Option<Owner>> = waiting.collect();
         drop(owners);
-        let pending: Vec<PendingRow> = {
-            let there: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();
-            pending.into_iter().filter(|row| !there.contains(&row.job)).collect()
-        };
-        let instance = with_pending(part.instance.clone(), &pending, &running, (*origin, *now), &mut tasks)?;
-        let instance = with_limits(instance, &mut tasks, |owner| Some(owner.as_ref()?.user.as_str()), &uses, &limits)?;
-        let (schedule, bounds) = planned_by(&instance, promise)?;
-        let rows: BTreeMap<JobNumber, &PendingRow> = pending.iter().map(|row| (row.job, row)).collect();
+        let received: BTreeSet<JobNumber> = waiting.iter().flatten().map(|owner| owner.job).collect();
+        pending.retain(|row| !received.contains(&row.job));
+        PlanState {
+            origin: *origin,
+            now: *now,
+            includes,
+            received: part.instance.clone(),
+            owners: waiting,
+            pending,
+            running,
+            uses,
+            limits,
+            closed,
+            promise,
+        }
+    }
+}
+
+impl PlanState {
+    /// Plans the waiting tasks and the jobs `new`, which are not submitted.
+    pub fn outlook(self: &Arc<Self>, new: Vec<PendingRow>) -> Result<Outlook, String> {
+        let Self { origin, now, running, limits, uses, .. } = &**self;
+        // The engine receives a job that waits for nothing at once, so such a job precedes the pending jobs. The order of
+        // the jobs decides ties.
+        let waits = |row: &PendingRow| row.begin.is_some() || !row.after.is_empty();
+        let (deferred, direct): (Vec<PendingRow>, Vec<PendingRow>) = new.into_iter().partition(waits);
+        let pending: Vec<&PendingRow> = direct.iter().chain(&self.pending).chain(&deferred).collect();
+        let mut tasks = self.owners.clone();
+        let instance = with_pending(self.received.clone(), &pending, running, (*origin, *now), &mut tasks)?;
+        let instance = with_limits(instance, &mut tasks, |owner| Some(owner.as_ref()?.user.as_str()), uses, limits)?;
+        let (schedule, bounds) = planned_by(&instance, self.promise)?;
+        let rows: BTreeMap<JobNumber, &PendingRow> = pending.iter().map(|&row| (row.job, row)).collect();
         let expected = schedule.placements().iter().filter_map(|at| {
             let Owner { job, task, title, user } = tasks.get(at.task.index())?.clone()?;
             let row = rows.get(&job);
-            let (start, end) = (origin + at.start.seconds(), origin + at.end.seconds());
-            let (processors, spread) = (at.processors.clone(), spread(&instance, at.task));
-            let (begin, after) = (row.and_then(|row| row.begin), row.map_or_else(Vec::new, |row| row.after.clone()));
-            let slot = (at.start, at.end);
             Some(ExpectedTask {
                 job,
                 task,
                 title,
                 user,
-                start,
-                end,
-                slot,
-                processors,
-                spread,
-                begin,
-                after,
+                start: origin + at.start.seconds(),
+                end: origin + at.end.seconds(),
+                slot: (at.start, at.end),
+                processors: at.processors.clone(),
+                spread: spread(&instance, at.task),
+                begin: row.and_then(|row| row.begin),
+                after: row.map_or_else(Vec::new, |row| row.after.clone()),
                 behind: None,
             })
         });
         let mut expected: Vec<ExpectedTask> = expected.collect();
         expected.sort_by(|one, other| one.start.total_cmp(&other.start));
-        let causes = behind(expected.iter().map(PlannedTask::from), &running, instance.platform().processors());
+        let causes = behind(&expected, running, instance.platform().processors());
         expected.iter_mut().zip(causes).for_each(|(one, cause)| one.behind = cause);
-        let jobs = by_job(&expected, &running);
+        let jobs = by_job(&expected, running);
         let bounds = pictured(&instance, &schedule, &bounds, *now);
-        let planned: BTreeSet<JobNumber> = tasks.iter().flatten().map(|owner| owner.job).collect();
-        let pending = planned.iter().filter(|job| rows.contains_key(job)).count();
-        Ok(Outlook {
-            origin: *origin,
-            now: *now,
-            includes,
-            instance,
-            pending,
-            expected,
-            running,
-            limits,
-            closed,
-            jobs,
-            bounds,
-            promise,
-        })
+        Ok(Outlook { state: Arc::clone(self), instance, expected, jobs, bounds })
     }
-}
-
-/// The job and the user of a task of a plan.
-#[derive(Clone)]
-struct Owner {
-    job: JobNumber,
-    task: u64,
-    title: String,
-    user: String,
 }
 
 /// Adds the pending jobs to an instance. Each pending job starts after `now`, after its earliest start and after the
 /// jobs for which it waits.
 fn with_pending(
     instance: Instance,
-    pending: &[PendingRow],
+    pending: &[&PendingRow],
     running: &[Runs],
     (origin, now): (f64, Time),
     tasks: &mut Vec<Option<Owner>>,
@@ -280,7 +273,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
         /// Plans random queues of users with quotas, with reservations, and with running jobs, some of which take longer
         /// than expected. Checks that no expected start is in the past, and that each waiting job has a range that
-        /// includes its expected start, also some time after the plan was made.
+        /// includes its expected start, also some time after the plan was made. Checks that a job that is not submitted has
+        /// the plan and the range that it would have after its submission.
         #[test]
         fn expected_starts_are_in_their_ranges(
             running in proptest::collection::vec((1_u32..3, 1_i64..30, 0_usize..3, 0_i64..30, proptest::option::of(0_i64..20)), 0..4),
@@ -321,7 +315,7 @@ mod tests {
                 begin: begin.map(|begin| ORIGIN + (NOW + begin) as f64),
                 after: after.map(|before| JobNumber((before % (first + at) + 1) as u64)).into_iter().collect(),
             });
-            let pending = pending.collect();
+            let mut pending: Vec<PendingRow> = pending.collect();
             let period = |(start, length, first, width): (i64, i64, u32, u32)| Unavailable {
                 start: seconds(NOW + start),
                 end: seconds(NOW + start + length),
@@ -334,7 +328,7 @@ mod tests {
                 end: ORIGIN + one.end.seconds(),
                 processors: one.processors.clone(),
             });
-            let closed = closed.collect();
+            let closed: Vec<ClosedPeriod> = closed.collect();
             let instance = Instance::new(platform, jobs, periods).unwrap();
             let waiting: TaskSet = instance.task_ids().skip(runs.len()).collect();
             let all: Vec<Running> = runs.iter().map(|(run, _)| run.clone()).collect();
@@ -345,11 +339,24 @@ mod tests {
             let tasks = instance.tasks();
             let snapshot =
                 Snapshot { origin: ORIGIN, now, part, request: 0, tasks, running: runs.clone(), resources: BTreeMap::new(), left_out: 0, down: Vec::new(), changes: 0 };
-            let limits = USERS.iter().zip(limits).filter_map(|(user, limit)| Some(((*user).to_owned(), limit?))).collect();
-            let basis = PlanBasis { snapshot: &snapshot, includes: PlanInput::default(), closed, pending, limits, promise: None };
-            let outlook = basis.outlook(&Mutex::new(owners)).unwrap();
+            let limits: ProcessorLimits = USERS.iter().zip(limits).filter_map(|(user, limit)| Some(((*user).to_owned(), limit?))).collect();
+            let owners = Mutex::new(owners);
+            let basis = |pending: &[PendingRow]| PlanBasis {
+                snapshot: &snapshot, includes: PlanInput::default(), closed: closed.clone(), pending: pending.to_vec(), limits: limits.clone(), promise: None,
+            };
+            if pending.last().is_some_and(|row| row.begin.is_none() && row.after.is_empty()) {
+                pending.rotate_right(1);
+            }
+            let outlook = basis(&pending).outlook(&owners).unwrap();
             let begun = ORIGIN + now.seconds();
             prop_assert!(outlook.expected.iter().all(|one| one.start >= begun), "{:?}", outlook.expected);
+            if let Some(at) = pending.iter().position(|row| row.job.0 as usize == first + pending.len()) {
+                let new = pending.remove(at);
+                let tried = basis(&pending).outlook(&owners).unwrap().state.outlook(vec![new.clone()]).unwrap();
+                prop_assert_eq!(format!("{:?}", outlook.expected), format!("{:?}", tried.expected));
+                let found = |outlook: &Outlook| range(outlook, new.job, None, begun);
+                prop_assert_eq!(found(&outlook), found(&tried));
+            }
             for instant in [begun, begun + later as f64] {
                 for &job in outlook.jobs.keys() {
                     let start = outlook.of_waiting(job, instant).unwrap().start;

@@ -11,6 +11,7 @@ use makespan_core::{HeldAmount, Instance, Job, Need, Needs, Resources, Time};
 pub(super) type ProcessorLimits = BTreeMap<String, u32>;
 
 /// The processors of a running task of a user.
+#[derive(Debug)]
 pub(super) struct ProcessorUse {
     pub user: String,
     pub processors: u32,

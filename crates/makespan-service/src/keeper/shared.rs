@@ -19,7 +19,7 @@ use crate::host::Host;
 use crate::log::Log;
 use crate::prepare::PreparedSubmission;
 use crate::redact;
-use crate::store::{HandedJob, Readers, TaskEnd};
+use crate::store::{HandedJob, JobRow, Readers, TaskEnd};
 use crate::words::{JobNumber, Picture, Receipt, Refusal, Reservation, State, Submission, UserChange, Who};
 
 /// Maximum number of stored remarks.
@@ -36,8 +36,9 @@ pub(super) enum StoreRequest {
         key: Option<(String, String)>,
         reply: Reply<Vec<Receipt>>,
     },
-    /// Checks a submission as `Submit` does, but stores nothing. The reply contains the weights of the jobs in the plan.
-    Weigh(Who, Box<(Submission, PreparedSubmission)>, Reply<Vec<f64>>),
+    /// Checks a submission as `Submit` does, but stores nothing. The reply contains the jobs as they would be stored, and
+    /// their weights in the plan.
+    TryOut(Who, Box<(Submission, PreparedSubmission)>, Reply<Vec<(JobRow, f64)>>),
     Cancel(Who, JobNumber, Reply<State>),
     Hold(Who, JobNumber, Reply<State>),
     Release(Who, JobNumber, Reply<State>),

@@ -216,9 +216,9 @@ fn heed(
             let receipts = submit(change, ask)?;
             answer(after, reply, receipts);
         }
-        StoreRequest::Weigh(who, submitted, reply) => {
-            let weights = change.weigh(who, &submitted.0, &submitted.1)?;
-            answer(after, reply, weights);
+        StoreRequest::TryOut(who, submitted, reply) => {
+            let tried = change.try_out(who, &submitted.0, &submitted.1)?;
+            answer(after, reply, tried);
         }
         StoreRequest::Cancel(who, job, reply) => {
             let done = logged(change, line::cancelled(&who.user, *job), |change| change.cancel(who, *job))?;
@@ -372,7 +372,7 @@ fn refuse(ask: StoreRequest, error: &rusqlite::Error) -> Option<StoreRequest> {
     };
     match ask {
         StoreRequest::Submit { reply, .. } => _ = reply.send(Err(full())),
-        StoreRequest::Weigh(.., reply) => _ = reply.send(Err(full())),
+        StoreRequest::TryOut(.., reply) => _ = reply.send(Err(full())),
         StoreRequest::Cancel(_, _, reply) | StoreRequest::Hold(_, _, reply) | StoreRequest::Release(_, _, reply) => {
             _ = reply.send(Err(full()))
         }

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, Error, OptionalExtension, Transaction, params};
 
 use super::handed::HandedJob;
+use super::read::{JobRow, job_row};
 use crate::clock::wall;
 use crate::log::Priority;
 use crate::prepare::{PreparedJob, PreparedSubmission, refusal};
@@ -276,23 +277,27 @@ impl<'a> StoreChange<'a> {
         Ok(Ok(Receipt { jobs, submitted: now, remarks: remarks.clone() }))
     }
 
-    /// Checks a submission as [`StoreChange::submit`] does, but stores nothing. Returns the weights that the jobs would
-    /// have in the plan.
-    pub fn weigh(
+    /// Checks a submission as [`StoreChange::submit`] does, but stores nothing. Returns the jobs as they would be stored,
+    /// and the weights that they would have in the plan.
+    pub fn try_out(
         &mut self,
         who: &Who,
         submission: &Submission,
         prepared: &PreparedSubmission,
-    ) -> StoreResult<Vec<f64>> {
-        let weigh = |change: &mut Self| {
+    ) -> StoreResult<Vec<(JobRow, f64)>> {
+        let try_out = |change: &mut Self| {
             let receipt = match change.submit(who, submission, prepared)? {
                 Ok(receipt) => receipt,
                 Err(refused) => return Ok(Err(refused)),
             };
-            let weights = receipt.jobs.iter().map(|&job| planned_weight(change.connection(), job));
-            Ok(Ok(weights.collect::<Result<_, _>>()?))
+            let connection = change.connection();
+            let tried = |&job: &JobNumber| {
+                let row = job_row(connection, job)?.ok_or(Error::QueryReturnedNoRows)?;
+                Ok((row, planned_weight(connection, job)?))
+            };
+            Ok(Ok(receipt.jobs.iter().map(tried).collect::<Result<_, Error>>()?))
         };
-        self.part_if(weigh, |_| false)
+        self.part_if(try_out, |_| false)
     }
 
     /// Sorts the jobs of a submission so that each job comes after the jobs for which it waits.

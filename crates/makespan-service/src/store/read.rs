@@ -112,6 +112,28 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
     })
 }
 
+/// Returns a job with its predecessors, or `None` if there is no such job.
+pub(super) fn job_row(connection: &Connection, job: JobNumber) -> Result<Option<JobRow>, Error> {
+    let sql = format!("SELECT {SUMMARY}, spec, directory, environment, begin, reason FROM jobs WHERE number = ?1");
+    let row = connection.prepare_cached(&sql)?.query_row([job.0 as i64], |row| {
+        let environment: String = row.get(15)?;
+        Ok(JobRow {
+            summary: summary(row)?,
+            spec: row.get(13)?,
+            directory: row.get(14)?,
+            environment: serde_json::from_str(&environment).unwrap_or_default(),
+            begin: row.get(16)?,
+            reason: row.get(17)?,
+            after: Vec::new(),
+        })
+    });
+    let Some(row) = row.optional()? else { return Ok(None) };
+    let sql = "SELECT before FROM waits WHERE job = ?1 ORDER BY before";
+    let mut select = connection.prepare_cached(sql)?;
+    let after = select.query_map([job.0 as i64], |row| Ok(JobNumber(number(row, 0)?)))?.collect::<Result<_, _>>()?;
+    Ok(Some(JobRow { after, ..row }))
+}
+
 impl Reader {
     /// Returns up to `limit` jobs that `who` may see and that match `filter`. The jobs have numbers above `after`, in
     /// ascending order. With `filter.newest`, they have numbers below `after`, in descending order.
@@ -177,25 +199,7 @@ impl Reader {
     /// # Errors
     /// The error of the database.
     pub fn job(&self, who: &Who, job: JobNumber) -> Result<Option<JobRow>, Error> {
-        let sql = format!("SELECT {SUMMARY}, spec, directory, environment, begin, reason FROM jobs WHERE number = ?1");
-        let row = self.0.prepare_cached(&sql)?.query_row([job.0 as i64], |row| {
-            let environment: String = row.get(15)?;
-            Ok(JobRow {
-                summary: summary(row)?,
-                spec: row.get(13)?,
-                directory: row.get(14)?,
-                environment: serde_json::from_str(&environment).unwrap_or_default(),
-                begin: row.get(16)?,
-                reason: row.get(17)?,
-                after: Vec::new(),
-            })
-        });
-        let Some(row) = row.optional()?.filter(|row| who.may_see(&row.summary.user)) else { return Ok(None) };
-        let sql = "SELECT before FROM waits WHERE job = ?1 ORDER BY before";
-        let mut select = self.0.prepare_cached(sql)?;
-        let after =
-            select.query_map([job.0 as i64], |row| Ok(JobNumber(number(row, 0)?)))?.collect::<Result<_, _>>()?;
-        Ok(Some(JobRow { after, ..row }))
+        Ok(job_row(&self.0, job)?.filter(|row| who.may_see(&row.summary.user)))
     }
 
     /// Returns up to `limit` tasks of a job that have started or ended, or only the task `only`. Running tasks come first, then the

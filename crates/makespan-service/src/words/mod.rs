@@ -16,12 +16,16 @@ use utoipa::ToSchema;
 pub use happening::{Happening, HappeningKind};
 pub use job::{Filter, JobDetail, JobSummary, LogPart, Page, State, Stream, TaskDetail};
 pub use makespan_formats::prometheus::{Metric, MetricKind};
-pub use plan::{BoundPicture, BoxPicture, ClosedPicture, Delay, Explanation, NodePicture, Picture, Reason, WhatIf};
+pub use makespan_history::RangeShare;
+pub use plan::{
+    BoundPicture, BoxPicture, ClosedPicture, Delay, Explanation, JobOutlook, NodePicture, OtherJobs, Picture, Reason,
+    WhatIf,
+};
 pub use service::{Health, Reservation, Span, UserChange, UserSettings, UserSummary};
 pub use submission::{Content, Needs, Receipt, Submission};
 
 /// The number of a job. Jobs are numbered from 1, and no number is used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct JobNumber(pub u64);
 

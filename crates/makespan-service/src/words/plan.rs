@@ -1,7 +1,11 @@
 //! Plans, predictions and their explanations.
 
+use makespan_core::{WaitKind, WaitReason};
+use makespan_history::RangeShare;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::SchemaType;
+use utoipa::openapi::{Object, ObjectBuilder, Type};
 
 use super::{JobNumber, State};
 
@@ -118,75 +122,152 @@ pub struct BoundPicture {
     pub conditions: Vec<String>,
 }
 
-/// The predicted start of a job, and the reasons why the job does not run now.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+/// The predicted start of a job, and the reasons why the job does not run now. Clients read [`JobOutlook`] and
+/// [`RangeShare`] from it, because serde cannot read flattened numbers of arbitrary precision.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Explanation {
-    /// The explained job.
-    pub job: JobNumber,
+    /// The prediction for the job. A job that does not wait has no expected start and no reasons.
+    #[serde(flatten)]
+    pub outlook: JobOutlook,
     /// The state of the job.
     pub state: State,
-    /// Planned start of the job. If the start depends on a job with an unknown end, the field is null, and `why_not`
-    /// names this job.
-    pub expected_start: Option<f64>,
-    /// An early start. If the range is not calibrated, this is the 10th percentile of the start of the job over simulated
-    /// futures with random run times.
+    /// The share of the starts that the ranges contain.
+    #[schema(schema_with = range_share)]
+    pub ranges: RangeShare,
+}
+
+/// The predicted start and end of a waiting job. The keys and reasons are those of `makespan queue --from slurm`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct JobOutlook {
+    /// The number of the job. For a job that is not submitted, the number that the job would get now.
+    pub job: JobNumber,
+    /// Expected start. If the start depends on a job with an unknown end, the field is null, and a reason names this
+    /// job.
+    pub start: Option<f64>,
+    /// First instant of the range of the start. If the range is not calibrated, this is the 10th percentile of the start
+    /// over simulated futures with random run times.
     pub early: Option<f64>,
-    /// A late start. If the range is not calibrated, this is the 90th percentile of the start of the job over simulated
-    /// futures with random run times.
+    /// Last instant of the range of the start. If the range is not calibrated, this is the 90th percentile of the start
+    /// over simulated futures with random run times.
     pub late: Option<f64>,
-    /// Whether the range is calibrated with the starts of earlier jobs, so that it contains 80 % of the starts.
-    #[serde(default)]
-    pub calibrated: bool,
-    /// The number of earlier forecasts with a known start. Ranges are calibrated if there are at least 50 of them.
-    #[serde(default)]
-    pub known_starts: u64,
-    /// The share of starts that the calibrated ranges contained, among up to 500 of the latest starts.
-    #[serde(default)]
-    pub held: Option<f64>,
-    /// The reasons why the job does not run now, the most important reason first.
-    pub why_not: Vec<Reason>,
+    /// The reasons why the job does not start now, the most important reason first.
+    pub reasons: Vec<Reason>,
+    /// Expected end, if known.
+    pub end: Option<f64>,
+    /// The number of the job with an unknown end on which the start or the end depends. The number is 0 if that job
+    /// belongs to another user.
+    pub behind: Option<JobNumber>,
+}
+
+/// Returns the schema of [`RangeShare`].
+fn range_share() -> Object {
+    let property = |kind, text: &str| ObjectBuilder::new().schema_type(kind).description(Some(text));
+    let held = SchemaType::from_iter([Type::Number, Type::Null]);
+    ObjectBuilder::new()
+        .property("percent", property(Type::Integer.into(), "The percentage of the starts that a range contains"))
+        .property("calibrated", property(Type::Boolean.into(), "Whether the ranges are calibrated"))
+        .property("known_starts", property(Type::Integer.into(), "The number of earlier forecasts with a known start"))
+        .property("held", property(held, "The share of the latest starts that the calibrated ranges contained"))
+        .required("percent")
+        .required("calibrated")
+        .required("known_starts")
+        .build()
 }
 
 /// A reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// One sentence that states the reason.
+    /// The kind of the reason.
+    #[schema(schema_with = wait_kinds)]
+    pub kind: WaitKind,
+    /// The reason in a few words.
+    pub brief: String,
+    /// The reason as a sentence.
     pub text: String,
+    /// The change that would let the job start, if a person can make it.
+    pub remedy: Option<String>,
     /// The jobs that cause the wait. Jobs that the client may not see are omitted.
     pub jobs: Vec<JobNumber>,
     /// The resource that the job lacks.
     pub resource: Option<String>,
 }
 
+/// Returns the schema of [`Reason::kind`].
+fn wait_kinds() -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(WaitKind::ALL.map(WaitKind::name))).build()
+}
+
+impl From<WaitReason> for Reason {
+    fn from(WaitReason { kind, brief, text, remedy }: WaitReason) -> Self {
+        Self { kind, brief, text, remedy, jobs: Vec::new(), resource: None }
+    }
+}
+
 /// The predicted effect of a submission. The submission itself is not accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WhatIf {
-    /// Start of each job of the submission, if known.
-    pub starts: Vec<Option<f64>>,
-    /// End of each job of the submission, if known.
-    pub ends: Vec<Option<f64>>,
-    /// For each job of the submission, the number of the job with an unknown end that delays this job, if there is
-    /// one. The number is 0 if the delaying job belongs to another user.
-    pub behind: Vec<Option<JobNumber>>,
-    /// Up to 100 jobs with a changed planned start that the client may see, in descending order of the change.
-    pub delays: Vec<Delay>,
-    /// The number of jobs that would start later and that the client may not see.
-    #[serde(default)]
-    pub others: u64,
-    /// The longest delay of these jobs, in seconds.
-    #[serde(default)]
-    pub others_delay: f64,
+    /// The predictions for the jobs of the submission.
+    pub waiting: Vec<JobOutlook>,
+    /// The share of the starts that the ranges contain.
+    #[schema(schema_with = range_share)]
+    pub ranges: RangeShare,
+    /// The effect on other jobs.
+    pub others: OtherJobs,
     /// The bounds of the plan without the submission.
     pub before: Vec<BoundPicture>,
     /// The bounds of the plan with the submission.
     pub after: Vec<BoundPicture>,
 }
 
-/// The change of the planned start of a job.
+/// The effect of a submission on the starts of the other waiting jobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OtherJobs {
+    /// The number of jobs that would start later.
+    pub later: u64,
+    /// The largest delay, in seconds.
+    pub most_seconds: f64,
+    /// The number of jobs that would start earlier.
+    pub earlier: u64,
+    /// The number of jobs that would start later and that the client may not see.
+    pub hidden: u64,
+    /// Up to 100 jobs that would start later and that the client may see, in descending order of the delay.
+    pub jobs: Vec<Delay>,
+}
+
+/// The delay of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Delay {
     /// The job.
     pub job: JobNumber,
-    /// The delay in seconds. The delay is negative if the job starts earlier.
+    /// The delay in seconds.
     pub seconds: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, to_value};
+
+    use super::*;
+
+    /// The predictions for a job of a service and for a job of a cluster have the same keys. A service adds some keys.
+    #[test]
+    fn a_service_and_a_cluster_describe_a_wait_alike() {
+        let why = WaitReason::new(WaitKind::Held, "held", "it is held").with("release it");
+        let cluster =
+            makespan_core::Outlook { start: None::<f64>, early: None, late: None, reasons: vec![why.clone()] };
+        let service = JobOutlook { reasons: vec![why.into()], ..JobOutlook::default() };
+        let (cluster, service) = (to_value(cluster).unwrap(), to_value(service).unwrap());
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<BTreeSet<String>>();
+        let added = |path: &str| {
+            let [cluster, service] = [&cluster, &service].map(|value| keys(value.pointer(path).unwrap()));
+            assert!(cluster.is_subset(&service), "{cluster:?} {service:?}");
+            service.difference(&cluster).cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (added(""), added("/reasons/0")),
+            (vec!["behind".into(), "end".into(), "job".into()], vec!["jobs".into(), "resource".into()])
+        );
+    }
 }

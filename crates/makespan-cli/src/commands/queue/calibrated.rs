@@ -1,9 +1,8 @@
 //! Calibrates the ranges of starts with the history of earlier forecasts on the same cluster.
 
-use makespan_history::{Calibration, ENOUGH, History, HistoryError, StartForecast, default_path};
+use makespan_history::{Calibration, History, HistoryError, RangeShare, StartForecast, default_path};
 use makespan_slurm::forecast::Forecast;
 use makespan_slurm::queue::Queue;
-use serde_json::{Value, json};
 
 use super::source;
 use crate::args::{KnownTimes, QueueOptions};
@@ -12,55 +11,30 @@ use crate::output::complain;
 /// Seconds after which a forecast is forgotten if its job has not started: 90 days.
 const PATIENCE: i64 = 90 * 86_400;
 
-/// The share of starts that the ranges contain, and how it was calibrated.
-pub struct RangeShare {
-    pub percent: u32,
-    /// `None` without a history.
-    calibration: Option<Calibration>,
-}
-
-impl RangeShare {
-    /// Replaces the simulated ranges by calibrated ranges, adds a note about the calibration, and records the forecast in
-    /// the history. Ranges of run times
-    /// that are not learned are not calibrated. The forecast of a what-if question is not recorded, because its job does
-    /// not exist.
-    ///
-    /// A forecast from saved outputs uses a history only if the options name it, so its result depends only on stated
-    /// files.
-    pub fn of(queue: &Queue, forecast: &mut Forecast, from: &str, options: &QueueOptions, percent: u32) -> Self {
-        let default = || default_path().filter(|_| source::is_running(from));
-        let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
-        let path = if options.no_history || !learns { None } else { options.history.clone().or_else(default) };
-        let history = path.map(|path| History::open(&path));
-        let done =
-            history.map(|history| calibrated(queue, forecast, &mut history?, percent, options.what_if.is_none()));
-        let give_up =
-            |error: HistoryError| complain(&format!("note: {error}; the ranges of starts are not calibrated"));
-        let ranges = Self { percent, calibration: done.and_then(|done| done.map_err(give_up).ok()) };
-        if forecast.expected.iter().any(|one| one.outlook.late.is_some()) {
-            forecast.remarks.extend(ranges.note());
-        }
-        ranges
+/// Replaces the simulated ranges by calibrated ranges, adds a note about the calibration, and records the forecast in the
+/// history. Ranges of run times that are not learned are not calibrated. The forecast of a what-if question is not
+/// recorded, because its job does not exist.
+///
+/// A forecast from saved outputs uses a history only if the options name it, so its result depends only on stated files.
+pub fn calibrate(
+    queue: &Queue,
+    forecast: &mut Forecast,
+    from: &str,
+    options: &QueueOptions,
+    percent: u32,
+) -> RangeShare {
+    let default = || default_path().filter(|_| source::is_running(from));
+    let learns = options.times.unwrap_or_default() == KnownTimes::Learned;
+    let path = if options.no_history || !learns { None } else { options.history.clone().or_else(default) };
+    let history = path.map(|path| History::open(&path));
+    let done = history.map(|history| calibrated(queue, forecast, &mut history?, percent, options.what_if.is_none()));
+    let give_up = |error: HistoryError| complain(&format!("note: {error}; the ranges of starts are not calibrated"));
+    let calibration = done.and_then(|done| done.map_err(give_up).ok());
+    let ranges = RangeShare::new(percent, calibration.as_ref());
+    if calibration.is_some() && forecast.expected.iter().any(|one| one.outlook.late.is_some()) {
+        forecast.remarks.push(ranges.words());
     }
-
-    /// Returns a sentence about the calibration, if a history is used.
-    fn note(&self) -> Option<String> {
-        let Calibration { known, held, .. } = self.calibration.as_ref()?;
-        let percent = self.percent;
-        if *known < ENOUGH {
-            return Some(format!("the ranges are not yet calibrated: {known} of {ENOUGH} starts are known"));
-        }
-        let held = held
-            .map_or(String::new(), |held| format!("; the latest ranges contained {:.0} % of the starts", 100.0 * held));
-        Some(format!("the ranges are calibrated to contain {percent} % of the starts, from {known} known starts{held}"))
-    }
-
-    /// Returns the share as JSON.
-    pub fn json(&self) -> Value {
-        let known = self.calibration.as_ref().map_or(0, |calibration| calibration.known);
-        let held = self.calibration.as_ref().and_then(|calibration| calibration.held);
-        json!({ "percent": self.percent, "calibrated": known >= ENOUGH, "known_starts": known, "held": held })
-    }
+    ranges
 }
 
 fn calibrated(

@@ -70,7 +70,8 @@ pub fn job(seen: &ForecastQueue<'_>, one: &ExpectedJob, sizes: Sizes<'_>) -> Str
     let start = one.outlook.start.map_or("never, unless something is changed".to_owned(), |at| seen.clock.full(at));
     text += &line("starts", &start);
     let between = Some(between(seen, one)).filter(|range| range != "-");
-    text += &lines(2, between.as_deref(), seen.ranges.percent, &one.outlook.reasons);
+    let reasons = one.outlook.reasons.iter().map(|reason| (&*reason.text, reason.remedy.as_deref()));
+    text += &lines(2, between.as_deref(), seen.ranges.percent, reasons);
     let run_time = if one.known == PredictionSource::Limit && job.limit.is_none() {
         "unknown: the job has no time limit, and there are no records of similar jobs".to_owned()
     } else {

@@ -14,7 +14,7 @@ pub fn document(seen: &ForecastQueue<'_>, chosen: &SelectedJobs<'_>, sizes: Opti
         "version": seen.queue.config.version(),
         "nodes": seen.queue.nodes.len(),
         "nodes_away": seen.queue.nodes.iter().filter(|node| !node.state.takes_jobs()).count(),
-        "ranges": seen.ranges.json(),
+        "ranges": seen.ranges,
         "more": chosen.more(),
         "more_running": chosen.more_running(),
         "waiting": chosen.shown().iter().map(|one| job(seen, one, sizes)).collect::<Vec<_>>(),

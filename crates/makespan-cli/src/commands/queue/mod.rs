@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use makespan_history::RangeShare;
 use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, forecast};
 use makespan_slurm::queue::Queue;
 use miette::{Result, miette};
@@ -31,7 +32,7 @@ use crate::output::{check_kind, emit, write_file};
 pub use clock::begin;
 pub use json::run_time_from;
 
-use calibrated::RangeShare;
+use calibrated::calibrate;
 use clock::QueueClock;
 
 /// A queue with its forecast.
@@ -226,7 +227,7 @@ fn once(from: &str, options: &QueueOptions) -> Result<ExitCode> {
     let words = |seconds: i64| clock.words(seconds);
     let play = forecast_options(options, &words);
     let mut forecast = forecast(&queue, &play);
-    let ranges = RangeShare::of(&queue, &mut forecast, from, options, play.percent);
+    let ranges = calibrate(&queue, &mut forecast, from, options, play.percent);
     let seen = ForecastQueue { queue: &queue, forecast: &forecast, ranges: &ranges, clock: &clock };
     let chosen = chosen(&seen, options)?;
     if let Some(path) = &options.report {

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use makespan_core::counted;
 use makespan_slurm::forecast::{ExpectedJob, Forecast, ForecastOptions, forecast, sizes};
 use makespan_slurm::queue::{NewJob, Queue};
 use miette::{Result, miette};
 use nix::unistd::{Uid, User};
 use serde_json::{Value, json};
 
-use super::calibrated::RangeShare;
+use super::calibrated::calibrate;
 use super::clock::QueueClock;
 use super::{ForecastQueue, SelectedJobs, detail, forecast_options, json, rows};
 use crate::args::{QueueFormat, QueueOptions};
 use crate::difference::Difference;
-use crate::output::{emit, shown, wrapped};
+use crate::outlook::{delays, line};
+use crate::output::{emit, shown};
 
 /// Maximum number of delayed jobs that the text names.
 const NAMED: usize = 3;
@@ -72,8 +72,8 @@ pub fn answer(
     let play = forecast_options(options, &words);
     let without = forecast(&before, &play);
     let mut with = forecast(&queue, &ForecastOptions { like: Some(&before), ..play });
-    let delays = Delays::of(&without, &with, play.percent);
-    let ranges = RangeShare::of(&queue, &mut with, from, options, play.percent);
+    let others = Delays::of(&without, &with, play.percent);
+    let ranges = calibrate(&queue, &mut with, from, options, play.percent);
     let seen = ForecastQueue { queue: &queue, forecast: &with, ranges: &ranges, clock };
     let new: Vec<&ExpectedJob> = with.expected.iter().filter(|one| own.contains(&one.job)).collect();
     let of_sizes = |expected: &ExpectedJob| sizes(&queue, expected.job, &play);
@@ -87,7 +87,7 @@ pub fn answer(
                 running_limit: usize::MAX,
             };
             let mut document = json::document(&seen, &chosen, Some(&of_sizes));
-            document["others"] = delays.json(&queue);
+            document["others"] = others.json(&queue);
             format!("{document:#}\n")
         }
         QueueFormat::Text | QueueFormat::Prometheus => {
@@ -97,7 +97,7 @@ pub fn answer(
                 text +=
                     &format!("\n{} more tasks of the array (--format json prints all)\n", new.len() - detail::SHOWN);
             }
-            text + &wrapped("  other jobs  ", 14, &delays.words(&queue)) + &rows::remarks(&seen, rows::width())
+            text + &line(2, "other jobs", &others.words(&queue)) + &rows::remarks(&seen, rows::width())
         }
     };
     emit(&text)?;
@@ -129,23 +129,11 @@ impl Delays {
     }
 
     fn words(&self, queue: &Queue) -> String {
-        let mut parts = Vec::new();
-        match self.later.first() {
-            None => parts.push("none would start later".to_owned()),
-            Some((_, most)) => {
-                let count = counted(self.later.len(), "job");
-                parts.push(format!("{count} would start later, by at most {:.0} s", most.seconds));
-                let named = self.later.iter().take(NAMED);
-                parts.extend(named.map(|(job, by)| format!("job {} {}", shown(&queue.jobs[*job].shown), by.words())));
-            }
-        }
-        if self.earlier > 0 {
-            parts.push(format!("{} would start earlier", counted(self.earlier, "job")));
-        }
-        if !self.wait.is_none() {
-            parts.push(format!("mean wait {}", self.wait.words()));
-        }
-        parts.join("; ")
+        let named = self.later.iter().take(NAMED);
+        let named = named.map(|(job, by)| format!("job {} {}", shown(&queue.jobs[*job].shown), by.words()));
+        let most = self.later.first().map_or(0.0, |most| most.1.seconds);
+        let text = delays(self.later.len() as u64, most, self.earlier as u64, named);
+        if self.wait.is_none() { text } else { format!("{text}; mean wait {}", self.wait.words()) }
     }
 
     fn json(&self, queue: &Queue) -> Value {

@@ -18,13 +18,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use makespan_core::Time;
 use makespan_service::client::{Client, ClientError, ClientOptions, default_store};
-use makespan_service::words::JobNumber;
+use makespan_service::words::{JobNumber, JobOutlook, RangeShare, Reason};
 use miette::{Report, Result, miette};
 use serde::Serialize;
 
 use super::queue::clock::QueueClock;
 use crate::args::{ConnectionOptions, Format, JobsOptions, ServiceAction, ServiceCommands};
-use crate::output::emit;
+use crate::outlook::lines;
+use crate::output::{emit, wrapped};
 
 pub use job::job;
 pub use listen::{check_addresses, listen, tls_files};
@@ -145,6 +146,35 @@ fn expected(instant: Option<f64>, behind: Option<JobNumber>, now: f64) -> String
         (None, Some(JobNumber(0))) => "unknown, because a job of another user runs longer than expected".into(),
         (None, Some(job)) => format!("unknown, because job {job} runs longer than expected"),
         _ => ahead(instant, now),
+    }
+}
+
+/// Formats the range of the start of a job, and the reasons why it waits.
+fn waits(indent: usize, outlook: &JobOutlook, ranges: &RangeShare, now: f64) -> String {
+    let from_now = |instant: f64| span((instant - now).max(0.0));
+    let between = outlook.early.zip(outlook.late);
+    let between = between.map(|(early, late)| format!("{} and {} from now", from_now(early), from_now(late)));
+    let reasons: Vec<String> = outlook.reasons.iter().map(with_jobs).collect();
+    let remedies = outlook.reasons.iter().map(|reason| reason.remedy.as_deref());
+    lines(indent, between.as_deref(), ranges.percent, reasons.iter().map(String::as_str).zip(remedies))
+}
+
+/// Formats a note about the calibration of ranges, if a job has a range.
+fn note(outlooks: &[JobOutlook], ranges: &RangeShare) -> String {
+    let has_range = outlooks.iter().any(|outlook| outlook.late.is_some());
+    if has_range { wrapped("note: ", 6, &ranges.words()) } else { String::new() }
+}
+
+/// Returns the text of a reason, and the numbers of the jobs that the text does not name.
+fn with_jobs(reason: &Reason) -> String {
+    let is_named = |job: &JobNumber| {
+        reason.text.split(|sign: char| !sign.is_ascii_digit()).any(|number| number.parse() == Ok(job.0))
+    };
+    let others: Vec<String> = reason.jobs.iter().filter(|job| !is_named(job)).map(ToString::to_string).collect();
+    match others.len() {
+        0 => reason.text.clone(),
+        1 => format!("{} (job {})", reason.text, others[0]),
+        _ => format!("{} (jobs {})", reason.text, others.join(", ")),
     }
 }
 

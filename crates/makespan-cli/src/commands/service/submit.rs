@@ -7,24 +7,27 @@ use std::process::ExitCode;
 use makespan_core::counted;
 use makespan_formats::list::{ArgumentRules, Arguments, Template};
 use makespan_service::client::Client;
-use makespan_service::words::{BoundPicture, Content, JobNumber, Needs, Receipt, Submission, WhatIf};
+use makespan_service::words::{BoundPicture, Content, JobNumber, Needs, OtherJobs, Receipt, Submission, WhatIf};
 use miette::{Result, miette};
 use serde_json::json;
 
 use super::wait::wait_for;
-use super::{add_amounts, ahead, connect, expected, fail, now, seconds, span};
+use super::{add_amounts, connect, expected, fail, note, now, seconds, span, waits};
 use crate::args::{Format, SOURCES, STANDARD_INPUT, SubmitOptions};
 use crate::commands::run::{argument_sources, lines, operator};
 use crate::input::standard_input;
 use crate::makefile::is_makefile;
 use crate::ninja::is_ninja;
+use crate::outlook::{delays, line};
 use crate::output::{complain, emit};
 use crate::snakefile::is_snakefile;
 
 /// Maximum size of a file, in bytes. The service refuses larger files.
 const MAX_BYTES: u64 = 15 << 20;
-/// Maximum number of delayed jobs to show.
-const SHOWN: usize = 10;
+/// Maximum number of new jobs that the text shows.
+const SHOWN: usize = 8;
+/// Maximum number of delayed jobs that the text names.
+const NAMED: usize = 3;
 
 pub fn submit(options: &SubmitOptions) -> Result<ExitCode> {
     let client = connect(&options.connection)?;
@@ -191,29 +194,21 @@ fn environment(stated: &[String]) -> Result<BTreeMap<String, String>> {
 /// Formats the predicted effects of a submission as text.
 fn told(what_if: &WhatIf) -> String {
     let now = now();
-    // The first start is the earliest known start. The last end is unknown if any end is unknown.
-    let first = what_if.starts.iter().flatten().copied().reduce(f64::min);
-    let ends: Option<Vec<f64>> = what_if.ends.iter().copied().collect();
-    let last = ends.and_then(|ends| ends.into_iter().reduce(f64::max));
-    let behind = what_if.behind.iter().flatten().next().copied();
-    let mut text = match first {
-        None if behind.is_some() => format!("its start would be {}\n", expected(first, behind, now)),
-        _ => format!("it would start {} and end {}\n", ahead(first, now), expected(last, behind, now)),
-    };
-    for delay in what_if.delays.iter().take(SHOWN) {
-        let when = if delay.seconds < 0.0 { "earlier" } else { "later" };
-        text += &format!("job {} would start {} {when}\n", delay.job, span(delay.seconds.abs()));
+    let mut text = String::new();
+    for job in what_if.waiting.iter().take(SHOWN) {
+        text += &format!("job {}\n", job.job);
+        text += &line(2, "starts", &expected(job.start, job.behind, now));
+        text += &waits(2, job, &what_if.ranges, now);
+        text += &line(2, "ends", &expected(job.end, job.behind, now));
     }
-    if what_if.delays.len() > SHOWN {
-        text += &format!("and {} more jobs would start at other times\n", what_if.delays.len() - SHOWN);
+    if what_if.waiting.len() > SHOWN {
+        text += &format!("{} more jobs (--format json prints all)\n", what_if.waiting.len() - SHOWN);
     }
-    if what_if.others > 0 {
-        let (jobs, most) = (counted(what_if.others, "job"), span(what_if.others_delay));
-        text += &format!("{jobs} of other users would start later, by at most {most}\n");
-    }
-    if what_if.delays.is_empty() && what_if.others == 0 {
-        text += "no other job would start later\n";
-    }
+    let OtherJobs { later, most_seconds, earlier, hidden, jobs } = &what_if.others;
+    let named = jobs.iter().take(NAMED).map(|delay| format!("job {} +{:.0} s", delay.job, delay.seconds));
+    let hidden = (*hidden > 0).then(|| format!("{} of other users", counted(*hidden, "job")));
+    let others = delays(*later, *most_seconds, *earlier, named.chain(hidden));
+    text += &line(2, "other jobs", &others);
     for after in &what_if.after {
         let before = what_if.before.iter().find(|before| before.objective == after.objective);
         let ratio = |bound: &BoundPicture| bound.ratio.map_or("-".into(), |ratio| format!("{ratio:.3}"));
@@ -229,5 +224,5 @@ fn told(what_if: &WhatIf) -> String {
             None => format!("{name}: {plan}; at most {best} times the best possible\n"),
         };
     }
-    text
+    text + &note(&what_if.waiting, &what_if.ranges)
 }

@@ -77,12 +77,12 @@ fn jobs_are_submitted_shown_and_changed() {
         (Some(1), "job 3 is cancelled\n")
     );
     let job = said(&run(&site, &["job", "1"]));
-    assert!(job.contains("why not now: others run") && job.contains("state      waiting"), "{job}");
+    assert!(job.contains("why not now others run") && job.contains("state       waiting"), "{job}");
     let json: Value = serde_json::from_str(&said(&run(&site, &["job", "1", "--format", "json"]))).unwrap();
     assert_eq!(json["task_list"][0]["processors"], "0-3");
     let what_if = said(&run(&site, &["submit", "--what-if", "--", "true"]));
-    assert!(what_if.contains("job 1 would start 2 s earlier"), "{what_if}");
-    assert!(what_if.contains("24 jobs of other users would start later, by at most 5 s"), "{what_if}");
+    let others = "  other jobs  25 jobs would start later, by at most 5 s; job 1 +2 s; 24 jobs of other";
+    assert!(what_if.contains(others) && what_if.contains("\n  starts      in 0 s\n"), "{what_if}");
     assert_eq!(site.fake.job_count(), 3);
 }
 

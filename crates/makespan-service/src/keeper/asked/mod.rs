@@ -10,9 +10,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use makespan_core::{WaitKind, WaitReason};
 use nix::sys::statvfs::statvfs;
 
-use super::explain::Prediction;
+use super::explain::{ExplainedJob, Prediction};
+use super::forecasts::PERCENT;
 use super::outlook::{Expectation, Outlook};
 use super::shared::{Reply, StoreRequest};
 use super::{Keeper, explain, numbers};
@@ -21,9 +23,9 @@ use crate::clock::wall;
 use crate::prepare::refusal;
 use crate::store::{JobRow, Reader, database_size};
 use crate::words::{
-    Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobSummary, LogPart, Metric, Page, Picture, Reason,
-    Receipt, Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, UserChange, UserSummary, WhatIf,
-    Who,
+    Explanation, Filter, Happening, Health, JobDetail, JobNumber, JobOutlook, JobSummary, LogPart, Metric, Page,
+    Picture, RangeShare, Receipt, Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, UserChange,
+    UserSummary, WhatIf, Who,
 };
 
 /// Maximum wait for a reply of the thread that writes the store.
@@ -97,6 +99,44 @@ impl Keeper {
             (summary.expected_start, summary.expected_end, summary.longer_than) = (start, end, longer_than);
             summary.behind = behind.map(|runs| runs.number_for(who));
         }
+    }
+
+    /// Adds the states of the jobs for which a job waits. The jobs `new` are not stored.
+    fn explained(&self, row: JobRow, new: &[JobNumber]) -> Result<ExplainedJob, Refusal> {
+        let everybody = Who { user: String::new(), role: Role::Reader };
+        let mut before = Vec::with_capacity(row.after.len());
+        for &job in &row.after {
+            if new.contains(&job) {
+                before.push((job, State::Waiting));
+            } else {
+                before.extend(self.read(|reader| reader.job(&everybody, job))?.map(|row| (job, row.summary.state)));
+            }
+        }
+        Ok(ExplainedJob { row, before })
+    }
+
+    /// Predicts and explains the starts of jobs for the user `who`.
+    fn outlooks(&self, who: &Who, outlook: Option<&Outlook>, jobs: &[ExplainedJob]) -> (Vec<JobOutlook>, RangeShare) {
+        let calibration = Arc::clone(&self.shared.calibration.lock().unwrap_or_else(PoisonError::into_inner));
+        let prediction = Prediction { outlook, calibration: &calibration, now: wall() };
+        let mut outlooks = explain::outlooks(who, jobs, &prediction);
+        let trouble = self.shared.present_trouble();
+        for (outlook, job) in outlooks.iter_mut().zip(jobs) {
+            if let Some(text) = trouble.clone().filter(|_| job.row.summary.state == State::Waiting) {
+                let why = WaitReason::new(WaitKind::Service, "the service has a problem", text);
+                outlook.reasons.insert(0, why.into());
+            }
+        }
+        if who.role == Role::Submitter {
+            let may_see = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
+            let reasons = || outlooks.iter().flat_map(|outlook| &outlook.reasons);
+            let named: BTreeSet<JobNumber> = reasons().flat_map(|reason| reason.jobs.iter().copied()).collect();
+            let mut seen: BTreeSet<JobNumber> = named.into_iter().filter(may_see).collect();
+            seen.extend(jobs.iter().map(|job| job.row.summary.number));
+            let reasons = outlooks.iter_mut().flat_map(|outlook| &mut outlook.reasons);
+            reasons.for_each(|reason| reason.jobs.retain(|job| seen.contains(job)));
+        }
+        (outlooks, RangeShare::new(PERCENT, Some(&calibration)))
     }
 
     /// Waits until a plan includes all changes so far, and returns this plan.
@@ -226,26 +266,11 @@ impl Service for Keeper {
     }
 
     fn explain(&self, who: &Who, job: JobNumber) -> Result<Explanation, Refusal> {
-        let row = self.row(who, job)?;
-        let mut before = Vec::with_capacity(row.after.len());
-        for &one in &row.after {
-            let everybody = Who { user: String::new(), role: Role::Reader };
-            before.extend(self.read(|reader| reader.job(&everybody, one))?.map(|row| (one, row.summary.state)));
-        }
+        let job = self.explained(self.row(who, job)?, &[])?;
+        let state = job.row.summary.state;
         let outlook = self.outlook.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let calibration = Arc::clone(&self.shared.calibration.lock().unwrap_or_else(PoisonError::into_inner));
-        let prediction = Prediction { outlook: outlook.as_deref(), calibration: &calibration, now: wall() };
-        let mut explanation = explain::explain(who, &row, &before, &prediction);
-        if let Some(text) = self.shared.present_trouble().filter(|_| row.summary.state == State::Waiting) {
-            explanation.why_not.insert(0, Reason { text, jobs: Vec::new(), resource: None });
-        }
-        if who.role == Role::Submitter {
-            for reason in &mut explanation.why_not {
-                let own = |job: &JobNumber| self.read(|reader| reader.job(who, *job)).is_ok_and(|row| row.is_some());
-                reason.jobs.retain(own);
-            }
-        }
-        Ok(explanation)
+        let (mut outlooks, ranges) = self.outlooks(who, outlook.as_deref(), &[job]);
+        Ok(Explanation { outlook: outlooks.remove(0), state, ranges })
     }
 
     fn what_if(&self, who: &Who, submission: Submission) -> Result<WhatIf, Refusal> {

@@ -4,7 +4,9 @@ use sha2::{Digest, Sha256};
 
 use super::super::writer::at_position;
 use super::super::{Keeper, shared::StoreRequest, what_if};
+use crate::clock::wall;
 use crate::prepare::{check_count, refusal};
+use crate::store::JobRow;
 use crate::words::{JobNumber, Receipt, Refusal, RefusalKind, Role, State, Submission, WhatIf, Who};
 
 /// Maximum number of tasks of a submission for which the effect is predicted.
@@ -59,24 +61,27 @@ impl Keeper {
                 "to predict the effect of an immediate release, remove `hold`",
             ));
         }
-        let after = self.unfinished(who, &submission.after)?;
+        self.check_after(who, &submission.after)?;
         let tasks: u64 = prepared.jobs.iter().map(|one| one.tasks).sum();
         if tasks > MAX_TRIED {
             let message =
                 format!("there are {tasks} tasks, and the effect of at most {MAX_TRIED} tasks can be predicted");
             return Err(refusal(RefusalKind::BadInput, "content", message, "submit fewer tasks at once"));
         }
-        let (jobs, begin) = (prepared.jobs.clone(), submission.begin);
         let submitted = Box::new((submission, prepared));
-        let weights = self.ask(|reply| StoreRequest::Weigh(who.clone(), submitted, reply))?;
-        let outlook = self.current_outlook()?;
-        let asked = what_if::WhatIfSubmission { prepared: &jobs, weights: &weights, who, begin, after: &after };
-        what_if::what_if(&outlook, &asked, &self.shared.platform)
+        let tried = self.ask(|reply| StoreRequest::TryOut(who.clone(), submitted, reply))?;
+        let (rows, weights): (Vec<JobRow>, Vec<f64>) = tried.into_iter().unzip();
+        let new: Vec<JobNumber> = rows.iter().map(|row| row.summary.number).collect();
+        let jobs = rows.into_iter().map(|row| self.explained(row, &new)).collect::<Result<Vec<_>, _>>()?;
+        let without = self.current_outlook()?;
+        let with = what_if::with_new_jobs(&without, &jobs, &weights, wall())?;
+        let (waiting, ranges) = self.outlooks(who, Some(&with), &jobs);
+        let others = what_if::others(&without, &with, who);
+        Ok(WhatIf { waiting, ranges, others, before: without.bounds.clone(), after: with.bounds })
     }
 
-    /// Returns the given jobs, without the jobs that have succeeded. Refuses jobs that are held or did not succeed.
-    fn unfinished(&self, who: &Who, jobs: &[JobNumber]) -> Result<Vec<JobNumber>, Refusal> {
-        let mut unfinished = Vec::with_capacity(jobs.len());
+    /// Refuses jobs that are held or did not succeed.
+    fn check_after(&self, who: &Who, jobs: &[JobNumber]) -> Result<(), Refusal> {
         for &job in jobs {
             let row = self.row(who, job).map_err(|refused| Refusal { place: Some("after".into()), ..refused })?;
             let bad = |message: String, remedy: &str| Err(refusal(RefusalKind::BadInput, "after", message, remedy));
@@ -85,16 +90,15 @@ impl Keeper {
                     let message = format!("job {job} is held, so its end is unknown");
                     return bad(message, "release this job first, or remove it from `after`");
                 }
-                State::Succeeded => {}
-                state if state.is_final() => {
+                state if state.is_final() && state != State::Succeeded => {
                     let message =
                         format!("job {job} has ended: {}; so this submission would never start", state.words());
                     return bad(message, "remove this job from `after`");
                 }
-                _ => unfinished.push(job),
+                _ => {}
             }
         }
-        Ok(unfinished)
+        Ok(())
     }
 }
 

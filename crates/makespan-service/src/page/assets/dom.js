@@ -70,6 +70,9 @@ export function expectedEnd(job) {
   return expected(job.expected_end, Boolean(job.started));
 }
 
+// Returns the range of the start of a job as a clause, or an empty text.
+export const range = ({ early, late }, { percent }) => (isKnown(early) && isKnown(late) ? `, between ${ahead(early)} and ${ahead(late)} (in ${percent} % of cases)` : "");
+
 // Returns the reason why processors are closed, and the period in which they are closed.
 export const reason = ({ reservation }) => (isKnown(reservation) ? `reserved for ${reservation}` : "down");
 export const period = ({ start, end }) => (start > Date.now() / 1000 ? `${relative(start)}, for ${span(end - start)}` : `for another ${span(Math.max(0, end - Date.now() / 1000))}`);

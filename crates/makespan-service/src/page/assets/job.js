@@ -1,7 +1,7 @@
 // The view of a job: the state, the reasons for waiting, and the output.
 
 import { PART, get, log, send } from "./api.js";
-import { ahead, el, expected, expectedEnd, expectedStart, link, listed, number, span, state, table, time } from "./dom.js";
+import { el, expectedEnd, expectedStart, link, listed, number, range, span, state, table, time } from "./dom.js";
 
 // Maximum number of characters of an output that are shown.
 const SHOWN = 200000;
@@ -76,14 +76,12 @@ function facts(one) {
 }
 
 function reasons(told) {
-  const sure = told.calibrated ? `, calibrated to contain 80 % of the starts, from ${number(told.known_starts)} known starts`
-    : ` in at least 80 % of the simulations (not yet calibrated: ${told.known_starts} of 50 starts are known)`;
-  const range = told.early === null ? "" : `between ${ahead(told.early)} and ${ahead(told.late)}${sure}`;
-  const unknown = range === "" ? [] : [el("p", {}, `It starts ${range}.`)];
-  const start = told.expected_start === null ? unknown : [el("p", {}, "Expected to start ", el("b", {}, expected(told.expected_start)),
-    range === "" ? "" : `; ${range}`, ".")];
-  const one = (reason) => el("li", {}, reason.text, reason.jobs.length ? [" (", ...listed(reason.jobs.map(link)), ")"] : "");
-  return [el("h2", {}, "Why it does not run now"), ...start, el("ul", {}, told.why_not.map(one))];
+  const sure = told.ranges.calibrated ? `The ranges are calibrated from ${number(told.ranges.known_starts)} known starts.`
+    : `The ranges are not yet calibrated: ${told.ranges.known_starts} of 50 starts are known.`;
+  const start = { expected_start: told.start, behind: told.behind };
+  const one = (reason) => el("li", {}, reason.text, reason.jobs.length ? [" (", ...listed(reason.jobs.map(link)), ")"] : "", reason.remedy ? `; would help: ${reason.remedy}` : "");
+  return [el("h2", {}, "Why it does not run now"), told.late === null ? "" : el("p", {}, "Expected to start ", el("b", {}, expectedStart(start)), range(told, told.ranges), "."),
+    el("ul", {}, told.reasons.map(one)), told.late === null ? "" : el("p", { class: "dim" }, sure)];
 }
 
 function taskTable(one) {

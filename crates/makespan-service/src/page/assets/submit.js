@@ -1,7 +1,7 @@
 // The view that submits a job, or shows the effects of a submission.
 
 import { send } from "./api.js";
-import { el, expectedEnd, expectedStart, link, relative, span, table, time, words } from "./dom.js";
+import { el, expectedEnd, expectedStart, link, range, relative, span, table, time, words } from "./dom.js";
 
 // Returns a text about the maximum distance of a plan from the best possible plan.
 export function gap(bound) {
@@ -12,9 +12,9 @@ export function gap(bound) {
   return `${name}: ${text}, proved by ${bound.proof}${bound.conditions.map((one) => `, ${one}`).join("")}`;
 }
 
-function changed(found) {
-  return found.after.flatMap((after) => {
-    const before = found.before.find((one) => one.objective === after.objective);
+function changed(all, others) {
+  return others.flatMap((after) => {
+    const before = all.find((one) => one.objective === after.objective);
     if (!before) return [];
     const more = before.plan > 0 ? `${((after.plan / before.plan - 1) * 100).toFixed(1)} %` : "";
     return [el("tr", {}, el("td", {}, words(after.objective)), el("td", { class: "figure" }, span(before.plan)), el("td", { class: "figure" }, span(after.plan)),
@@ -22,17 +22,20 @@ function changed(found) {
   });
 }
 
-function answerOf(found) {
-  const delay = ({ job, seconds }) => el("li", {}, "job ", link(job), ` would start ${span(seconds)} ${seconds > 0 ? "later" : "earlier"}`);
-  const later = found.delays.filter((one) => one.seconds > 0).length;
-  const costs = changed(found);
-  const one = (at) => ({ expected_start: found.starts[at], expected_end: found.ends[at], behind: found.behind[at] });
-  const [first, last] = [one(0), one(found.starts.length - 1)];
+const many = (count) => `${count} ${count === 1 ? "job" : "jobs"}`;
+
+function answerOf({ waiting, ranges, others, before, after }) {
+  const one = (job) => ({ expected_start: job.start, expected_end: job.end, behind: job.behind });
+  const [first, last] = [waiting[0], waiting[waiting.length - 1]];
+  const [why] = first.reasons;
+  const costs = changed(before, after);
+  const hidden = others.hidden ? ` (${others.hidden} of other users)` : "";
   return [el("h2", {}, "What if"),
-    el("p", {}, "It would start ", el("b", {}, expectedStart(first)), " and end ", expectedEnd(last), "."),
-    el("p", {}, found.delays.length ? `It would change the start of ${found.delays.length} jobs; ${later} would start later:` : "No other job of yours would start later."),
-    found.others ? el("p", {}, `${found.others} ${found.others === 1 ? "job" : "jobs"} of others would start later, by at most ${span(found.others_delay)}.`) : "",
-    el("ul", {}, found.delays.slice(0, 10).map(delay)),
+    el("p", {}, "It would start ", el("b", {}, expectedStart(one(first))), range(first, ranges), why && why.kind !== "next" ? `, because ${why.text}` : "", "."),
+    why?.remedy ? el("p", {}, `Would help: ${why.remedy}.`) : "", el("p", {}, "It would end ", expectedEnd(one(last)), "."),
+    el("p", {}, others.later ? `${many(others.later)} would start later${hidden}, by at most ${span(others.most_seconds)}.` : "No other job would start later.",
+      others.earlier ? ` ${many(others.earlier)} would start earlier.` : ""),
+    el("ul", {}, others.jobs.slice(0, 10).map(({ job, seconds }) => el("li", {}, "job ", link(job), ` would start ${span(seconds)} later`))),
     costs.length ? table([["what it costs all"], ["now", "figure"], ["with it", "figure"], ["", "figure"]], costs) : ""];
 }
 

@@ -37,7 +37,7 @@ fn a_client_submits_watches_and_reads() {
     site.fake.print(b"\xffabc", true);
     let part = alice.log(JobNumber(1), 0, Stream::Out, 2).unwrap();
     assert_eq!((part.bytes.as_slice(), part.size, part.ended), (&b"bc"[..], 4, true));
-    assert_eq!(alice.what_if(&one("x")).unwrap().starts, [Some(1.0)]);
+    assert_eq!(alice.what_if(&one("x")).unwrap().waiting[0].start, Some(1.0));
     let error = alice.change(JobNumber(1), "hold").unwrap_err();
     assert_eq!((error.to_string().as_str(), error.is_passing()), ("it has ended", false));
 }

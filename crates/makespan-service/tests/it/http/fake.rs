@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
+use makespan_core::{WaitKind, WaitReason};
 use makespan_service::Service;
 use makespan_service::words::{
     BoundPicture, BoxPicture, Content, Delay, Explanation, Filter, Happening, HappeningKind, Health, JobDetail,
-    JobNumber, JobSummary, LogPart, Metric, MetricKind, NodePicture, Page, Picture, Reason, Receipt, Refusal,
-    RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserChange, UserSettings, UserSummary,
-    WhatIf, Who,
+    JobNumber, JobOutlook, JobSummary, LogPart, Metric, MetricKind, NodePicture, OtherJobs, Page, Picture, RangeShare,
+    Reason, Receipt, Refusal, RefusalKind, Reservation, Role, Span, State, Stream, Submission, TaskDetail, UserChange,
+    UserSettings, UserSummary, WhatIf, Who,
 };
 
 #[derive(Default)]
@@ -261,30 +262,19 @@ impl Service for Fake {
 
     fn explain(&self, who: &Who, job: JobNumber) -> Result<Explanation, Refusal> {
         let JobSummary { state, .. } = Self::find(&self.inner(), who, job)?;
-        let why_not = vec![Reason { text: "others run".into(), jobs: vec![job], resource: None }];
-        Ok(Explanation {
-            job,
-            state,
-            expected_start: Some(3.0),
-            early: None,
-            late: Some(4.0),
-            calibrated: false,
-            known_starts: 0,
-            held: None,
-            why_not,
-        })
+        let why = WaitReason::new(WaitKind::Resources, "others run", "others run");
+        let reasons = vec![Reason { jobs: vec![job], ..why.into() }];
+        let outlook = JobOutlook { job, start: Some(3.0), late: Some(4.0), reasons, ..JobOutlook::default() };
+        Ok(Explanation { outlook, state, ranges: RangeShare::new(80, None) })
     }
 
     fn what_if(&self, _: &Who, submission: Submission) -> Result<WhatIf, Refusal> {
         check(&submission)?;
-        let delays = vec![Delay { job: JobNumber(1), seconds: -2.0 }];
+        let jobs = vec![Delay { job: JobNumber(1), seconds: 2.0 }];
         Ok(WhatIf {
-            starts: vec![Some(1.0)],
-            ends: vec![Some(2.0)],
-            behind: vec![None],
-            delays,
-            others: 24,
-            others_delay: 5.0,
+            waiting: vec![JobOutlook { start: Some(1.0), end: Some(2.0), ..JobOutlook::default() }],
+            ranges: RangeShare::new(80, None),
+            others: OtherJobs { later: 25, most_seconds: 5.0, earlier: 1, hidden: 24, jobs },
             before: vec![],
             after: vec![],
         })
