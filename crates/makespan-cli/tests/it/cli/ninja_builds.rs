@@ -33,7 +33,7 @@ rule depfile
 rule rsp
   command = echo $out >> log; xargs cat < $out.r > $out # $v
   rspfile = $out.r
-  rspfile_content = $in $v
+  rspfile_content = $in
 ";
 
 /// Returns a random build with sources `s0` to `s4`.
