@@ -49,7 +49,6 @@ pub use times::{PredictionSource, RunTimeDistribution, RunTimes, SAME_NAME};
 
 use crate::queue::Queue;
 use model::Model;
-use outcome::ForecastOutcome;
 use play::ForecastSimulation;
 use ready::Links;
 use reason::Reasons;
@@ -222,12 +221,14 @@ fn chances(
 }
 
 /// Returns the starts of all jobs in each simulation with random run times. Each simulation has its own seed. So the
-/// result does not depend on the number of threads.
+/// result does not depend on the number of threads. The simulations differ in the time since the last computation of
+/// priorities, because Slurm does not state this time.
 fn draws<'a>(draws: u32, model: &'a Model<'a>, links: &'a Links, random: &RandomRunTimes) -> Vec<Vec<Option<i64>>> {
     let one = |number: u32| {
         let lasting = random.draw(number);
         let lasts = |job: usize| lasting[job];
-        played(model, links, &lasts)
+        let share = f64::from(number) / f64::from(draws);
+        ForecastSimulation::new(model, links, true, &lasts).in_short().with_priority_age(share).run().started
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(draws as usize).max(1);
     let mut all: Vec<(u32, Vec<Option<i64>>)> = thread::scope(|scope| {
@@ -242,11 +243,6 @@ fn draws<'a>(draws: u32, model: &'a Model<'a>, links: &'a Links, random: &Random
     });
     all.sort_by_key(|draw| draw.0);
     all.into_iter().map(|draw| draw.1).collect()
-}
-
-fn played<'a>(model: &'a Model<'a>, links: &'a Links, lasts: &'a dyn Fn(usize) -> i64) -> Vec<Option<i64>> {
-    let ForecastOutcome { started, .. } = ForecastSimulation::new(model, links, true, lasts).in_short().run();
-    started
 }
 
 /// One of several numbers of nodes that a job accepts, with the predicted start.

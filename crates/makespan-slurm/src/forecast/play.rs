@@ -103,6 +103,15 @@ impl<'a> ForecastSimulation<'a> {
         self
     }
 
+    /// Returns this simulation, changed so that `share` of a computation period has passed since the last computation of
+    /// priorities.
+    pub(super) fn with_priority_age(mut self, share: f64) -> Self {
+        if let Some(own) = &mut self.priorities {
+            own.set_age(share);
+        }
+        self
+    }
+
     /// Adds the running jobs and all events at known instants: ends of running jobs, arrivals, and starts of
     /// reservations.
     fn begin(&mut self) {

@@ -15,7 +15,9 @@ pub(super) struct MovingPriorities {
     base: Vec<u64>,
     /// The instant of the queue, at which the known usage is current.
     begins: i64,
-    /// The instant at which priorities were last computed.
+    /// Seconds from the last computation of priorities before the simulation to the instant of the queue.
+    age: i64,
+    /// The instant at which priorities were last computed, after the first computation in the simulation.
     computed: Option<i64>,
 }
 
@@ -26,7 +28,12 @@ impl MovingPriorities {
         let mut shares = FairShares::new(&queue.site_associations(), rules.half_life);
         let users = queue.jobs.iter().map(|job| shares.user(job.account.as_deref(), &job.user)).collect();
         let base: Vec<u64> = queue.jobs.iter().map(|job| queue.base_priority(job)).collect();
-        Some(Self { rules, shares, users, base, begins: queue.now, computed: None })
+        Some(Self { rules, shares, users, base, begins: queue.now, age: 0, computed: None })
+    }
+
+    /// States that `share` of a computation period has passed since the last computation.
+    pub fn set_age(&mut self, share: f64) {
+        self.age = (share * self.rules.calc_period.seconds()) as i64;
     }
 
     /// If a job starts at `now`, adds its processors to the usage of its user. If the job ends, removes its processors.
@@ -43,7 +50,8 @@ impl MovingPriorities {
         if self.computed.is_some_and(|before| now < before.saturating_add(period)) {
             return false;
         }
-        self.computed = Some(now);
+        // The first computation restores the present priorities.
+        self.computed = Some(if self.computed.is_none() { now.saturating_sub(self.age) } else { now });
         self.shares.compute(Time::from_seconds(now - self.begins), self.rules.has_fair_tree);
         true
     }

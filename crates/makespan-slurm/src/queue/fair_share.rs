@@ -157,6 +157,11 @@ mod tests {
 
     /// Returns a queue with one pending job for each of two users. The priorities of the jobs contain the fair share.
     fn queue(assoc: &str) -> Queue {
+        enforcing("associations,limits", assoc)
+    }
+
+    /// Like [`queue`], with this value of `AccountingStorageEnforce`.
+    fn enforcing(enforced: &str, assoc: &str) -> Queue {
         let job = |id: u32, user: &str, priority: u32| {
             format!(
                 "JobId={id} JobName=j UserId={user}(1) Account=a Priority={priority} JobState=PENDING SubmitTime=1000 TimeLimit=00:10:00 \
@@ -168,8 +173,10 @@ mod tests {
             .with(ClusterOutput::Jobs, job(1, "ann", 1100) + &job(2, "bob", 350))
             .with(
                 ClusterOutput::Config,
-                "PriorityType = priority/multifactor\nPriorityWeightFairShare = 1000\nPriorityDecayHalfLife = 7-00:00:00\n\
-                 PriorityCalcPeriod = 00:01:00\nPriorityFlags = NO_FAIR_TREE\n",
+                format!(
+                    "PriorityType = priority/multifactor\nPriorityWeightFairShare = 1000\nPriorityDecayHalfLife = 7-00:00:00\n\
+                     PriorityCalcPeriod = 00:01:00\nPriorityFlags = NO_FAIR_TREE\nAccountingStorageEnforce = {enforced}\n"
+                ),
             );
         texts.with(ClusterOutput::Limits, assoc).queue(Some(2000)).unwrap()
     }
@@ -199,6 +206,18 @@ mod tests {
         assert_eq!(shares, [7, 3, 9]);
         assert!(queue.set_shares(None, Some("eve"), 9).unwrap_err().contains("known of ann, bob"));
         assert!(queue.set_shares(Some("b"), None, 9).unwrap_err().contains("known of a"));
+    }
+
+    #[test]
+    fn the_fair_share_is_known_if_limits_are_not_enforced() {
+        for enforced in ["none", "associations", "associations,limits,qos,safe"] {
+            let limited = ASSOC.replace("ParentAccount=", "ParentAccount= GrpJobs=1(0)");
+            let queue = enforcing(enforced, &limited);
+            assert!(queue.fair_share_rules().is_some() && queue.fair_share_note().is_none(), "{enforced}");
+            assert!(queue.fair_share_of(&queue.jobs[1]).unwrap().usage > 95.0);
+            let is_limited = queue.associations.iter().any(|one| !one.all.is_empty());
+            assert_eq!(is_limited, enforced.contains("limits"), "{enforced}");
+        }
     }
 
     #[test]

@@ -91,6 +91,14 @@ pub struct Association {
     pub fair_share: Option<FairShare>,
 }
 
+impl Association {
+    /// Returns this association without its limits.
+    pub(super) fn without_limits(self) -> Self {
+        let Self { account, user, partition, parent, fair_share, .. } = self;
+        Self { account, user, partition, parent, fair_share, ..Self::default() }
+    }
+}
+
 /// The fair share of an account or of a user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FairShare {

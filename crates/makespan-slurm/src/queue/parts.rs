@@ -376,7 +376,8 @@ impl Texts {
                     "this cluster does not enforce limits of users, accounts and QOS (AccountingStorageEnforce)".into(),
                 );
             }
-            return (Vec::new(), Vec::new());
+            // The fair share does not depend on the enforcement of limits.
+            return (Vec::new(), associations.into_iter().map(super::Association::without_limits).collect());
         }
         if let Some(text) = self.get(ClusterOutput::Qos) {
             match limits::of_accounts(text) {
