@@ -5,11 +5,13 @@ Snakemake imports each package with the prefix ``snakemake_executor_plugin_`` wh
 """
 
 # Snakemake reads the types of the settings, so annotations are not postponed in this file.
+import contextlib
 import os
 import time
 import uuid
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Optional
 
 from snakemake_interface_common.exceptions import WorkflowError
@@ -18,6 +20,7 @@ from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
 from snakemake_executor_plugin_makespan._client import Client, Refused, ServiceError, Unreachable, repeated
+from snakemake_executor_plugin_makespan._notes import Note, Notes, targets
 from snakemake_executor_plugin_makespan._records import recorded
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings"]
@@ -55,11 +58,14 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
         #: The numbers of the submitted jobs that have not ended. The list of Snakemake is empty during a check.
         self._open: set[int] = set()
         self._is_lost = False
+        self._notes = Notes(Path(self.workflow.persistence.path) / "makespan")
         #: The run times of ended jobs of each rule, in seconds.
         self._times: dict[str, list[float]] = {}
         try:
             self._client = Client(settings.url, settings.token_file, settings.ca, settings.store)
             self._user, role = repeated(self._client.user, 5.0)
+            #: The numbers of the jobs that had not ended when this session began.
+            self._begun: set[int] = repeated(lambda: self._client.unfinished(self._user), 5.0)
         except ServiceError as error:
             raise WorkflowError(str(error)) from None
         if role == "reader":
@@ -73,10 +79,18 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
                 self.report_job_submission(self._info(job, earlier), register_job=False)
                 return
             submission, key = self._submission(job), uuid.uuid4().hex
+            # If this process is killed before it receives the number, a later session finds the job by its script.
+            note = Note(submission["content"]["command"]["argv"][0], submission["name"])
+            self._notes.write(targets(job), note)
             number = repeated(lambda: self._client.submit(submission, key))
         except ServiceError as error:
             self.report_job_error(SubmittedJobInfo(job), msg=f"The service did not accept the job: {error}. ")
             return
+        except OSError as error:
+            self.report_job_error(SubmittedJobInfo(job), msg=f"The files of the job cannot be written: {error}. ")
+            return
+        with contextlib.suppress(OSError):
+            self._notes.write(targets(job), replace(note, number=number))
         self._open.add(number)
         self.report_job_submission(self._info(job, number))
 
@@ -149,34 +163,46 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
     def _earlier(self, job: Any) -> int | None:
         """Returns the number of the job of the service that an earlier session of Snakemake submitted for this job, if that job
         has not failed. With ``--rerun-incomplete``, cancels it instead, and waits for its end."""
-        registered = [str(jobid) for jobid in self.workflow.persistence.external_jobids(job)]
-        is_kept = self.dag.incomplete_external_jobid(job) is not None
-        for jobid in registered:
-            url, _, number = jobid.rpartition("/jobs/")
-            if url != self._client.url or not number.isdecimal():
-                continue
-            state = self._state(int(number))
-            if is_kept and state in (*UNFINISHED, "succeeded"):
-                return int(number)
+        notes = set(self._notes.read(targets(job)))
+        found = dict(pair for note in notes if note is not None and (pair := self._noted(note)) is not None)
+        # If the notes differ, the rules or groups have changed, so that no job makes exactly these outputs.
+        is_one = len({note and note.script for note in notes}) == 1
+        if is_one and not self.workflow.dag_settings.force_incomplete:
+            for number, state in found.items():
+                # Snakemake decided to run the job while it was running. So a success after this decision counts.
+                if state in UNFINISHED or (state == "succeeded" and number in self._begun):
+                    return number
+        for number, state in found.items():
             if state in UNFINISHED:
-                self._end(int(number))
+                self.logger.info(f"Job {number} of an earlier session is cancelled, because job {job.jobid} replaces it.")
+                self._end(number)
+        return None
+
+    def _noted(self, note: Note) -> tuple[int, str] | None:
+        """Returns the number and the state of the job of a note, or None if the service does not have this job."""
+        numbers = {note.number} if note.number is not None else repeated(lambda: self._client.unfinished(self._user, note.name))
+        for number in sorted(numbers):
+            # A service with a restored store uses numbers again.
+            found = self._details(number)
+            if found is not None and any(task.get("command") == [note.script] for task in found["task_list"]):
+                return number, str(found["state"])
         return None
 
     def _end(self, number: int) -> None:
         """Cancels a job and waits until it has ended."""
         repeated(lambda: self._client.cancel(number))
-        while self._state(number) in UNFINISHED:
+        while (found := self._details(number)) is not None and found["state"] in UNFINISHED:
             time.sleep(0.1)
 
-    def _state(self, number: int) -> str | None:
-        """Returns the state of a job that ran in the folder of the workflow, or None if there is no such job."""
+    def _details(self, number: int) -> dict[str, Any] | None:
+        """Returns the details of a job, or None if this user has no such job."""
         try:
-            found = repeated(lambda: self._client.job(number))
+            found: dict[str, Any] = repeated(lambda: self._client.job(number))
         except Refused as refused:
-            if refused.status == 404:
+            if refused.status in (403, 404):
                 return None
             raise
-        return str(found["state"]) if found.get("directory") == str(self.workflow.workdir_init) else None
+        return found
 
     async def _has_ended(self, info: SubmittedJobInfo, number: int) -> bool:
         """Reports the end of a job to Snakemake. Returns false if the job has not ended or its state is unknown."""
@@ -184,6 +210,7 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
             async with self.status_rate_limiter:
                 found = self._client.job(number)
         except Refused as refused:
+            self._notes.remove(targets(info.job))
             self.report_job_error(info, msg=f"The service no longer knows job {number}: {refused}. ")
             return True
         except ServiceError as error:
@@ -192,6 +219,8 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
         state = str(found["state"])
         if state in UNFINISHED:
             return False
+        # Snakemake may run a failed job again as soon as it receives the report.
+        self._notes.remove(targets(info.job))
         if state == "succeeded":
             started, ended = found.get("started"), found.get("ended")
             if started is not None and ended is not None:

@@ -88,10 +88,11 @@ class Client:
         answer = self._request("GET", "whoami")
         return str(answer["user"]), str(answer["role"])
 
-    def unfinished(self, user: str) -> set[int]:
-        """Returns the numbers of the jobs of a user that have not ended."""
+    def unfinished(self, user: str, text: str | None = None) -> set[int]:
+        """Returns the numbers of the jobs of a user that have not ended. If `text` is given, the names contain it."""
         found: set[int] = set()
-        query = urllib.parse.urlencode({"state": "held,waiting,running", "user": user, "limit": PAGE})
+        named = {} if text is None else {"text": text}
+        query = urllib.parse.urlencode({"state": "held,waiting,running", "user": user, "limit": PAGE, **named})
         after = ""
         while True:
             page = self._request("GET", f"jobs?{query}{after}")

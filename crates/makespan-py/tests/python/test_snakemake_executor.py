@@ -10,14 +10,17 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from snakemake_executor_plugin_makespan import Executor
 from snakemake_executor_plugin_makespan._client import Client, Refused, ServiceError, Unreachable, checked
+from snakemake_executor_plugin_makespan._notes import Note, Notes, targets
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
@@ -52,7 +55,8 @@ class Service:
                 elif path.startswith("jobs?"):
                     assert "user=ann" in path and "state=held%2Cwaiting%2Crunning" in path
                     first = 2 if "after=" in path else 1
-                    part = [job for job in service.jobs.values() if job["state"] in ("waiting", "running")]
+                    text = parse_qs(urlsplit(path).query).get("text", [""])[0]
+                    part = [job for job in service.jobs.values() if job["state"] in ("waiting", "running") and text in job["name"]]
                     page = part[1:] if first == 2 else part[:1]
                     self.answer(200, {"items": page, "next": 1 if first == 1 and len(part) > 1 else None})
                 else:
@@ -66,7 +70,8 @@ class Service:
                     self.answer(service.problem, {"detail": "it needs too much", "place": "content"})
                 elif path == "jobs":
                     number = service.keys.setdefault(self.headers["Idempotency-Key"], len(service.keys) + 1)
-                    service.jobs.setdefault(number, {"number": number, "state": "waiting", **body})
+                    tasks = [{"command": body["content"]["command"]["argv"]}]
+                    service.jobs.setdefault(number, {"number": number, "state": "waiting", "task_list": tasks, **body})
                     self.answer(201, {"jobs": [number], "submitted": 0, "remarks": []})
                 else:
                     service.jobs[int(path.split("/")[1])]["state"] = "cancelled"
@@ -100,18 +105,19 @@ class Log:
         self.info = self.warning = self.error = self.debug = self.lines.append
 
 
-def executor(tmp_path: Path, earlier: dict[int, str] | None = None, is_forced: bool = False) -> tuple[Any, Log]:
-    """Returns an executor without the thread that asks for states."""
-    log, ids = Log(), earlier or {}
+def executor(tmp_path: Path, session: int = 1, is_forced: bool = False) -> tuple[Any, Log]:
+    """Returns an executor without the thread that asks for states. Each session has a folder for its job scripts."""
+    log = Log()
     made: Any = Executor.__new__(Executor)
     record = SimpleNamespace(starttime=10, endtime=14)
-    persistence = SimpleNamespace(
-        external_jobids=lambda job: [ids[job.jobid]] if job.jobid in ids else [], metadata={"recorded": record}.__getitem__
+    made.workflow = SimpleNamespace(
+        executor_settings=None,
+        workdir_init=str(tmp_path),
+        persistence=SimpleNamespace(path=tmp_path, metadata={"recorded": record}.__getitem__),
+        dag_settings=SimpleNamespace(force_incomplete=is_forced),
     )
-    made.workflow = SimpleNamespace(executor_settings=None, workdir_init=str(tmp_path), persistence=persistence)
-    made.dag = SimpleNamespace(incomplete_external_jobid=lambda job: None if is_forced else ids.get(job.jobid))
     made.logger, made.status_rate_limiter = log, contextlib.AsyncExitStack()
-    made.get_jobscript = lambda job: f"/tmp/{job.jobid}.sh"
+    made.get_jobscript = lambda job: f"/tmp/{session}/{job.jobid}.sh"
     made.write_jobscript = lambda job, path: None
     made.envvars = lambda: {"TOKEN_OF_USER": "x"}
     made.submitted, made.ended = [], []
@@ -123,7 +129,7 @@ def executor(tmp_path: Path, earlier: dict[int, str] | None = None, is_forced: b
 
 
 def job(jobid: int, **resources: Any) -> Any:
-    threads, output = resources.pop("threads", 1), resources.pop("output", [])
+    threads, output = resources.pop("threads", 1), resources.pop("output", [f"out/{jobid}"])
     return SimpleNamespace(jobid=jobid, name="rule", threads=threads, output=output, resources=resources, is_group=lambda: False)
 
 
@@ -142,7 +148,7 @@ def test_a_submission_states_cores_memory_and_time_limit(service: Service, tmp_p
     made.run_job(job(8, mem_mb="<TBD>"))
     first, second = service.jobs[1], service.jobs[2]
     needs = {"processors": 3, "resources": {"memory": 200_000_000, "gpus": 1}, "walltime": 300}
-    assert first["content"] == {"command": {"argv": ["/tmp/7.sh"], "needs": needs}}
+    assert first["content"] == {"command": {"argv": ["/tmp/1/7.sh"], "needs": needs}}
     assert (first["name"], first["directory"]) == ("rule-7", str(tmp_path))
     assert first["environment"] == {"TOKEN_OF_USER": "x", "PATH": os.environ["PATH"]}
     assert second["content"]["command"]["needs"] == {"processors": 1}
@@ -194,23 +200,67 @@ def test_a_restarted_snakemake_continues_its_jobs(service: Service, tmp_path: Pa
     made, _ = executor(tmp_path)
     for jobid in range(1, 5):
         made.run_job(job(jobid))
+    # Job 2 failed before the restart, and job 3 succeeded. Job 1 succeeds after the restart, and job 4 is still waiting.
     service.jobs[2]["state"], service.jobs[3]["state"] = "failed", "succeeded"
-    earlier = {jobid: f"{service.url}/jobs/{jobid}" for jobid in range(1, 4)} | {4: "http://127.0.0.1:1/jobs/4"}
-    made, _ = executor(tmp_path, earlier)
+    made, log = executor(tmp_path, session=2)
+    service.jobs[1]["state"] = "succeeded"
     for jobid in range(1, 5):
         made.run_job(job(jobid))
-    # Job 2 has failed, and job 4 belongs to another service.
     assert [(info.external_jobid.rpartition("/")[2], register) for info, register in made.submitted] == [
-        ("1", False), ("5", True), ("3", False), ("6", True),
+        ("1", False), ("5", True), ("6", True), ("4", False),
     ]
-    made, _ = executor(tmp_path, earlier, is_forced=True)
+    assert check(made, [info for info, _ in made.submitted]) == [2, 3, 4] and made.ended == [(1, None)]
+    # A job that has ended has no note, so its next run is a new job.
+    made, _ = executor(tmp_path, session=3)
     made.run_job(job(1))
-    assert service.jobs[1]["state"] == "cancelled" and made.submitted[0][0].external_jobid.endswith("/7")
-    # A job of another folder is not taken over.
-    service.jobs[3]["directory"] = "/elsewhere"
-    made, _ = executor(tmp_path, earlier)
-    made.run_job(job(3))
-    assert made.submitted[0][0].external_jobid.endswith("/8")
+    assert made.submitted[0][0].external_jobid.endswith("/7")
+    made, log = executor(tmp_path, session=4, is_forced=True)
+    made.run_job(job(4))
+    assert service.jobs[4]["state"] == "cancelled" and made.submitted[0][0].external_jobid.endswith("/8")
+    assert log.lines == ["Job 4 of an earlier session is cancelled, because job 4 replaces it."]
+    # After the restore of a store, the number is that of another job.
+    service.jobs[8]["task_list"][0]["command"] = ["/tmp/other.sh"]
+    made, _ = executor(tmp_path, session=5)
+    made.run_job(job(4))
+    assert made.submitted[0][0].external_jobid.endswith("/9") and service.jobs[8]["state"] == "waiting"
+
+
+def test_a_job_is_found_without_its_number(service: Service, tmp_path: Path) -> None:
+    made, _ = executor(tmp_path)
+    made.run_job(job(1))
+    made.run_job(job(11))
+    # The process was killed between the submission and the note of the number.
+    notes = Notes(tmp_path / "makespan")
+    notes.write(["out/1"], Note("/tmp/1/1.sh", "rule-1"))
+    # This job was never submitted.
+    notes.write(["out/2"], Note("/tmp/1/2.sh", "rule-2"))
+    made, _ = executor(tmp_path, session=2)
+    made.run_job(job(1))
+    made.run_job(job(2))
+    assert [info.external_jobid.rpartition("/")[2] for info, _ in made.submitted] == ["1", "3"]
+
+
+def test_changed_groups_replace_earlier_jobs(service: Service, tmp_path: Path) -> None:
+    made, _ = executor(tmp_path)
+    made.run_job(job(1))
+    made.run_job(job(2))
+    made, _ = executor(tmp_path, session=2)
+    group = job(3)
+    group.is_group, group.jobs = lambda: True, [job(1), job(2, output=["out/2", "more"]), job(4, output=[])]
+    assert targets(group) == ["out/1", "out/2", "more", "rule rule"]
+    made.run_job(group)
+    assert [one["state"] for one in service.jobs.values()] == ["cancelled", "cancelled", "waiting"]
+    made, _ = executor(tmp_path, session=3)
+    made.run_job(group)
+    made.run_job(job(2, output=["more"]))
+    assert [info.external_jobid.rpartition("/")[2] for info, _ in made.submitted] == ["3", "3"]
+
+
+def test_jobs_without_a_note_on_disk_are_not_submitted(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "makespan").touch()
+    made, _ = executor(tmp_path)
+    made.run_job(job(1))
+    assert service.jobs == {} and "cannot be written" in made.ended[0][1]
 
 
 def test_wrong_addresses_and_tokens_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,7 +363,7 @@ def test_a_service_runs_the_jobs_and_reports_failures(workflow: Workflow) -> Non
     workflow.write(2, "test {wildcards.i} = 0 && echo $MAKESPAN_NAME > {output}")
     run = workflow.start("--keep-going")
     text = run.communicate()[0]
-    assert run.returncode == 1 and "Job 2 of the service: failed" in text or "Job 1 of the service: failed" in text, text
+    assert run.returncode == 1 and ("Job 2 of the service: failed" in text or "Job 1 of the service: failed" in text), text
     assert (workflow.folder / "out/0").read_text().startswith("one-")
     assert sorted(workflow.states()) == ["failed", "succeeded"]
 
@@ -345,10 +395,44 @@ def test_a_killed_snakemake_continues_its_jobs(workflow: Workflow) -> None:
     wait_for(lambda: (workflow.folder / "started0").exists() and (workflow.folder / "started1").exists())
     run.kill()
     run.wait()
-    (workflow.folder / "go").touch()
     subprocess.run([workflow.snakemake, "--unlock"], cwd=workflow.folder, env=workflow.environment, check=True, capture_output=True)
+    # The note of one job has no number, as if the process was killed before it received the number.
+    notes = Notes(workflow.folder / ".snakemake/makespan")
+    (note,) = notes.read(["out/0"])
+    assert note is not None and note.number is not None
+    notes.write(["out/0"], replace(note, number=None))
     again = workflow.start()
-    text = again.communicate()[0]
+    timer = threading.Timer(60, again.kill)
+    timer.start()
+    assert again.stdout is not None
+    text = ""
+    while text.count("continues as job") < 2:
+        line = again.stdout.readline()
+        assert line, text
+        text += line
+    timer.cancel()
+    (workflow.folder / "go").touch()
+    text += again.communicate()[0]
     assert again.returncode == 0, text
     assert [(workflow.folder / f"started{i}").read_text() for i in (0, 1)] == ["x\n", "x\n"], text
     assert workflow.states() == ["succeeded"] * 3
+    assert list((workflow.folder / ".snakemake/makespan").iterdir()) == []
+
+
+@long
+def test_a_killed_snakemake_cancels_its_jobs_if_it_must_rerun_them(workflow: Workflow) -> None:
+    command = "echo x > {output}; echo x >> started{wildcards.i}; while [ ! -e go ]; do sleep 0.1; done; echo y >> {output}"
+    workflow.write(2, command)
+    run = workflow.start()
+    wait_for(lambda: (workflow.folder / "started0").exists() and (workflow.folder / "started1").exists())
+    run.kill()
+    run.wait()
+    subprocess.run([workflow.snakemake, "--unlock"], cwd=workflow.folder, env=workflow.environment, check=True, capture_output=True)
+    again = workflow.start("--rerun-incomplete")
+    wait_for(lambda: (workflow.folder / "started0").read_text() == (workflow.folder / "started1").read_text() == "x\nx\n")
+    assert sorted(workflow.states()) == ["cancelled"] * 2 + ["running"] * 2
+    (workflow.folder / "go").touch()
+    text = again.communicate()[0]
+    assert again.returncode == 0, text
+    assert [(workflow.folder / f"out/{i}").read_text() for i in (0, 1)] == ["x\ny\n", "x\ny\n"], text
+    assert sorted(workflow.states()) == ["cancelled"] * 2 + ["succeeded"] * 3
