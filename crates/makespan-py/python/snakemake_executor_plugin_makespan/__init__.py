@@ -57,7 +57,8 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
         settings = self.workflow.executor_settings or ExecutorSettings()
         #: The numbers of the submitted jobs that have not ended. The list of Snakemake is empty during a check.
         self._open: set[int] = set()
-        self._is_lost = False
+        #: The service could not report the states of all jobs, in this check and in the check before it.
+        self._is_lost = self._was_lost = False
         self._notes = Notes(Path(self.workflow.persistence.path) / "makespan")
         #: The run times of ended jobs of each rule, in seconds.
         self._times: dict[str, list[float]] = {}
@@ -97,14 +98,13 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
     async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncGenerator[SubmittedJobInfo, None]:
         if not active_jobs:
             return
+        self._was_lost, self._is_lost = self._is_lost, False
         try:
             async with self.status_rate_limiter:
                 unfinished = self._client.unfinished(self._user)
         except ServiceError as error:
             self._lose(error)
             unfinished = {self._number(info) for info in active_jobs}
-        else:
-            self._is_lost = False
         for info in active_jobs:
             number = self._number(info)
             if number in unfinished or not await self._has_ended(info, number):
@@ -209,11 +209,12 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
         try:
             async with self.status_rate_limiter:
                 found = self._client.job(number)
-        except Refused as refused:
-            self._notes.remove(targets(info.job))
-            self.report_job_error(info, msg=f"The service no longer knows job {number}: {refused}. ")
-            return True
         except ServiceError as error:
+            if isinstance(error, Refused) and error.status == 404:
+                self._notes.remove(targets(info.job))
+                self.report_job_error(info, msg=f"The service no longer knows job {number}: {error}. ")
+                return True
+            # Another error, such as an expired token or a full disk, says nothing about the job.
             self._lose(error)
             return False
         state = str(found["state"])
@@ -234,7 +235,7 @@ class Executor(RemoteExecutor):  # type: ignore[misc]
 
     def _lose(self, error: ServiceError) -> None:
         """Reports once that the states of the jobs are unknown. The jobs continue without this program."""
-        if not self._is_lost:
+        if not (self._is_lost or self._was_lost):
             self.logger.warning(f"{error}; the jobs continue, and Snakemake asks again")
         self._is_lost = True
 

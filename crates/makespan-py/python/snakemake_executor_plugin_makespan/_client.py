@@ -7,6 +7,7 @@ import ipaddress
 import json
 import os
 import ssl
+import stat
 import time
 import urllib.error
 import urllib.parse
@@ -21,6 +22,8 @@ __all__ = ["Client", "Refused", "ServiceError", "Unreachable", "repeated"]
 PATIENCE = 60.0
 #: Number of jobs on a page of the list.
 PAGE = 1000
+#: Statuses of responses after which a repeated request may succeed. 502 and 504 are responses of a proxy.
+TEMPORARY = (429, 502, 503, 504)
 
 
 class ServiceError(Exception):
@@ -43,6 +46,13 @@ class Refused(ServiceError):
         self.status = status
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Makes each redirection an error, because the other server would receive the token."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 class Client:
     """A connection to the service.
 
@@ -63,9 +73,8 @@ class Client:
         self._token = _text(Path(token_file), "state --makespan-token-file or MAKESPAN_TOKEN_FILE").strip()
         if not self._token.isascii() or not self._token.isprintable() or not self._token or " " in self._token:
             raise ServiceError(f"{token_file}: the file contains no token")
-        handlers: list[urllib.request.BaseHandler] = []
-        if _is_here(self.url):
-            handlers.append(urllib.request.ProxyHandler({}))
+        # A proxy could pass the token to another server.
+        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({}), _NoRedirects()]
         if self.url.startswith("https"):
             try:
                 handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=ca)))
@@ -159,9 +168,15 @@ def checked(url: str) -> str:
     >>> checked("http://127.0.0.1:8321/")
     'http://127.0.0.1:8321'
     """
-    parts = urllib.parse.urlsplit(url)
+    wrong = ServiceError(f"{url}: this is not an address of a service; write an address such as http://127.0.0.1:8321")
+    try:
+        parts = urllib.parse.urlsplit(url)
+        # Reading an invalid port raises an error.
+        _ = parts.port
+    except ValueError:
+        raise wrong from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/") or parts.query or "@" in parts.netloc:
-        raise ServiceError(f"{url}: this is not an address of a service; write an address such as http://127.0.0.1:8321")
+        raise wrong
     address = f"{parts.scheme}://{parts.netloc}"
     if parts.scheme == "http" and not _is_here(address):
         raise ServiceError(
@@ -179,8 +194,12 @@ def _is_here(url: str) -> bool:
 
 
 def _text(path: Path, remedy: str) -> str:
+    """Reads a file that only its owner may read."""
     try:
-        return path.read_text()
+        with path.open() as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                raise ServiceError(f"{path}: other users may read this file; run chmod 600 {path}")
+            return file.read()
     except (OSError, ValueError) as error:
         raise ServiceError(f"{path}: {getattr(error, 'strerror', None) or error}; {remedy}") from None
 
@@ -195,4 +214,4 @@ def _refused(error: urllib.error.HTTPError) -> ServiceError:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
         message = f"{error.url}: the status of the response is {error.code}"
     # A request that the service could not complete yet may succeed later.
-    return Unreachable(message) if error.code in (429, 503) else Refused(error.code, message)
+    return Unreachable(message) if error.code in TEMPORARY else Refused(error.code, message)

@@ -29,13 +29,20 @@ ROOT = Path(__file__).parents[4]
 long = pytest.mark.skipif("MAKESPAN_LONG" not in os.environ, reason="long: runs Snakemake several times; set MAKESPAN_LONG=1")
 
 
+def private(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text)
+
+
 class Service:
     """A service with jobs that never start. It stores the submissions, and tests change the states."""
 
     def __init__(self, folder: Path, role: str = "submitter") -> None:
         self.jobs: dict[int, dict[str, Any]] = {}
         self.keys: dict[str, int] = {}
+        #: The status of all responses, and of the responses to questions about single jobs.
         self.problem: int | None = None
+        self.problem_of_jobs: int | None = None
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -61,7 +68,10 @@ class Service:
                     self.answer(200, {"items": page, "next": 1 if first == 1 and len(part) > 1 else None})
                 else:
                     job = service.jobs.get(int(path.removeprefix("jobs/")))
-                    self.answer(200, job) if job else self.answer(404, {"detail": "there is no such job"})
+                    if service.problem_of_jobs is not None:
+                        self.answer(service.problem_of_jobs, {"detail": "no"})
+                    else:
+                        self.answer(200, job) if job else self.answer(404, {"detail": "there is no such job"})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -82,8 +92,8 @@ class Service:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        (folder / "url").write_text(self.url + "\n")
-        (folder / "token").write_text("secret\n")
+        private(folder / "url", self.url + "\n")
+        private(folder / "token", "secret\n")
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
@@ -178,9 +188,27 @@ def test_states_are_reported_once_each(service: Service, tmp_path: Path) -> None
     assert made.ended[0] == (1, None) and [jobid for jobid, _ in made.ended] == [1, 2, 3, 5]
     assert "failed: it returned exit status 3. `makespan logs 2`" in made.ended[1][1] and "timed out" in made.ended[2][1]
     # While the service is away, the jobs continue.
-    service.problem = 503
+    for status in (401, 500, 502, 503, 507):
+        service.problem = status
+        assert check(made, infos[3:4]) == [4] and check(made, infos[3:4]) == [4]
+        assert len(log.lines) == 1 and "the jobs continue" in log.lines.pop()
+        service.problem = None
+        assert check(made, infos[3:4]) == [4]
+    # The list of jobs arrives, but not the state of a job.
+    service.jobs[4]["state"], service.problem_of_jobs = "succeeded", 500
     assert check(made, infos[3:4]) == [4] and check(made, infos[3:4]) == [4]
-    assert len(log.lines) == 1 and "the jobs continue" in log.lines[0]
+    assert len(log.lines) == 1 and len(made.ended) == 4
+    service.problem_of_jobs = None
+    assert check(made, infos[3:4]) == [] and made.ended[4] == (4, None)
+
+
+def test_submissions_are_repeated_after_a_temporary_error(service: Service, tmp_path: Path) -> None:
+    made, _ = executor(tmp_path)
+    for jobid, status in enumerate((429, 502, 503, 504), 1):
+        service.problem = status
+        threading.Timer(0.3, lambda: setattr(service, "problem", None)).start()
+        made.run_job(job(jobid))
+        assert len(service.jobs) == jobid and made.ended == []
 
 
 def test_a_refused_job_fails_and_a_cancelled_run_cancels_all_jobs(service: Service, tmp_path: Path) -> None:
@@ -263,6 +291,47 @@ def test_jobs_without_a_note_on_disk_are_not_submitted(service: Service, tmp_pat
     assert service.jobs == {} and "cannot be written" in made.ended[0][1]
 
 
+def test_the_token_goes_only_to_the_service(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.headers["Authorization"])
+            self.send_response(302)
+            self.send_header("Location", f"{service.url}/api/v1/whoami")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    other = ThreadingHTTPServer(("127.0.0.1", 0), Other)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{other.server_address[1]}"
+    with pytest.raises(Refused, match="status of the response is 302"):
+        Client(url=url).user()
+    assert seen == ["Bearer secret"]
+    # The variables for proxies have no effect, even for other machines.
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, url)
+    assert Client().user() == ("ann", "submitter")
+    monkeypatch.setattr("snakemake_executor_plugin_makespan._client._is_here", lambda url: True)
+    with pytest.raises(Unreachable):
+        Client(url="http://makespan.invalid").user()
+    assert len(seen) == 1
+    other.shutdown()
+    other.server_close()
+
+
+@pytest.mark.parametrize("name", ["token", "url"])
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
+def test_files_of_other_users_are_refused(service: Service, tmp_path: Path, name: str, mode: int) -> None:
+    path = tmp_path / name
+    path.chmod(mode)
+    with pytest.raises(ServiceError) as refused:
+        Client()
+    assert str(refused.value) == f"{path}: other users may read this file; run chmod 600 {path}"
+
+
 def test_wrong_addresses_and_tokens_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MAKESPAN_URL", "MAKESPAN_TOKEN_FILE"):
         monkeypatch.delenv(name, raising=False)
@@ -283,7 +352,7 @@ def test_wrong_addresses_and_tokens_are_errors(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "token").write_text("secret")
     with pytest.raises(Unreachable):
         Client().user()
-    for wrong in ("http://example.org", "ftp://127.0.0.1", "http://127.0.0.1/x", "https://a@b", "x"):
+    for wrong in ("http://example.org", "ftp://127.0.0.1", "http://127.0.0.1/x", "https://a@b", "x", "http://[::1", "http://127.0.0.1:x"):
         with pytest.raises(ServiceError):
             checked(wrong)
     assert issubclass(Refused, ServiceError)
