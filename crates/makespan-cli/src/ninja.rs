@@ -122,7 +122,8 @@ impl Build {
 
     /// Returns the first words of the command of each job.
     fn words(&self, logs: &Path, version: BuildLogVersion) -> Result<Vec<String>> {
-        let program = std::env::current_exe().map_err(|error| miette!("cannot find this program: {error}"))?;
+        let program = std::env::current_exe()
+            .map_err(|error| miette!("cannot find the path of the program makespan: {error}"))?;
         let version = version.number().to_string();
         let words = [
             program.as_os_str(),

@@ -9,7 +9,7 @@ use crate::{Calibration, ENOUGH};
 pub struct RangeShare {
     /// The percentage of the starts that a range contains.
     pub percent: u32,
-    /// Whether the ranges are calibrated. They are calibrated from 50 known starts on.
+    /// True if the ranges are calibrated. Calibration needs at least 50 known starts.
     pub calibrated: bool,
     /// The number of earlier forecasts with a known start.
     pub known_starts: u64,

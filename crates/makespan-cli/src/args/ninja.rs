@@ -20,7 +20,7 @@ pub struct NinjaJobOptions {
     pub output: Vec<String>,
     #[arg(long, allow_hyphen_values = true)]
     pub depfile: Option<String>,
-    /// Store the dependencies of the depfile in the log of dependencies
+    /// Store the dependencies that the depfile lists in .ninja_deps
     #[arg(long)]
     pub deps: bool,
     #[arg(long)]

@@ -19,8 +19,8 @@ pub struct WhereOptions {
     pub from: Vec<String>,
     /// Numbers of nodes to compare, such as 1,2,4 [default: those in the script and in the history of similar jobs]
     ///
-    /// Without --speedup, the run times on these numbers of nodes come from similar jobs that succeeded on two or more
-    /// numbers of nodes
+    /// Without --speedup, the run times are learned from similar jobs. The history must contain successful jobs with at
+    /// least two different numbers of nodes
     #[arg(long, value_name = "N,N..", value_delimiter = ',', value_parser = super::machines::positive)]
     #[arg(allow_hyphen_values = true)]
     pub nodes: Vec<u32>,

@@ -10,7 +10,8 @@ use crate::output::emit;
 
 /// Prints a unit for systemd that starts this program with the same options, in this folder and as this user.
 pub fn print(store: &Path) -> Result<ExitCode> {
-    let program = std::env::current_exe().map_err(|error| miette!("cannot find this program: {error}"))?;
+    let program =
+        std::env::current_exe().map_err(|error| miette!("cannot find the path of the program makespan: {error}"))?;
     let folder = std::env::current_dir().map_err(|error| miette!("cannot find this folder: {error}"))?;
     let store = std::path::absolute(store).map_err(|error| miette!("{}: {error}", store.display()))?;
     let user = User::from_uid(getuid()).ok().flatten().map_or_else(|| getuid().to_string(), |user| user.name);

@@ -10,7 +10,8 @@ pub(super) fn with_jobserver(existing: &str, cores: u32, auth: &str) -> String {
     };
     let is_of_jobs =
         |word: &&str| word.starts_with("-j") || ["--jobs", "--jobserver-"].iter().any(|start| word.starts_with(start));
-    // A value that begins with a blank has no short options in its first word.
+    // In `MAKEFLAGS`, the first word contains the short options without a dash. If the value begins with a blank, there
+    // are none.
     let starts_with_options = options.starts_with(|c: char| !c.is_whitespace());
     let mut words: Vec<&str> = options.split_whitespace().filter(|word| !is_of_jobs(word)).collect();
     if !starts_with_options {

@@ -56,7 +56,7 @@ pub(crate) struct JobserverOrder {
 pub(crate) struct Lender {
     bank: Arc<Mutex<TokenBank<Fifos>>>,
     style: Option<JobserverStyle>,
-    /// The original path of the folder of the run.
+    /// The path that the folder of the run had when it was opened. `MAKEFLAGS` contains this path.
     folder: PathBuf,
     cores: u32,
     /// True if the account contains a job with tokens of an earlier session.

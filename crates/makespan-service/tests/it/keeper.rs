@@ -673,7 +673,7 @@ fn a_predicted_start_is_the_expected_start_after_the_submission() {
         }
         let [start, early, late, _] = instants(&predicted);
         assert!(early <= start && start <= late, "{predicted:?}");
-        // The texts state times from now, so their numbers may differ.
+        // The texts state times relative to the current instant, so the numbers in the texts may differ.
         let words = |text: &str| text.chars().filter(|sign| !sign.is_ascii_digit()).collect::<String>();
         let reason = |one: &Reason| (one.kind, words(&one.text), one.jobs.clone(), one.resource.clone());
         let [before, after] = [&predicted, &explained].map(|one| one.reasons.iter().map(reason).collect::<Vec<_>>());

@@ -69,8 +69,8 @@ impl ClusterSource {
         self.read_by(Commands::new().with_teller(complain), at, days)
     }
 
-    /// Reads the queue as one of `count` clusters. With several clusters, requests to a controller that does not answer
-    /// are not repeated, so that they delay the answer only by seconds.
+    /// Reads the queue as one of `count` clusters. With several clusters, a request to a controller that does not
+    /// respond is not repeated. Such a controller delays the command by a few seconds only.
     fn read_one_of(&self, count: usize, days: u32) -> Result<Queue> {
         let commands = Commands::new().with_teller(complain);
         let commands = if count > 1 { commands.with_patience(Duration::ZERO) } else { commands };

@@ -32,10 +32,10 @@ pub fn in_folder(options: &RunOptions) -> Result<Option<RunOptions>> {
 }
 
 /// Runs ninja if only ninja can run the build that the options name. Returns the exit status of ninja, or `None` if
-/// Makespan can run the build or the source is no build of ninja.
+/// Makespan can run the build or the source is no build of ninja. With `--dry-run`, ninja does not run.
 ///
 /// # Errors
-/// Returns an error if the jobs would run on a cluster, or if ninja would run in spite of `--dry-run`.
+/// Returns an error if the jobs would run on a cluster, if the manifest cannot be read, or if ninja fails to start.
 pub fn run_by_ninja(options: &RunOptions, is_here: bool) -> Result<Option<u8>> {
     let source = &options.source;
     let Some(path) = source.instance.as_deref().filter(|path| source.format.is_none() && is_ninja(path)) else {

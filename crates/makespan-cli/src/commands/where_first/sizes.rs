@@ -28,8 +28,8 @@ pub enum RelativeTimes {
 }
 
 impl RelativeTimes {
-    /// Learns relative times from these runs of similar jobs. Returns `None` if fewer than two numbers of nodes have
-    /// runs that succeeded. Runs with another number of processors on each node than most runs are ignored.
+    /// Learns relative times from these runs of similar jobs. Returns `None` unless runs succeeded on at
+    /// least two different numbers of nodes. Runs with another number of processors on each node than most runs are ignored.
     pub fn measured(runs: &[PastRun]) -> Option<Self> {
         let usual = usual_processors(runs);
         let mut by_nodes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
@@ -78,7 +78,10 @@ impl RelativeTimes {
         let mut note = format!("run times on {measured} nodes are those of {}", counted(*jobs, "similar job"));
         let others: Vec<u32> = sizes.iter().copied().filter(|nodes| !medians.contains_key(nodes)).collect();
         if !others.is_empty() {
-            note += &format!("; the law that fits them gives the run times on {} nodes", words(&others));
+            note += &format!(
+                "; run times on {} nodes come from the speed-up law that fits these jobs best",
+                words(&others)
+            );
         }
         Some(note)
     }

@@ -126,7 +126,7 @@ struct JobsBefore<'a> {
     graph: &'a BuildGraph<'a>,
     /// For each edge that is out of date, the number of its job.
     numbers: &'a FxHashMap<usize, usize>,
-    /// Jobs before the edges that have been visited.
+    /// For each visited edge, the jobs that must end before the outputs of the edge are up to date.
     of: FxHashMap<usize, Rc<Vec<usize>>>,
 }
 

@@ -125,7 +125,11 @@ fn where_learns_run_times_on_other_numbers_of_nodes_from_similar_jobs() {
     let document = json("--nodes 4");
     let run = run_seconds(&document, "sbatch", 4);
     assert!(300.0 < run && run < 500.0, "{run}");
-    assert!(document["remarks"].to_string().contains("the law that fits them gives the run times on 4 nodes"));
+    assert!(
+        document["remarks"]
+            .to_string()
+            .contains("run times on 4 nodes come from the speed-up law that fits these jobs best")
+    );
     // Without a similar job, the run time does not depend on the cluster, although only one has ended jobs of this user.
     sandbox.write("new.sh", "#!/bin/sh\n#SBATCH --time=20 --nodes=1\n");
     let line = format!("where new.sh --from {},saved --format json", example());
