@@ -1,7 +1,8 @@
 //! Reads builds of ninja. A dry run of ninja lists the edges that are out of date. Each of these edges becomes a job.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -37,13 +38,38 @@ pub fn left(path: &Path) -> Result<Option<String>> {
     Build::open(path)?.left()
 }
 
-/// Runs ninja for these targets, with up to `jobs` commands at once. Returns the exit status of ninja.
-pub fn run(path: &Path, targets: &[String], jobs: u32) -> Result<u8> {
+/// Claims a build for a session. Returns a file that is locked while the session runs.
+///
+/// # Errors
+/// Returns an error if another session runs jobs of this build, or if jobs of a killed session still run.
+pub fn claim(path: &Path) -> Result<File> {
+    let wrong = |error: &std::io::Error| miette!("{}: cannot open: {error}", path.display());
+    let folder = File::open(folder_of(path)).map_err(|error| wrong(&error))?;
+    if is_held(&folder) {
+        return Err(miette!("{}: another session of makespan runs this build; wait for its end", path.display()));
+    }
+    // Each job holds a shared lock on the manifest.
+    if is_held(&File::open(path).map_err(|error| wrong(&error))?) {
+        let problem = "jobs of a killed session still run; wait for their end, or end them with --resume";
+        return Err(miette!("{}: {problem}", path.display()));
+    }
+    Ok(folder)
+}
+
+/// Locks a file, or returns true if another process has locked the file. Some file systems have no locks.
+fn is_held(file: &File) -> bool {
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// Replaces this process by ninja for these targets, with up to `jobs` commands at once. A failed
+/// command ends no other command, as in a run of Makespan. Signals reach ninja. Returns an
+/// error if ninja cannot be started.
+pub fn run(path: &Path, targets: &[String], jobs: u32) -> miette::Report {
     let (folder, manifest) = (folder_of(path), path.file_name().unwrap_or_default());
     let mut ninja = Command::new("ninja");
-    ninja.current_dir(&folder).arg("-f").arg(manifest).arg(format!("-j{jobs}")).arg("--").args(targets);
-    let status = ninja.status().map_err(|error| miette!("{}: cannot run `ninja`: {error}", path.display()))?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    ninja.current_dir(&folder).arg("-f").arg(manifest).args(["-k0", &format!("-j{jobs}"), "--"]).args(targets);
+    let error = ninja.exec();
+    miette!("{}: cannot run `ninja`: {error}", path.display())
 }
 
 /// Returns the folder in which ninja runs: the folder of the manifest.
@@ -75,6 +101,7 @@ impl Build {
         if let Some(reason) = self.copy.left() {
             return Ok(Some(reason.to_owned()));
         }
+        self.logs()?;
         let manifest = self.manifest.display().to_string();
         let asked = self.command(&self.copy.path()).args(["-n", "--", &manifest]).output();
         let output = asked.map_err(|error| self.not_run(&error))?;
@@ -87,18 +114,11 @@ impl Build {
 
     fn instance(&self, targets: &[String], platform: &Platform) -> Result<Option<Instance>> {
         let wrong = |error: FormatError| miette!("{error}");
-        let version = self.version()?;
+        let (version, logs) = self.logs()?;
         let named: Vec<&str> = targets.iter().map(String::as_str).collect();
         let dry = self.asked(&self.copy.path(), &[&["-n", "--"], named.as_slice()].concat())?;
-        let logs = self.log_folder()?;
         let log_file = logs.join(BUILD_LOG);
         let mut log = String::from_utf8_lossy(&read_or_empty(&log_file)?).into_owned();
-        if !log.is_empty() && BuildLogVersion::stated(&log) != Some(version.number()) {
-            let found =
-                BuildLogVersion::stated(&log).map_or_else(|| "no version".into(), |found| format!("version {found}"));
-            let problem = format!("the log has {found}, but this ninja writes version {}", version.number());
-            return Err(miette!("{}: {problem}; run `ninja`, or remove the log", log_file.display()));
-        }
         if BuildLog::read(&log).is_long() {
             self.asked(&self.manifest, &["-t", "recompact"])?;
             log = String::from_utf8_lossy(&read_or_empty(&log_file)?).into_owned();
@@ -149,6 +169,23 @@ impl Build {
             .ok_or_else(|| miette!("{}: ninja has version {}; install ninja 1.11 or later", self.name, shown(&version)))
     }
 
+    /// Checks the versions of the logs, before ninja reads the logs and removes logs of other versions. Returns the version
+    /// that the installed ninja writes, and the folder that contains the logs.
+    fn logs(&self) -> Result<(BuildLogVersion, PathBuf)> {
+        let (version, folder) = (self.version()?, self.log_folder()?);
+        let file = folder.join(BUILD_LOG);
+        let log = read_or_empty(&file)?;
+        let stated = BuildLogVersion::stated(&String::from_utf8_lossy(&log));
+        if !log.is_empty() && stated != Some(version.number()) {
+            let found = stated.map_or_else(|| "no version".into(), |found| format!("version {found}"));
+            let problem = format!("the log has {found}, but this ninja writes version {}", version.number());
+            return Err(miette!("{}: {problem}; run `ninja`, or remove the log", file.display()));
+        }
+        let file = folder.join(DEPS_LOG);
+        DepsLog::read(&read_or_empty(&file)?).map_err(|error| miette!("{}: {error}", file.display()))?;
+        Ok((version, folder))
+    }
+
     /// Returns the folder that contains the logs.
     fn log_folder(&self) -> Result<PathBuf> {
         let printed = self.asked(&self.copy.probe(), &["-t", "commands", "makespan-builddir"])?;
@@ -157,7 +194,9 @@ impl Build {
 
     fn command(&self, manifest: &Path) -> Command {
         let mut ninja = Command::new("ninja");
-        ninja.current_dir(&self.folder).arg("-f").arg(manifest).env("NINJA_STATUS", "").stdin(Stdio::null());
+        // Without `keeprsp`, a dry run would remove response files that running commands read.
+        ninja.current_dir(&self.folder).args(["-d", "keeprsp", "-f"]).arg(manifest);
+        ninja.env("NINJA_STATUS", "").stdin(Stdio::null());
         ninja
     }
 

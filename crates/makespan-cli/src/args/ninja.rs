@@ -20,7 +20,7 @@ pub struct NinjaJobOptions {
     pub output: Vec<String>,
     #[arg(long, allow_hyphen_values = true)]
     pub depfile: Option<String>,
-    /// Store the dependencies that the depfile lists in .ninja_deps
+    /// Store the dependencies that the depfile lists in the log of dependencies
     #[arg(long)]
     pub deps: bool,
     #[arg(long)]

@@ -24,6 +24,10 @@ const MARK: &str = "\x1e";
 /// command.
 pub fn job(options: &NinjaJobOptions) -> Result<ExitCode> {
     let job = NinjaJob::new(options)?;
+    // Another session finds this lock if the session of this job is killed.
+    let manifest = File::open(&options.manifest);
+    let manifest = manifest.map_err(|error| miette!("{}: cannot open: {error}", options.manifest.display()))?;
+    drop(manifest.lock_shared());
     if !job.is_out_of_date()? {
         return job.add_unchanged(&options.output).map(|()| ExitCode::SUCCESS);
     }
@@ -102,12 +106,15 @@ impl<'a> NinjaJob<'a> {
         log.lock_shared().map_err(|error| self.wrong(BUILD_LOG, "lock", &error))?;
         let mut ninja = Command::new("ninja");
         // With an absolute path, ninja does not check whether the manifest is out of date.
-        ninja.arg("-f").arg(&self.options.manifest).args(["-n", "-v", "--", &self.options.output[0]]);
+        // Without `keeprsp`, this call would remove response files that other jobs read.
+        ninja.args(["-d", "keeprsp", "-f"]).arg(&self.options.manifest);
+        ninja.args(["-n", "-v", "--", &self.options.output[0]]);
         ninja.current_dir(&self.folder).env("NINJA_STATUS", MARK).stdin(Stdio::null());
         let output = ninja.output().map_err(|error| miette!("cannot run `ninja`: {error}"))?;
         let printed = String::from_utf8_lossy(&output.stdout);
-        let own = format!("{MARK}{}", self.options.command);
-        Ok(!output.status.success() || printed.lines().any(|line| line == own))
+        // A command may contain line breaks, so lines are not compared.
+        let own = format!("{MARK}{}\n", self.options.command);
+        Ok(!output.status.success() || printed.contains(&own))
     }
 
     /// Creates the folders of the outputs, and the response file.

@@ -117,11 +117,12 @@ pub fn processors(options: &RunOptions) -> Result<Option<u32>> {
 pub fn carry_out(options: &RunOptions) -> Result<EndedSession> {
     let stop = signals::listen()?;
     let mut place = place_of(options)?;
-    if let Some(status) = ninja::run_by_ninja(options, place.is_here())? {
-        return Ok(EndedSession { status, stopped: false, failures: Vec::new() });
-    }
     if source::is_asked(&options.source) && options.failures.resume && place.is_here() {
         settle_first(options)?;
+    }
+    let _claimed = ninja::claimed(options)?;
+    if let Some(status) = ninja::run_by_ninja(options, place.is_here())? {
+        return Ok(EndedSession { status, stopped: false, failures: Vec::new() });
     }
     let Some(mut source) = resumed_input::read(options, place.platform())? else {
         return Ok(EndedSession { status: 0, stopped: false, failures: Vec::new() });

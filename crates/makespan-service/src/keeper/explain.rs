@@ -117,7 +117,8 @@ fn reasons(
 fn depends(job: &ExplainedJob) -> Option<Reason> {
     let jobs: Vec<JobNumber> = job.open().take(NAMED).collect();
     let text = format!("waits for the end of {}", named(&jobs)?);
-    let held: Vec<String> = job.before.iter().filter(|one| one.1 == State::Held).map(|one| one.0.to_string()).collect();
+    let held = job.before.iter().filter(|one| one.1 == State::Held).map(|one| one.0.to_string());
+    let held: Vec<String> = held.take(NAMED).collect();
     let remedy = (!held.is_empty()).then(|| format!("makespan release {}", held.join(" ")));
     let why = WaitReason { remedy, ..WaitReason::new(WaitKind::Dependency, text.clone(), format!("it {text}")) };
     Some(Reason { jobs, ..why.into() })

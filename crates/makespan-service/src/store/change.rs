@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Error, OptionalExtension, Transaction, params};
 
 use super::handed::HandedJob;
-use super::read::{JobRow, job_row};
+use super::row::{JobRow, job_row, state_of};
 use crate::clock::wall;
 use crate::log::Priority;
 use crate::prepare::{PreparedJob, PreparedSubmission, refusal};
@@ -426,9 +426,4 @@ fn planned_weight(connection: &Connection, job: JobNumber) -> Result<f64, Error>
     let sql = "SELECT coalesce((SELECT weight / 1e6 FROM handed WHERE handed.job = jobs.number AND withdrawn = 0 \
                ORDER BY position DESC LIMIT 1), weight) FROM jobs WHERE number = ?1";
     connection.prepare_cached(sql)?.query_row([job.0 as i64], |row| row.get(0))
-}
-
-/// Returns the state with the given name, or [`State::Failed`] if the name is unknown.
-pub(super) fn state_of(name: &str) -> State {
-    State::of_name(name).unwrap_or(State::Failed)
 }

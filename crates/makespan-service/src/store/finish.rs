@@ -3,7 +3,8 @@
 use makespan_core::Outcome;
 use rusqlite::{Error, OptionalExtension, params};
 
-use super::change::{JobEvent, LogEvent, StoreChange, StoreResult, StoredState, state_of};
+use super::change::{JobEvent, LogEvent, StoreChange, StoreResult, StoredState};
+use super::row::state_of;
 use crate::clock::wall;
 use crate::prepare::refusal;
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};

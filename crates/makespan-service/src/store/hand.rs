@@ -2,8 +2,9 @@
 
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
-use super::change::{StoreChange, StoreResult, state_of};
+use super::change::{StoreChange, StoreResult};
 use super::handed::HandedJob;
+use super::row::state_of;
 use crate::clock::wall;
 use crate::prepare::{PreparedJob, refusal};
 use crate::words::{HappeningKind, JobNumber, RefusalKind, State, Who};

@@ -9,6 +9,7 @@ mod hand;
 mod handed;
 mod read;
 mod reservations;
+mod row;
 mod schema;
 mod snapshot;
 mod spans;
@@ -31,7 +32,8 @@ pub(crate) use fault::{JournalFault, database_fault, for_service, journal_fault,
 pub use finish::TaskEnd;
 pub use hand::Round;
 pub use handed::HandedJob;
-pub use read::{JobRow, PendingRow, Reader, TaskRow};
+pub use read::{PendingRow, Reader, TaskRow};
+pub use row::JobRow;
 pub use snapshot::{is_served, is_store, newer_version, snapshot};
 
 /// File name of the database.

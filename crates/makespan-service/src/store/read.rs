@@ -6,34 +6,15 @@ use makespan_core::TaskId;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params, params_from_iter};
 
-use super::change::state_of;
 use super::hand::{Round, faded};
 use super::handed::HandedJob;
+use super::row::{JobRow, SUMMARY, job_row, number, state_of, summary};
 use crate::clock::wall;
 use crate::words::{Filter, Happening, HappeningKind, JobNumber, JobSummary, Page, Role, State, UserSummary, Who};
 
 /// A connection that reads the store.
 #[derive(Debug)]
 pub struct Reader(pub(super) Connection);
-
-/// A stored job.
-#[derive(Clone, Debug)]
-pub struct JobRow {
-    /// The entry of the queue, without expected instants.
-    pub summary: JobSummary,
-    /// The job as an instance in the native format.
-    pub spec: String,
-    /// The working directory of the commands.
-    pub directory: Option<String>,
-    /// Additional environment variables of the commands.
-    pub environment: BTreeMap<String, String>,
-    /// The earliest start, in seconds since 1970.
-    pub begin: Option<f64>,
-    /// The reason why the job did not succeed.
-    pub reason: Option<String>,
-    /// The jobs for which this job waits.
-    pub after: Vec<JobNumber>,
-}
 
 /// A stored task, which has started or ended.
 #[derive(Clone, Debug)]
@@ -79,59 +60,6 @@ pub struct PendingRow {
     pub begin: Option<f64>,
     /// The unfinished jobs for which this job waits.
     pub after: Vec<JobNumber>,
-}
-
-const SUMMARY: &str = "number, name, user, state, submitted, started, ended, processors, weight, priority, deadline, tasks, \
-                       succeeded + failed + timed_out + not_started";
-
-/// Returns a column that contains a number of a job, a round or the like.
-pub(super) fn number(row: &Row<'_>, at: usize) -> Result<u64, Error> {
-    Ok(row.get::<_, i64>(at)? as u64)
-}
-
-fn summary(row: &Row<'_>) -> Result<JobSummary, Error> {
-    Ok(JobSummary {
-        number: JobNumber(number(row, 0)?),
-        name: row.get(1)?,
-        user: row.get(2)?,
-        state: state_of(&row.get::<_, String>(3)?),
-        submitted: row.get(4)?,
-        expected_start: None,
-        expected_end: None,
-        longer_than: None,
-        behind: None,
-        blocked: None,
-        started: row.get(5)?,
-        ended: row.get(6)?,
-        processors: row.get(7)?,
-        weight: row.get(8)?,
-        priority: row.get(9)?,
-        deadline: row.get(10)?,
-        tasks: number(row, 11)?,
-        tasks_ended: number(row, 12)?,
-    })
-}
-
-/// Returns a job with its predecessors, or `None` if there is no such job.
-pub(super) fn job_row(connection: &Connection, job: JobNumber) -> Result<Option<JobRow>, Error> {
-    let sql = format!("SELECT {SUMMARY}, spec, directory, environment, begin, reason FROM jobs WHERE number = ?1");
-    let row = connection.prepare_cached(&sql)?.query_row([job.0 as i64], |row| {
-        let environment: String = row.get(15)?;
-        Ok(JobRow {
-            summary: summary(row)?,
-            spec: row.get(13)?,
-            directory: row.get(14)?,
-            environment: serde_json::from_str(&environment).unwrap_or_default(),
-            begin: row.get(16)?,
-            reason: row.get(17)?,
-            after: Vec::new(),
-        })
-    });
-    let Some(row) = row.optional()? else { return Ok(None) };
-    let sql = "SELECT before FROM waits WHERE job = ?1 ORDER BY before";
-    let mut select = connection.prepare_cached(sql)?;
-    let after = select.query_map([job.0 as i64], |row| Ok(JobNumber(number(row, 0)?)))?.collect::<Result<_, _>>()?;
-    Ok(Some(JobRow { after, ..row }))
 }
 
 impl Reader {

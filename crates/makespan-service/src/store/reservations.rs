@@ -4,7 +4,8 @@ use makespan_core::ProcSet;
 use rusqlite::{Connection, Error, Row, params};
 
 use super::change::{StoreChange, StoreResult};
-use super::read::{Reader, number};
+use super::read::Reader;
+use super::row::number;
 use crate::clock::{shown_instant, wall};
 use crate::prepare::refusal;
 use crate::words::{RefusalKind, Reservation};

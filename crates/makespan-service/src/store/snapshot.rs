@@ -10,7 +10,8 @@ use rusqlite::{Error, ErrorCode};
 
 use super::change::StoreChange;
 use super::fault::{check_database, database_fault, round_folder};
-use super::read::{Reader, number};
+use super::read::Reader;
+use super::row::number;
 use super::schema::{APPLICATION, STEPS};
 use super::{DATABASE, open, private};
 use crate::words::{HappeningKind, JobNumber, State};

@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::{
@@ -679,6 +680,29 @@ fn a_predicted_start_is_the_expected_start_after_the_submission() {
         let [before, after] = [&predicted, &explained].map(|one| one.reasons.iter().map(reason).collect::<Vec<_>>());
         assert_eq!((predicted.job, before), (job, after));
     }
+}
+
+/// Other clients submit jobs while a submission is predicted, so its new numbers may be given to their jobs.
+#[test]
+fn a_prediction_is_right_while_others_submit() {
+    let temporary = tempfile::tempdir().unwrap();
+    let keeper = keeper(temporary.path());
+    let (ann, bob) = (who("ann", Role::Submitter), who("bob", Role::Submitter));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                keeper.submit(&bob, sleeping(1, 500.0), None).unwrap();
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let lengths: Vec<f64> = (0..12)
+            .filter_map(|_| keeper.what_if(&ann, sleeping(1, 10.0)).ok())
+            .filter_map(|found| Some(found.waiting[0].end? - found.waiting[0].start?))
+            .collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(lengths.len() > 2 && lengths.iter().all(|length| (length - 10.0).abs() < 0.1), "{lengths:?}");
+    });
 }
 
 /// A limit that is set while jobs wait holds from then on, and no longer after its removal.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::cluster::Config;
 use crate::text::{OptionalLimit, bytes, duration};
 
 /// Limits on the jobs that run at the same time: the number of jobs, and the resources that they hold together.
@@ -114,6 +115,12 @@ pub struct FairShare {
 const SHARES: &str = "SharesRaw/Norm/Level/Factor";
 /// The number of shares that means `parent`.
 const PARENT: u32 = i32::MAX as u32;
+
+/// Returns whether a cluster enforces the limits of users, accounts and QOS. Returns true if this is unknown.
+pub(super) fn are_enforced(config: &Config) -> bool {
+    let enforced = config.get("AccountingStorageEnforce").unwrap_or("limits").to_lowercase();
+    ["limits", "safe", "all"].iter().any(|word| enforced.contains(word))
+}
 
 /// Parses the output of `scontrol -o show assoc_mgr`.
 pub(super) fn of_controller(text: &str) -> (Vec<Qos>, Vec<Association>) {

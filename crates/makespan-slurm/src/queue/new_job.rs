@@ -387,6 +387,7 @@ impl Queue {
                         remarks.push(format!("the account is {account}; to use another account, write account=NAME"));
                     }
                 }
+                None if !super::limits::are_enforced(&self.config) => {}
                 None => remarks.push(format!(
                     "user `{user}` has no account here, so no limits of accounts apply; to use another user, write \
                      user=NAME"

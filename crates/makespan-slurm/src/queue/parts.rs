@@ -366,8 +366,7 @@ impl Texts {
 
     fn limits(&self, config: &Config, remarks: &mut Vec<String>) -> (Vec<super::Qos>, Vec<super::Association>) {
         let (mut qos, associations) = limits::of_controller(self.get(ClusterOutput::Limits).unwrap_or_default());
-        let enforced = config.get("AccountingStorageEnforce").unwrap_or("limits").to_lowercase();
-        if !["limits", "safe", "all"].iter().any(|word| enforced.contains(word)) {
+        if !super::limits::are_enforced(config) {
             let stated = |limits: &super::SlurmLimits| !limits.is_empty();
             if qos.iter().any(|qos| stated(&qos.all) || stated(&qos.each_user))
                 || associations.iter().any(|one| stated(&one.all))

@@ -1,12 +1,13 @@
 //! Builds of ninja: the option `-C`, and builds that only ninja can run.
 
+use std::fs::File;
 use std::path::Path;
 
 use miette::{Result, miette};
 
 use crate::args::{RunOptions, TemplateOptions};
 use crate::machine;
-use crate::ninja::{is_ninja, left, run};
+use crate::ninja::{claim, is_ninja, left, run};
 use crate::output::complain;
 
 /// Returns the options with `DIR/build.ninja` as the source if they contain `-C DIR`, as for ninja. With a file or with
@@ -31,6 +32,21 @@ pub fn in_folder(options: &RunOptions) -> Result<Option<RunOptions>> {
     Ok(Some(options))
 }
 
+/// Returns the manifest of ninja that the options name.
+fn manifest(options: &RunOptions) -> Option<&Path> {
+    let source = &options.source;
+    source.instance.as_deref().filter(|path| source.format.is_none() && is_ninja(path))
+}
+
+/// Claims the build of ninja that the options name, if they name one and jobs will run. Returns a file that is locked while
+/// the session runs.
+///
+/// # Errors
+/// Returns an error if jobs of another session run.
+pub fn claimed(options: &RunOptions) -> Result<Option<File>> {
+    manifest(options).filter(|_| !options.dry_run).map(claim).transpose()
+}
+
 /// Runs ninja if only ninja can run the build that the options name. Returns the exit status of ninja, or `None` if
 /// Makespan can run the build or the source is no build of ninja. With `--dry-run`, ninja does not run.
 ///
@@ -38,16 +54,16 @@ pub fn in_folder(options: &RunOptions) -> Result<Option<RunOptions>> {
 /// Returns an error if the jobs would run on a cluster, if the manifest cannot be read, or if ninja fails to start.
 pub fn run_by_ninja(options: &RunOptions, is_here: bool) -> Result<Option<u8>> {
     let source = &options.source;
-    let Some(path) = source.instance.as_deref().filter(|path| source.format.is_none() && is_ninja(path)) else {
-        return Ok(None);
-    };
+    let Some(path) = manifest(options) else { return Ok(None) };
     if !is_here {
         return Err(miette!("{}: the jobs of a build of ninja run only on this machine; remove --on", path.display()));
     }
     let Some(reason) = left(path)?.filter(|_| !options.dry_run) else { return Ok(None) };
-    complain(&format!("{reason}, so only ninja can run this build; starting ninja"));
+    complain(&format!(
+        "{reason}, so only ninja can run this build; starting ninja, without the options about jobs except --jobs and --processors"
+    ));
     let processors =
         source.machines.processors.map_or_else(|| Ok(machine::platform()?.processors()), Ok::<_, miette::Report>)?;
     let jobs = source.jobs.map_or(processors, |jobs| jobs.of(processors, u64::from(u32::MAX)));
-    run(path, &source.template.words, jobs).map(Some)
+    Err(run(path, &source.template.words, jobs))
 }

@@ -113,6 +113,10 @@ impl Knowledge {
         let learns = learns(options);
         let relative = self.relative(at).filter(|_| job.get("ntasks").is_none() && (learns || self.stated.is_some()));
         if !options.nodes.is_empty() && relative.is_none() {
+            if !learns {
+                let problem = "--times limits and --times usual ignore the run times of ended jobs";
+                return Err(miette!("--nodes: {problem}; state the speed-up, such as --speedup amdahl:0.05"));
+            }
             return Err(miette!(
                 "--nodes: no two numbers of nodes have similar jobs that succeeded (user {}, name {}), so the run times on other numbers \
                  are unknown; state the speed-up, such as --speedup amdahl:0.05",
@@ -288,14 +292,14 @@ fn on(nodes: Option<u32>) -> String {
 /// Returns the numbers of nodes to compare on a cluster: the stated ones, or else the number in the script and those on
 /// which similar jobs succeeded. `None` is the number in the script.
 fn sizes(options: &WhereOptions, relative: Option<&RelativeTimes>, stated: u32) -> Vec<Option<u32>> {
-    if !options.nodes.is_empty() {
-        return options.nodes.iter().copied().map(Some).collect();
-    }
-    let mut sizes = relative.map_or_else(Vec::new, RelativeTimes::sizes);
+    let mut sizes = options.nodes.clone();
     if sizes.is_empty() {
-        return vec![None];
+        sizes = relative.map_or_else(Vec::new, RelativeTimes::sizes);
+        if sizes.is_empty() {
+            return vec![None];
+        }
+        sizes.push(stated);
     }
-    sizes.push(stated);
     sizes.sort_unstable();
     sizes.dedup();
     sizes.into_iter().map(Some).collect()

@@ -4,21 +4,24 @@
 /// form in which ninja compares paths.
 ///
 /// # Errors
-/// The problem, as a text, if the file contains no rule or if a file is both a target and has prerequisites of its own.
+/// The problem, as a text, if the file contains no target, or if a file is a prerequisite of an earlier rule and has further
+/// prerequisites of its own.
 pub fn depfile_inputs(content: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let mut inputs: Vec<Vec<u8>> = Vec::new();
     let mut seen = rustc_hash::FxHashSet::default();
     let mut has_target = false;
-    for rule in rules(content) {
+    for mut rule in rules(content) {
         has_target |= !rule.targets.is_empty();
-        if rule.targets.is_empty() && !rule.inputs.is_empty() {
-            return Err("expected a colon after the targets in the depfile".into());
+        if rule.targets.is_empty() {
+            // Like ninja, treat words without a colon as targets.
+            rule.targets = std::mem::take(&mut rule.inputs);
         }
-        if !rule.inputs.is_empty() && rule.targets.iter().any(|target| seen.contains(target)) {
-            return Err("an input in the depfile has inputs of its own".into());
-        }
+        let is_input = rule.targets.iter().any(|target| seen.contains(target));
         for input in rule.inputs {
             if seen.insert(input.clone()) {
+                if is_input {
+                    return Err("an input in the depfile has inputs of its own".into());
+                }
                 inputs.push(input);
             }
         }

@@ -5,9 +5,12 @@ const EDGE: char = '\x1e';
 /// Separator of the bindings of an edge.
 const FIELD: char = '\x1f';
 
+/// Name of the binding `pool` in the copy of a manifest. The dry run of an edge in the pool `console` would hide the lines of
+/// later edges, so no edge of the copy has a pool. Rules accept only known names, and this one has no effect on Linux.
+pub(super) const POOL: &str = "msvc_deps_prefix";
+
 /// Description that prints the bindings of an edge.
-pub(super) const DESCRIPTION: &str =
-    "\x1e$out\x1f$command\x1f$pool\x1f$deps\x1f$depfile\x1f$restat\x1f$generator\x1f$rspfile\x1f$rspfile_content\x1f";
+pub(super) const DESCRIPTION: &str = "\x1e$out\x1f$command\x1f$msvc_deps_prefix\x1f$deps\x1f$depfile\x1f$restat\x1f$generator\x1f$rspfile\x1f$rspfile_content\x1f";
 
 /// An edge that is out of date: a command and the files that it makes.
 #[derive(Debug)]
@@ -27,9 +30,11 @@ pub(super) struct DirtyEdge<'a> {
 }
 
 /// Returns the edges in the output of a dry run, in the order in which ninja would start them. Returns `None` if an edge
-/// is incomplete or has no explicit output.
+/// is incomplete, has no explicit output, or is printed in another form.
 pub(super) fn dirty_edges(printed: &str) -> Option<Vec<DirtyEdge<'_>>> {
-    printed.split(EDGE).skip(1).map(edge).collect()
+    let mut parts = printed.split(EDGE);
+    let before = parts.next().unwrap_or_default().trim();
+    if before.is_empty() || before == "ninja: no work to do." { parts.map(edge).collect() } else { None }
 }
 
 fn edge(text: &str) -> Option<DirtyEdge<'_>> {
@@ -46,7 +51,7 @@ fn edge(text: &str) -> Option<DirtyEdge<'_>> {
         rspfile: unquoted(fields.next()?),
         rspfile_content: fields.next()?,
     };
-    fields.next().map(|_| edge)
+    (fields.next()?.trim().is_empty() && fields.next().is_none()).then_some(edge)
 }
 
 /// Removes the quotes that ninja puts around unusual file names in `$in` and `$out`.

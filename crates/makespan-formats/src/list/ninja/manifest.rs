@@ -11,11 +11,14 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 use tempfile::TempDir;
 
-use super::dry::DESCRIPTION;
+use super::dry::{DESCRIPTION, POOL};
 use crate::error::{FilePlace, FormatError};
 
 /// Maximum depth of nested `include` and `subninja` statements.
 const MAX_DEPTH: usize = 64;
+
+/// Variables with other values in the copy.
+const CHANGED: [&str; 3] = ["description", "pool", POOL];
 
 /// A copy of a manifest and of all files that the manifest includes, in a temporary folder.
 #[derive(Debug)]
@@ -91,20 +94,30 @@ impl ManifestCopy {
         let mut is_default = false;
         for (number, line) in (1..).zip(text.split_inclusive('\n')) {
             let plain = line.trim_end_matches(['\n', '\r']);
-            let begins = !std::mem::replace(&mut is_continued, continues(plain));
+            let begins = !is_continued;
+            // Ninja does not continue comments.
+            is_continued = continues(plain) && !(begins && plain.trim_start_matches(' ').starts_with('#'));
+            let place = || format!("{}:{number}", file.display());
+            if let Some(name) = CHANGED.into_iter().find(|name| uses(plain, name)) {
+                self.leave(&place(), &format!("it uses the variable `{name}`"));
+            }
             if !begins {
                 if is_default {
-                    self.defaults.push_str(line);
+                    self.keep_default(line, plain, &place());
                 } else if !is_dropped {
                     copied.push_str(line);
                 }
                 continue;
             }
             (is_dropped, is_default) = (false, false);
-            let place = || format!("{}:{number}", file.display());
             if let Some(binding) = plain.strip_prefix(' ') {
                 let (key, value) = binding.split_once('=').unwrap_or((binding, ""));
                 match (block, key.trim()) {
+                    (Block::Rule | Block::Build, "pool") => {
+                        let _ = write!(copied, "  {POOL} ={}", &line[line.find('=').map_or(line.len(), |at| at + 1)..]);
+                        continue;
+                    }
+                    (Block::Rule | Block::Build, POOL) => self.leave(&place(), "it sets msvc_deps_prefix"),
                     (Block::Rule | Block::Build, "description") => is_dropped = true,
                     (Block::Rule | Block::Build, "dyndep") => self.leave(&place(), "it uses dyndep"),
                     (Block::Pool(name), "depth") => self.pool(name, value.trim(), &place()),
@@ -116,6 +129,9 @@ impl ManifestCopy {
                 continue;
             }
             let (word, rest) = plain.split_once(' ').unwrap_or((plain, ""));
+            if word == "rule" && is_continued {
+                self.leave(&place(), "the name of a rule is on the next line");
+            }
             block = match word {
                 "rule" => Block::Rule,
                 "build" => Block::Build,
@@ -132,11 +148,8 @@ impl ManifestCopy {
                     continue;
                 }
                 "default" => {
-                    if unescaped(rest).is_none() && !is_continued {
-                        self.leave(&place(), "a default target contains a variable");
-                    }
                     is_default = true;
-                    let _ = writeln!(self.defaults, "{plain}");
+                    self.keep_default(&format!("{plain}\n"), rest, &place());
                     block = Block::Other;
                     continue;
                 }
@@ -161,6 +174,15 @@ impl ManifestCopy {
         }
     }
 
+    /// Copies a line of a `default` statement. `targets` are the targets in this line.
+    fn keep_default(&mut self, line: &str, targets: &str, place: &str) {
+        let end = usize::from(continues(targets));
+        if unescaped(&targets[..targets.len() - end]).is_none() {
+            self.leave(place, "a default target contains a variable");
+        }
+        self.defaults.push_str(line);
+    }
+
     fn leave(&mut self, place: &str, reason: &str) {
         self.left.get_or_insert_with(|| format!("{place}: {reason}"));
     }
@@ -178,6 +200,25 @@ enum Block<'a> {
 /// Returns whether the statement continues on the next line, because the line ends with an unescaped `$`.
 fn continues(line: &str) -> bool {
     line.bytes().rev().take_while(|&byte| byte == b'$').count() % 2 == 1
+}
+
+/// Returns whether a line uses the variable `variable`.
+fn uses(line: &str, variable: &str) -> bool {
+    let mut rest = line.trim_start_matches(' ');
+    if rest.starts_with('#') {
+        return false;
+    }
+    while let Some(at) = rest.find('$') {
+        let after = &rest[at + 1..];
+        let name = after.strip_prefix('{').map_or(after, |name| name);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if name.strip_prefix(variable).is_some_and(|end| !end.starts_with(is_name)) {
+            return true;
+        }
+        // An escaped `$` begins no variable.
+        rest = after.strip_prefix('$').unwrap_or(after);
+    }
+    false
 }
 
 /// Returns the path in an `include` statement, or `None` if the path contains a variable.

@@ -111,7 +111,7 @@ fn a_manifest_is_copied_with_descriptions() {
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write(
         "build.ninja",
-        "pool p\n  depth = 4\ninclude my$ rules\nbuild a: cc b $\n  c\n  description = $\n    x\n  y = 1\nsubninja sub\ndefault a $\n a\n",
+        "pool p\n  depth = 4\ninclude my$ rules\nbuild a: cc b $\n  c\n  description = $\n    x\n  y = 1\n  pool = p\nsubninja sub\ndefault a $\n a\n",
     );
     write("my rules", "rule cc # x\n\n  # description = y\n  command = x\n  description = CC $out\n");
     write("sub", "rule cc\n  command = y");
@@ -124,12 +124,17 @@ fn a_manifest_is_copied_with_descriptions() {
     let names = ["2", "3"].map(|name| copy.path().with_file_name(format!("{name}.ninja")).display().to_string());
     assert_eq!(
         text("1.ninja"),
-        format!("pool p\n  depth = 4\ninclude {}\nbuild a: cc b $\n  c\n  y = 1\nsubninja {}\n", names[0], names[1])
+        format!(
+            "pool p\n  depth = 4\ninclude {}\nbuild a: cc b $\n  c\n  y = 1\n  msvc_deps_prefix = p\nsubninja {}\n",
+            names[0], names[1]
+        )
     );
     assert_eq!((copy.left(), copy.pools()["p"], copy.pools()["console"]), (None, 4, 1));
     for (text, reason) in [
         ("build a: cc\n  dyndep = x\n", "build.ninja:2: it uses dyndep"),
         ("\ninclude $x\n", "build.ninja:2: the path after `include` contains a variable"),
+        ("rule r\n  command = echo ${pool}\n", "build.ninja:2: it uses the variable `pool`"),
+        ("default $\n  $x\n", "build.ninja:2: a default target contains a variable"),
         ("default $x\n", "build.ninja:1: a default target contains a variable"),
         ("pool p\n  depth = $x\n", "build.ninja:2: the depth of the pool `p` is not a number"),
     ] {

@@ -68,12 +68,13 @@ impl Keeper {
                 format!("there are {tasks} tasks, and the effect of at most {MAX_TRIED} tasks can be predicted");
             return Err(refusal(RefusalKind::BadInput, "content", message, "submit fewer tasks at once"));
         }
+        // The plan is older than the attempt, so the new numbers are larger than all numbers in the plan.
+        let without = self.current_outlook()?;
         let submitted = Box::new((submission, prepared));
         let tried = self.ask(|reply| StoreRequest::TryOut(who.clone(), submitted, reply))?;
         let (rows, weights): (Vec<JobRow>, Vec<f64>) = tried.into_iter().unzip();
         let new: Vec<JobNumber> = rows.iter().map(|row| row.summary.number).collect();
         let jobs = rows.into_iter().map(|row| self.explained(row, &new)).collect::<Result<Vec<_>, _>>()?;
-        let without = self.current_outlook()?;
         let with = what_if::with_new_jobs(&without, &jobs, &weights, wall())?;
         let (waiting, ranges) = self.outlooks(who, Some(&with), &jobs);
         let others = what_if::others(&without, &with, who);
