@@ -194,9 +194,7 @@ impl Build {
 
     fn command(&self, manifest: &Path) -> Command {
         let mut ninja = Command::new("ninja");
-        // Without `keeprsp`, a dry run would remove response files that running commands read.
-        ninja.current_dir(&self.folder).args(["-d", "keeprsp", "-f"]).arg(manifest);
-        ninja.env("NINJA_STATUS", "").stdin(Stdio::null());
+        ninja.current_dir(&self.folder).arg("-f").arg(manifest).env("NINJA_STATUS", "").stdin(Stdio::null());
         ninja
     }
 

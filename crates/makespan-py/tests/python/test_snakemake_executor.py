@@ -246,7 +246,7 @@ def test_a_restarted_snakemake_continues_its_jobs(service: Service, tmp_path: Pa
     made.run_job(job(4))
     assert service.jobs[4]["state"] == "cancelled" and made.submitted[0][0].external_jobid.endswith("/8")
     assert log.lines == ["Job 4 of an earlier session is cancelled, because job 4 replaces it."]
-    # After the restore of a store, the number is that of another job.
+    # After the restore of a store, another job has the number.
     service.jobs[8]["task_list"][0]["command"] = ["/tmp/other.sh"]
     made, _ = executor(tmp_path, session=5)
     made.run_job(job(4))
