@@ -86,6 +86,11 @@ impl QueueJob {
         let needs = self.request.min_time.or(self.limit).unwrap_or(60);
         Some(self.deadline?.saturating_sub(i64::try_from(needs).unwrap_or(i64::MAX)))
     }
+
+    /// Returns true if the job is pending and can no longer meet its deadline.
+    pub(super) fn is_too_late(&self, now: i64) -> bool {
+        self.run.is_none() && self.latest_start().is_some_and(|latest| latest < now)
+    }
 }
 
 /// Data for the conversion of all jobs.

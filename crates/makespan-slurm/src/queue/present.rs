@@ -345,7 +345,7 @@ impl Builder<'_> {
         if let Some(bar) = self.queue.barred(job).filter(|_| job.run.is_none()) {
             return Err(bar.text);
         }
-        if job.run.is_none() && job.latest_start().is_some_and(|latest| latest < self.queue.now) {
+        if job.is_too_late(self.queue.now) {
             return Err("it can no longer end by its deadline".into());
         }
         if width == 0 && job.state == JobState::Suspended {

@@ -80,30 +80,34 @@ impl<'a> Places<'a> {
         if wait.has_failed {
             return Err("its dependency can never be satisfied");
         }
-        let all = self.targets.jobs(self.jobs[by], wait);
-        let named: Vec<usize> = all.iter().filter_map(|index| self.place_of.get(index)).copied().collect();
-        if named.is_empty() && wait.condition != Condition::Singleton {
-            return Err(if all.is_empty() { NOT_IN_QUEUE } else { "it waits for a job that is left out" });
+        let mut all = self.targets.jobs(self.jobs[by], wait);
+        if all.is_empty() && wait.condition != Condition::Singleton {
+            return Err(NOT_IN_QUEUE);
         }
         match wait.condition {
             Condition::Failed => {
-                Err("it waits for another job to fail, but the instance assumes that all jobs succeed")
+                return Err("it waits for another job to fail, but the instance assumes that all jobs succeed");
             }
             Condition::Started(delay) => {
-                let starts: Option<Vec<i64>> =
-                    named.iter().map(|&place| Some(self.job(place).run.as_ref()?.started)).collect();
-                if let Some(start) = starts.and_then(|starts| starts.into_iter().max()) {
+                let starts = all.iter().map(|&index| Some(self.queue.jobs[index].run.as_ref()?.started));
+                if let Some(start) = starts.collect::<Option<Vec<i64>>>().and_then(|starts| starts.into_iter().max()) {
                     let from = start.saturating_add(delay).saturating_sub(self.queue.now);
                     return Ok(StartCondition { after: Vec::new(), from });
                 }
-                notes.add(
-                    self.job(by),
-                    "a dependency on the start of other jobs is treated as a dependency on their end",
-                );
-                Ok(StartCondition { after: named, from: 0 })
             }
-            _ => Ok(StartCondition { after: named, from: 0 }),
+            // Slurm cancels jobs that cannot meet their deadlines, and a cancellation is an end.
+            Condition::Ended | Condition::Singleton => {
+                all.retain(|&index| !self.queue.jobs[index].is_too_late(self.queue.now))
+            }
+            Condition::Succeeded | Condition::SameTask => {}
         }
+        // A job that is left out never ends, and one such job is sufficient.
+        let after: Option<Vec<usize>> = all.iter().map(|index| self.place_of.get(index).copied()).collect();
+        let after = after.ok_or("it waits for a job that is left out")?;
+        if matches!(wait.condition, Condition::Started(_)) {
+            notes.add(self.job(by), "a dependency on the start of other jobs is treated as a dependency on their end");
+        }
+        Ok(StartCondition { after, from: 0 })
     }
 }
 

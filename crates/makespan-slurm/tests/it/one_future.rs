@@ -87,9 +87,11 @@ impl Comparison {
 }
 
 /// Returns sets of rules: none, several processors per node, each other rule with several processors per node, limits
-/// with whole nodes, and all rules.
+/// with whole nodes, held jobs with dependencies and arrays, and all rules.
 fn rule_sets() -> impl Iterator<Item = u32> {
-    [0, 1].into_iter().chain((1..RULES).map(|bit| 1 | 1 << bit)).chain([1 | 1 << 10 | 1 << 13, (1 << RULES) - 1])
+    let held = 1 | 1 << 6 | 1 << 18;
+    let several = [1 | 1 << 10 | 1 << 13, held, held | 1 << 5, (1 << RULES) - 1];
+    [0, 1].into_iter().chain((1..RULES).map(|bit| 1 | 1 << bit)).chain(several)
 }
 
 fn agree(rounds: u64) {

@@ -188,8 +188,12 @@ impl RandomQueue {
         if self.has(6) && id > 100 && self.draws.one_in(4) {
             // In a simulation, a job never starts if it waits for a cancelled job. So if deadlines cancel jobs, jobs
             // wait only for the success of other jobs.
-            let condition = if self.has(8) { "ok" } else { self.draws.of(&["any", "ok"]) };
-            more += &format!(" Dependency=after{condition}:{}(unfulfilled)", 100 + self.draws.below(id - 100));
+            let condition = if self.has(8) { "ok" } else { self.draws.of(&["any", "ok", "singleton"]) };
+            let other = 100 + self.draws.below(id - 100);
+            more += &match condition {
+                "singleton" => " Dependency=singleton(unfulfilled)".to_owned(),
+                after => format!(" Dependency=after{after}:{other}(unfulfilled)"),
+            };
         } else if self.has(21) && id > 100 && self.draws.one_in(3) {
             let of = |draws: &mut Draws| {
                 let job = if draws.one_in(3) { 1 + draws.below(4) } else { 100 + draws.below(id - 100) };
@@ -237,14 +241,14 @@ impl RandomQueue {
             let features = if self.has(3) { self.draws.of(&["a", "b", "a,b", "c"]) } else { "c" };
             let weight = if self.has(4) { 1 + self.draws.below(4) } else { 1 };
             let (cores, alloc) = (self.cores, self.cores - self.free[at as usize]);
+            let memory = cores * 1500;
             let gres = if self.has(14) { " Gres=gpu:2" } else { "" };
             let base = if alloc == 0 { "IDLE" } else { "MIXED" };
             let (flag, reason) =
                 if self.has(20) && self.draws.one_in(4) { ("+DRAIN", " Reason=disk") } else { ("", "") };
             texts += &format!(
-                "NodeName=n{at} CPUTot={cores} CPUAlloc={alloc} RealMemory={} State={base}{flag} ActiveFeatures={features} Weight={weight} \
+                "NodeName=n{at} CPUTot={cores} CPUAlloc={alloc} RealMemory={memory} State={base}{flag} ActiveFeatures={features} Weight={weight} \
                  Partitions={partition}{gres}{reason}\n",
-                cores * 1500,
             );
         }
         texts
