@@ -39,6 +39,8 @@ pub(super) struct Model<'a> {
     pub latest: Vec<i64>,
     /// True if the cluster allocates memory.
     memory: bool,
+    /// The distinct amounts of memory of the nodes in bytes, in ascending order.
+    memories: Vec<u64>,
 }
 
 impl<'a> Model<'a> {
@@ -78,7 +80,10 @@ impl<'a> Model<'a> {
         let latest = latest.collect();
         let never = vec![None; queue.jobs.len()];
         let cluster = Arc::new(cluster);
-        let mut model = Self { queue, cluster, nodes, site_of, open, kinds, limits, never, latest, memory };
+        let mut memories: Vec<u64> = queue.nodes.iter().filter_map(|node| node.memory).collect();
+        memories.sort_unstable();
+        memories.dedup();
+        let mut model = Self { queue, cluster, nodes, site_of, open, kinds, limits, never, latest, memory, memories };
         model.add_bids();
         let cluster = Arc::make_mut(&mut model.cluster);
         cluster.sort_bids();
@@ -234,6 +239,7 @@ impl<'a> Model<'a> {
     ) -> usize {
         let request = &job.request;
         let nodes = u32::try_from(request.min_nodes).unwrap_or(u32::MAX);
+        let least_memory = request.least_memory_on_node();
         let key = SetKey {
             partition,
             features: choice.clone(),
@@ -242,6 +248,7 @@ impl<'a> Model<'a> {
             only: only.to_vec(),
             excluded: request.excluded.clone(),
             reservation,
+            memory: if self.memory { 0 } else { self.memories.partition_point(|&has| has < least_memory) },
         };
         if let Some(&known) = interning.sets.get(&key) {
             return known;
@@ -250,6 +257,7 @@ impl<'a> Model<'a> {
         for site in self.cluster.partitions[partition].iter() {
             let node = self.node(site);
             let fits = self.open.has(site)
+                && (self.memory || request.fits_memory(node))
                 && choice.serves(&node.features, nodes)
                 && !request.excluded.contains(&node.name)
                 && (only.is_empty() || only.contains(&node.name))
@@ -365,6 +373,8 @@ struct SetKey {
     only: Vec<String>,
     excluded: Vec<String>,
     reservation: Option<usize>,
+    /// If the cluster does not allocate memory, the number of values in [`Model::memories`] that are too small.
+    memory: usize,
 }
 
 fn is_exclusive(partition: &Partition) -> bool {

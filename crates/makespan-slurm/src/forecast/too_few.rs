@@ -22,17 +22,26 @@ impl Model<'_> {
         }
         let name = &queue.partitions[partition].name;
         let only = job.request.only_nodes(shape.max_nodes.map(u64::from));
+        // A job with one node needs all its processors there.
+        let least = if shape.max_nodes == Some(1) { shape.cpus } else { 1 };
+        let is_suitable = |site: usize| self.cluster.capacity(shape, site).is_some_and(|room| u64::from(room) >= least);
+        let there = if least > 1 { 0 } else { there };
         let mut away = Vec::new();
         for site in self.wanted_sites(partition, job, only) {
             let node = self.node(site);
-            if !self.open.has(site) {
+            if !self.open.has(site) && is_suitable(site) {
                 let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
                 away.push(format!("{} ({}{reason})", node.name, state(node)));
             }
         }
-        let is_enough = self.would_be_enough(partition, shape, job, only);
+        let (nodes, cpus) = self.together(partition, shape, job, only);
+        let is_enough = nodes >= shape.min_nodes as usize && cpus >= shape.cpus;
         let all = there + away.len();
         let such = match (there, away.len()) {
+            _ if all > 0 && nodes >= shape.min_nodes as usize && cpus < shape.cpus => {
+                let has = if nodes == 1 { "node has" } else { "nodes have" };
+                format!("{nodes} such {has} only {cpus} processors in {name}")
+            }
             (_, gone) if gone > 0 && !is_enough => {
                 format!("{name} has only {} such node{}, {gone} of them away", all, if all == 1 { "" } else { "s" })
             }
@@ -58,7 +67,7 @@ impl Model<'_> {
         PartitionObstacle { why: WaitReason::new(WaitKind::Nodes, brief, text).with(remedy), is_away }
     }
 
-    /// Returns the nodes of a partition that the job names and that have its features, in any state.
+    /// Returns the nodes of a partition that the job names and that have its features and its memory, in any state.
     fn wanted_sites<'b>(
         &'b self,
         partition: usize,
@@ -69,19 +78,20 @@ impl Model<'_> {
         self.cluster.partitions[partition].iter().filter(move |&site| {
             let node = self.node(site);
             request.features.as_ref().is_none_or(|features| features.hold(&node.features))
+                && request.fits_memory(node)
                 && !request.excluded.contains(&node.name)
                 && (only.is_empty() || only.contains(&node.name))
         })
     }
 
-    /// Returns true if a job could start when all nodes of a partition accept jobs and no other job runs.
-    fn would_be_enough(&self, partition: usize, shape: &PartitionRequest, job: &QueueJob, only: &[String]) -> bool {
+    /// Returns the maximum number of nodes, and of processors on them, that a job could get if all nodes of a partition
+    /// accepted jobs and no other job ran.
+    fn together(&self, partition: usize, shape: &PartitionRequest, job: &QueueJob, only: &[String]) -> (usize, u64) {
         let sites = self.wanted_sites(partition, job, only);
         let mut rooms: Vec<u32> = sites.filter_map(|site| self.cluster.capacity(shape, site)).collect();
         rooms.sort_unstable_by(|one, other| other.cmp(one));
-        let is_many = rooms.len() >= shape.min_nodes as usize;
         rooms.truncate(shape.most_nodes());
-        is_many && rooms.iter().map(|&room| u64::from(room)).sum::<u64>() >= shape.cpus
+        (rooms.len(), rooms.iter().map(|&room| u64::from(room)).sum())
     }
 
     /// Returns an explanation if the job requires a certain node that is not available.
@@ -101,7 +111,9 @@ impl Model<'_> {
             return Some(WaitReason::new(WaitKind::Nodes, brief, text).with("other nodes").into());
         };
         let node = self.node(site);
-        if !self.open.has(site) {
+        let is_suitable = self.cluster.capacity(shape, site).is_some()
+            && self.wanted_sites(partition, job, &[]).any(|wanted| wanted == site);
+        if !self.open.has(site) && is_suitable {
             let reason = node.reason.as_deref().map_or(String::new(), |reason| format!(", {reason}"));
             let brief = format!("node {name} is away");
             let text = format!("{asks}, and {name} is away");

@@ -138,7 +138,9 @@ pub(super) fn wanted(queue: &Queue, job: &QueueJob, shape: &PartitionRequest) ->
     let any_nodes = is_for_any_nodes(job, shape);
     let mut parts = vec![if any_nodes { on_any_nodes(shape) } else { on_nodes(shape) }];
     let on_each = if any_nodes { " a node" } else { "" };
-    match shape.memory {
+    // If the cluster does not allocate memory, name only an amount that some node does not have.
+    let is_scarce = || queue.nodes.iter().any(|node| !job.request.fits_memory(node));
+    match shape.memory.or_else(|| is_scarce().then_some(job.request.memory)) {
         Some(Memory::PerCpu(bytes)) if bytes > 0 => parts.push(format!("{} a processor", size(bytes))),
         Some(Memory::PerNode(bytes)) if bytes > 0 => parts.push(size(bytes) + on_each),
         Some(Memory::Whole) => parts.push("all their memory".into()),

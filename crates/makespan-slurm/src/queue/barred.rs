@@ -31,12 +31,24 @@ const ASK: &str = "another request, or a higher limit";
 const WAIT: &str = "a decay or a reset of the usage, or a higher limit";
 
 impl Queue {
-    /// Returns a limit of a QOS, an account or a user that the job exceeds even if no other job runs.
+    /// Returns a limit of a QOS, an account or a user that the job exceeds even if no other job runs, or a licence of the
+    /// job that does not exist.
     pub fn barred(&self, job: &QueueJob) -> Option<Bar> {
+        if let Some(name) = self.missing_licence(job) {
+            let text = format!("there is no licence {name}");
+            return Some(Bar { brief: format!("no licence {name}"), text, remedy: "another licence, or none" });
+        }
         let rules = self.rules(job);
         let time = rules.iter().find(|rule| rule.job.max_time.is_some());
         let time = time.and_then(|rule| too_long(job, rule));
         time.or_else(|| too_much(job, &rules)).or_else(|| rules.iter().find_map(|rule| self.used_up(job, rule)))
+    }
+
+    /// Returns a licence that the job requests and that the cluster does not have.
+    pub(super) fn missing_licence<'a>(&self, job: &'a QueueJob) -> Option<&'a str> {
+        let names = job.request.licences.iter().map(|licence| licence.0.as_str());
+        let is_missing = |name: &&str| self.licences.iter().all(|licence| licence.name != **name);
+        names.filter(|_| self.knows_licences).find(is_missing)
     }
 
     /// Returns the rules of the partition's QOS, the job's QOS, the user, the account and its parent accounts. For

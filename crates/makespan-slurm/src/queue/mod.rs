@@ -71,6 +71,8 @@ pub struct Queue {
     pub reservations: Vec<SlurmReservation>,
     /// Licences that the cluster counts.
     pub licences: Vec<Licence>,
+    /// True if `licences` contains all licences of the cluster.
+    pub knows_licences: bool,
     /// The qualities of service with their limits. Empty if the cluster keeps no accounts.
     pub qos: Vec<Qos>,
     /// Limits of accounts and of their users. Empty if the cluster keeps no accounts.

@@ -333,6 +333,11 @@ impl Queue {
         if let Some(problem) = context.remarks.first() {
             return Err(problem.replace(&format!("job {id}: "), ""));
         }
+        if let Some(unknown) = entries.iter().find_map(|entry| self.missing_licence(entry)) {
+            let names: Vec<&str> = self.licences.iter().map(|licence| licence.name.as_str()).collect();
+            let there = if names.is_empty() { "has none".to_owned() } else { format!("has {}", names.join(", ")) };
+            return Err(format!("there is no licence {unknown}; the cluster {there}"));
+        }
         let limit = job.get("time").and_then(requested_time).or_else(|| {
             let stated = partition.default_time.unwrap_or(partition.max_time).value();
             remarks.push(match stated {

@@ -60,6 +60,8 @@ pub struct Texts {
     parts: HashMap<ClusterOutput, String>,
     /// For each part that was read from a file, the name of the file.
     names: HashMap<ClusterOutput, String>,
+    /// The parts that were cut off.
+    pub(super) cut: Vec<ClusterOutput>,
     /// Instant of the last change of the jobs file, in seconds since 1970.
     pub(super) changed: Option<i64>,
     /// Warnings about missing data, as sentences.
@@ -136,6 +138,9 @@ impl Texts {
             config,
             reservations: self.reservations(&mut remarks),
             licences: self.licences(&mut remarks),
+            // If the command failed, the text is empty.
+            knows_licences: self.get(ClusterOutput::Licences).is_some_and(|text| !text.trim().is_empty())
+                && !self.cut.contains(&ClusterOutput::Licences),
             past: self.past(&listed, &mut remarks),
             past_missing: self.past_missing.clone(),
             nodes,

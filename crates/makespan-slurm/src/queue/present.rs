@@ -378,7 +378,8 @@ impl Builder<'_> {
         } else {
             (needs, false)
         };
-        if job.run.is_none() && !self.has_room(&needs, width) {
+        let fits_memory = || self.queue.nodes.iter().any(|node| job.request.fits_memory(node));
+        if job.run.is_none() && !(fits_memory() && self.has_room(&needs, width)) {
             return Err("it asks for more memory or other resources on a node than a node has".into());
         }
         Ok((work.with_needs(needs), is_less))

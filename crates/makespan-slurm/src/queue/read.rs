@@ -91,6 +91,7 @@ impl Queue {
                 }
                 if path_is_text(name) && !text.ends_with('\n') && is_cut(part, &text) {
                     let lost = lost_by_cut(part);
+                    texts.cut.push(part);
                     texts.remarks.push(format!("{name} ends within a record: it was cut off, so {lost}"));
                 }
                 texts = texts.with_file(part, name, text);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::text::{Gres, Record, bytes, duration, expand};
-use crate::{Job, OptionalLimit};
+use crate::{Job, Node, OptionalLimit};
 
 use super::reservation::licences;
 use super::{Features, Memory};
@@ -71,6 +71,21 @@ impl JobRequest {
         let listed = self.required.len() as u64;
         let is_enough = || listed >= self.min_nodes && listed.saturating_mul(self.cpus_per_node) >= self.cpus;
         if most.map_or_else(is_enough, |most| listed >= most) { &self.required } else { &[] }
+    }
+
+    /// Returns the minimum memory of each node of the job, in bytes.
+    pub fn least_memory_on_node(&self) -> u64 {
+        match self.memory {
+            Memory::PerNode(bytes) => bytes,
+            Memory::PerCpu(bytes) => bytes.saturating_mul(self.cpus_per_node),
+            Memory::Whole => 0,
+        }
+    }
+
+    /// Returns true if a node has enough memory for the job when no other job runs. Slurm requires this even if the
+    /// cluster does not allocate memory.
+    pub fn fits_memory(&self, node: &Node) -> bool {
+        node.memory.is_none_or(|memory| self.least_memory_on_node() <= memory)
     }
 
     /// Reads the request of a job. Also returns warnings about parts that cannot be parsed.

@@ -186,6 +186,17 @@ impl Texts {
         }
     }
 
+    /// Returns the nodes that a job cannot use: the excluded ones and, for a pending job, those with too little memory.
+    fn except(&mut self, job: &QueueJob, queue: &Queue) -> Vec<Arc<str>> {
+        let request = &job.request;
+        // If the cluster allocates memory, the resources of the nodes state their memory.
+        let checks_memory = job.run.is_none() && !queue.counts_memory();
+        let is_small = |node: &&crate::Node| checks_memory && !request.fits_memory(node);
+        let small = queue.nodes.iter().filter(is_small).map(|node| &node.name);
+        let excluded = request.excluded.iter();
+        excluded.chain(small.filter(|name| !request.excluded.contains(name))).map(|name| self.of(name)).collect()
+    }
+
     /// Returns the submission of a job.
     pub(super) fn submission(&mut self, job: &QueueJob, queue: &Queue) -> Submission {
         let request = &job.request;
@@ -206,7 +217,7 @@ impl Texts {
             least_per_node: Some(count(request.cpus_per_node)).filter(|&least| waits && least > 1),
             exclusive: request.exclusive || queue.gives_whole_nodes(),
             only: only.iter().map(|name| self.of(name)).collect(),
-            except: request.excluded.iter().map(|name| self.of(name)).collect(),
+            except: self.except(job, queue),
             among: among.iter().filter(|_| waits).map(|name| self.of(name)).collect(),
             array: job.array.map(|member| (self.of(&member.array.to_string()), member.at_once.map(count))),
             reservation: request.reservation.as_deref().map(|name| self.of(name)),

@@ -8,7 +8,7 @@ use makespan_sim::{Silent, SimulationOptions, simulate};
 use makespan_slurm::forecast::{ForecastOptions, RunTimes, forecast};
 use makespan_slurm::queue::{Queue, QueueJob};
 
-use super::random_queue::{RULES, random};
+use super::random_queue::{MEMORIES, RULES, random};
 
 fn recorded(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format!("queue-{version}"))
@@ -87,10 +87,10 @@ impl Comparison {
 }
 
 /// Returns sets of rules: none, several processors per node, each other rule with several processors per node, limits
-/// with whole nodes, held jobs with dependencies and arrays, and all rules.
+/// with whole nodes, held jobs with dependencies and arrays, nodes with different amounts of memory, and all rules.
 fn rule_sets() -> impl Iterator<Item = u32> {
     let held = 1 | 1 << 6 | 1 << 18;
-    let several = [1 | 1 << 10 | 1 << 13, held, held | 1 << 5, (1 << RULES) - 1];
+    let several = [1 | 1 << 10 | 1 << 13, held, held | 1 << 5, 1 | 1 << MEMORIES, (1 << RULES) - 1];
     [0, 1].into_iter().chain((1..RULES).map(|bit| 1 | 1 << bit)).chain(several)
 }
 

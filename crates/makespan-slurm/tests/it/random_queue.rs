@@ -32,8 +32,10 @@ const NOW: u64 = 1_000_000;
 pub(super) const RULES: u32 = 18;
 /// The rule of limits on the remaining minutes of running jobs.
 const MINUTES: u32 = 22;
+/// The rule of nodes with different amounts of memory.
+pub(super) const MEMORIES: u32 = 23;
 /// Number of all rules in [`random`].
-pub(super) const ALL_RULES: u32 = 23;
+pub(super) const ALL_RULES: u32 = 24;
 
 /// Draws a random queue. The bits of `rules` state which rules occur in the queue. Bit 0: several processors per node.
 /// Bit 1: memory. Bit 2: a second partition. Bit 3: features. Bit 4: weights of nodes. Bit 5: arrays. Bit 6:
@@ -41,6 +43,7 @@ pub(super) const ALL_RULES: u32 = 23;
 /// Bit 12: ranges of nodes. Bit 13: whole nodes. Bit 14: GPUs. Bit 15: jobs that become eligible later. Bit 16:
 /// excluded and required nodes. Bit 17: parameters of the scheduler. Bit 18: held jobs. Bit 19: suspended jobs. Bit 20:
 /// drained nodes. Bit 21: several dependencies, also on starts. Bit 22: limits on the remaining minutes of running jobs.
+/// Bit 23: nodes with different amounts of memory, which without bit 1 the cluster does not allocate.
 struct RandomQueue {
     draws: Draws,
     rules: u32,
@@ -164,10 +167,15 @@ impl RandomQueue {
             more += &format!(" ReqNodeList={}", names.join(","));
         }
         let memory = if self.has(1) { self.draws.of(&[500, 1000, 2000]) } else { 100 };
+        let memory = if self.has(MEMORIES) && !self.has(1) {
+            format!("MinMemoryNode={}M", self.draws.of(&[1000, 2000, 5000, 20_000]))
+        } else {
+            format!("MinMemoryCPU={memory}M")
+        };
         let quality = self.qos();
         format!(
             "JobId={id} JobName=r{} UserId=u{}(1) Account=a QOS={quality} Priority={} JobState=PENDING SubmitTime=10 TimeLimit={} \
-             Partition={partition} NumNodes={least}-{most} NumCPUs={cpus} MinCPUsNode=1 MinMemoryCPU={memory}M \
+             Partition={partition} NumNodes={least}-{most} NumCPUs={cpus} MinCPUsNode=1 {memory} \
              ReqTRES=cpu={cpus},node={least},billing={cpus}{more}\n",
             self.draws.below(4),
             self.draws.below(3),
@@ -241,7 +249,7 @@ impl RandomQueue {
             let features = if self.has(3) { self.draws.of(&["a", "b", "a,b", "c"]) } else { "c" };
             let weight = if self.has(4) { 1 + self.draws.below(4) } else { 1 };
             let (cores, alloc) = (self.cores, self.cores - self.free[at as usize]);
-            let memory = cores * 1500;
+            let memory = cores * if self.has(MEMORIES) { self.draws.of(&[500, 1500]) } else { 1500 };
             let gres = if self.has(14) { " Gres=gpu:2" } else { "" };
             let base = if alloc == 0 { "IDLE" } else { "MIXED" };
             let (flag, reason) =

@@ -137,6 +137,27 @@ proptest! {
         }
     }
 
+    /// A node that is away is no remedy if it is too small for the job. Memory is too small even if it is not allocated.
+    #[test]
+    fn nodes_that_are_too_small_never_help(states in prop::collection::vec(any::<bool>(), 1..6), kind in 0_usize..5, is_named in any::<bool>()) {
+        let is_named = is_named && kind < 4;
+        let nodes: String = states.iter().enumerate().map(|(at, up)| node(at, if *up { "IDLE" } else { "IDLE+DRAIN" }, 0)).collect();
+        let more = ["MinCPUsNode=5", "MinMemoryNode=8001M", "MinCPUsNode=4 MinMemoryCPU=2001M", "TresPerNode=gres:gpu:1", ""][kind];
+        let cpus = [5, 1, 4, 1, 5][kind];
+        let name = if is_named { " ReqNodeList=n0" } else { "" };
+        let jobs = pending(1, 1, cpus, &(more.to_owned() + name)).replace("1-1", if is_named { "1-2" } else { "1-1" });
+        for settings in ["CR_CPU", "CR_CPU_MEMORY"] {
+            let config = format!("SelectTypeParameters = {settings}\n");
+            let found = expected(&nodes, &jobs, &[(ClusterOutput::Config, &config)]).remove(0);
+            let WaitReason { kind: reason, text, remedy, .. } = found.why();
+            prop_assert_eq!((found.outlook.start, reason.name()), (None, "nodes"));
+            prop_assert!(text.ends_with(if is_named { "n0 in p cannot run it" } else { "p has no such node" }), "{}", text);
+            prop_assert!(!remedy.as_ref().unwrap().contains("come back"), "{:?}", remedy);
+            let amount = ["5 processors", "7.9 GiB", "2.0 GiB a processor", "1 gpu", "5 processors"][kind];
+            prop_assert!(text.contains(amount), "{}", text);
+        }
+    }
+
     /// A suspended job holds only the processors that its node reports as allocated.
     #[test]
     fn processors_of_suspended_jobs_are_free_if_the_node_reports_so(runs in 0_u32..3, sleeps in 1_u32..3, keeps in any::<bool>()) {
@@ -176,6 +197,18 @@ proptest! {
         };
         prop_assert_eq!(found.outlook.start, Some(start));
         prop_assert_eq!(found.why().kind.name(), if start == NOW { "next" } else { "limit" });
+    }
+}
+
+/// If only the sum of the processors is too small, the reason states this sum, also if nodes are away.
+#[test]
+fn too_few_processors_on_enough_nodes_are_the_reason() {
+    for states in [["IDLE", "IDLE"], ["IDLE", "IDLE+DRAIN"], ["IDLE+DRAIN", "IDLE+DRAIN"]] {
+        let nodes = node(0, states[0], 0) + &node(1, states[1], 0);
+        let found = expected(&nodes, &pending(1, 2, 9, ""), &[]).remove(0);
+        let WaitReason { text, remedy, .. } = found.why();
+        assert!(text.ends_with("but 2 such nodes have only 8 processors in p"), "{text}");
+        assert!(!remedy.as_ref().unwrap().contains("come back"), "{remedy:?}");
     }
 }
 

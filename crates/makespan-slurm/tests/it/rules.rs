@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use makespan_core::Time;
 use makespan_slurm::forecast::{ExpectedJob, ForecastOptions, RunTimes, forecast};
-use makespan_slurm::queue::{ClusterOutput, Queue, Texts};
+use makespan_slurm::queue::{ClusterOutput, NewJob, Queue, Texts};
 use proptest::prelude::*;
 
 fn recorded() -> PathBuf {
@@ -216,6 +216,23 @@ fn more_licences_than_there_are_are_never_had() {
 }
 
 #[test]
+fn a_licence_that_does_not_exist_is_never_had() {
+    for (licences, there) in
+        [("LicenseName=x Total=2 Used=0 Free=2\n", "has x"), ("No licenses configured in Slurm.\n", "has none")]
+    {
+        let queue = idle(ClusterOutput::Licences, licences, "Licenses=y:1");
+        let never = by_limits(&queue).remove(0);
+        assert_eq!((never.outlook.start, &*never.why().text), (None, "there is no licence y"));
+        assert!(queue.present().unwrap().jobs.is_empty());
+        let job = NewJob::of_words("nodes=1 time=5 licenses=y:1").unwrap().0;
+        assert_eq!(queue.with_new_job(&job).unwrap_err(), format!("there is no licence y; the cluster {there}"));
+    }
+    // An empty text shows that the licences are unknown.
+    let unknown = idle(ClusterOutput::Licences, "", "Licenses=y:1");
+    assert_eq!(by_limits(&unknown)[0].outlook.start, Some(1000));
+}
+
+#[test]
 fn a_reservation_of_others_admits_nobody_else() {
     let reserved =
         "ReservationName=other StartTime=1970-01-01T00:16:00 EndTime=1970-01-02T00:00:00 Nodes=n0 Users=bob,eve\n";
@@ -305,7 +322,10 @@ fn what_asks_for_processors_alone_is_told_so() {
         ("NumNodes=1 NumCPUs=4 MinCPUsNode=4", "asks for 1 node with 4 processors; none"),
         ("NumNodes=1 NumCPUs=1", "asks for 1 node with 1 processor; none"),
         ("NumNodes=1-3 NumCPUs=3", "asks for 1 to 3 nodes with 1 processor (together 3 processors); none"),
-        ("NumNodes=1 NumCPUs=9", "asks for 9 processors on any number of nodes, but p has only 1 such node"),
+        (
+            "NumNodes=1 NumCPUs=9",
+            "asks for 9 processors on any number of nodes, but 1 such node has only 4 processors in p",
+        ),
         ("NumNodes=2-2 NumCPUs=8 MinCPUsNode=4", "asks for 2 nodes with 4 processors, but p has only 1 such node"),
     ] {
         let text = said(ask);
