@@ -62,7 +62,7 @@ impl Reasons<'_> {
         let is_permanent = self.is_permanent(index);
         let why = if self.outcome.expired[index].is_some() && !is_permanent { self.deadline(index, why) } else { why };
         // A job that has not been submitted has no id, and another job will get the id that it has in the queue.
-        let is_for_job = |remedy: &String| remedy.contains("JobId=");
+        let is_for_job = |remedy: &String| remedy.contains("JobId=") || remedy.starts_with("scontrol release");
         let remedy = why.remedy.filter(|remedy| !(self.model.queue.jobs[index].is_new() && is_for_job(remedy)));
         WaitReason { remedy, ..why }
     }

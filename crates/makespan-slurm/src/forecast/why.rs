@@ -27,7 +27,7 @@ impl From<PermanentReason> for PartitionObstacle {
 /// Returns a reason that follows from the job alone, without a simulation.
 pub(super) fn at_once(job: &QueueJob) -> Option<WaitReason> {
     if job.is_held {
-        let by_user = job.reason.contains("User");
+        let by_user = job.is_new() || job.reason.contains("User");
         let who = match &*job.reason {
             _ if by_user => "held by its user",
             "JobHeldAdmin" => "held by an operator",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::text::{Kind, records, requested_time};
+use crate::text::{Kind, moment, records, requested_time};
 use crate::{Job, Partition};
 
 use super::job::{JobContext, NEW};
@@ -24,17 +24,19 @@ pub struct NewJob {
 }
 
 /// Options that the prediction uses: the long name, and the short name if there is one.
-const USED: [(&str, &str); 26] = [
+const USED: [(&str, &str); 28] = [
     ("account", "A"),
     ("array", "a"),
     ("begin", "b"),
     ("constraint", "C"),
     ("cpus-per-task", "c"),
+    ("deadline", ""),
     ("dependency", "d"),
     ("exclude", "x"),
     ("exclusive", ""),
     ("gpus-per-node", ""),
     ("gres", ""),
+    ("hold", "H"),
     ("job-name", "J"),
     ("licenses", "L"),
     ("mem", ""),
@@ -80,7 +82,7 @@ const WITHOUT_EFFECT: [(&str, &str); 22] = [
 ];
 
 /// Options without a value.
-const FLAGS: [&str; 7] = ["exclusive", "get-user-env", "no-requeue", "parsable", "quiet", "requeue", "verbose"];
+const FLAGS: [&str; 8] = ["exclusive", "get-user-env", "hold", "no-requeue", "parsable", "quiet", "requeue", "verbose"];
 
 impl NewJob {
     /// Parses words such as `nodes=4 time=2h exclusive`. The result has no ignored options.
@@ -156,7 +158,7 @@ impl NewJob {
 
     /// Checks a value and stores it.
     fn set(&mut self, name: &'static str, value: &str) -> Result<(), String> {
-        if value.is_empty() && name != "exclusive" {
+        if value.is_empty() && !FLAGS.contains(&name) {
             return Err(format!("`{name}` has no value; write {name}=VALUE"));
         }
         if value.contains(char::is_whitespace) {
@@ -176,6 +178,7 @@ impl NewJob {
             "mem" | "mem-per-cpu" => {
                 crate::text::bytes(&in_megabytes(value)).is_none().then_some("an amount of memory, such as 4G")
             }
+            "hold" => (!value.is_empty()).then_some("the option hold, which has no value"),
             _ => None,
         };
         if let Some(form) = wrong {
@@ -190,15 +193,23 @@ impl NewJob {
         self.options.get(name).map(String::as_str)
     }
 
-    /// Replaces the earliest start by its number of seconds since 1970, which `parse` returns.
+    /// Replaces the earliest start and the deadline by their numbers of seconds since 1970, which `parse` returns.
     ///
     /// # Errors
     /// The error of `parse`.
-    pub fn with_begin(mut self, parse: impl Fn(&str) -> Result<i64, String>) -> Result<Self, String> {
-        if let Some(begin) = self.options.get_mut("begin") {
-            *begin = parse(begin).map_err(|problem| format!("begin: {problem}"))?.to_string();
+    pub fn with_instants(mut self, parse: impl Fn(&str) -> Result<i64, String>) -> Result<Self, String> {
+        for name in ["begin", "deadline"] {
+            if let Some(text) = self.options.get_mut(name) {
+                *text = parse(text).map_err(|problem| format!("{name}: {problem}"))?.to_string();
+            }
         }
         Ok(self)
+    }
+
+    /// Returns the instant of an option, in seconds since 1970.
+    fn instant(&self, name: &str) -> Result<Option<i64>, String> {
+        let wrong = || format!("`{name}` is not an instant; write {name}=2026-11-22T08:00:00");
+        self.get(name).map(|text| moment(text).ok_or_else(wrong)).transpose()
     }
 
     /// Replaces the number of nodes.
@@ -346,10 +357,7 @@ impl Queue {
             });
             stated
         });
-        let begin = job.get("begin").and_then(crate::text::moment);
-        if begin.is_none() && job.get("begin").is_some() {
-            return Err("`begin` is not an instant; write begin=2026-11-22T08:00:00".to_owned());
-        }
+        let (begin, deadline) = (job.instant("begin")?, job.instant("deadline")?);
         let priority = job.count("priority").unwrap_or_else(|| self.priority_of_new(&entries, &mut remarks));
         for entry in &mut entries {
             entry.shown = entry.array.map_or_else(|| NEW.to_owned(), |member| format!("{NEW}_{}", member.task));
@@ -359,7 +367,8 @@ impl Queue {
             entry.request.min_time = job.get("time-min").and_then(requested_time);
             (entry.submitted, entry.eligible) = (Some(self.now), Some(begin.unwrap_or(self.now)));
             entry.priority = priority;
-            entry.is_held = false;
+            entry.deadline = deadline;
+            entry.is_held = job.get("hold").is_some();
         }
         let mut queue = self.clone();
         let first = queue.jobs.len();

@@ -233,6 +233,29 @@ fn a_licence_that_does_not_exist_is_never_had() {
 }
 
 #[test]
+fn a_held_new_job_never_starts_and_a_new_job_meets_its_deadline() {
+    let queue = idle(ClusterOutput::Config, "", "");
+    let added = |options: &str| {
+        let script = format!("#!/bin/sh\n#SBATCH --nodes=1 --time=10 {options}\nsrun x\n");
+        let (job, ignored) = NewJob::of_script(&script).unwrap();
+        assert!(ignored.is_empty(), "{ignored:?}");
+        queue.with_new_job(&job).unwrap().0
+    };
+    for hold in ["--hold", "-H"] {
+        let held = added(hold);
+        let never = by_limits(&held).remove(1);
+        assert_eq!((never.outlook.start, never.why().kind.name(), &never.why().remedy), (None, "held", &None));
+        assert_eq!(held.present().unwrap().jobs, [0]);
+    }
+    for (deadline, start) in [(1599, None), (1600, Some(1000)), (9999, Some(1000))] {
+        let found = by_limits(&added(&format!("--deadline={deadline}"))).remove(1);
+        assert_eq!(found.outlook.start, start);
+        assert_eq!(found.why().kind.name(), if start.is_some() { "next" } else { "deadline" });
+    }
+    assert!(NewJob::of_words("hold=no").unwrap_err().contains("no value"));
+}
+
+#[test]
 fn a_reservation_of_others_admits_nobody_else() {
     let reserved =
         "ReservationName=other StartTime=1970-01-01T00:16:00 EndTime=1970-01-02T00:00:00 Nodes=n0 Users=bob,eve\n";

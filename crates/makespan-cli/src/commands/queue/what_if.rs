@@ -47,6 +47,12 @@ pub fn of_script(path: &Path) -> Result<(NewJob, Vec<String>), String> {
     Ok((job.of_name(&path.file_name().unwrap_or_default().to_string_lossy()), ignored))
 }
 
+/// Returns true if a text is the path of a job script rather than options.
+fn is_path(stated: &str) -> bool {
+    let is_script = Path::new(stated).extension().is_some_and(|extension| extension == "sh");
+    !stated.contains('=') && (stated.contains('/') || is_script)
+}
+
 /// Prints the predicted start of the job that `stated` describes.
 pub fn answer(
     mut before: Queue,
@@ -58,10 +64,12 @@ pub fn answer(
     let failed = |problem: String| miette!("--what-if: {problem}");
     let (job, ignored) = if Path::new(stated).is_file() {
         of_script(Path::new(stated)).map_err(|problem| miette!("--what-if {stated}: {problem}"))?
+    } else if is_path(stated) {
+        return Err(miette!("--what-if {stated}: there is no such file"));
     } else {
         NewJob::of_words(stated).map_err(failed)?
     };
-    let job = job.of_user(&user()).with_begin(|text| super::clock::begin(text, before.now)).map_err(failed)?;
+    let job = job.of_user(&user()).with_instants(|text| super::clock::begin(text, before.now)).map_err(failed)?;
     let (mut queue, own, mut notes) = before.with_new_job(&job).map_err(failed)?;
     if !ignored.is_empty() {
         notes.push(format!("ignored: {}", ignored.join(", ")));

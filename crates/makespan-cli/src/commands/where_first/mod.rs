@@ -142,7 +142,7 @@ impl Knowledge {
             let resized = nodes.map_or_else(|| job.clone(), |nodes| job.clone().with_nodes(nodes));
             let size = CandidateSize::new(times.as_ref(), nodes, stated, [&similar, &self.others]);
             let queue = &clusters[at].queue;
-            let resized = resized.with_begin(|text| begin(text, queue.now));
+            let resized = resized.with_instants(|text| begin(text, queue.now));
             match resized.and_then(|resized| Candidate::new(at, queue, &resized, size, options)) {
                 Ok((candidate, new)) => {
                     candidates.push(candidate);

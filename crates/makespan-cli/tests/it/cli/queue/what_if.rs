@@ -1,7 +1,7 @@
 //! `--what-if`: a job that is not submitted.
 
 use super::{example, said};
-use crate::cli::sandbox::Sandbox;
+use crate::cli::sandbox::{Sandbox, unwrapped};
 
 #[test]
 fn a_job_that_is_not_submitted_has_a_start_and_delays_others() {
@@ -40,10 +40,29 @@ fn a_job_that_is_not_submitted_has_a_start_and_delays_others() {
     // The last job of the queue delays no other job, and its assumed priority is stated.
     let last = said(&sandbox, &["--from", &from, "--what-if", "nodes=1 time=2h"], 80).out;
     assert!(last.contains("none would start later") && last.contains("the assumed priority is"), "{last}");
-    for (words, part) in
-        [("nods=4", "the options are"), ("partition=x", "there is no partition x; the partitions are batch")]
-    {
+    for (words, part) in [
+        ("nods=4", "the options are"),
+        ("partition=x", "there is no partition x; the partitions are batch"),
+        ("/none/job", "--what-if /none/job: there is no such file"),
+        ("none.sh", "--what-if none.sh: there is no such file"),
+        ("deadline=soon", "deadline: `soon` is not an instant"),
+    ] {
         let said = said(&sandbox, &["--from", &from, "--what-if", words], 200);
         assert!(said.status == Some(1) && said.err.contains(part), "{}", said.err);
+    }
+}
+
+#[test]
+fn a_script_may_hold_the_job_or_state_a_deadline() {
+    let sandbox = Sandbox::with_small();
+    for (option, part) in [
+        ("--hold", "it is held by its user"),
+        ("--deadline=now+1hour", "cannot end by its deadline"),
+        ("--deadline=now+2weeks --spread-job", "ignored: --spread-job"),
+    ] {
+        sandbox.write("job.sh", format!("#!/bin/sh\n#SBATCH -N 1 --time=2:00:00 {option}\nsrun x\n"));
+        let text = unwrapped(&said(&sandbox, &["--from", &example(), "--what-if", "job.sh"], 80).succeeds());
+        assert!(text.contains(part) && !text.contains("scontrol release"), "{option}: {text}");
+        assert_eq!(text.contains("ignored"), option.contains("spread"), "{text}");
     }
 }
