@@ -29,11 +29,10 @@ use crate::args::{KnownTimes, QueueFormat, QueueOptions};
 #[cfg(feature = "service")]
 use crate::output::complain;
 use crate::output::{check_kind, emit, write_file};
-pub use clock::begin;
+pub use clock::{QueueClock, begin};
 pub use json::run_time_from;
 
 use calibrated::calibrate;
-use clock::QueueClock;
 
 /// A queue with its forecast.
 struct ForecastQueue<'a> {

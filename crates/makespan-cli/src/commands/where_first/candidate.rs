@@ -5,6 +5,7 @@ use makespan_slurm::queue::{NewJob, PastRun, Queue};
 
 use super::sizes::RelativeTimes;
 use crate::args::WhereOptions;
+use crate::commands::queue::QueueClock;
 
 /// A number of nodes to compare, with the run times that the job has on them.
 pub struct CandidateSize {
@@ -90,10 +91,13 @@ impl Candidate {
         let CandidateSize { nodes, ratio, past, is_scaled } = size;
         let (mut queue, own, notes) = before.with_new_job(job)?;
         let usual = ForecastOptions::default();
+        let clock = QueueClock::new(queue.now);
+        let words = |seconds: i64| clock.words(seconds);
         let play = ForecastOptions {
             draws: options.draws.unwrap_or(usual.draws),
             times: options.times.unwrap_or_default().into(),
             like: Some(before),
+            clock: &words,
             ..usual
         };
         let with = forecast(&queue, &play);

@@ -33,6 +33,10 @@ fn where_names_the_cluster_with_the_earliest_end_and_a_command() {
         let [early, late] = ["early", "late"].map(|key| own[key].as_f64().unwrap());
         assert!(early <= end(own) && end(own) <= late, "{own}");
     }
+    // Reasons name instants by the clock, not by seconds since 1970.
+    let reasons: Vec<&str> = candidates.iter().map(|own| own["why_not_now"].as_str().unwrap()).collect();
+    let is_raw = |reason: &&str| reason.split(|sign: char| !sign.is_ascii_digit()).any(|digits| digits.len() > 8);
+    assert!(!reasons.iter().any(is_raw) && reasons.iter().any(|reason| reason.contains(':')), "{reasons:?}");
     // The start is the one that `queue --what-if` predicts for this cluster.
     let what_if = said(&sandbox, &["--from", "saved", "--what-if", "job.sh", "--format", "json"], 80).succeeds();
     let what_if: serde_json::Value = serde_json::from_str(&what_if).unwrap();
