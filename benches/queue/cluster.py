@@ -65,6 +65,12 @@ StorageLoc=slurm_acct_db
 ACCOUNTS = {"physics": ["games", "news"], "chemistry": ["mail", "uucp"]}
 
 
+def completed(file):
+    """The fields of each ended job in a file of jobcomp, by the number of the job."""
+    lines = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in file.read_text().splitlines()]
+    return {fields["JobId"]: fields for fields in lines}
+
+
 class Cluster:
     """Daemons in a folder, from `start` to `stop`."""
 
@@ -78,11 +84,12 @@ class Cluster:
         key = self.folder / "munge/key"
         key.touch(mode=0o600)
         key.write_bytes(os.urandom(1024))
+        self.user = subprocess.check_output(["id", "-un"], text=True).strip()
         values = {
             "host": socket.gethostname().split(".")[0],
             "name": name,
             "port": port,
-            "user": subprocess.check_output(["id", "-un"], text=True).strip(),
+            "user": self.user,
             "folder": self.folder,
             "last": nodes - 1,
             "first": port + 200,
@@ -147,7 +154,7 @@ class FairShareCluster(Cluster):
 
     def start(self):
         """Starts the database, then the other daemons, and makes the accounts."""
-        folder, user = self.folder, subprocess.check_output(["id", "-un"], text=True).strip()
+        folder, user = self.folder, self.user
         (folder / "db").mkdir()
         self.munge()
         self.run(

@@ -21,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from cluster import completed
+
 NODE = "NodeName={name} CPUAlloc=0 CPUEfctv={cpus} CPUTot={cpus} RealMemory=65536 AllocMem=0 Sockets={cpus} CoresPerSocket=1 State=IDLE ThreadsPerCore=1 Partitions=p\n"
 CONFIGURATION = "SLURM_VERSION = 22.05.8\nSchedulerType = sched/backfill\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CPU\n" \
     "SchedulerParameters = batch_sched_delay=0,sched_interval=1,bf_interval=1,bf_resolution=1,default_queue_depth=1000\n"
@@ -36,11 +38,7 @@ def seconds(text):
 
 def happened(record):
     """When each job started."""
-    starts = {}
-    for line in (record / "jobcomp.txt").read_text().splitlines():
-        fields = dict(part.split("=", 1) for part in line.split() if "=" in part)
-        starts[fields["JobId"]] = seconds(fields["StartTime"])
-    return starts
+    return {job: seconds(fields["StartTime"]) for job, fields in completed(record / "jobcomp.txt").items()}
 
 
 def looks(record, options, scratch):
@@ -60,14 +58,19 @@ def looks(record, options, scratch):
             yield folder, float(lines[0]), dict(line.split("|")[:2] for line in lines[1:])
 
 
-def expected(options, folder, now, extra):
-    """What makespan expects of each waiting job: start, early, late."""
+def answer(options, folder, now, extra):
+    """The answer of `makespan queue` at an instant."""
     command = [options.makespan, "queue", "--from", str(folder), "--at", str(round(now)), "--format", "json", *extra]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def expected(options, folder, now, extra):
+    """What makespan expects of each waiting job: start, early, late."""
     unix = lambda value: value and value["unix"]
-    waiting = json.loads(done.stdout)["waiting"]
+    waiting = answer(options, folder, now, extra)["waiting"]
     return {str(job["id"]): (unix(job["start"]), unix(job["early"]), unix(job["late"])) for job in waiting}
 
 

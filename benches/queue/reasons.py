@@ -11,23 +11,13 @@ is said to have jobs before it has none with a higher or equal priority that wer
 
 import argparse
 import collections
-import json
-import subprocess
 from pathlib import Path
 
-from evaluate import seconds
+from cluster import completed
+from evaluate import answer, seconds
 
 # Slurm states `None` until it has considered a job, and `Priority` for all jobs but the first of a partition.
 COMPATIBLE = {kind: {"Priority", "Resources", "None"} for kind in ["priority", "resources", "next"]}
-
-
-def completed(record):
-    """Start and end of each job."""
-    times = {}
-    for line in (record / "jobcomp.txt").read_text().splitlines():
-        fields = dict(part.split("=", 1) for part in line.split() if "=" in part)
-        times[fields["JobId"]] = (seconds(fields["StartTime"]), seconds(fields["EndTime"]))
-    return times
 
 
 def main():
@@ -36,12 +26,12 @@ def main():
     parser.add_argument("--makespan", default="target/release/makespan")
     parser.add_argument("--within", type=float, default=3)
     options = parser.parse_args()
-    times = completed(options.record)
+    ended = completed(options.record / "jobcomp.txt").items()
+    times = {job: (seconds(fields["StartTime"]), seconds(fields["EndTime"])) for job, fields in ended}
     pairs, last, wrong = collections.Counter(), {}, []
     for look in sorted(options.record.glob("s[0-9]*")):
         now = float((look / "now").read_text())
-        command = [options.makespan, "queue", "--from", str(look), "--at", str(round(now)), "--no-history", "--format", "json"]
-        queue = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        queue = answer(options, look, now, ["--no-history"])
         waiting = {job["job"]: job for job in queue["waiting"]}
         running = {job["job"] for job in queue["running"]}
         for name, job in waiting.items():

@@ -29,7 +29,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from cluster import Cluster
+from cluster import Cluster, completed
 
 SIZES = {"left": 4, "right": 7}
 PROCESSORS = 4
@@ -87,11 +87,8 @@ def stamp(text):
 
 
 def ends(cluster):
-    found = {}
-    for line in (cluster.folder / "log/jobcomp.txt").read_text().splitlines():
-        words = dict(word.split("=", 1) for word in line.split() if "=" in word)
-        found[words["JobId"]] = stamp(words["EndTime"]), words["JobState"]
-    return found
+    ended = completed(cluster.folder / "log/jobcomp.txt").items()
+    return {job: (stamp(fields["EndTime"]), fields["JobState"]) for job, fields in ended}
 
 
 class Measurement:
